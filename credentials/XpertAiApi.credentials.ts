@@ -1,0 +1,90 @@
+import type {
+	IAuthenticateGeneric,
+	ICredentialTestRequest,
+	ICredentialType,
+	Icon,
+	INodeProperties,
+} from 'n8n-workflow';
+
+/**
+ * Base URL and access token of an Xpert AI server. Every request carries
+ * `Authorization: Bearer <token>` (contract, Authentication).
+ */
+export class XpertAiApi implements ICredentialType {
+	name = 'xpertAiApi';
+
+	displayName = 'Xpert AI API';
+
+	documentationUrl = 'https://github.com/n8n-nodes-xpertai/n8n-nodes-xpertai#credentials';
+
+	icon: Icon = {
+		light: 'file:../nodes/XpertAi/xpertAi.svg',
+		dark: 'file:../nodes/XpertAi/xpertAi.dark.svg',
+	};
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'e.g. https://api.example.com',
+			description:
+				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference.',
+		},
+		{
+			displayName: 'Access Token',
+			name: 'accessToken',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			required: true,
+			description:
+				'API key of the server. A key made for a workspace or an assistant can also run its threads.',
+		},
+		{
+			displayName: 'Allow Insecure HTTP',
+			name: 'allowInsecureHttp',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to send the token over plain http:// to hosts other than this machine. Anyone on the way can read it.',
+		},
+	];
+
+	authenticate: IAuthenticateGeneric = {
+		type: 'generic',
+		properties: { headers: { Authorization: '=Bearer {{$credentials.accessToken}}' } },
+	};
+
+	/** E9 with an empty filter changes nothing and needs a valid token. */
+	test: ICredentialTestRequest = {
+		request: {
+			method: 'POST',
+			baseURL:
+				'={{ $credentials.baseUrl.trim().replace(/\\/+$/, "").replace(/\\/api(\\/ai)?$/i, "") }}',
+			url: '/api/ai/assistants/count',
+			headers: { 'Content-Type': 'application/json' },
+			body: '{}',
+			disableFollowRedirect: true,
+		},
+		rules: [
+			{
+				type: 'responseCode',
+				properties: { value: 401, message: 'The server did not accept the access token' },
+			},
+			{
+				type: 'responseCode',
+				properties: {
+					value: 403,
+					message: 'The access token is valid but may not use this server',
+				},
+			},
+			{
+				type: 'responseCode',
+				properties: { value: 404, message: 'There is no Xpert AI server at this Base URL' },
+			},
+		],
+	};
+}

@@ -1,0 +1,72 @@
+// @ts-check
+'use strict';
+
+/**
+ * What `n8n-node build` does not do: it compiles and copies images, from every folder of the
+ * repository. Here the rest of the assets is added, what is not ours to ship is taken out, and the
+ * built package is checked the way n8n will load it.
+ */
+const assert = require('node:assert/strict');
+const { existsSync } = require('node:fs');
+const { readdir, rm } = require('node:fs/promises');
+const path = require('node:path');
+const { dest, series, src } = require('gulp');
+
+const packageJson = require('./package.json');
+
+const SHIPPED_FOLDERS = ['credentials', 'nodes'];
+
+/** The codex file stands beside the node, under the node's name. */
+function copyCodex() {
+	return src('nodes/**/*.node.json', { base: '.' }).pipe(dest('dist'));
+}
+
+/** `n8n-node build` copies pictures of the documentation as well. */
+async function removeStrays() {
+	const entries = await readdir('dist');
+	const strays = entries.filter((entry) => !SHIPPED_FOLDERS.includes(entry));
+	await Promise.all(strays.map((entry) => rm(path.join('dist', entry), { recursive: true })));
+}
+
+/** Loads the package as n8n does and looks at what n8n needs from it. */
+async function checkPackage() {
+	assert.equal(packageJson['dependencies'], undefined, 'a community node has no dependencies');
+	for (const file of packageJson.n8n.credentials) {
+		const credential = load(file, '.credentials.js');
+		checkIcons(credential.icon, file);
+	}
+	for (const file of packageJson.n8n.nodes) {
+		const node = load(file, '.node.js');
+		checkIcons(node.description.icon, file);
+		const codex = require(path.resolve(file.replace(/\.js$/, '.json')));
+		assert.equal(
+			codex.node,
+			`${packageJson.name}.${node.description.name}`,
+			'codex names the node',
+		);
+	}
+}
+
+/**
+ * @param {string} file
+ * @param {string} ending
+ */
+function load(file, ending) {
+	const module = require(path.resolve(file));
+	const className = path.basename(file, ending);
+	assert.equal(typeof module[className], 'function', `${file} exports ${className}`);
+	return new module[className]();
+}
+
+/**
+ * @param {{ light: string, dark: string }} icon
+ * @param {string} file
+ */
+function checkIcons(icon, file) {
+	for (const theme of [icon.light, icon.dark]) {
+		const target = path.resolve(path.dirname(file), theme.replace(/^file:/, ''));
+		assert.ok(existsSync(target), `${file}: icon ${theme} is in the package`);
+	}
+}
+
+exports.default = series(copyCodex, removeStrays, checkPackage);

@@ -1,0 +1,13 @@
+/** @type {import('jest').Config} */
+module.exports = {
+	testEnvironment: 'node',
+	transform: {
+		'^.+\\.ts$': [
+			'ts-jest',
+			{ tsconfig: 'tsconfig.dev.json', isolatedModules: true, diagnostics: false },
+		],
+	},
+	testMatch: ['<rootDir>/test/**/*.test.ts'],
+	testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/e2e/', '<rootDir>/.host/'],
+	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+};

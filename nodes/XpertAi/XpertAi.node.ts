@@ -1,0 +1,39 @@
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { catalogue } from './catalogue';
+import { execute } from './execution/execute';
+import { nodeProperties } from './operations/properties';
+import { getDocumentFields } from './pickers/documentFields';
+
+/** The node's face: everything in it comes from the catalogue. */
+export class XpertAi implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Xpert AI',
+		name: 'xpertAi',
+		icon: { light: 'file:xpertAi.svg', dark: 'file:xpertAi.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
+		defaults: { name: 'Xpert AI' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'xpertAiApi', required: true }],
+		properties: nodeProperties(catalogue),
+	};
+
+	methods = {
+		resourceMapping: { getDocumentFields },
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return [await execute(this)];
+	}
+}

@@ -1,0 +1,50 @@
+import { count } from './operations/assistant/count';
+import { search as searchAssistants } from './operations/assistant/search';
+import { create as createChatSession } from './operations/chatSession/create';
+import { create as createConversation } from './operations/conversation/create';
+import { search as searchConversations } from './operations/conversation/search';
+import { submit } from './operations/document/submit';
+import { create as createFile } from './operations/file/create';
+import { create as createFileContext } from './operations/fileContext/create';
+import { deleteFileContext } from './operations/fileContext/delete';
+import { create as createKnowledgebase } from './operations/knowledgebase/create';
+import { deleteKnowledgebase } from './operations/knowledgebase/delete';
+import { update as updateKnowledgebase } from './operations/knowledgebase/update';
+import type { Operation, Resource } from './operations/operation';
+import { createNamespace } from './operations/store/createNamespace';
+import { searchItems } from './operations/store/searchItems';
+import { copy } from './operations/thread/copy';
+import { get } from './operations/thread/get';
+import { run } from './operations/thread/run';
+
+/** Every operation of the node, in the order a user sees them. A new endpoint is one file and one line here. */
+export const catalogue: Resource[] = [
+	{
+		value: 'knowledgebase',
+		name: 'Knowledgebase',
+		operations: [createKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
+	},
+	{ value: 'document', name: 'Document', operations: [submit] },
+	{ value: 'thread', name: 'Thread', operations: [run, copy, get] },
+	{
+		value: 'conversation',
+		name: 'Conversation',
+		operations: [createConversation, searchConversations],
+	},
+	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, count] },
+	{ value: 'store', name: 'Store', operations: [searchItems, createNamespace] },
+	{
+		value: 'fileContext',
+		name: 'File Context',
+		operations: [createFileContext, deleteFileContext],
+	},
+	{ value: 'chatSession', name: 'Chat Session', operations: [createChatSession] },
+	{ value: 'file', name: 'File', operations: [createFile] },
+];
+
+/** The operation a node is set to. */
+export function findOperation(resource: string, operation: string): Operation | undefined {
+	return catalogue
+		.find(({ value }) => value === resource)
+		?.operations.find(({ value }) => value === operation);
+}

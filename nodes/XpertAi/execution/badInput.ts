@@ -1,0 +1,172 @@
+import camelCase from 'lodash/camelCase';
+import truncate from 'lodash/truncate';
+import { NodeOperationError } from 'n8n-workflow';
+import type {
+	INode,
+	INodeProperties,
+	INodePropertyCollection,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+import type { ZodIssue, ZodTypeAny, z } from 'zod';
+
+/** Where a value came from: names it in messages as the user sees it. */
+export interface InputSource {
+	node: INode;
+	itemIndex: number;
+	/** The fields the body was made of; their display names stand for the body's keys. */
+	fields?: INodeProperties[];
+	/** Display names for paths that no field is named after. */
+	labels?: Record<string, string>;
+	/** Display name of the parameter that holds the whole value, e.g. `JSON Body`. */
+	parameter?: string;
+}
+
+/**
+ * The one wording for input that cannot be sent.
+ *
+ * @param subject the parameter as the user sees it, e.g. `"Top K" in "Recall"`
+ * @param demand what it must be, e.g. `must be a whole number`
+ */
+export function badInput(
+	{ node, itemIndex }: Pick<InputSource, 'node' | 'itemIndex'>,
+	subject: string,
+	demand: string,
+	value?: unknown,
+): NodeOperationError {
+	const found = value === undefined ? '' : `, but is ${quoted(value)}`;
+	const message = `${subject} ${demand}${found} [item ${itemIndex}]`;
+	const error = new NodeOperationError(node, message, {
+		itemIndex,
+		description:
+			'Nothing was sent for this item. Correct the value, or the expression or column it comes from.',
+	});
+	// n8n swaps messages that happen to hold a network code, such as a user's text.
+	error.message = message;
+	return error;
+}
+
+/**
+ * Checks a value against its schema before anything is sent.
+ *
+ * @returns the value, typed by the schema
+ * @throws NodeOperationError naming parameter, item, what the value is and what it must be
+ */
+export function checkInput<Schema extends ZodTypeAny>(
+	schema: Schema,
+	value: unknown,
+	source: InputSource,
+): z.output<Schema> {
+	const result = schema.safeParse(value);
+	if (result.success) return result.data as z.output<Schema>;
+	const issue = firstIssue(result.error.issues);
+	throw badInput(
+		source,
+		subjectOf(issue.path, source),
+		demandOf(issue),
+		valueAt(value, issue.path),
+	);
+}
+
+/** A union reports its branches inside one issue; the first branch's first issue says most. */
+function firstIssue(issues: ZodIssue[]): ZodIssue {
+	const [issue] = issues;
+	if (issue?.code === 'invalid_union') return firstIssue(issue.unionErrors[0]?.issues ?? []);
+	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
+}
+
+function demandOf(issue: ZodIssue): string {
+	switch (issue.code) {
+		case 'invalid_type':
+			if (issue.received === 'undefined') return 'is missing';
+			return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+		case 'invalid_enum_value':
+			return `must be one of ${issue.options.join(', ')}`;
+		case 'invalid_literal':
+			return `must be ${quoted(issue.expected)}`;
+		case 'invalid_string':
+			return STRING_DEMANDS[String(issue.validation)] ?? 'has the wrong form';
+		case 'too_small':
+			return issue.type === 'string'
+				? 'must not be empty'
+				: `must be at least ${String(issue.minimum)}`;
+		case 'too_big':
+			return `must be at most ${String(issue.maximum)}`;
+		default:
+			return issue.message;
+	}
+}
+
+const TYPE_NAMES: Record<string, string> = {
+	integer: 'a whole number',
+	number: 'a number',
+	string: 'text',
+	boolean: 'true or false',
+	array: 'a list (JSON array)',
+	object: 'an object (JSON)',
+};
+
+const STRING_DEMANDS: Record<string, string> = {
+	uuid: 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000',
+	datetime: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
+};
+
+function subjectOf(
+	path: Array<string | number>,
+	{ fields, labels, parameter }: InputSource,
+): string {
+	const label = labels?.[path.join('.')];
+	if (label) return `"${label}"`;
+	if (!fields) {
+		const key = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
+		return `"${parameter ?? 'JSON Body'}"${key ? ` at ${key.replace(/^\./, '')}` : ''}`;
+	}
+	const names = displayNames(path, fields);
+	if (names.length === 0) return `"${parameter ?? 'Fields'}"`;
+	return names
+		.reverse()
+		.map((name) => `"${name}"`)
+		.join(' in ');
+}
+
+type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollection>;
+
+/** Walks the editor's fields along the path of a body; `expires_after` finds `expiresAfter` as well. */
+function displayNames(path: Array<string | number>, fields: Level): string[] {
+	const [key, ...rest] = path;
+	if (key === undefined) return [];
+	if (typeof key === 'number') return displayNames(rest, fields);
+	const found = findField(key, fields);
+	if (!found) return [path.filter((part) => typeof part === 'string').join('.')];
+	const below = displayNames(rest, levelBelow(found));
+	return [found.displayName, ...below];
+}
+
+function findField(key: string, level: Level): INodeProperties | undefined {
+	for (const entry of level) {
+		if (!('type' in entry)) continue;
+		if (entry.name === key || entry.name === camelCase(key)) return entry;
+		if (entry.type !== 'collection') continue;
+		const inside = findField(key, entry.options ?? []);
+		if (inside) return inside;
+	}
+	return undefined;
+}
+
+function levelBelow(field: INodeProperties): Level {
+	return (field.options ?? []).flatMap((entry) => ('values' in entry ? entry.values : [entry]));
+}
+
+function valueAt(value: unknown, path: Array<string | number>): unknown {
+	return path.reduce<unknown>(
+		(inner, key) =>
+			typeof inner === 'object' && inner !== null
+				? (inner as Record<string, unknown>)[key]
+				: undefined,
+		value,
+	);
+}
+
+function quoted(value: unknown): string {
+	const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
+	return truncate(text ?? String(value), { length: 80 });
+}

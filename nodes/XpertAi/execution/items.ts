@@ -1,0 +1,67 @@
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+/** Output items of one input item. */
+export function pairedItems(results: IDataObject[], itemIndex: number): INodeExecutionData[] {
+	return results.map((json) => ({ json, pairedItem: { item: itemIndex } }));
+}
+
+/** The error of an item as n8n shows it; anything unforeseen becomes a NodeOperationError. */
+export function asNodeError(
+	context: IExecuteFunctions,
+	error: unknown,
+	itemIndex: number,
+): NodeApiError | NodeOperationError {
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
+		error.context.itemIndex ??= itemIndex;
+		return error;
+	}
+	const cause = error instanceof Error ? error : new Error(String(error));
+	return new NodeOperationError(context.getNode(), cause, { itemIndex });
+}
+
+/**
+ * The item that stands for a failed one. n8n moves items whose JSON has no keys but `error`,
+ * `message` and `details` to the error output, and adds the fields of the input item there.
+ */
+export function errorItem(
+	error: NodeApiError | NodeOperationError,
+	itemIndex: number,
+): INodeExecutionData {
+	const details: IDataObject = {};
+	if (error.description) details.description = error.description;
+	if (error instanceof NodeApiError) {
+		if (error.httpCode) details.httpCode = error.httpCode;
+		const requestId = (error.context.data as IDataObject | undefined)?.requestId;
+		if (requestId) details.requestId = requestId;
+	}
+	return { json: { error: error.message, details }, pairedItem: { item: itemIndex } };
+}
+
+/**
+ * Runs a piece of work for each input item, one after another. The only place that knows
+ * Continue On Fail: with it, a failed item comes out as an error item and the next one runs.
+ *
+ * @throws the item's NodeApiError or NodeOperationError when On Error is "Stop Workflow"
+ */
+export async function forEachItem(
+	context: IExecuteFunctions,
+	work: (itemIndex: number) => Promise<INodeExecutionData[]>,
+): Promise<INodeExecutionData[]> {
+	const output: INodeExecutionData[] = [];
+	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
+		try {
+			output.push(...(await work(itemIndex)));
+		} catch (caught) {
+			const error = asNodeError(context, caught, itemIndex);
+			if (!mayContinue(context)) throw error;
+			output.push(errorItem(error, itemIndex));
+		}
+	}
+	return output;
+}
+
+/** Whether a failed item may be passed over: On Error says so, and nobody has stopped the execution. */
+export function mayContinue(context: IExecuteFunctions): boolean {
+	return context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;
+}

@@ -1,0 +1,166 @@
+import { NodeOperationError, jsonParse, validateFieldType } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type { ZodNumber } from 'zod';
+
+import type { FieldValues } from '../operations/operation';
+import { badInput, checkInput } from './badInput';
+
+/** The item whose parameters are read. */
+export interface ItemReader {
+	context: IExecuteFunctions;
+	itemIndex: number;
+}
+
+/**
+ * Reads fields of the editor into plain values by name. Collections are laid flat, groups of a fixed
+ * collection become objects (or lists of objects), JSON fields are parsed, and numbers and switches
+ * that an expression gave as text become what they say. Fields left empty are left out.
+ *
+ * @throws NodeOperationError when JSON does not parse
+ */
+export function readFields(reader: ItemReader, fields: INodeProperties[]): FieldValues {
+	const values: FieldValues = {};
+	for (const field of fields) {
+		const raw: unknown = reader.context.getNodeParameter(field.name, reader.itemIndex, undefined);
+		if (field.type === 'collection') {
+			Object.assign(values, readGroup(reader, field.options ?? [], raw));
+			continue;
+		}
+		const value = readValue(reader, field, raw);
+		if (value !== undefined && value !== '') values[field.name] = value;
+	}
+	return values;
+}
+
+/**
+ * Reads an id of a record, given as text or through a resource locator.
+ *
+ * @returns the id without surrounding blanks
+ * @throws NodeOperationError when it is empty or could not stand in a path
+ */
+export function readId(reader: ItemReader, name: string, displayName: string): string {
+	const raw: unknown = reader.context.getNodeParameter(name, reader.itemIndex, '', {
+		extractValue: true,
+	});
+	const value = isLocator(raw) ? raw.value : raw;
+	const id = typeof value === 'number' ? String(value) : value;
+	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
+	if (id === undefined || id === null || id === '')
+		throw badInput(source, `"${displayName}"`, 'must not be empty');
+	if (typeof id !== 'string') throw badInput(source, `"${displayName}"`, 'must be text', id);
+	const trimmed = id.trim();
+	if (trimmed === '') throw badInput(source, `"${displayName}"`, 'must not be empty');
+	if (trimmed === '.' || trimmed === '..' || /\p{Surrogate}/u.test(trimmed)) {
+		throw badInput(source, `"${displayName}"`, 'must be an ID', trimmed);
+	}
+	return trimmed;
+}
+
+/**
+ * Reads a number parameter and checks it.
+ *
+ * @throws NodeOperationError naming the parameter and what it must be
+ */
+export function readNumber(
+	{ context, itemIndex }: ItemReader,
+	name: string,
+	displayName: string,
+	schema: ZodNumber,
+	defaultValue: number,
+): number {
+	const raw: unknown = context.getNodeParameter(name, itemIndex, defaultValue);
+	const source = { node: context.getNode(), itemIndex, parameter: displayName };
+	return checkInput(schema, fromText('number', raw), source);
+}
+
+/**
+ * Parses a JSON parameter, which may be text or, from an expression, a value already.
+ *
+ * @throws NodeOperationError when the text is no JSON
+ */
+export function readJson(reader: ItemReader, displayName: string, raw: unknown): unknown {
+	if (typeof raw !== 'string') return raw ?? undefined;
+	if (raw.trim() === '') return undefined;
+	try {
+		return jsonParse<unknown>(raw);
+	} catch (error) {
+		const node = reader.context.getNode();
+		const why = error instanceof Error ? error.message : 'not JSON';
+		const source = { node, itemIndex: reader.itemIndex };
+		throw new NodeOperationError(
+			node,
+			badInput(source, `"${displayName}"`, `must be JSON (${why})`, raw),
+		);
+	}
+}
+
+type Entry = NonNullable<INodeProperties['options']>[number];
+
+function readGroup(reader: ItemReader, entries: Entry[], raw: unknown): FieldValues {
+	const values: FieldValues = {};
+	if (!isRecord(raw)) return values;
+	for (const entry of entries) {
+		if (!('type' in entry) || !(entry.name in raw)) continue;
+		const value = readValue(reader, entry, raw[entry.name]);
+		if (value !== undefined) values[entry.name] = value;
+	}
+	return values;
+}
+
+function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): unknown {
+	if (raw === undefined || raw === null) return raw ?? undefined;
+	switch (field.type) {
+		case 'json':
+			return readJson(reader, field.displayName, raw);
+		case 'number':
+		case 'boolean':
+			return fromText(field.type, raw);
+		case 'string':
+			return field.typeOptions?.multipleValues ? raw : asText(raw);
+		case 'dateTime':
+			return isoText(raw);
+		case 'resourceLocator':
+			return isLocator(raw) ? raw.value : raw;
+		case 'fixedCollection':
+			return readFixedCollection(reader, field, raw);
+		default:
+			return raw;
+	}
+}
+
+/** A group without entries was not filled in; several groups of one field do not occur here. */
+function readFixedCollection(reader: ItemReader, field: INodeProperties, raw: unknown): unknown {
+	const group = (field.options ?? []).find(
+		(entry): entry is INodePropertyCollection => 'values' in entry,
+	);
+	const content = isRecord(raw) && group ? raw[group.name] : undefined;
+	if (!group || content === undefined) return undefined;
+	if (Array.isArray(content)) return content.map((entry) => readGroup(reader, group.values, entry));
+	return readGroup(reader, group.values, content);
+}
+
+/** A number or a switch that an expression gave as text. */
+function fromText(type: 'number' | 'boolean', raw: unknown): unknown {
+	if (typeof raw !== 'string' || raw.trim() === '') return raw;
+	const parsed = validateFieldType('value', raw, type);
+	return parsed.valid ? parsed.newValue : raw;
+}
+
+function asText(raw: unknown): unknown {
+	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
+}
+
+/** An expression may give a Date or luxon's DateTime. */
+function isoText(raw: unknown): unknown {
+	if (raw instanceof Date) return raw.toISOString();
+	if (isRecord(raw) && typeof raw.toISO === 'function') return String(raw.toISO());
+	return raw === '' ? undefined : raw;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isLocator(value: unknown): value is { value: unknown } {
+	return isRecord(value) && 'value' in value;
+}

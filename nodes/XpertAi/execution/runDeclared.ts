@@ -1,0 +1,91 @@
+import { NodeOperationError } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
+
+import type { DeclaredOperation, OperationContext, Paging } from '../operations/operation';
+import { DEFAULT_LIMIT, DEFAULT_TIMEOUT_SECONDS, DISPLAY_NAMES } from '../operations/shared/fields';
+import { answerItems, isJsonObject } from '../transport/answer';
+import { buildPath } from '../transport/request';
+import { answerFor, simplified } from './answers';
+import { forEachItem, pairedItems } from './items';
+import { collectPages } from './paging';
+import { isJsonMode, readBody } from './readBody';
+import { readId, readNumber } from './readFields';
+import type { ItemReader } from './readFields';
+
+/** Runs an operation that is one request an item (or, for lists, one a page). */
+export async function runDeclared(
+	operation: DeclaredOperation,
+	{ context, send }: OperationContext,
+): Promise<INodeExecutionData[]> {
+	return await forEachItem(context, async (itemIndex) => {
+		const reader: ItemReader = { context, itemIndex };
+		const path = readPath(reader, operation.path);
+		const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
+		const request = async (body: unknown) => {
+			const text = body === undefined ? undefined : JSON.stringify(body);
+			return await answerFor(reader, send, {
+				method: operation.method,
+				path,
+				body: text,
+				timeoutMs,
+			});
+		};
+		const body = operation.body && readBody(reader, operation.body);
+		const answer = operation.paging
+			? await readList(reader, operation.paging, body, request)
+			: await request(body);
+		const results = (operation.shape ?? answerItems)(answer);
+		return pairedItems(
+			operation.simplify ? simplified(reader, operation.simplify, results) : results,
+			itemIndex,
+		);
+	});
+}
+
+/** Seconds of the option Timeout as milliseconds. */
+export function readTimeoutMs(reader: ItemReader, defaultSeconds: number): number {
+	return (
+		readNumber(reader, 'options.timeout', 'Timeout', z.number().positive(), defaultSeconds) * 1000
+	);
+}
+
+function readPath(reader: ItemReader, template: string): string {
+	const names = [...template.matchAll(/\{(\w+)\}/g)].map(
+		([, name]) => name as keyof typeof DISPLAY_NAMES,
+	);
+	return buildPath(
+		template,
+		Object.fromEntries(names.map((name) => [name, readId(reader, name, DISPLAY_NAMES[name])])),
+	);
+}
+
+/** Page by page from fields; a JSON body is sent once, as it is. */
+async function readList(
+	reader: ItemReader,
+	paging: Paging,
+	body: unknown,
+	request: (body: unknown) => Promise<unknown>,
+): Promise<unknown[]> {
+	const listOf = (answer: unknown) => listIn(reader, answer, paging);
+	if (isJsonMode(reader)) return listOf(await request(body));
+	const all = reader.context.getNodeParameter('returnAll', reader.itemIndex, false) === true;
+	const wanted = all
+		? Infinity
+		: readNumber(reader, 'limit', 'Limit', z.number().int().min(1), DEFAULT_LIMIT);
+	const filters = isJsonObject(body) ? body : {};
+	return await collectPages(async (page) => listOf(await request({ ...filters, ...page })), wanted);
+}
+
+function listIn(
+	{ context, itemIndex }: ItemReader,
+	answer: unknown,
+	{ resultsKey }: Paging,
+): unknown[] {
+	const list = resultsKey && isJsonObject(answer) ? answer[resultsKey] : answer;
+	if (Array.isArray(list)) return list;
+	throw new NodeOperationError(context.getNode(), 'The server answered without a list of results', {
+		itemIndex,
+		description: 'Check that the Base URL of the credential is the address of an Xpert AI server.',
+	});
+}

@@ -1,0 +1,20 @@
+import { assistantFilter } from '../../payloads/assistant';
+import type { DeclaredOperation } from '../operation';
+import { assistantFilters } from './filters';
+
+export const count: DeclaredOperation = {
+	value: 'count',
+	name: 'Count',
+	action: 'Count assistants',
+	description: 'Count the assistants the token may use',
+	endpoint: 'E9',
+	method: 'POST',
+	path: '/assistants/count',
+	body: {
+		fields: [assistantFilters],
+		schema: assistantFilter,
+		notShown: true,
+		example: '{}',
+	},
+	shape: (answer) => [{ count: answer as number }],
+};

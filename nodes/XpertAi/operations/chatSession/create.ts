@@ -1,0 +1,45 @@
+import { chatSession } from '../../payloads/chatSession';
+import type { DeclaredOperation, FieldValues } from '../operation';
+import { fieldCollection, idField } from '../shared/fields';
+
+export const create: DeclaredOperation = {
+	value: 'create',
+	name: 'Create',
+	action: 'Create a chat session',
+	description:
+		'Create a session for a chat window. The client_secret it gives can call the API: treat it as a password.',
+	endpoint: 'E6',
+	method: 'POST',
+	path: '/v1/chatkit/sessions',
+	body: {
+		fields: [
+			idField('assistantId', 'The assistant the session talks to', false),
+			fieldCollection('additionalFields', [
+				{
+					displayName: 'Expires After',
+					name: 'expires_after',
+					type: 'number',
+					typeOptions: { minValue: 1, numberPrecision: 0 },
+					default: 600,
+					description: 'Seconds until the client secret is no longer valid',
+				},
+				{
+					displayName: 'User',
+					name: 'user',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. customer-42',
+					description: 'Your name for the person who chats',
+				},
+			]),
+		],
+		schema: chatSession,
+		compose: ({ assistantId, ...rest }: FieldValues) => ({
+			...(assistantId ? { assistant: { id: assistantId } } : {}),
+			...rest,
+		}),
+		labels: { 'assistant.id': 'Assistant' },
+		notShown: true,
+		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',
+	},
+};

@@ -1,0 +1,66 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { conversation } from '../../payloads/conversation';
+import type { DeclaredOperation } from '../operation';
+import { fieldCollection } from '../shared/fields';
+import { CONVERSATION_SUMMARY } from './summary';
+
+const fields: INodeProperties[] = [
+	{
+		displayName: 'Assistant (Xpert) ID',
+		name: 'xpertId',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		description: 'ID of the assistant the conversation belongs to',
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'json',
+		default: '{}',
+		description: 'Settings of the conversation as a JSON object',
+	},
+	{
+		displayName: 'Project ID',
+		name: 'projectId',
+		type: 'string',
+		default: '',
+		description: 'ID of the project the conversation belongs to; needs an assistant as well',
+	},
+	{
+		displayName: 'Thread ID',
+		name: 'threadId',
+		type: 'string',
+		default: '',
+		description:
+			'ID the thread of the conversation gets. The server makes one when it is left out.',
+	},
+];
+
+export const create: DeclaredOperation = {
+	value: 'create',
+	name: 'Create',
+	action: 'Create a conversation',
+	description: 'Create a conversation; the threadId it gives is what Thread: Run and Wait takes',
+	endpoint: 'E13',
+	method: 'POST',
+	path: '/conversations',
+	body: {
+		fields: [
+			{
+				displayName: 'Title',
+				name: 'title',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. Question from the website',
+				description: 'Title shown in the list of conversations',
+			},
+			fieldCollection('additionalFields', fields),
+		],
+		schema: conversation,
+		notShown: true,
+		example: '{\n  "title": "Question from the website"\n}',
+	},
+	simplify: CONVERSATION_SUMMARY,
+};

@@ -1,0 +1,87 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { PARSE_MODES, fileContextParts } from '../../payloads/file';
+import { enumOptions } from '../shared/fields';
+import { targetField } from '../shared/targetField';
+import { uploadOperation } from '../shared/upload';
+
+const parts: INodeProperties[] = [
+	{
+		displayName: 'Assistant (Xpert) ID',
+		name: 'xpertId',
+		type: 'string',
+		default: '',
+		description: 'ID of the assistant the file is for',
+	},
+	{
+		displayName: 'Conversation ID',
+		name: 'conversationId',
+		type: 'string',
+		default: '',
+		description: 'ID of the conversation the file belongs to',
+	},
+	{
+		displayName: 'Parse Mode',
+		name: 'parseMode',
+		type: 'options',
+		options: enumOptions(PARSE_MODES, { auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' }),
+		default: 'auto',
+		description: 'How thoroughly the server reads the file',
+	},
+	{
+		displayName: 'Project ID',
+		name: 'projectId',
+		type: 'string',
+		default: '',
+		description: 'ID of the project the file belongs to',
+	},
+	{
+		displayName: 'Purpose',
+		name: 'purpose',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. chat_attachment',
+		description: 'What the file is for',
+	},
+	targetField,
+	{
+		displayName: 'Thread ID',
+		name: 'threadId',
+		type: 'string',
+		default: '',
+		description: 'ID of the thread the file belongs to',
+	},
+	{
+		displayName: 'Workspace Path',
+		name: 'workspacePath',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. reports/2026',
+		description: 'Path of the file in the workspace',
+	},
+];
+
+export const create = uploadOperation({
+	face: {
+		value: 'create',
+		name: 'Create',
+		action: 'Create a file context',
+		description:
+			'Upload a file for assistants to read; its storageFileId is what File Context: Delete takes',
+		endpoint: 'E12',
+	},
+	path: '/contexts/file',
+	parts,
+	partsSchema: fileContextParts,
+	simplify: [
+		'id',
+		'fileId',
+		'storageFileId',
+		'originalName',
+		'size',
+		'mimeType',
+		'status',
+		'url',
+		'summary',
+	],
+});

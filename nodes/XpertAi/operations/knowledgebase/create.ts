@@ -1,0 +1,23 @@
+import { knowledgebase } from '../../payloads/knowledgebase';
+import type { DeclaredOperation } from '../operation';
+import { fieldCollection } from '../shared/fields';
+import { KNOWLEDGEBASE_SUMMARY, nameField, optionalKnowledgebaseFields } from './fields';
+
+export const create: DeclaredOperation = {
+	value: 'create',
+	name: 'Create',
+	action: 'Create a knowledgebase',
+	description: 'Create a knowledgebase that documents can be submitted to',
+	endpoint: 'E1',
+	method: 'POST',
+	path: '/knowledges',
+	body: {
+		fields: [
+			{ ...nameField, required: true },
+			fieldCollection('additionalFields', optionalKnowledgebaseFields),
+		],
+		schema: knowledgebase,
+		example: '{\n  "name": "Product manuals",\n  "permission": "organization"\n}',
+	},
+	simplify: KNOWLEDGEBASE_SUMMARY,
+};

@@ -1,0 +1,164 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { KNOWLEDGEBASE_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
+import { enumOptions } from '../shared/fields';
+import { parserConfigField } from '../shared/parserConfig';
+
+/** What Simplify keeps of a knowledgebase, which real servers answer with over 40 fields. */
+export const KNOWLEDGEBASE_SUMMARY = [
+	'id',
+	'name',
+	'type',
+	'permission',
+	'description',
+	'workspaceId',
+	'documentNum',
+	'createdAt',
+	'updatedAt',
+];
+
+export const nameField: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. Product manuals',
+	description: 'Name of the knowledgebase; the server takes each name once',
+};
+
+const copilotModelField: INodeProperties = {
+	displayName: 'Embedding Model',
+	name: 'copilotModel',
+	type: 'fixedCollection',
+	placeholder: 'Set embedding model',
+	default: {},
+	description: 'Model that turns text into vectors. The server needs a copilot that offers it.',
+	options: [
+		{
+			displayName: 'Embedding Model',
+			name: 'values',
+			values: [
+				{
+					displayName: 'Copilot ID',
+					name: 'copilotId',
+					type: 'string',
+					default: '',
+					description: 'ID of the copilot that offers the model',
+				},
+				{
+					displayName: 'Model',
+					name: 'model',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. text-embedding-3-small',
+					description: 'Name of the model',
+				},
+				{
+					displayName: 'Model Type',
+					name: 'modelType',
+					type: 'string',
+					default: 'text-embedding',
+					description: 'Kind of the model',
+				},
+			],
+		},
+	],
+};
+
+const recallField: INodeProperties = {
+	displayName: 'Recall',
+	name: 'recall',
+	type: 'fixedCollection',
+	placeholder: 'Set recall',
+	default: {},
+	description:
+		'How many chunks a search returns, and from which score on. Replaces earlier settings as a whole.',
+	options: [
+		{
+			displayName: 'Recall',
+			name: 'values',
+			values: [
+				{
+					displayName: 'Score',
+					name: 'score',
+					type: 'number',
+					typeOptions: { numberPrecision: 4 },
+					default: 0.5,
+					description: 'Lowest score a chunk may have, as a decimal number',
+				},
+				{
+					displayName: 'Top K',
+					name: 'topK',
+					type: 'number',
+					typeOptions: { numberPrecision: 0 },
+					default: 10,
+					description: 'Highest number of chunks, as a whole number',
+				},
+			],
+		},
+	],
+};
+
+/** Every optional field of the contract's Knowledgebase. */
+export const optionalKnowledgebaseFields: INodeProperties[] = [
+	{
+		displayName: 'Description',
+		name: 'description',
+		type: 'string',
+		typeOptions: { rows: 2 },
+		default: '',
+		description: 'Free text about the knowledgebase',
+	},
+	copilotModelField,
+	{
+		displayName: 'External Knowledgebase ID',
+		name: 'extKnowledgebaseId',
+		type: 'string',
+		default: '',
+		description: 'ID in the external system; for knowledgebases of the type External',
+	},
+	{
+		displayName: 'Integration ID',
+		name: 'integrationId',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		description: 'UUID of the integration of the knowledge base system',
+	},
+	parserConfigField('How documents are cut into chunks. Replaces earlier settings as a whole.'),
+	{
+		displayName: 'Permission',
+		name: 'permission',
+		type: 'options',
+		options: enumOptions(PERMISSIONS, {
+			private: 'Private',
+			organization: 'Organization',
+			public: 'Public',
+		}),
+		default: 'private',
+		description: 'Who may see the knowledgebase',
+	},
+	recallField,
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'options',
+		options: enumOptions(KNOWLEDGEBASE_TYPES, { standard: 'Standard', external: 'External' }),
+		default: 'standard',
+		description: 'Whether the content lies on the server itself or in an external system',
+	},
+	{
+		displayName: 'Workspace ID',
+		name: 'workspaceId',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		description: 'UUID of the workspace that owns the knowledgebase',
+	},
+];
+
+/** Entries for Clear Fields: everything but the name, which the server refuses to clear. */
+export const clearableFields = optionalKnowledgebaseFields.map(({ displayName, name }) => ({
+	name: displayName,
+	value: name,
+}));

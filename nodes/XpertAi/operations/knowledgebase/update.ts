@@ -1,0 +1,48 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { knowledgebaseChanges } from '../../payloads/knowledgebase';
+import type { DeclaredOperation, FieldValues } from '../operation';
+import { fieldCollection, idField } from '../shared/fields';
+import {
+	KNOWLEDGEBASE_SUMMARY,
+	clearableFields,
+	nameField,
+	optionalKnowledgebaseFields,
+} from './fields';
+
+const clearFields: INodeProperties = {
+	displayName: 'Clear Fields',
+	name: 'clearFields',
+	type: 'multiOptions',
+	options: clearableFields,
+	default: [],
+	description:
+		'Fields to empty on the server. A field named here wins over the same one in Update Fields.',
+};
+
+export const update: DeclaredOperation = {
+	value: 'update',
+	name: 'Update',
+	action: 'Update a knowledgebase',
+	description: 'Change the fields you set and keep all others',
+	endpoint: 'E2',
+	method: 'PUT',
+	path: '/knowledges/{knowledgebaseId}',
+	fields: [idField('knowledgebaseId', 'The knowledgebase to update')],
+	body: {
+		fields: [
+			fieldCollection('updateFields', [nameField, ...optionalKnowledgebaseFields]),
+			clearFields,
+		],
+		schema: knowledgebaseChanges,
+		compose: withClearedFields,
+		example: '{\n  "description": "New description"\n}',
+	},
+	simplify: KNOWLEDGEBASE_SUMMARY,
+};
+
+/** The server clears what it is sent as `null` and keeps what is left out (E2). */
+function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
+	const cleared = Array.isArray(names) ? names.map((name) => [String(name), null]) : [];
+	return { ...changes, ...Object.fromEntries(cleared) };
+}

@@ -1,0 +1,141 @@
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+
+/** Names the editor shows for parameters that several operations share. */
+export const DISPLAY_NAMES = {
+	knowledgebaseId: 'Knowledgebase',
+	threadId: 'Thread',
+	assistantId: 'Assistant',
+	fileId: 'File',
+	jsonBody: 'JSON Body',
+} as const;
+
+type IdName = 'knowledgebaseId' | 'threadId' | 'assistantId' | 'fileId';
+
+/** The field that chooses one record by its id. */
+export function idField(name: IdName, description: string, required = true): INodeProperties {
+	return {
+		displayName: DISPLAY_NAMES[name],
+		name,
+		type: 'resourceLocator',
+		default: { mode: 'id', value: '' },
+		required,
+		description,
+		modes: [
+			{
+				displayName: 'By ID',
+				name: 'id',
+				type: 'string',
+				placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+			},
+		],
+	};
+}
+
+/** The choice between typed fields and a body of one's own. */
+export const bodyMode: INodeProperties = {
+	displayName: 'Body',
+	name: 'bodyMode',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'Fields', value: 'fields', description: 'Fill in the fields one by one' },
+		{
+			name: 'JSON',
+			value: 'json',
+			description: 'Give the whole request body as JSON or an expression',
+		},
+	],
+	default: 'fields',
+	description: 'Whether to fill in fields or to give the whole request body as JSON',
+};
+
+/** The body as JSON text or an expression. */
+export function jsonBodyField(example: string): INodeProperties {
+	return {
+		displayName: DISPLAY_NAMES.jsonBody,
+		name: 'jsonBody',
+		type: 'json',
+		typeOptions: { rows: 8 },
+		default: example,
+		required: true,
+		description:
+			'The request body exactly as the server takes it, as JSON or an expression that gives it',
+	};
+}
+
+/** n8n's pair of Return All and Limit. */
+export const returnAll: INodeProperties = {
+	displayName: 'Return All',
+	name: 'returnAll',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to return all results or only up to a given limit',
+};
+
+export const limit: INodeProperties = {
+	displayName: 'Limit',
+	name: 'limit',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 50,
+	description: 'Max number of results to return',
+	displayOptions: { show: { returnAll: [false] } },
+};
+
+export const DEFAULT_LIMIT = Number(limit.default);
+
+export const simplify: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+export const DEFAULT_TIMEOUT_SECONDS = 120;
+
+/** How long to wait for the server; n8n's own limit of 300 seconds never applies. */
+export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodeProperties {
+	return {
+		displayName: 'Timeout',
+		name: 'timeout',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: defaultSeconds,
+		description: 'Seconds to wait for the answer to one request',
+	};
+}
+
+/** The Options collection, with what an operation adds to it. */
+export function optionsField(options: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options,
+	};
+}
+
+/** A collection of optional fields of a body. */
+export function fieldCollection(
+	name: 'additionalFields' | 'updateFields' | 'filters',
+	fields: INodeProperties[],
+): INodeProperties {
+	const displayName = {
+		additionalFields: 'Additional Fields',
+		updateFields: 'Update Fields',
+		filters: 'Filters',
+	}[name];
+	const placeholder = name === 'filters' ? 'Add filter' : 'Add field';
+	return { displayName, name, type: 'collection', placeholder, default: {}, options: fields };
+}
+
+/** Dropdown entries for the values of an enum of the contract. */
+export function enumOptions<Value extends string>(
+	values: readonly Value[],
+	names: Record<Value, string>,
+): INodePropertyOptions[] {
+	return values.map((value) => ({ name: names[value], value }));
+}

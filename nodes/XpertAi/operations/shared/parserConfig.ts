@@ -1,0 +1,45 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** The contract's parserConfig, as a knowledgebase and a document carry it. */
+export function parserConfigField(description: string): INodeProperties {
+	return {
+		displayName: 'Parser Config',
+		name: 'parserConfig',
+		type: 'fixedCollection',
+		placeholder: 'Set parser config',
+		default: {},
+		description,
+		options: [
+			{
+				displayName: 'Parser Config',
+				name: 'values',
+				values: [
+					{
+						displayName: 'Chunk Overlap',
+						name: 'chunkOverlap',
+						type: 'number',
+						typeOptions: { numberPrecision: 0 },
+						default: 200,
+						description: 'How much of a chunk is repeated in the next one',
+					},
+					{
+						displayName: 'Chunk Size',
+						name: 'chunkSize',
+						type: 'number',
+						typeOptions: { numberPrecision: 0 },
+						default: 1000,
+						description: 'Size of a chunk',
+					},
+					{
+						displayName: 'Delimiter',
+						name: 'delimiter',
+						type: 'string',
+						default: '',
+						placeholder: 'e.g. ; , .',
+						description: 'Characters to cut at, separated by spaces',
+					},
+				],
+			},
+		],
+	};
+}

@@ -1,0 +1,123 @@
+import { updateDisplayOptions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
+import type { ZodTypeAny } from 'zod';
+
+import { answerFor, simplified } from '../../execution/answers';
+import { badInput, checkInput } from '../../execution/badInput';
+import { forEachItem, pairedItems } from '../../execution/items';
+import { isJsonMode, readBody } from '../../execution/readBody';
+import { readFields } from '../../execution/readFields';
+import type { ItemReader } from '../../execution/readFields';
+import { readTimeoutMs } from '../../execution/runDeclared';
+import { anyJson } from '../../payloads/common';
+import { answerItems } from '../../transport/answer';
+import { multipartForm } from '../../transport/multipart';
+import type { CodedOperation } from '../operation';
+import {
+	bodyMode,
+	fieldCollection,
+	jsonBodyField,
+	optionsField,
+	simplify,
+	timeoutOption,
+} from './fields';
+
+const UPLOAD_TIMEOUT_SECONDS = 600;
+
+/** What tells the two uploads (E12, E16) apart. */
+interface Upload {
+	face: Pick<CodedOperation, 'value' | 'name' | 'action' | 'description' | 'endpoint'>;
+	path: string;
+	/** Text parts that may go along with the file. */
+	parts: INodeProperties[];
+	partsSchema: ZodTypeAny;
+	simplify: string[];
+}
+
+const binaryPropertyName: INodeProperties = {
+	displayName: 'Input Binary Field',
+	name: 'binaryPropertyName',
+	type: 'string',
+	default: 'data',
+	required: true,
+	hint: 'The name of the input field containing the file to upload',
+	description: 'Name of the binary field of the item that holds the file',
+};
+
+const uploadMode: INodeProperties = {
+	...bodyMode,
+	displayName: 'Send',
+	options: [
+		{
+			name: 'File From Binary Field',
+			value: 'fields',
+			description: 'Upload a file of the item (multipart)',
+		},
+		{
+			name: 'JSON',
+			value: 'json',
+			description: 'Give the whole request body as JSON or an expression',
+		},
+	],
+	description:
+		'Whether to upload a file of the item or to send a JSON body, for servers that take one',
+};
+
+/** An operation that uploads the file of each item, or sends a JSON body as the contract has it. */
+export function uploadOperation(upload: Upload): CodedOperation {
+	const jsonBody = { fields: [], schema: anyJson, notShown: true, example: '{}' };
+	return {
+		...upload.face,
+		properties: [
+			uploadMode,
+			...updateDisplayOptions({ show: { bodyMode: ['fields'] } }, [
+				binaryPropertyName,
+				fieldCollection('additionalFields', upload.parts),
+			]),
+			...updateDisplayOptions({ show: { bodyMode: ['json'] } }, [jsonBodyField('{}')]),
+			simplify,
+			optionsField([timeoutOption(UPLOAD_TIMEOUT_SECONDS)]),
+		],
+		execute: async ({ context, send }) =>
+			await forEachItem(context, async (itemIndex) => {
+				const reader: ItemReader = { context, itemIndex };
+				const body = isJsonMode(reader)
+					? JSON.stringify(readBody(reader, jsonBody))
+					: await readForm(reader, upload);
+				const answer = await answerFor(reader, send, {
+					method: 'POST',
+					path: upload.path,
+					body,
+					timeoutMs: readTimeoutMs(reader, UPLOAD_TIMEOUT_SECONDS),
+				});
+				return pairedItems(simplified(reader, upload.simplify, answerItems(answer)), itemIndex);
+			}),
+	};
+}
+
+async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Promise<FormData> {
+	const { context, itemIndex } = reader;
+	const fields = [fieldCollection('additionalFields', parts)];
+	const source = { node: context.getNode(), itemIndex, fields };
+	const texts = checkInput(partsSchema, readFields(reader, fields), source) as Record<
+		string,
+		unknown
+	>;
+	const property = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();
+	const binary = context.getInputData()[itemIndex]?.binary?.[property];
+	if (!binary) {
+		const found = Object.keys(context.getInputData()[itemIndex]?.binary ?? {});
+		const offer = found.length > 0 ? `; this item has ${found.join(', ')}` : '; this item has none';
+		throw badInput(
+			source,
+			'"Input Binary Field"',
+			`must name a binary field of the item${offer}`,
+			property,
+		);
+	}
+	const content = await context.helpers.getBinaryDataBuffer(itemIndex, property);
+	return multipartForm(
+		{ name: binary.fileName ?? property, mimeType: binary.mimeType, content },
+		texts,
+	);
+}

@@ -1,0 +1,66 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { storeNamespace } from '../../payloads/store';
+import { answerItems, isJsonObject } from '../../transport/answer';
+import type { DeclaredOperation, FieldValues } from '../operation';
+import { fieldCollection } from '../shared/fields';
+import { namespaceElements, namespaceField } from './fields';
+
+export const createNamespace: DeclaredOperation = {
+	value: 'createNamespace',
+	name: 'Create Namespace',
+	action: 'Create a namespace in the store',
+	description:
+		'Create a store namespace. Servers that follow the LangGraph store protocol answer with the namespaces under the prefix instead.',
+	endpoint: 'E11',
+	method: 'POST',
+	path: '/store/namespaces',
+	body: {
+		fields: [
+			namespaceField('prefix', 'Prefix', 'Namespace to create or to list below'),
+			fieldCollection('additionalFields', [
+				{
+					displayName: 'Limit',
+					name: 'limit',
+					type: 'number',
+					typeOptions: { minValue: 1 },
+					default: 50,
+					description: 'Max number of results to return',
+				},
+				{
+					displayName: 'Max Depth',
+					name: 'max_depth',
+					type: 'number',
+					typeOptions: { minValue: 1, numberPrecision: 0 },
+					default: 3,
+					description: 'How many elements deep namespaces are told apart',
+				},
+				{
+					displayName: 'Offset',
+					name: 'offset',
+					type: 'number',
+					typeOptions: { minValue: 0, numberPrecision: 0 },
+					default: 0,
+					description: 'How many namespaces to leave out at the start',
+				},
+				namespaceField('suffix', 'Suffix', 'Namespaces must end with this one'),
+			]),
+		],
+		schema: storeNamespace,
+		compose: ({ prefix, suffix, ...rest }: FieldValues) => ({
+			...(prefix === undefined ? {} : { prefix: namespaceElements(prefix) }),
+			...(suffix === undefined ? {} : { suffix: namespaceElements(suffix) }),
+			...rest,
+		}),
+		notShown: true,
+		example: '{\n  "prefix": ["memories"]\n}',
+	},
+	shape: namespaceItems,
+};
+
+/** One item for each namespace of the answer; an answer without any comes out as it is. */
+function namespaceItems(answer: unknown): IDataObject[] {
+	const namespaces = isJsonObject(answer) ? answer.namespaces : undefined;
+	if (!Array.isArray(namespaces) || namespaces.length === 0) return answerItems(answer);
+	return namespaces.map((namespace) => ({ namespace }));
+}

@@ -1,0 +1,26 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** A namespace typed as text, its elements separated by slashes. */
+export function namespaceField(
+	name: string,
+	displayName: string,
+	description: string,
+): INodeProperties {
+	return {
+		displayName,
+		name,
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. memories/user-1',
+		description: `${description}, its elements separated by slashes. An expression may give a list.`,
+	};
+}
+
+/** The elements of a namespace; a list from an expression is taken as it is. */
+export function namespaceElements(value: unknown): unknown {
+	if (typeof value !== 'string') return value;
+	return value
+		.split('/')
+		.map((element) => element.trim())
+		.filter(Boolean);
+}

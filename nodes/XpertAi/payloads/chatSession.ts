@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+/** The body of E6. `expires_after` is in seconds. */
+export const chatSession = z
+	.object({
+		assistant: z.object({ id: z.string().min(1) }).optional(),
+		user: z.string().optional(),
+		expires_after: z.number().int().optional(),
+	})
+	.passthrough();

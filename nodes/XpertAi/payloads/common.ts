@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
+export const uuid = z.string().uuid();
+
+/** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
+export const dateTime = z.string().datetime({ offset: true, local: true });
+
+/** An object whose keys the contract leaves open (`metadata`, `options`, …). */
+export const freeForm = z.record(z.unknown());
+
+/** Any JSON value: the body of an endpoint whose contract says "not shown". */
+export const anyJson = z.unknown();
+
+/** Who and when, as Document, Page and Chunk carry it. */
+export const recordFields = {
+	id: z.string().nullish(),
+	createdAt: dateTime.nullish(),
+	updatedAt: dateTime.nullish(),
+	createdById: z.string().nullish(),
+	updatedById: z.string().nullish(),
+};

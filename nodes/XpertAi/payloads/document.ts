@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+import { dateTime, freeForm, recordFields, uuid } from './common';
+import { parserConfig } from './knowledgebase';
+
+/** A page of a document (contract, Page). */
+export const page = z
+	.object({
+		...recordFields,
+		pageContent: z.string().nullish(),
+		metadata: freeForm.nullish(),
+		status: z.string().nullish(),
+	})
+	.passthrough();
+
+/** A chunk of a document: a page that may have a parent (contract, Chunk). */
+export const chunk = page.extend({ parent: z.unknown() });
+
+/**
+ * One element of the array E3 takes (contract, Document record). No field is required.
+ * `processDuation` is the contract's spelling.
+ */
+export const document = z
+	.object({
+		...recordFields,
+		name: z.string().nullish(),
+		type: z.string().nullish(),
+		disabled: z.boolean().nullish(),
+		storageFileId: uuid.nullish(),
+		filePath: z.string().nullish(),
+		fileUrl: z.string().nullish(),
+		folder: z.string().nullish(),
+		mimeType: z.string().nullish(),
+		size: z.number().nullish(),
+		thumbnail: z.string().nullish(),
+		metadata: freeForm.nullish(),
+		parserId: z.string().nullish(),
+		parserConfig: parserConfig.nullish(),
+		sourceConfig: freeForm.nullish(),
+		options: freeForm.nullish(),
+		draft: freeForm.nullish(),
+		parent: z.unknown(),
+		tokenNum: z.number().nullish(),
+		chunkNum: z.number().nullish(),
+		progress: z.number().nullish(),
+		processMsg: z.string().nullish(),
+		processBeginAt: dateTime.nullish(),
+		processDuation: z.number().nullish(),
+		jobId: z.string().nullish(),
+		pages: z.array(page).nullish(),
+		chunks: z.array(chunk).nullish(),
+	})
+	.passthrough();
+
+/** What a JSON body of E3 may be: the array of the contract, or one document on its own. */
+export const documents = z.preprocess(
+	(value) =>
+		value !== null && typeof value === 'object' && !Array.isArray(value) ? [value] : value,
+	z.array(document),
+);
+
+export type Page = z.infer<typeof page>;
+export type Chunk = z.infer<typeof chunk>;
+export type DocumentRecord = z.infer<typeof document>;

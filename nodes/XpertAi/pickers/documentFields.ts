@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { FieldType, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
+
+import { dateTime } from '../payloads/common';
+import { document } from '../payloads/document';
+
+/** Fields offered first; the others wait in the list until they are added. */
+const SHOWN_FIRST = ['name', 'type', 'filePath', 'metadata'];
+
+/** Pages and chunks have fields of their own below the mapper, but equal columns are mapped too. */
+const LABELS: Record<string, string> = {
+	id: 'ID (UUID)',
+	processDuation: 'Process Duration (processDuation)',
+};
+
+/**
+ * The fields of a document for the resource mapper, read off the schema of the contract, so that
+ * columns with the same names are mapped by themselves.
+ */
+export async function getDocumentFields(): Promise<ResourceMapperFields> {
+	const fields = Object.entries(document.shape).map(([id, schema]) => documentField(id, schema));
+	return { fields };
+}
+
+function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
+	const type = fieldType(schema);
+	return {
+		id,
+		displayName: LABELS[id] ?? id,
+		required: false,
+		defaultMatch: false,
+		display: true,
+		removed: !SHOWN_FIRST.includes(id),
+		...(type ? { type } : {}),
+	};
+}
+
+/** The mapper's type of a schema; none where the contract leaves the type open (`parent`). */
+function fieldType(schema: z.ZodTypeAny): FieldType | undefined {
+	const inner = unwrap(schema);
+	// The mapper's own date type rewrites what it is given; the contract's text stays as it is.
+	if (inner === dateTime || inner instanceof z.ZodString) return 'string';
+	if (inner instanceof z.ZodNumber) return 'number';
+	if (inner instanceof z.ZodBoolean) return 'boolean';
+	if (inner instanceof z.ZodArray) return 'array';
+	if (inner instanceof z.ZodObject || inner instanceof z.ZodRecord) return 'object';
+	return undefined;
+}
+
+function unwrap(schema: z.ZodTypeAny): z.ZodTypeAny {
+	if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+		return unwrap(schema.unwrap() as z.ZodTypeAny);
+	}
+	return schema;
+}

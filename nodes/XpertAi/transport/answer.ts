@@ -1,0 +1,62 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/**
+ * Parses an answer by its content, because content types are unreliable: E9 sends a number as
+ * `text/html`, LangGraph sends JSON as `text/plain`.
+ *
+ * @param text the body as it arrived
+ * @returns the JSON value, the text itself when it is no JSON, or `undefined` for an empty body
+ */
+export function parseAnswer(text: string): unknown {
+	const trimmed = text.trim();
+	if (trimmed === '') return undefined;
+	try {
+		return JSON.parse(trimmed);
+	} catch {
+		return text;
+	}
+}
+
+/** Whether a text is an HTML page. */
+export function isHtml(text: string): boolean {
+	return /^\s*(<!doctype html|<html)/i.test(text);
+}
+
+/**
+ * What is wrong with the answer of a success, if anything: a web page is no answer of this API, and
+ * text that starts like JSON but does not parse was cut off on the way.
+ *
+ * @param answer the result of `parseAnswer`
+ */
+export function answerFlaw(answer: unknown): string | undefined {
+	if (typeof answer !== 'string') return undefined;
+	if (isHtml(answer)) return 'it is an HTML page, not an answer of this API';
+	if (/^\s*[[{]/.test(answer)) return 'it breaks off or is not valid JSON';
+	return undefined;
+}
+
+/** Whether a value is a JSON object (not an array, not null). */
+export function isJsonObject(value: unknown): value is IDataObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The output an answer gives when an operation does not shape it: the object itself, one item for
+ * each element of an array, and `{ response }` for anything else.
+ */
+export function answerItems(answer: unknown): IDataObject[] {
+	if (Array.isArray(answer)) return answer.map(asJson);
+	return [asJson(answer)];
+}
+
+/**
+ * The output of a delete: n8n's `deleted` flag plus what the server said (E14, E17).
+ */
+export function deletedItem(answer: unknown): IDataObject[] {
+	return [{ ...(answer === undefined ? {} : asJson(answer)), deleted: true }];
+}
+
+function asJson(value: unknown): IDataObject {
+	if (isJsonObject(value)) return value;
+	return value === undefined ? {} : { response: value as IDataObject[string] };
+}

@@ -1,0 +1,114 @@
+import { NodeApiError } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
+
+/** Why a request did not succeed, as plain data, so that callers can decide without exceptions. */
+export interface Failure {
+	/**
+	 * `refused`: not sent, the credential or its restrictions forbid it. `network`: no answer came.
+	 * `timeout`: none in time. `cancelled`: the execution was stopped. `redirect`: the server pointed
+	 * elsewhere. `unreadable`: a 2xx whose body is not what this API sends. `status`: any other answer.
+	 */
+	kind: 'refused' | 'network' | 'timeout' | 'cancelled' | 'redirect' | 'unreadable' | 'status';
+	/** HTTP status, when an answer came. */
+	status?: number;
+	/** Node's error code, when none came (`ECONNREFUSED`, …). */
+	code?: string;
+	/** The reason in one line: the server's, or ours. */
+	reason?: string;
+	/** The server's `x-request-id`, for its log. */
+	requestId?: string;
+	/** Path the request went to, without the origin. */
+	path: string;
+	method: string;
+}
+
+/** Where a failure is reported. */
+export interface FailureContext {
+	node: INode;
+	itemIndex?: number;
+}
+
+const STATUS_HINTS: Record<number, string> = {
+	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
+	403: 'The token is valid but may not do this. Use a key made for this workspace or assistant, and check the ID.',
+	404: 'Check the ID, and that the Base URL of the credential is the address of an Xpert AI server.',
+	408: 'The server gave up waiting. Run it again, or raise Timeout under Options.',
+	413: 'The server takes up to 50 MB of JSON in one request. Send less at once.',
+	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
+	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check both, then look up the request ID in the log of the server.',
+};
+
+const NETWORK_REASONS: Record<string, string> = {
+	ECONNREFUSED: 'nothing accepts connections at this address',
+	ENOTFOUND: 'the host name is not known',
+	EAI_AGAIN: 'the host name could not be looked up just now',
+	ECONNRESET: 'the connection was closed before an answer came',
+	EPIPE: 'the connection was closed while sending',
+	EHOSTUNREACH: 'the host cannot be reached',
+	ENETUNREACH: 'the network cannot be reached',
+};
+
+/**
+ * The one place where a failure becomes the error a user reads: what happened, the server's reason,
+ * how to go on, status and request id. Holds neither the token nor the request's headers.
+ */
+export function toNodeApiError(
+	failure: Failure,
+	{ node, itemIndex }: FailureContext,
+): NodeApiError {
+	const message = failureMessage(failure);
+	const error = new NodeApiError(
+		node,
+		{ message },
+		{
+			message,
+			description: failureDescription(failure),
+			httpCode: failure.status?.toString() ?? failure.code,
+			itemIndex,
+		},
+	);
+	// n8n swaps messages that mention a network code for a general one; ours says more.
+	error.message = message;
+	error.context.data = { ...failure };
+	return error;
+}
+
+function failureMessage({ kind, status, code, reason }: Failure): string {
+	switch (kind) {
+		case 'refused':
+			return reason ?? 'The request was not sent';
+		case 'cancelled':
+			return 'The execution was stopped before the server answered';
+		case 'timeout':
+			return 'The server did not answer in time';
+		case 'network':
+			return `The server could not be reached: ${NETWORK_REASONS[code ?? ''] ?? reason ?? 'the connection broke'}${code ? ` (${code})` : ''}`;
+		case 'redirect':
+			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
+		case 'unreadable':
+			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
+		case 'status':
+			return `The server answered ${status}: ${reason ?? 'it gave no reason'}`;
+	}
+}
+
+function failureDescription({ kind, status, requestId, method, path }: Failure): string {
+	const hint = {
+		refused: 'Open the Xpert AI credential and correct it there.',
+		cancelled: '',
+		timeout:
+			'Raise Timeout under Options, or check how busy the server is. The server may still have done the work.',
+		network: 'Check the Base URL of the credential and that the server runs.',
+		redirect: 'Enter the address the server points to as the Base URL of the credential.',
+		unreadable:
+			'Check that the Base URL is the address of an Xpert AI server and look at proxies on the way. The server may have done the work.',
+		status:
+			STATUS_HINTS[status ?? 0] ??
+			(status !== undefined && status >= 500
+				? 'The server could not finish the request. Run it again later.'
+				: ''),
+	}[kind];
+	const facts = [`Request: ${method} ${path}`];
+	if (requestId) facts.push(`Request ID: ${requestId}`);
+	return [hint, `${facts.join('. ')}.`].filter(Boolean).join(' ');
+}

@@ -1,0 +1,81 @@
+import get from 'lodash/get';
+import truncate from 'lodash/truncate';
+
+import { isHtml, isJsonObject } from './answer';
+
+const MAX_REASON_LENGTH = 500;
+
+/** PostgreSQL's error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
+const DATABASE_REASONS: Record<string, string> = {
+	'22001': 'a text is too long for its field',
+	'22003': 'a number is out of range',
+	'22007': 'a date is not valid or out of range',
+	'22P02':
+		'a value has the wrong form, such as an ID that is not a UUID or text where a number belongs',
+	'23502': 'a required value is missing',
+	'23503': 'it refers to a record that does not exist',
+	'23505': 'a record with the same key exists already',
+};
+
+/**
+ * The server's own reason in an answer that is not a success, in one line. Knows every shape in the
+ * service behaviour: `{message}` with a text or an array, raw database errors (without their SQL and
+ * parameters), `{error}`, `{detail}`, ZodError issues, plain text and HTML pages.
+ *
+ * @param answer the parsed answer
+ * @returns the reason, or `undefined` when the server gave none
+ */
+export function failureReason(answer: unknown): string | undefined {
+	const reason = typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
+	const line = reason?.replace(/\s+/g, ' ').trim();
+	return line ? truncate(line, { length: MAX_REASON_LENGTH }) : undefined;
+}
+
+function reasonInJson(answer: unknown): string | undefined {
+	if (!isJsonObject(answer)) return undefined;
+	if (typeof answer.query === 'string' || isJsonObject(answer.driverError)) {
+		return databaseReason(answer);
+	}
+	return (
+		textOrList(answer.message) ??
+		zodIssues(get(answer, 'error.issues')) ??
+		textOrList(get(answer, 'error.message')) ??
+		textOrList(answer.error) ??
+		textOrList(answer.detail)
+	);
+}
+
+function databaseReason(answer: Record<string, unknown>): string {
+	const read = (key: string) => get(answer, key) ?? get(answer, `driverError.${key}`);
+	const code = String(read('code') ?? '');
+	const parts = [DATABASE_REASONS[code] ?? 'a value was not accepted'];
+	const detail = read('detail');
+	// "Failing row contains (…)" lists the values of the whole row.
+	if (typeof detail === 'string' && !detail.startsWith('Failing row')) parts.push(detail);
+	const column = read('column');
+	if (typeof column === 'string') parts.push(`field ${column} of ${String(read('table'))}`);
+	if (code) parts.push(`database code ${code}`);
+	return `The server's database refused the data: ${parts.join('; ')}`;
+}
+
+function textOrList(value: unknown): string | undefined {
+	if (typeof value === 'string') return value || undefined;
+	if (!Array.isArray(value)) return undefined;
+	const texts = value.filter((entry): entry is string => typeof entry === 'string');
+	return texts.length > 0 ? texts.join('; ') : undefined;
+}
+
+function zodIssues(issues: unknown): string | undefined {
+	if (!Array.isArray(issues)) return undefined;
+	const texts = issues.filter(isJsonObject).map(({ path, message }) => {
+		const where = Array.isArray(path) ? path.join('.') : '';
+		return where ? `${where}: ${String(message)}` : String(message);
+	});
+	return textOrList(texts);
+}
+
+function reasonInText(text: string): string {
+	if (!isHtml(text)) return text;
+	const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
+	return title ? `an HTML page with the title "${title.trim()}"` : 'an HTML page';
+}

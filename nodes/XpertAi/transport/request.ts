@@ -1,0 +1,169 @@
+import get from 'lodash/get';
+import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+} from 'n8n-workflow';
+
+import { answerFlaw, parseAnswer } from './answer';
+import { serviceRoot } from './baseUrl';
+import type { Failure } from './failure';
+import { failureReason } from './failureReason';
+
+/** Name of the credential type every request is signed with. */
+export const CREDENTIAL_NAME = 'xpertAiApi';
+
+/** Everything of the API lies below this path (contract, "What the service does"). */
+const API_ROOT = '/api/ai';
+
+/** One request of the API. */
+export interface ApiRequest {
+	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+	/** Path below `/api/ai`, with its parameters already encoded (see `buildPath`). */
+	path: string;
+	/** JSON text, already serialized, or a multipart form. */
+	body?: string | FormData;
+	timeoutMs: number;
+}
+
+/** What came of a request: the parsed answer of any 2xx, or the reason there is none. */
+export type Outcome =
+	| { ok: true; status: number; answer: unknown; requestId?: string }
+	| { ok: false; failure: Failure };
+
+/** Sends one request. Never throws for what the network or the server does. */
+export type Send = (request: ApiRequest) => Promise<Outcome>;
+
+/**
+ * Makes the function that sends requests with the node's credential. The token leaves only to the
+ * origin of the Base URL: redirects are not followed and the credential's allowed domains are passed
+ * on with every request.
+ */
+export async function createSend(context: IExecuteFunctions): Promise<Send> {
+	const credential = await context.getCredentials(CREDENTIAL_NAME);
+	const target = readTarget(credential);
+	const token = String(credential.accessToken ?? '');
+
+	return async ({ method, path, body, timeoutMs }) => {
+		const fail = (failure: Omit<Failure, 'method' | 'path'>): Outcome => ({
+			ok: false,
+			failure: {
+				...failure,
+				reason: hideToken(failure.reason, token),
+				method,
+				path: API_ROOT + path,
+			},
+		});
+		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
+
+		const options: IHttpRequestOptions = {
+			method,
+			url: `${target.root}${API_ROOT}${path}`,
+			headers: { Accept: 'application/json' },
+			encoding: 'text',
+			timeout: timeoutMs,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			disableFollowRedirect: true,
+			sendCredentialsOnCrossOriginRedirect: false,
+			allowedDomains: target.allowedDomains,
+		};
+		if (body !== undefined) options.body = body;
+		if (typeof body === 'string')
+			options.headers = { ...options.headers, 'Content-Type': 'application/json' };
+
+		const response = await context.helpers.httpRequestWithAuthentication
+			.call(context, CREDENTIAL_NAME, options)
+			.then(
+				(full: IN8nHttpFullResponse) => full,
+				(error: unknown) => networkFailure(error, context.getExecutionCancelSignal()),
+			);
+		if ('kind' in response) return fail(response);
+		return readResponse(response, fail);
+	};
+}
+
+/**
+ * Puts ids into a path, each encoded as one segment.
+ *
+ * @param template e.g. `/knowledges/{knowledgebaseId}/bulk`
+ * @param ids by name; none is empty or a dot segment (see `readId`)
+ */
+export function buildPath(template: string, ids: Record<string, string>): string {
+	return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ''));
+}
+
+type Target = { root: string; allowedDomains?: string } | { refusal: string };
+
+function readTarget(credential: ICredentialDataDecryptedObject): Target {
+	const service = serviceRoot(
+		String(credential.baseUrl ?? ''),
+		credential.allowInsecureHttp === true,
+	);
+	if ('refusal' in service) return service;
+	const token = String(credential.accessToken ?? '');
+	if (token === '') return { refusal: 'The Access Token of the credential is empty' };
+	if (/[^\x21-\x7e]/.test(token)) {
+		return {
+			refusal:
+				'The Access Token of the credential holds a space, a line break or another character that no token has',
+		};
+	}
+	if (credential.allowedHttpRequestDomains === 'domains' && !credential.allowedDomains) {
+		return { refusal: 'The credential is restricted to allowed domains, but lists none' };
+	}
+	const allowedDomains = getCredentialOwnRequestAllowedDomains(credential);
+	if (allowedDomains !== undefined && !isDomainAllowed({ url: service.root, allowedDomains })) {
+		return {
+			refusal: `The allowed domains of the credential do not include the host of its Base URL (${service.origin})`,
+		};
+	}
+	return { root: service.root, allowedDomains };
+}
+
+function readResponse(
+	response: IN8nHttpFullResponse,
+	fail: (failure: Omit<Failure, 'method' | 'path'>) => Outcome,
+): Outcome {
+	const { statusCode: status, headers } = response;
+	const requestId = headerText(headers['x-request-id']);
+	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
+	if (status >= 200 && status < 300) {
+		const flaw = answerFlaw(answer);
+		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
+		return { ok: true, status, answer, requestId };
+	}
+	if (status >= 300 && status < 400) {
+		const location = headerText(headers.location);
+		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
+	}
+	const reason = failureReason(answer) ?? response.statusMessage;
+	return fail({ kind: 'status', status, requestId, reason });
+}
+
+/** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */
+function networkFailure(error: unknown, signal?: AbortSignal): Omit<Failure, 'method' | 'path'> {
+	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
+	const code = codes.find((value): value is string => typeof value === 'string');
+	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
+	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return { kind: 'timeout', code };
+	const reason = get(error, 'cause.message') ?? get(error, 'message');
+	return { kind: 'network', code, reason: typeof reason === 'string' ? reason : undefined };
+}
+
+function hideToken(text: string | undefined, token: string): string | undefined {
+	if (text === undefined) return undefined;
+	const withoutBearer = text.replace(/\bBearer\s+\S+/gi, 'Bearer ***');
+	return token === '' ? withoutBearer : withoutBearer.split(token).join('***');
+}
+
+function headerText(value: unknown): string | undefined {
+	return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function originOf(location: string | undefined): string {
+	if (location === undefined) return 'another address';
+	return URL.canParse(location) ? new URL(location).origin : 'another path of the same server';
+}
