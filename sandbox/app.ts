@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import multipart from '@fastify/multipart';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { JSON_LIMIT, parseForm, parseJson } from './body';
+import type { Context, Endpoint } from './context';
+import { ApiError, badRequest, internal, notFound, tooLarge } from './errors';
+import { faultsAfter, faultsBefore } from './faultHooks';
+import type { Fault } from './faults';
+import { RequestLog, type LoggedRequest } from './requestLog';
+import { registerAdmin } from './routes/admin';
+import type { Dialect } from './routes';
+import { readUpload, type Upload } from './uploads';
+
+declare module 'fastify' {
+	interface FastifyRequest {
+		/** The log entry of the request; null on the sandbox's own routes. */
+		entry: LoggedRequest | null;
+		/** What is to go wrong with the request. */
+		misbehaviour: Fault[];
+		/** The parts of a multipart body. */
+		upload: Upload | undefined;
+	}
+	interface FastifyContextConfig {
+		endpoint?: string;
+	}
+}
+
+const UPLOAD_LIMIT = 1024 * 1024 * 1024;
+
+/** The HTTP server that speaks a dialect over the given state. */
+export function buildApp(context: Context, dialect: Dialect): FastifyInstance {
+	const app = fastify({
+		bodyLimit: JSON_LIMIT,
+		forceCloseConnections: true,
+		exposeHeadRoutes: false,
+		// Thread ids may be any text.
+		routerOptions: { maxParamLength: 1000 },
+		genReqId: () => randomUUID(),
+	});
+	app.decorateRequest('entry', null);
+	app.decorateRequest('misbehaviour');
+	app.decorateRequest('upload', undefined);
+	addParsers(app);
+	app.setErrorHandler((error, _request, reply) => sendError(error, reply));
+	app.setNotFoundHandler(async (request, reply) =>
+		sendError(notFound(`Cannot ${request.method} ${request.url}`), reply),
+	);
+	app.addHook('onRequest', async (request, reply) => {
+		request.misbehaviour = [];
+		reply.header('x-request-id', request.id);
+	});
+	app.register(async (admin) => registerAdmin(admin, context), { prefix: '/sandbox' });
+	app.register(async (api) => registerDialect(api, context, dialect));
+	return app;
+}
+
+function addParsers(app: FastifyInstance): void {
+	const read =
+		(parse: (text: string) => unknown) =>
+		async (request: FastifyRequest, body: string | Buffer): Promise<unknown> => {
+			const bytes = Buffer.from(body);
+			if (request.entry) RequestLog.keepRaw(request.entry, bytes);
+			return parse(bytes.toString('utf8'));
+		};
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser('application/json', { parseAs: 'buffer' }, read(parseJson));
+	app.addContentTypeParser(
+		'application/x-www-form-urlencoded',
+		{ parseAs: 'buffer' },
+		read(parseForm),
+	);
+	// Other content types are not read by the server, which then acts as if there were no body.
+	app.addContentTypeParser(
+		'*',
+		{ parseAs: 'buffer' },
+		read(() => undefined),
+	);
+	void app.register(multipart, {
+		limits: { fileSize: UPLOAD_LIMIT, files: 100 },
+	});
+}
+
+/** The endpoints of a dialect, with the log, the misbehaviour and the token check before each of them. */
+async function registerDialect(api: FastifyInstance, context: Context, dialect: Dialect) {
+	api.addHook('onRequest', async (request) => {
+		request.entry = logged(context, request);
+		context.requests.all.push(request.entry);
+		request.misbehaviour = context.faults.take(request.entry);
+	});
+	api.addHook('preHandler', async (request, reply) => {
+		// Read whole before anything goes wrong, so that the log is complete and the client is never cut off.
+		request.upload = await readUpload(request);
+		if (request.entry) note(request.entry, request);
+		if (await faultsBefore(context.clock, request.misbehaviour, request, reply)) return reply;
+		return undefined;
+	});
+	api.addHook('onSend', async (request, reply, payload) => {
+		const sent = await faultsAfter(context.clock, request.misbehaviour, request, reply, payload);
+		if (request.entry && !request.raw.socket.destroyed) request.entry.status = reply.statusCode;
+		return sent;
+	});
+	for (const endpoint of dialect.endpoints) {
+		api.route({
+			method: endpoint.method,
+			url: dialect.prefix + endpoint.path,
+			config: { endpoint: endpoint.id },
+			handler: (request, reply) => answer(context, endpoint, request, reply),
+		});
+	}
+}
+
+const logged = ({ clock }: Context, request: FastifyRequest): LoggedRequest => ({
+	id: request.id,
+	endpoint: request.routeOptions.config.endpoint,
+	method: request.method,
+	path: request.url,
+	headers: { ...request.headers },
+	arrivedAt: clock.now(),
+});
+
+function note(entry: LoggedRequest, { body, upload }: FastifyRequest): void {
+	entry.body = body;
+	if (upload) RequestLog.keepUpload(entry, upload.fields, upload.files);
+}
+
+async function answer(
+	context: Context,
+	endpoint: Endpoint,
+	request: FastifyRequest,
+	reply: FastifyReply,
+) {
+	const caller = context.tokens.identify(request.headers);
+	const result = await endpoint.handle({
+		context,
+		caller,
+		params: request.params as Record<string, string>,
+		body: request.body,
+		upload: request.upload,
+	});
+	reply.code(endpoint.status);
+	if (endpoint.contentType) reply.type(endpoint.contentType);
+	return reply.send(result);
+}
+
+/** The answer to anything thrown; what the framework itself refuses gets the server's words. */
+function sendError(error: unknown, reply: FastifyReply) {
+	const { status, body } = translated(error);
+	return reply.code(status).type('application/json; charset=utf-8').send(body);
+}
+
+function translated(error: unknown): ApiError {
+	if (error instanceof ApiError) return error;
+	const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+	if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge();
+	if (code.startsWith('FST_ERR_CTP') && error instanceof Error) return badRequest(error.message);
+	return internal();
+}

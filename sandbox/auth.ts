@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from './clock';
+import { OWNER } from './entities';
+import { unauthorized } from './errors';
+
+/**
+ * What a token may do, as the recordings show: a `workspace` key everything; a `plain` key no runs; an
+ * `assistant` key runs of its own assistant; a `user` token (a JWT) runs, but neither E2 nor E17.
+ */
+export type TokenKind = 'workspace' | 'plain' | 'assistant' | 'user';
+
+/** A token the sandbox accepts. `assistantId` goes with kind `assistant`; `userId` makes it another user's. */
+export interface TokenSeed {
+	token: string;
+	kind?: TokenKind;
+	assistantId?: string;
+	userId?: string;
+}
+
+/** Who sent a request. */
+export interface Caller {
+	kind: TokenKind;
+	assistantId?: string;
+	userId: string;
+}
+
+interface Entry extends Caller {
+	expiresAt?: number;
+}
+
+const SESSION_PREFIX = 'cs-x-';
+
+/** The tokens the sandbox knows, with the session secrets that E6 hands out. */
+export class Tokens {
+	private readonly known = new Map<string, Entry>();
+
+	constructor(private readonly clock: Clock) {}
+
+	/** Accepts a token from now on. */
+	add({ token, kind = 'workspace', assistantId, userId = OWNER.userId }: TokenSeed): void {
+		this.known.set(token, { kind, assistantId, userId });
+	}
+
+	/** A new session secret with the rights of the one who asked for it (`E06`). */
+	mint(caller: Caller, expiresAt: number): string {
+		const secret = SESSION_PREFIX + randomBytes(24).toString('hex');
+		this.known.set(secret, { ...caller, expiresAt });
+		return secret;
+	}
+
+	/** The caller behind the request's headers; throws the 401 of the real server. */
+	identify(headers: Record<string, string | string[] | undefined>): Caller {
+		const token = bearer(headers.authorization) ?? headers['x-api-key'];
+		if (typeof token !== 'string') throw unauthorized();
+		const entry = this.known.get(token);
+		if (entry === undefined) {
+			throw unauthorized(
+				token.startsWith(SESSION_PREFIX) ? 'The requested record was not found' : undefined,
+			);
+		}
+		if (entry.expiresAt !== undefined && entry.expiresAt <= this.clock.now()) throw unauthorized();
+		return entry;
+	}
+}
+
+/** The scheme is compared as the server compares it: `Bearer`, exactly so. */
+function bearer(header: string | string[] | undefined): string | undefined {
+	return typeof header === 'string' && header.startsWith('Bearer ')
+		? header.slice('Bearer '.length)
+		: undefined;
+}

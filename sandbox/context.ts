@@ -1,0 +1,46 @@
+import type { Caller, Tokens } from './auth';
+import type { Clock } from './clock';
+import type { Faults } from './faults';
+import type { RequestLog } from './requestLog';
+import type { Store } from './store';
+import type { Upload } from './uploads';
+
+/** What all routes share. */
+export interface Context {
+	store: Store;
+	tokens: Tokens;
+	faults: Faults;
+	requests: RequestLog;
+	clock: Clock;
+	/** How long a run takes, in milliseconds. */
+	runMs: number;
+	/** False makes E8 and E11 fail as they do on a server without an embedding model. */
+	embeddingModel: boolean;
+	/** The address the sandbox listens on, e.g. `http://127.0.0.1:4000`. */
+	url(): string;
+	/** Puts everything back to the start. */
+	reset(): void;
+}
+
+/** One request, read and authorized, as an endpoint sees it. */
+export interface Call {
+	context: Context;
+	caller: Caller;
+	params: Record<string, string>;
+	/** The JSON or form body; undefined when there was none. */
+	body: unknown;
+	/** The parts of a multipart body. */
+	upload?: Upload;
+}
+
+/** An endpoint of the contract: where it is, what a success looks like, and what it does. Errors are thrown. */
+export interface Endpoint {
+	id: string;
+	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+	/** Path below the dialect's prefix, in the form `/threads/:id`. */
+	path: string;
+	status: number;
+	/** Content type of a success when it is not JSON. */
+	contentType?: string;
+	handle(call: Call): unknown;
+}

@@ -1,0 +1,185 @@
+import type { Loose } from './values';
+
+/** Whose data it is: the sandbox has one tenant, one organization and, unless tokens say otherwise, one user. */
+export const OWNER = {
+	tenantId: 'a0000000-0000-4000-8000-000000000001',
+	organizationId: 'a0000000-0000-4000-8000-000000000002',
+	userId: 'a0000000-0000-4000-8000-000000000003',
+} as const;
+
+/** A stored knowledgebase; every column of the server's table is there. */
+export type Knowledgebase = Loose & {
+	id: string;
+	name: unknown;
+	documentNum: number | null;
+	createdAt: string;
+	updatedAt: string;
+};
+
+/** A page or a chunk of a document. */
+export type Passage = Loose & { id: string; pageContent?: unknown; metadata?: unknown };
+
+/** A stored document; every column of the server's table is there, pages and chunks only when sent. */
+export type StoredDocument = Loose & {
+	id: string;
+	knowledgebaseId: string;
+	name: unknown;
+	version: number;
+	createdAt: string;
+	updatedAt: string;
+	pages?: Passage[];
+	chunks?: Passage[];
+};
+
+/** A stored conversation as E5 and E13 show it, and whose it is. */
+export type Conversation = {
+	id: string;
+	threadId: string;
+	title: unknown;
+	status: unknown;
+	from: unknown;
+	fromEndUserId: unknown;
+	options: unknown;
+	error: unknown;
+	operation: unknown;
+	xpertId: string | null;
+	projectId: unknown;
+	taskId: unknown;
+	createdAt: string;
+	updatedAt: string;
+	createdById: string;
+};
+
+/** One message of a thread, as E15 shows it. */
+export interface Message {
+	id: string;
+	type: 'human' | 'ai';
+	role: 'human' | 'ai';
+	content: string;
+}
+
+/** What a conversation's runs have left behind; there is none before the first run. */
+export interface Thread {
+	threadId: string;
+	assistantId: string;
+	status: 'busy' | 'idle' | 'interrupted' | 'error';
+	messages: Message[];
+}
+
+/** An uploaded file (`E16`, `E12`) without its bytes. */
+export type StoredFile = Loose & { id: string; originalName: string; size: number; url: string };
+
+/** A file context (`E12`), found again by the id of its file (`E14`). */
+export type FileContext = Loose & { id: string; storageFileId: string };
+
+/** One entry of the store (`E8`). */
+export interface StoreItem {
+	prefix: string;
+	key: string;
+	value: unknown;
+	namespace: string[];
+	createdById: string;
+	createdAt: string;
+	updatedAt: string;
+}
+
+/** The columns of a knowledgebase with what the server puts where nothing is sent (`E01` "minimal"). */
+export const KNOWLEDGEBASE_DEFAULTS: Loose = {
+	workspaceId: null,
+	publishAt: null,
+	type: null,
+	structure: null,
+	language: null,
+	avatar: null,
+	description: null,
+	permission: 'private',
+	copilotModelId: null,
+	chatModelId: null,
+	embeddingCollectionName: null,
+	embeddingModelFingerprint: null,
+	embeddingDimensions: null,
+	embeddingRevision: null,
+	pendingCopilotModelId: null,
+	pendingEmbeddingCollectionName: null,
+	pendingEmbeddingModelFingerprint: null,
+	pendingEmbeddingDimensions: null,
+	pendingEmbeddingRevision: null,
+	rebuildTaskId: null,
+	embeddingRebuildError: null,
+	graphRag: null,
+	graphStatus: 'disabled',
+	graphRevision: 0,
+	graphIndexError: null,
+	rerankModelId: null,
+	visionModelId: null,
+	documentNum: null,
+	tokenNum: null,
+	chunkNum: null,
+	similarityThreshold: null,
+	vectorSimilarityWeight: null,
+	recall: { topK: 10 },
+	parserId: null,
+	parserConfig: null,
+	status: 'ready',
+	apiEnabled: true,
+	incrementalSyncEnabled: false,
+	extKnowledgebaseId: null,
+	pipelineId: null,
+	integrationId: null,
+	deletedAt: null,
+	metadataSchema: [],
+};
+
+/** The columns of a document that are null unless sent (`E03` "empty doc"). */
+export const DOCUMENT_COLUMNS = [
+	'disabled',
+	'sourceType',
+	'sourceConfig',
+	'contentHash',
+	'type',
+	'storageFileId',
+	'thumbnail',
+	'parserId',
+	'name',
+	'filePath',
+	'fileUrl',
+	'size',
+	'mimeType',
+	'tokenNum',
+	'chunkNum',
+	'progress',
+	'processMsg',
+	'processBeginAt',
+	'processDuation',
+	'processDuration',
+	'status',
+	'jobId',
+	'options',
+	'metadata',
+	'draft',
+	'integrationId',
+] as const;
+
+/** The columns of a page or chunk that are null unless sent. */
+export const PASSAGE_DEFAULTS: Loose = {
+	createdById: null,
+	updatedById: null,
+	tenantId: null,
+	organizationId: null,
+	knowledgebaseId: null,
+	status: null,
+};
+
+/** The columns of a conversation that are null unless sent. */
+export const CONVERSATION_COLUMNS = [
+	'title',
+	'status',
+	'from',
+	'fromEndUserId',
+	'options',
+	'error',
+	'operation',
+	'xpertId',
+	'projectId',
+	'taskId',
+] as const;

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { startSandbox } from './index';
+
+const DEFAULT_PORT = '3780';
+
+/** Starts a sandbox from the command line: `--port`, `--host`, `--token`, or XPERT_SANDBOX_PORT, _HOST, _TOKEN. */
+async function main(): Promise<void> {
+	const { env } = process;
+	const { values } = parseArgs({
+		options: {
+			port: { type: 'string', default: env.XPERT_SANDBOX_PORT ?? DEFAULT_PORT },
+			host: { type: 'string', default: env.XPERT_SANDBOX_HOST ?? '127.0.0.1' },
+			token: { type: 'string', default: env.XPERT_SANDBOX_TOKEN ?? 'sandbox-token' },
+		},
+	});
+	const sandbox = await startSandbox({
+		host: values.host,
+		port: Number(values.port),
+		accessToken: values.token,
+	});
+	console.log(`Sandbox listening on ${sandbox.url}`);
+	console.log(`Access token: ${sandbox.accessToken}`);
+	console.log('Press Ctrl-C to stop.');
+	const stop = () => void sandbox.close();
+	process.once('SIGINT', stop);
+	process.once('SIGTERM', stop);
+}
+
+main().catch((error: unknown) => {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+});

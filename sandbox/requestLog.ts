@@ -1,0 +1,71 @@
+import type { Loose } from './values';
+
+/** A file part of a multipart request. */
+export interface UploadedFile {
+	field: string;
+	filename: string;
+	mimetype: string;
+	size: number;
+	content: Buffer;
+}
+
+/** A file part as it is logged. */
+export type LoggedFile = Omit<UploadedFile, 'content'> & { content?: Buffer };
+
+/** A request as it arrived. Header names are in lower case; `rawBody` is kept up to 64 KiB. */
+export interface LoggedRequest {
+	id: string;
+	endpoint?: string;
+	method: string;
+	path: string;
+	headers: Record<string, string | string[] | undefined>;
+	body?: unknown;
+	rawBody?: string;
+	byteLength?: number;
+	fields?: Record<string, string>;
+	/** File parts; the bytes are kept up to 1 MiB. */
+	files?: LoggedFile[];
+	arrivedAt: number;
+	/** The status that was answered; missing while the answer is awaited or when the connection was dropped. */
+	status?: number;
+}
+
+const RAW_BODY_LIMIT = 65_536;
+const FILE_LIMIT = 1_048_576;
+
+/** Every request that arrived, in order; the sandbox's own /sandbox routes are not among them. */
+export class RequestLog {
+	readonly all: LoggedRequest[] = [];
+
+	/** Notes the text of a body, as far as it is kept. */
+	static keepRaw(entry: LoggedRequest, body: Buffer): void {
+		entry.byteLength = body.length;
+		if (body.length <= RAW_BODY_LIMIT) entry.rawBody = body.toString('utf8');
+	}
+
+	/** Notes the parts of a multipart body. */
+	static keepUpload(entry: LoggedRequest, fields: Record<string, string>, files: UploadedFile[]) {
+		entry.fields = fields;
+		entry.files = files.map(({ content, ...file }) =>
+			content.length <= FILE_LIMIT ? { ...file, content } : file,
+		);
+	}
+
+	/** The requests of one endpoint, e.g. `E3`. */
+	of(endpoint: string): LoggedRequest[] {
+		return this.all.filter((entry) => entry.endpoint === endpoint);
+	}
+
+	/** Forgets all. */
+	clear(): void {
+		this.all.length = 0;
+	}
+
+	/** The log as plain JSON, without the bytes of uploaded files. */
+	toJSON(): Loose[] {
+		return this.all.map((entry) => ({
+			...entry,
+			...(entry.files && { files: entry.files.map(({ content: _bytes, ...file }) => file) }),
+		}));
+	}
+}

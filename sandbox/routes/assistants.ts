@@ -1,0 +1,70 @@
+import type { Call, Endpoint } from '../context';
+import { internal } from '../errors';
+import type { Assistant } from '../store';
+import { asObject, isUuid, type Loose } from '../values';
+
+const shown = (assistant: Assistant): Loose => ({
+	assistant_id: assistant.id,
+	graph_id: assistant.id,
+	name: assistant.name,
+	description: assistant.description,
+	version: 1,
+	created_at: assistant.createdAt,
+	updated_at: assistant.createdAt,
+	config: {
+		agentConfig: { recursionLimit: 1000 },
+		options: { agent: { [assistant.agentKey]: { position: { x: 0, y: 0 } } } },
+		configurable: { agentKey: assistant.agentKey },
+	},
+	metadata: {
+		workspaceId: assistant.workspaceId,
+		slug: assistant.slug,
+		type: assistant.type,
+		title: assistant.title,
+		agent_key: assistant.agentKey,
+	},
+	context: null,
+});
+
+/** Assistants that have the metadata asked for; keys other than these three are ignored. */
+function withMetadata({ context }: Call, metadata: unknown): Assistant[] {
+	const { slug, workspaceId, type } = asObject(metadata);
+	if (workspaceId !== undefined && !isUuid(workspaceId)) throw internal();
+	return [...context.store.assistants.values()].filter(
+		(assistant) =>
+			(slug === undefined || assistant.slug === slug) &&
+			(type === undefined || assistant.type === type) &&
+			(workspaceId === undefined || assistant.workspaceId === workspaceId),
+	);
+}
+
+/** The server reads `limit` and `offset` but then answers with all (`E07` "limit 1"); `graph_id` is ignored. */
+function search(call: Call): Loose[] {
+	if (call.body === undefined) throw internal();
+	const { limit, offset, metadata } = asObject(call.body);
+	if ([limit, offset].some((value) => value !== undefined && Number.isNaN(Number(value)))) {
+		throw internal();
+	}
+	return withMetadata(call, metadata).map(shown);
+}
+
+/** A bare number; here `graph_id` is heeded (`E09` "graph_id unknown"). */
+function count(call: Call): string {
+	const { graph_id: graphId, metadata } = asObject(call.body);
+	if (graphId !== undefined && !isUuid(graphId)) throw internal();
+	const found = withMetadata(call, metadata);
+	return String(found.filter((row) => graphId === undefined || row.id === graphId).length);
+}
+
+/** E7 and E9. */
+export const assistantEndpoints: Endpoint[] = [
+	{ id: 'E7', method: 'POST', path: '/assistants/search', status: 201, handle: search },
+	{
+		id: 'E9',
+		method: 'POST',
+		path: '/assistants/count',
+		status: 201,
+		contentType: 'text/html; charset=utf-8',
+		handle: count,
+	},
+];

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { isEqual, mapValues, omit, pick } from 'lodash';
+import { timestamp } from '../clock';
+import type { Call, Endpoint } from '../context';
+import {
+	duplicate,
+	insertInto,
+	missingReference,
+	notNull,
+	selectById,
+	tooLong,
+	unreadable,
+} from '../databaseErrors';
+import { DOCUMENT_COLUMNS, KNOWLEDGEBASE_DEFAULTS, OWNER, type Knowledgebase } from '../entities';
+import { badRequest, forbidden, internal, notFound } from '../errors';
+import { asObject, isUuid, type Loose } from '../values';
+
+const TABLE = 'knowledgebase';
+const TYPE_LENGTH = 20;
+const METADATA_KEY = /^[\w-]{1,128}$/;
+const COLUMNS = ['id', 'name', ...Object.keys(KNOWLEDGEBASE_DEFAULTS)];
+
+const tenancy = (row: Knowledgebase) => ({
+	tenant: { id: row.tenantId },
+	organization: row.organizationId === null ? null : { id: row.organizationId },
+});
+
+const authors = () => ({ createdBy: { id: OWNER.userId }, updatedBy: { id: OWNER.userId } });
+
+/** The body as the server reads it; without one it fails. An array counts as an object of its places. */
+function bodyOf({ body }: Call): Loose {
+	if (body === undefined) throw internal();
+	return { ...(body as Loose) };
+}
+
+function checkWorkspace({ context }: Call, { workspaceId }: Loose): void {
+	if (workspaceId === undefined || workspaceId === null) return;
+	if (!isUuid(workspaceId)) throw internal();
+	if (!context.store.workspaces.has(workspaceId)) {
+		throw notFound(`Workspace '${workspaceId}' was not found`);
+	}
+}
+
+/** Metadata fields with their scope filled in (`E01` "metadataSchema ok"). */
+function metadataSchema({ metadataSchema: schema }: Loose): unknown {
+	if (schema === undefined || schema === null) return schema;
+	if (!Array.isArray(schema) || schema.length > 100) {
+		throw badRequest('Metadata schema must contain at most 100 fields.');
+	}
+	return schema.map((field) => {
+		const { key, ...rest } = asObject(field);
+		if (typeof key !== 'string' || !METADATA_KEY.test(key)) {
+			throw badRequest(
+				`Metadata field key '${String(key)}' must be 1-128 letters, numbers, underscores or hyphens.`,
+			);
+		}
+		return { key, scope: 'document', ...rest };
+	});
+}
+
+function checkType(body: Loose): void {
+	if (typeof body.type === 'string' && body.type.length > TYPE_LENGTH) {
+		throw tooLong(insertInto(TABLE, body));
+	}
+}
+
+/** Names are unique; a missing name meets the first knowledgebase there is (`E01` "empty object"). */
+function checkName({ context }: Call, name: unknown, ownId?: string): void {
+	for (const row of context.store.knowledgebases.values()) {
+		if (row.id === ownId) continue;
+		if (name === undefined || name === null || isEqual(row.name, name))
+			throw badRequest('Name Exist');
+	}
+}
+
+function create(call: Call): Loose {
+	const { store, clock } = call.context;
+	const body = bodyOf(call);
+	const fields: Loose = pick(body, COLUMNS);
+	const statement = insertInto(TABLE, fields);
+	checkName(call, body.name);
+	if (body.name === undefined || body.name === null) throw notNull(statement, TABLE, 'name');
+	checkWorkspace(call, body);
+	fields.metadataSchema = metadataSchema(body);
+	if (body.id !== undefined && !isUuid(body.id)) {
+		throw unreadable(selectById(TABLE, body.id), 'uuid', body.id);
+	}
+	checkType(fields);
+	if (typeof body.copilotModelId === 'string') {
+		throw missingReference(
+			statement,
+			TABLE,
+			'copilotModelId',
+			body.copilotModelId,
+			'copilot_model',
+		);
+	}
+	const existing = isUuid(body.id) ? store.knowledgebases.get(body.id) : undefined;
+	if (existing) return overwrite(call, existing, fields);
+	const model = body.copilotModel === undefined ? undefined : copilotModel(call, body);
+	const row = store.putKnowledgebase({
+		...fields,
+		...(model && { copilotModelId: model.id }),
+		name: body.name,
+		organizationId: call.caller.kind === 'user' ? null : OWNER.organizationId,
+	});
+	const children = nestedDocuments(body, row.id, timestamp(clock));
+	children.forEach((child) => store.putDocument({ ...child, knowledgebaseId: row.id }));
+	return {
+		...row,
+		...tenancy(row),
+		...authors(),
+		...(model && { copilotModel: model }),
+		...(body.documents !== undefined && { documents: children }),
+	};
+}
+
+/** A body with an existing id replaces that knowledgebase; what is left out becomes null (`E01` "client id existing"). */
+function overwrite({ context }: Call, existing: Knowledgebase, fields: Loose): Loose {
+	const nulls = mapValues(KNOWLEDGEBASE_DEFAULTS, () => null);
+	const row = context.store.putKnowledgebase({
+		...nulls,
+		...pick(existing, 'id', 'createdAt', 'documentNum'),
+		...fields,
+		name: fields.name,
+		metadataSchema: fields.metadataSchema ?? null,
+		updatedAt: timestamp(context.clock),
+	});
+	return omit(
+		{ ...row, ...tenancy(row), ...authors(), documentNum: null },
+		'createdAt',
+		'deletedAt',
+		'metadataSchema',
+	);
+}
+
+/** The embedding model the server creates beside a knowledgebase (`E01` "copilotModel object"). */
+function copilotModel({ context }: Call, body: Loose): Loose {
+	const now = timestamp(context.clock);
+	return {
+		createdById: null,
+		updatedById: null,
+		options: null,
+		copilotId: null,
+		referencedId: null,
+		...asObject(body.copilotModel),
+		tenantId: OWNER.tenantId,
+		organizationId: OWNER.organizationId,
+		id: randomUUID(),
+		createdAt: now,
+		updatedAt: now,
+	};
+}
+
+/** Documents sent inside a knowledgebase, as they come back (`E01` "nested documents"). */
+function nestedDocuments(body: Loose, knowledgebaseId: string, now: string): Loose[] {
+	const sent = Array.isArray(body.documents) ? body.documents : [];
+	return sent.map((document) => ({
+		...Object.fromEntries(DOCUMENT_COLUMNS.map((column) => [column, null])),
+		createdById: null,
+		updatedById: null,
+		tenantId: null,
+		organizationId: null,
+		sourceKey: null,
+		sourceHash: null,
+		processingHash: null,
+		category: null,
+		folder: null,
+		parserConfig: null,
+		...asObject(document),
+		knowledgebaseId,
+		id: randomUUID(),
+		createdAt: now,
+		updatedAt: now,
+		version: 1,
+	}));
+}
+
+function checkCopilot({ context }: Call, body: Loose): void {
+	if (body.copilotModelId !== undefined && body.copilotModel === undefined) {
+		throw badRequest('copilotModel is required when changing embedding model');
+	}
+	if (body.copilotModel === undefined) return;
+	const { copilotId, model } = asObject(body.copilotModel);
+	if (typeof copilotId !== 'string' || !context.store.copilots.has(copilotId)) {
+		throw notFound(`Copilot not set for embedding model '${String(model)}'`);
+	}
+}
+
+function update(call: Call): Loose {
+	const { store, clock } = call.context;
+	if (call.caller.kind === 'user') throw forbidden('API key not found');
+	const row = knowledgebase(call);
+	const body = bodyOf(call);
+	checkWorkspace(call, body);
+	const schema = metadataSchema(body);
+	checkCopilot(call, body);
+	if (body.name !== undefined && body.name !== null) checkName(call, body.name, row.id);
+	if (body.name === null) throw notNull(insertInto(TABLE, row), TABLE, 'name');
+	if (body.id !== undefined && body.id !== row.id) {
+		throw duplicate(insertInto(TABLE, { ...row, ...body }), TABLE, 'name', row.name);
+	}
+	checkType(body);
+	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
+	if (schema !== undefined) row.metadataSchema = schema;
+	if (asObject(body.graphRag).enabled === true) row.graphStatus = 'rebuild_required';
+	store.knowledgebases.set(row.id, row);
+	// The server answers with unknown fields too, but does not store them (`E02` "unknown field").
+	const echoed = { copilotModel: null, ...omit(body, COLUMNS) };
+	return { ...row, chatModel: null, pendingCopilotModel: null, ...echoed, ...tenancy(row) };
+}
+
+/** The knowledgebase the path names: 500 for a malformed id, 404 for an unknown one. */
+export function knowledgebase({ context, params }: Call): Knowledgebase {
+	if (!isUuid(params.id)) throw internal();
+	const row = context.store.knowledgebases.get(params.id);
+	if (row === undefined) throw notFound();
+	return row;
+}
+
+function remove(call: Call): Loose {
+	if (call.caller.kind === 'user') throw forbidden('API key not found');
+	call.context.store.removeKnowledgebase(knowledgebase(call).id);
+	return { raw: [], affected: 1 };
+}
+
+/** E1, E2 and E17. */
+export const knowledgebaseEndpoints: Endpoint[] = [
+	{ id: 'E1', method: 'POST', path: '/knowledges', status: 201, handle: create },
+	{ id: 'E2', method: 'PUT', path: '/knowledges/:id', status: 200, handle: update },
+	{ id: 'E17', method: 'DELETE', path: '/v1/kb/:id', status: 200, handle: remove },
+];

@@ -1,0 +1,34 @@
+import type { Call, Endpoint } from '../context';
+import { insertInto, unreadable } from '../databaseErrors';
+import { badRequest, notFound } from '../errors';
+import { asObject, type Loose } from '../values';
+
+const DEFAULT_SECONDS = 600;
+const LAST_MOMENT = 8.64e15;
+
+function create({ context, caller, body }: Call): Loose {
+	const { assistant, expires_after: asked } = asObject(body);
+	const assistantId = asObject(assistant).id;
+	if (caller.kind === 'user') {
+		if (assistantId === undefined) {
+			throw badRequest('assistant.id is required to create a user ChatKit session.');
+		}
+		if (!context.store.assistants.has(String(assistantId))) throw notFound();
+	}
+	const seconds = typeof asked === 'number' && asked > 0 ? Math.floor(asked) : DEFAULT_SECONDS;
+	const expiresAt = context.clock.now() + seconds * 1000;
+	if (expiresAt > LAST_MOMENT) {
+		const row = { type: 'api_key', token: 'cs-x-…', validUntil: null };
+		throw unreadable(insertInto('secret_token', row), 'date', null);
+	}
+	return {
+		client_secret: context.tokens.mint(caller, expiresAt),
+		expires_at: new Date(expiresAt).toISOString(),
+		expires_after: seconds,
+	};
+}
+
+/** E6. */
+export const sessionEndpoints: Endpoint[] = [
+	{ id: 'E6', method: 'POST', path: '/v1/chatkit/sessions', status: 201, handle: create },
+];

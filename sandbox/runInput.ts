@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { badRequest } from './errors';
+import { asObject, isObject } from './values';
+
+const object = z.object({}).passthrough();
+const message = z.object({ input: object }).passthrough();
+
+/** The four things a run can be asked to do, with the messages the server gives when parts are missing. */
+const runInput = z.discriminatedUnion('action', [
+	z.object({ action: z.literal('send'), message }).passthrough(),
+	z.object({ action: z.literal('resume'), target: object, decision: object }).passthrough(),
+	z.object({ action: z.literal('retry'), source: object }).passthrough(),
+	z.object({ action: z.literal('follow_up'), message }).passthrough(),
+]);
+
+/** A run's input as it was understood. `legacy` is true for the older form without an action. */
+export interface RunInput {
+	action: 'send' | 'resume' | 'retry' | 'follow_up';
+	legacy: boolean;
+	text: string;
+	fileIds: unknown[];
+}
+
+/** The older form `{input:{input}}` says the same as action `send`. */
+const modern = (input: unknown, legacy: boolean): unknown => {
+	if (!legacy || !isObject(input)) return input;
+	return { action: 'send', ...(input.input !== undefined && { message: { input: input.input } }) };
+};
+
+/** Reads the `input` of E4; throws the recorded 400 that names each missing or wrong part. */
+export function readRunInput(input: unknown): RunInput {
+	const legacy = isObject(input) && input.action === undefined;
+	const result = runInput.safeParse(modern(input, legacy));
+	if (!result.success) {
+		const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+		throw badRequest(issues.join('; '));
+	}
+	const { action } = result.data;
+	const said = asObject('message' in result.data ? asObject(result.data.message).input : undefined);
+	const files = Array.isArray(said.files) ? (said.files as unknown[]) : [];
+	return {
+		action,
+		legacy,
+		text: typeof said.input === 'string' ? said.input : '',
+		fileIds: files.map((file) => (isObject(file) ? file.id : undefined)),
+	};
+}

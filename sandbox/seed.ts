@@ -1,0 +1,75 @@
+/** How an assistant answers: from the ingested documents, by repeating the question, or never. */
+export type AnswerMode = 'documents' | 'echo' | 'fail';
+
+/** An assistant to have from the start; everything but the name has a default. */
+export interface AssistantSeed {
+	id?: string;
+	name: string;
+	slug?: string;
+	title?: string;
+	description?: string | null;
+	workspaceId?: string;
+	type?: string;
+	agentKey?: string;
+	answers?: AnswerMode;
+}
+
+/** The workspace all seeded assistants live in; E1 takes it as `workspaceId`. */
+export const WORKSPACE_ID = 'b0000000-0000-4000-8000-000000000001';
+
+/** A copilot that E2 accepts in `copilotModel.copilotId`. */
+export const COPILOT_ID = 'c0000000-0000-4000-8000-000000000001';
+
+/** The id of the assistant that answers from the ingested documents. */
+export const SANDBOX_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000001';
+
+/** The id of the assistant that repeats what it is told. */
+export const ECHO_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000002';
+
+/** The id of the assistant whose runs always fail. */
+export const BROKEN_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000003';
+
+/** The assistants of a sandbox that was given none. */
+export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
+	{
+		id: SANDBOX_ASSISTANT_ID,
+		name: 'Sandbox Assistant',
+		slug: 'sandbox-assistant',
+		title: 'Sandbox Assistant',
+		description: 'Answers from the documents ingested into this sandbox.',
+		answers: 'documents',
+	},
+	{
+		id: ECHO_ASSISTANT_ID,
+		name: 'echo',
+		title: 'Echo',
+		description: 'Repeats what it is told.',
+		answers: 'echo',
+	},
+	{
+		id: BROKEN_ASSISTANT_ID,
+		name: 'broken',
+		title: 'Broken',
+		description: 'Has no usable model: every run fails.',
+		answers: 'fail',
+	},
+];
+
+/** Store items of a fresh sandbox, under the namespace of the default assistant. */
+export const DEFAULT_ITEMS = [
+	{
+		namespace: [SANDBOX_ASSISTANT_ID, 'users', 'ada'],
+		key: 'profile',
+		value: { name: 'Ada', color: 'blue' },
+	},
+	{
+		namespace: [SANDBOX_ASSISTANT_ID, 'users', 'bob'],
+		key: 'profile',
+		value: { name: 'Bob', color: 'red' },
+	},
+	{
+		namespace: [SANDBOX_ASSISTANT_ID, 'notes'],
+		key: 'n1',
+		value: { text: 'Ship the release on Friday' },
+	},
+];

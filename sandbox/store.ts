@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { defaults, isUndefined, omit, omitBy, pick } from 'lodash';
+import { timestamp, type Clock } from './clock';
+import {
+	CONVERSATION_COLUMNS,
+	DOCUMENT_COLUMNS,
+	KNOWLEDGEBASE_DEFAULTS,
+	OWNER,
+	type Conversation,
+	type FileContext,
+	type Knowledgebase,
+	type StoreItem,
+	type StoredDocument,
+	type StoredFile,
+	type Thread,
+} from './entities';
+import { PassageIndex } from './search';
+import { COPILOT_ID, WORKSPACE_ID, type AssistantSeed } from './seed';
+import type { Loose } from './values';
+
+/** A seeded assistant with all its fields filled in. */
+export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
+
+/** Everything the sandbox remembers. Tests may read any of it and put rows in with the `put…` functions. */
+export class Store {
+	readonly knowledgebases = new Map<string, Knowledgebase>();
+	readonly documents = new Map<string, StoredDocument>();
+	readonly conversations = new Map<string, Conversation>();
+	readonly threads = new Map<string, Thread>();
+	readonly files = new Map<string, StoredFile>();
+	/** File contexts by the id of their file, the only id E14 takes. */
+	readonly contexts = new Map<string, FileContext>();
+	readonly items: StoreItem[] = [];
+	readonly assistants = new Map<string, Assistant>();
+	readonly workspaces = new Set<string>([WORKSPACE_ID]);
+	readonly copilots = new Set<string>([COPILOT_ID]);
+	readonly index = new PassageIndex();
+	private readonly documentIds = new Map<string, Set<string>>();
+
+	constructor(private readonly clock: Clock) {}
+
+	/** Adds or replaces an assistant. */
+	putAssistant(seed: AssistantSeed): Assistant {
+		const slug = seed.slug ?? seed.name;
+		const assistant: Assistant = {
+			id: randomUUID(),
+			slug,
+			title: seed.name,
+			description: null,
+			workspaceId: WORKSPACE_ID,
+			type: 'agent',
+			agentKey: `Agent_${slug}`,
+			answers: 'documents',
+			...seed,
+			createdAt: timestamp(this.clock),
+		};
+		this.assistants.set(assistant.id, assistant);
+		this.workspaces.add(assistant.workspaceId);
+		return assistant;
+	}
+
+	/** Adds or replaces a knowledgebase; columns not given get the server's defaults. */
+	putKnowledgebase(fields: Loose & { name: unknown }): Knowledgebase {
+		const now = timestamp(this.clock);
+		const row: Knowledgebase = {
+			id: randomUUID(),
+			tenantId: OWNER.tenantId,
+			organizationId: OWNER.organizationId,
+			createdById: OWNER.userId,
+			updatedById: OWNER.userId,
+			documentNum: null,
+			createdAt: now,
+			updatedAt: now,
+			...defaults(omitBy(fields, isUndefined), KNOWLEDGEBASE_DEFAULTS),
+			name: fields.name,
+		};
+		this.knowledgebases.set(row.id, row);
+		return row;
+	}
+
+	/** Deletes a knowledgebase with its documents; false when there is none. */
+	removeKnowledgebase(id: string): boolean {
+		for (const documentId of this.documentIds.get(id) ?? []) {
+			this.documents.delete(documentId);
+			this.index.touch(documentId);
+		}
+		this.documentIds.delete(id);
+		return this.knowledgebases.delete(id);
+	}
+
+	/** Adds or replaces a document. */
+	putDocument(fields: Loose & { knowledgebaseId: string }): StoredDocument {
+		const now = timestamp(this.clock);
+		const row = {
+			id: randomUUID(),
+			version: 1,
+			createdAt: now,
+			updatedAt: now,
+			...fields,
+		} as Loose as StoredDocument;
+		for (const column of DOCUMENT_COLUMNS) row[column] ??= null;
+		const before = this.documents.get(row.id);
+		if (before && before.knowledgebaseId !== row.knowledgebaseId) {
+			this.documentIds.get(before.knowledgebaseId)?.delete(row.id);
+		}
+		this.documents.set(row.id, row);
+		this.idsIn(row.knowledgebaseId).add(row.id);
+		this.index.touch(row.id);
+		return row;
+	}
+
+	/** The documents of a knowledgebase in the order they were first stored. */
+	documentsOf(knowledgebaseId: string): StoredDocument[] {
+		const ids = this.documentIds.get(knowledgebaseId) ?? [];
+		return [...ids].flatMap((id) => this.documents.get(id) ?? []);
+	}
+
+	/** Adds or replaces a conversation. */
+	putConversation(fields: Loose = {}): Conversation {
+		const now = timestamp(this.clock);
+		const nulls = Object.fromEntries(CONVERSATION_COLUMNS.map((column) => [column, null]));
+		const known = pick(fields, [
+			'id',
+			'threadId',
+			'createdById',
+			'createdAt',
+			...CONVERSATION_COLUMNS,
+		]);
+		const row = defaults(
+			known,
+			{ id: randomUUID(), threadId: randomUUID(), from: 'api', createdById: OWNER.userId },
+			{ ...nulls, createdAt: now, updatedAt: now },
+		) as Conversation;
+		this.conversations.set(row.id, row);
+		return row;
+	}
+
+	/** The conversation a thread belongs to; the newest when several share the thread id. */
+	conversationOf(threadId: string): Conversation | undefined {
+		const all = [...this.conversations.values()];
+		return all.reverse().find((conversation) => conversation.threadId === threadId);
+	}
+
+	/** Adds an item to the store; there is no endpoint that does. */
+	putItem(namespace: string[], key: string, value: unknown): StoreItem {
+		const now = timestamp(this.clock);
+		const item: StoreItem = {
+			prefix: namespace.join(':'),
+			key,
+			value,
+			namespace,
+			createdById: OWNER.userId,
+			createdAt: now,
+			updatedAt: now,
+		};
+		const place = this.items.findIndex(
+			(other) => other.prefix === item.prefix && other.key === key,
+		);
+		if (place < 0) this.items.push(item);
+		else this.items[place] = { ...item, createdAt: this.items[place]?.createdAt ?? now };
+		return item;
+	}
+
+	/** Adds an uploaded file. */
+	putFile(fields: Loose & { originalName: string; size: number; url: string }): StoredFile {
+		const now = timestamp(this.clock);
+		const row = { id: randomUUID(), createdAt: now, updatedAt: now, ...fields } as StoredFile;
+		this.files.set(row.id, row);
+		return row;
+	}
+
+	/** Forgets everything but the known workspaces and copilots. */
+	clear(): void {
+		for (const documentId of this.documents.keys()) this.index.touch(documentId);
+		this.knowledgebases.clear();
+		this.documents.clear();
+		this.documentIds.clear();
+		this.conversations.clear();
+		this.threads.clear();
+		this.files.clear();
+		this.contexts.clear();
+		this.assistants.clear();
+		this.items.length = 0;
+	}
+
+	/** All that is stored as plain JSON; documents are only counted, there may be very many. */
+	snapshot(): Loose {
+		return {
+			knowledgebases: [...this.knowledgebases.values()].map((row) => ({
+				...row,
+				storedDocuments: this.documentIds.get(row.id)?.size ?? 0,
+			})),
+			documents: this.documents.size,
+			conversations: [...this.conversations.values()].map((row) => omit(row, 'createdById')),
+			threads: [...this.threads.values()],
+			files: [...this.files.values()],
+			contexts: [...this.contexts.values()],
+			items: this.items,
+			assistants: [...this.assistants.values()],
+		};
+	}
+
+	private idsIn(knowledgebaseId: string): Set<string> {
+		const ids = this.documentIds.get(knowledgebaseId) ?? new Set<string>();
+		this.documentIds.set(knowledgebaseId, ids);
+		return ids;
+	}
+}

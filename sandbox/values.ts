@@ -1,0 +1,16 @@
+import { isPlainObject } from 'lodash';
+
+/** An object of which nothing is known yet. */
+export type Loose = Record<string, unknown>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whether the value is text that the database would take as a UUID. */
+export const isUuid = (value: unknown): value is string =>
+	typeof value === 'string' && UUID.test(value);
+
+/** Whether the value is a plain JSON object. */
+export const isObject = (value: unknown): value is Loose => isPlainObject(value);
+
+/** The value as an object; anything else reads as an empty one, as property access does on the server. */
+export const asObject = (value: unknown): Loose => (isObject(value) ? value : {});

@@ -1,0 +1,199 @@
+import type { AxiosError, AxiosInstance } from 'axios';
+import { startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
+import { clientFor, newThread, runOn, until, viewOf } from './support/client';
+
+let sandbox: Sandbox;
+let client: AxiosInstance;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	client = clientFor(sandbox);
+});
+afterAll(() => sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const create = (name = 'x') => client.post<unknown>('/api/ai/knowledges', { name });
+const codeOf = (request: Promise<unknown>) =>
+	request.then(
+		() => 'answered',
+		(error: AxiosError) => error.code,
+	);
+const stored = () => sandbox.store.knowledgebases.size;
+
+describe('what can go wrong', () => {
+	it('answers another status, with body and headers, and stores nothing', async () => {
+		sandbox.faults.add({
+			endpoint: 'E1',
+			do: 'status',
+			status: 429,
+			headers: { 'Retry-After': '7' },
+			body: { message: 'slow down' },
+		});
+		const { status, data, headers } = await create();
+		expect({ status, data }).toEqual({ status: 429, data: { message: 'slow down' } });
+		expect(headers['retry-after']).toBe('7');
+		expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+		expect(stored()).toBe(0);
+	});
+
+	it('answers plain text or HTML', async () => {
+		sandbox.faults.add({ do: 'status', status: 503, body: 'upstream gone', times: 1 });
+		sandbox.faults.add({
+			do: 'status',
+			status: 502,
+			body: '<h1>Bad Gateway</h1>',
+			contentType: 'text/html',
+			nth: 2,
+		});
+		const [first, second] = [await create(), await create()];
+		expect([first.status, first.data, first.headers['content-type']]).toEqual([
+			503,
+			'upstream gone',
+			'text/plain',
+		]);
+		expect([second.status, second.data, second.headers['content-type']]).toEqual([
+			502,
+			'<h1>Bad Gateway</h1>',
+			'text/html',
+		]);
+	});
+
+	it('answers an error although the work was done', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'status', status: 504, when: 'after' });
+		expect((await create()).status).toBe(504);
+		expect(stored()).toBe(1);
+	});
+
+	it('drops the connection before anything is stored', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'drop' });
+		expect(await codeOf(create())).toBe('ECONNRESET');
+		expect(stored()).toBe(0);
+		expect(sandbox.requests.of('E1')).toMatchObject([{ body: { name: 'x' } }]);
+		expect(sandbox.requests.of('E1')[0]?.status).toBeUndefined();
+	});
+
+	it('drops the connection after everything is stored', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'drop', when: 'after' });
+		expect(await codeOf(create())).toBe('ECONNRESET');
+		expect(stored()).toBe(1);
+	});
+
+	it('drops the connection while a run goes on, which ends all the same', async () => {
+		const slow = await startSandbox({ runMs: 400 });
+		const slowClient = clientFor(slow);
+		const thread = await newThread(slowClient);
+		slow.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 20 });
+		expect(await codeOf(runOn(slowClient, thread, 'hello'))).toBe('ECONNRESET');
+		expect((await viewOf(slowClient, thread)).status).toBe('busy');
+		const after = await until(
+			() => viewOf(slowClient, thread),
+			({ status }) => status === 'idle',
+		);
+		expect(after.values.messages.at(-1)?.content).toBe('Echo: hello');
+		await slow.close();
+	});
+
+	it.each(['before', 'after'] as const)('delays the answer %s the work', async (when) => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'delay', ms: 250, when });
+		let answered = false;
+		const answer = create().finally(() => (answered = true));
+		const before = await until(
+			async () => [sandbox.requests.all.length, stored()],
+			([arrived, rows]) => arrived === 1 && (when === 'before' || rows === 1),
+		);
+		expect({ before, answered }).toEqual({
+			before: [1, when === 'before' ? 0 : 1],
+			answered: false,
+		});
+		expect((await answer).status).toBe(201);
+		expect(stored()).toBe(1);
+	});
+
+	it('cuts an answer off in the middle', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'truncate', bytes: 10 });
+		const answer = await fetch(`${sandbox.url}/api/ai/knowledges`, {
+			method: 'POST',
+			headers: { authorization: 'Bearer sandbox-token', 'content-type': 'application/json' },
+			body: '{"name":"x"}',
+		});
+		expect(answer.status).toBe(201);
+		expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(1000);
+		await expect(answer.text()).rejects.toThrow('terminated');
+		expect(stored()).toBe(1);
+	});
+
+	it('sends the right answer under the wrong content type', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'contentType', value: 'text/html' });
+		const { headers, status } = await create();
+		expect([status, headers['content-type']]).toEqual([201, 'text/html']);
+	});
+
+	it('redirects elsewhere', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'redirect', to: 'http://127.0.0.1:1/elsewhere' });
+		const { headers, status } = await create();
+		expect([status, headers.location]).toEqual([307, 'http://127.0.0.1:1/elsewhere']);
+		expect(stored()).toBe(0);
+	});
+
+	it('lets several rules act on one request', async () => {
+		sandbox.faults.add({ do: 'delay', ms: 50 }, { do: 'status', status: 503 });
+		const start = Date.now();
+		expect((await create()).status).toBe(503);
+		expect(Date.now() - start).toBeGreaterThanOrEqual(45);
+	});
+});
+
+describe('which requests it happens to', () => {
+	const statuses = async (count: number) => {
+		const all: number[] = [];
+		for (let i = 0; i < count; i += 1) all.push((await create(`k${i}`)).status);
+		return all;
+	};
+
+	it.each<[string, Partial<FaultRule>, number[]]>([
+		['only the nth', { nth: 2 }, [201, 500, 201]],
+		['several of them', { nth: [1, 3] }, [500, 201, 500]],
+		['a number of times', { times: 2 }, [500, 500, 201]],
+		['those of a method', { method: 'put' }, [201, 201, 201]],
+		['those whose path fits', { path: '/knowledges$' }, [500, 500, 500]],
+		['those of another endpoint', { endpoint: 'E2' }, [201, 201, 201]],
+	])('%s', async (_which, match, expected) => {
+		sandbox.faults.add({ ...match, do: 'status', status: 500 } as FaultRule);
+		expect(await statuses(3)).toEqual(expected);
+	});
+
+	it('some by chance, the same ones for the same seed', async () => {
+		const drawn: number[][] = [];
+		for (let round = 0; round < 2; round += 1) {
+			sandbox.reset();
+			sandbox.faults.add({ probability: 0.5, seed: 42, do: 'status', status: 500 });
+			drawn.push(await statuses(20));
+		}
+		expect(drawn[0]).toEqual(drawn[1]);
+		expect(new Set(drawn[0])).toEqual(new Set([201, 500]));
+	});
+});
+
+describe('faults over HTTP', () => {
+	it('are added, listed with how often they acted, and removed', async () => {
+		const added = await client.post<unknown>('/sandbox/faults', {
+			endpoint: 'E1',
+			do: 'status',
+			status: 418,
+		});
+		expect(added.status).toBe(201);
+		expect((await create()).status).toBe(418);
+		expect((await client.get<unknown>('/sandbox/faults')).data).toMatchObject([
+			{ rule: { endpoint: 'E1', do: 'status', status: 418 }, seen: 1, fired: 1 },
+		]);
+		await client.delete('/sandbox/faults');
+		expect((await create()).status).toBe(201);
+	});
+
+	it('are refused when they make no sense', async () => {
+		for (const rule of [{ do: 'explode' }, { do: 'drop', path: '(' }]) {
+			expect((await client.post<unknown>('/sandbox/faults', [rule])).status).toBe(400);
+		}
+		expect(sandbox.faults.list()).toEqual([]);
+	});
+});

@@ -1,0 +1,193 @@
+import { connect } from 'node:net';
+import type { AxiosInstance } from 'axios';
+import { SANDBOX_ASSISTANT_ID, startSandbox, type Sandbox } from '../../sandbox';
+import { clientFor, newThread, runOn } from './support/client';
+
+let sandbox: Sandbox;
+let client: AxiosInstance;
+let now = Date.UTC(2026, 0, 1);
+
+beforeAll(async () => {
+	const clock = { now: () => now, sleep: () => Promise.resolve() };
+	sandbox = await startSandbox({ accessToken: 'secret', clock });
+	client = clientFor(sandbox);
+});
+afterAll(() => sandbox.close());
+beforeEach(() => sandbox.reset());
+
+describe('a fresh sandbox', () => {
+	it('has assistants with fixed ids', async () => {
+		const { data } = await client.post<unknown[]>('/api/ai/assistants/search', {});
+		expect(data).toMatchObject([
+			{
+				assistant_id: SANDBOX_ASSISTANT_ID,
+				name: 'Sandbox Assistant',
+				metadata: { type: 'agent' },
+			},
+			{ name: 'echo', metadata: { slug: 'echo' } },
+			{ name: 'broken' },
+		]);
+	});
+
+	it('has store items, found by namespace, words and page', async () => {
+		const search = (body: object) =>
+			client.post<{ items: unknown[] }>('/api/ai/store/items/search', body);
+		const prefix = [SANDBOX_ASSISTANT_ID, 'users'];
+		expect((await search({ namespace_prefix: prefix })).data.items).toHaveLength(2);
+		expect((await search({ namespace_prefix: prefix, query: 'blue' })).data.items[0]).toMatchObject(
+			{
+				namespace: [SANDBOX_ASSISTANT_ID, 'users', 'ada'],
+				key: 'profile',
+				score: expect.any(Number) as number,
+			},
+		);
+		const page = await search({ namespace_prefix: prefix, limit: 1, offset: 2 });
+		expect(page.data.items).toEqual([]);
+	});
+
+	it('lists namespaces, as deep and as many as asked', async () => {
+		const list = (body: object) =>
+			client.post<{ namespaces: unknown }>('/api/ai/store/namespaces', body);
+		sandbox.store.putItem([SANDBOX_ASSISTANT_ID, 'users', 'ada', 'notes'], 'n', 1);
+		const prefix = [SANDBOX_ASSISTANT_ID];
+		expect((await list({ prefix, max_depth: 2 })).data.namespaces).toEqual([
+			[SANDBOX_ASSISTANT_ID, 'users'],
+			[SANDBOX_ASSISTANT_ID, 'notes'],
+		]);
+		expect((await list({ prefix, suffix: ['ada'] })).data.namespaces).toEqual([
+			[SANDBOX_ASSISTANT_ID, 'users', 'ada'],
+		]);
+		expect((await list({ prefix, limit: 1, offset: 3 })).data.namespaces).toHaveLength(1);
+	});
+
+	it('is fresh again after a reset over HTTP', async () => {
+		await client.post('/api/ai/knowledges', { name: 'x' });
+		await client.post('/sandbox/faults', { do: 'status', status: 500 });
+		expect((await client.post<unknown>('/sandbox/reset')).status).toBe(200);
+		const { data } = await client.get<{ knowledgebases: unknown[]; assistants: unknown[] }>(
+			'/sandbox/state',
+		);
+		expect(data.knowledgebases).toEqual([]);
+		expect(data.assistants).toHaveLength(3);
+		expect(sandbox.requests.all).toEqual([]);
+		expect((await client.post('/api/ai/assistants/count', {})).status).toBe(201);
+	});
+});
+
+describe('tokens', () => {
+	it.each([
+		['no token', undefined],
+		['a wrong token', 'Bearer wrong'],
+		['bearer in lower case', 'bearer secret'],
+	])('answers 401 to %s, also on its own routes', async (_what, authorization) => {
+		for (const path of ['/api/ai/assistants/count', '/sandbox/reset']) {
+			const answer = await clientFor(sandbox).post<unknown>(
+				path,
+				{},
+				{ headers: { authorization } },
+			);
+			expect([answer.status, answer.data]).toEqual([
+				401,
+				{ message: 'Unauthorized', statusCode: 401 },
+			]);
+		}
+	});
+
+	it('takes the secret of a chat session until it expires', async () => {
+		const { data } = await client.post<{ client_secret: string; expires_at: string }>(
+			'/api/ai/v1/chatkit/sessions',
+			{ expires_after: 60 },
+		);
+		const session = clientFor(sandbox, data.client_secret);
+		expect((await session.post('/api/ai/assistants/count', {})).status).toBe(201);
+		expect(data.expires_at).toBe(new Date(now + 60_000).toISOString());
+		now += 60_000;
+		expect((await session.post('/api/ai/assistants/count', {})).status).toBe(401);
+	});
+
+	it('shows each user only their own conversations', async () => {
+		const shared = await startSandbox({ tokens: [{ token: 'other', userId: 'someone-else' }] });
+		await newThread(clientFor(shared));
+		const search = (token?: string) =>
+			clientFor(shared, token).post<{ total: number }>('/api/ai/conversations/search', {});
+		expect((await search()).data.total).toBe(1);
+		expect((await search('other')).data.total).toBe(0);
+		await shared.close();
+	});
+});
+
+describe('the request log', () => {
+	it('has every request in order with headers, body and status, but not its own routes', async () => {
+		await client.post('/api/ai/knowledges', { name: 'x' }, { headers: { 'X-Mine': '1' } });
+		await client.get('/sandbox/requests');
+		await client.get('/api/ai/threads/nope');
+		expect(sandbox.requests.all).toMatchObject([
+			{
+				endpoint: 'E1',
+				method: 'POST',
+				path: '/api/ai/knowledges',
+				headers: { 'x-mine': '1' },
+				body: { name: 'x' },
+				rawBody: '{"name":"x"}',
+				byteLength: 12,
+				arrivedAt: now,
+				status: 201,
+			},
+			{ endpoint: 'E15', method: 'GET', status: 500 },
+		]);
+		const { data } = await client.get<unknown[]>('/sandbox/requests');
+		expect(data).toHaveLength(2);
+	});
+
+	it('has the fields and files of uploads', async () => {
+		const form = new FormData();
+		form.append('purpose', 'test');
+		form.append('file', new Blob(['hello'], { type: 'text/plain' }), '文件.txt');
+		await client.post('/api/ai/contexts/file', form);
+		const [entry] = sandbox.requests.of('E12');
+		expect(entry).toMatchObject({
+			fields: { purpose: 'test' },
+			files: [{ field: 'file', filename: '文件.txt', mimetype: 'text/plain', size: 5 }],
+		});
+		expect(entry?.files?.[0]?.content?.toString()).toBe('hello');
+	});
+});
+
+describe('requests without a body', () => {
+	it('are read as such, also when a content type is given', async () => {
+		const { id } = sandbox.store.putKnowledgebase({ name: 'x' });
+		const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+		const statusOf = async (method: string, path: string) =>
+			(await fetch(sandbox.url + path, { method, headers })).status;
+		expect(await statusOf('DELETE', `/api/ai/v1/kb/${id}`)).toBe(200);
+		expect(await statusOf('POST', '/api/ai/conversations')).toBe(500);
+	});
+});
+
+describe('an unknown address', () => {
+	it('answers 404 with a request id', async () => {
+		const { status, data, headers } = await client.get<unknown>('/api/ai/nothing');
+		expect([status, data]).toEqual([
+			404,
+			{ message: 'Cannot GET /api/ai/nothing', error: 'Not Found', statusCode: 404 },
+		]);
+		expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+	});
+});
+
+describe('closing', () => {
+	it('is prompt with an idle socket and a run under way', async () => {
+		const busy = await startSandbox({ runMs: 60_000 });
+		const busyClient = clientFor(busy);
+		const thread = await newThread(busyClient);
+		const run = runOn(busyClient, thread, 'hello').catch((error: Error) => error.message);
+		const socket = connect(Number(new URL(busy.url).port), '127.0.0.1');
+		await new Promise((resolve) => socket.once('connect', resolve));
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		const start = Date.now();
+		await busy.close();
+		expect(Date.now() - start).toBeLessThan(1000);
+		expect(await run).toBe('socket hang up');
+		socket.destroy();
+	});
+});

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One request and its answer, recorded from a real server. Long bodies were cut and stand there as text. */
+export interface Exchange {
+	label: string;
+	auth: string;
+	request: { method: string; path: string; body?: unknown };
+	response: { status: number; contentType: string | null; body: unknown };
+}
+
+const FOLDER = join(__dirname, '..', '..', 'recordings');
+
+/** All recorded exchanges by endpoint (`E01` … `E17`), in the order they were recorded. */
+export function recordings(): Map<string, Exchange[]> {
+	const files = readdirSync(FOLDER).filter((name) => /^E\d\d\.json$/.test(name));
+	return new Map(
+		files.sort().map((name) => {
+			const text = readFileSync(join(FOLDER, name), 'utf8');
+			return [name.slice(0, 3), (JSON.parse(text) as { exchanges: Exchange[] }).exchanges];
+		}),
+	);
+}
+
+/** A request as it is to be sent. */
+export interface Sendable {
+	contentType?: string;
+	data?: string | Buffer;
+}
+
+const JSON_TYPE = 'application/json';
+
+/** Documents of the recording "100 docs", of which only the beginning was kept. */
+const hundred = () =>
+	Array.from({ length: 100 }, (_, i) => ({
+		name: `doc-${i}.txt`,
+		type: 'txt',
+		filePath: `files/doc-${i}.txt`,
+		metadata: { i },
+	}));
+
+/** A bulk body of exactly so many bytes. */
+function bulkOf(bytes: number): string {
+	const [head, tail] = ['[{"name":"big","metadata":{"x":"', '"}}]'];
+	return head + 'a'.repeat(bytes - head.length - tail.length) + tail;
+}
+
+/** A multipart body; where only its beginning was kept, filled up to the size the server reported. */
+function multipart(body: string, size: unknown): Sendable {
+	const boundary = body.slice(2, body.indexOf('\r\n'));
+	const contentType = `multipart/form-data; boundary=${boundary}`;
+	const end = `\r\n--${boundary}--\r\n`;
+	if (body.endsWith('--\r\n')) return { contentType, data: Buffer.from(body) };
+	const start = body.slice(0, body.indexOf('\r\n\r\n') + 4);
+	const content = Buffer.alloc(Number(size), body.slice(start.length, start.length + 6));
+	return { contentType, data: Buffer.concat([Buffer.from(start), content, Buffer.from(end)]) };
+}
+
+/** The body of a recorded request as it went over the wire, rebuilt where the recording has it cut. */
+export function sendable({ label, request, response }: Exchange): Sendable {
+	const { body } = request;
+	if (body === undefined) return {};
+	if (label === 'long name 10000') {
+		return { contentType: JSON_TYPE, data: JSON.stringify({ name: 'N'.repeat(10_000) }) };
+	}
+	if (label === '100 docs') return { contentType: JSON_TYPE, data: JSON.stringify(hundred()) };
+	const bytes = /^body (\d+) bytes$/.exec(label)?.[1];
+	if (bytes) return { contentType: JSON_TYPE, data: bulkOf(Number(bytes)) };
+	if (label === 'form') {
+		return { contentType: 'application/x-www-form-urlencoded', data: String(body) };
+	}
+	if (label === 'text/plain') return { contentType: 'text/plain', data: JSON.stringify(body) };
+	if (label === 'string json') return { contentType: JSON_TYPE, data: JSON.stringify(body) };
+	if (typeof body !== 'string') return { contentType: JSON_TYPE, data: JSON.stringify(body) };
+	if (body.startsWith('------x')) {
+		return multipart(body, (response.body as { size?: unknown }).size);
+	}
+	return { contentType: JSON_TYPE, data: body };
+}
