@@ -6,6 +6,20 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
+/** The only hosts that plain HTTP may reach without the user's leave: this machine. */
+const LOOPBACK = '/^http:\\/\\/(localhost|127(\\.\\d+){3}|\\[::1\\])([:\\/]|$)/i';
+
+/**
+ * The Base URL as the node reads it (`serviceRoot`), for the credential test, which knows expressions
+ * only. What the node would refuse becomes a `data:` URL: the request then stays inside n8n, which
+ * answers a POST to it with 405, and the rule for 405 gives the reason.
+ */
+const TEST_BASE_URL = `={{ ((url) => {
+	const secure = /^https:/i.test(url) || $credentials.allowInsecureHttp || ${LOOPBACK}.test(url);
+	if (!secure || !/^https?:\\/\\//i.test(url)) return 'data:,';
+	return url.replace(/\\/+$/, '').replace(/\\/api(\\/ai)?$/i, '').replace(/\\/+$/, '');
+})($credentials.baseUrl.trim()) }}`;
+
 /**
  * Base URL and access token of an Xpert AI server. Every request carries
  * `Authorization: Bearer <token>` (contract, Authentication).
@@ -62,8 +76,7 @@ export class XpertAiApi implements ICredentialType {
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',
-			baseURL:
-				'={{ $credentials.baseUrl.trim().replace(/\\/+$/, "").replace(/\\/api(\\/ai)?$/i, "") }}',
+			baseURL: TEST_BASE_URL,
 			url: '/api/ai/assistants/count',
 			headers: { 'Content-Type': 'application/json' },
 			body: '{}',
@@ -79,6 +92,14 @@ export class XpertAiApi implements ICredentialType {
 				properties: {
 					value: 403,
 					message: 'The access token is valid but may not use this server',
+				},
+			},
+			{
+				type: 'responseCode',
+				properties: {
+					value: 405,
+					message:
+						'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
 				},
 			},
 			{

@@ -1,8 +1,10 @@
+import omitBy from 'lodash/omitBy';
 import { NodeOperationError, jsonParse, validateFieldType } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import type { ZodNumber } from 'zod';
 
 import type { FieldValues } from '../operations/operation';
+import { isContainer } from '../operations/shared/fields';
 import { badInput, checkInput } from './badInput';
 
 /** The item whose parameters are read. */
@@ -12,24 +14,20 @@ export interface ItemReader {
 }
 
 /**
- * Reads fields of the editor into plain values by name. Collections are laid flat, groups of a fixed
- * collection become objects (or lists of objects), JSON fields are parsed, and numbers and switches
- * that an expression gave as text become what they say. Fields left empty are left out.
+ * Reads fields of the editor into plain values by name. Collections that only group fields are laid
+ * flat, other groups become objects (or lists of objects), JSON fields are parsed, and numbers and
+ * switches that an expression gave as text become what they say. Fields left empty are left out.
  *
  * @throws NodeOperationError when JSON does not parse
  */
 export function readFields(reader: ItemReader, fields: INodeProperties[]): FieldValues {
-	const values: FieldValues = {};
-	for (const field of fields) {
-		const raw: unknown = reader.context.getNodeParameter(field.name, reader.itemIndex, undefined);
-		if (field.type === 'collection') {
-			Object.assign(values, readGroup(reader, field.options ?? [], raw));
-			continue;
-		}
-		const value = readValue(reader, field, raw);
-		if (value !== undefined && value !== '') values[field.name] = value;
-	}
-	return values;
+	const raw = Object.fromEntries(
+		fields.map(({ name }) => [
+			name,
+			reader.context.getNodeParameter(name, reader.itemIndex, undefined) as unknown,
+		]),
+	);
+	return omitBy(readGroup(reader, fields, raw), (value) => value === '');
 }
 
 /**
@@ -102,7 +100,8 @@ function readGroup(reader: ItemReader, entries: Entry[], raw: unknown): FieldVal
 	for (const entry of entries) {
 		if (!('type' in entry) || !(entry.name in raw)) continue;
 		const value = readValue(reader, entry, raw[entry.name]);
-		if (value !== undefined) values[entry.name] = value;
+		if (isContainer(entry)) Object.assign(values, value);
+		else if (value !== undefined) values[entry.name] = value;
 	}
 	return values;
 }
@@ -121,6 +120,8 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 			return isoText(raw);
 		case 'resourceLocator':
 			return isLocator(raw) ? raw.value : raw;
+		case 'collection':
+			return readGroup(reader, field.options ?? [], raw);
 		case 'fixedCollection':
 			return readFixedCollection(reader, field, raw);
 		default:

@@ -1,14 +1,17 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-const commonFields: INodeProperties[] = [
-	{
-		displayName: 'Content',
-		name: 'pageContent',
-		type: 'string',
-		typeOptions: { rows: 4 },
-		default: '',
-		description: 'The text itself',
-	},
+import { fieldCollection } from '../shared/fields';
+
+const contentField: INodeProperties = {
+	displayName: 'Content',
+	name: 'pageContent',
+	type: 'string',
+	typeOptions: { rows: 4 },
+	default: '',
+	description: 'The text itself',
+};
+
+const optionalFields: INodeProperties[] = [
 	{
 		displayName: 'Created At',
 		name: 'createdAt',
@@ -76,7 +79,7 @@ function listField(
 	description: string,
 	one: string,
 ): INodeProperties {
-	const values = name === 'chunks' ? [...commonFields, parentField] : commonFields;
+	const optional = name === 'chunks' ? [...optionalFields, parentField] : optionalFields;
 	return {
 		displayName,
 		name,
@@ -85,7 +88,13 @@ function listField(
 		placeholder: `Add ${one.toLowerCase()}`,
 		default: {},
 		description,
-		options: [{ displayName: one, name: 'values', values }],
+		options: [
+			{
+				displayName: one,
+				name: 'values',
+				values: [contentField, fieldCollection('additionalFields', optional)],
+			},
+		],
 	};
 }
 

@@ -30,7 +30,10 @@ export function readDocuments(reader: ItemReader): DocumentRecord[] {
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
 	if (!isJsonMode(reader)) {
 		return [
-			checkInput(document, mappedDocument(reader), { ...source, parameter: 'Document Fields' }),
+			checkInput(document, mappedDocument(reader), {
+				...source,
+				fields: [pagesField, chunksField],
+			}),
 		];
 	}
 	const parameter = DISPLAY_NAMES.jsonBody;

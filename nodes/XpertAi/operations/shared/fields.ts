@@ -118,18 +118,24 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 	};
 }
 
+/** Collections that only group optional fields: what is in them belongs to the body itself. */
+const CONTAINERS = {
+	additionalFields: { displayName: 'Additional Fields', placeholder: 'Add field' },
+	updateFields: { displayName: 'Update Fields', placeholder: 'Add field' },
+	filters: { displayName: 'Filters', placeholder: 'Add filter' },
+};
+
 /** A collection of optional fields of a body. */
 export function fieldCollection(
-	name: 'additionalFields' | 'updateFields' | 'filters',
+	name: keyof typeof CONTAINERS,
 	fields: INodeProperties[],
 ): INodeProperties {
-	const displayName = {
-		additionalFields: 'Additional Fields',
-		updateFields: 'Update Fields',
-		filters: 'Filters',
-	}[name];
-	const placeholder = name === 'filters' ? 'Add filter' : 'Add field';
-	return { displayName, name, type: 'collection', placeholder, default: {}, options: fields };
+	return { ...CONTAINERS[name], name, type: 'collection', default: {}, options: fields };
+}
+
+/** Whether a field only groups other fields of the body. */
+export function isContainer({ name, type }: INodeProperties): boolean {
+	return type === 'collection' && name in CONTAINERS;
 }
 
 /** Dropdown entries for the values of an enum of the contract. */

@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { signalGroup } from './processGroup';
+
+export interface CommandOptions {
+	cwd: string;
+	env?: NodeJS.ProcessEnv;
+}
+
+/** What a command said and how it ended. */
+export interface CommandResult {
+	code: number;
+	output: string;
+}
+
+const running = new Set<ChildProcess>();
+
+/**
+ * Runs a command to its end and collects what it prints.
+ *
+ * @returns the exit code and everything printed, also when the code is not 0
+ * @throws when the command cannot be started at all
+ */
+export async function runCommand(
+	command: string,
+	args: string[],
+	options: CommandOptions,
+): Promise<CommandResult> {
+	return await new Promise((resolve, reject) => {
+		const child = spawn(command, args, {
+			...options,
+			detached: process.platform !== 'win32',
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		const chunks: Buffer[] = [];
+		const collect = (chunk: Buffer) => chunks.push(chunk);
+		running.add(child);
+		child.stdout.on('data', collect);
+		child.stderr.on('data', collect);
+		child.on('error', (error) => {
+			running.delete(child);
+			reject(error);
+		});
+		child.on('close', (code) => {
+			running.delete(child);
+			resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString('utf8') });
+		});
+	});
+}
+
+/**
+ * Runs npm with the Node that runs this process: by npm's own path inside `npm start`,
+ * by name elsewhere. Throws when npm is not there.
+ */
+export async function runNpm(args: string[], options: CommandOptions): Promise<CommandResult> {
+	const npmScript = process.env.npm_execpath;
+	if (npmScript?.endsWith('.js')) {
+		return await runCommand(process.execPath, [npmScript, ...args], options);
+	}
+	if (process.platform === 'win32') {
+		return await runCommand('cmd.exe', ['/d', '/s', '/c', 'npm', ...args], options);
+	}
+	return await runCommand('npm', args, options);
+}
+
+/** Ends every command still running, for a Ctrl-C in the middle of an installation. */
+export function endRunningCommands(): void {
+	for (const child of running) signalGroup(child, 'SIGTERM');
+}

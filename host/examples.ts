@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { CredentialReference } from './n8nRestClient';
+import { projectRoot } from './paths';
+
+const nodeSchema = z
+	.object({
+		name: z.string(),
+		type: z.string(),
+		credentials: z.record(z.object({ name: z.string() }).passthrough()).optional(),
+	})
+	.passthrough();
+
+const workflowFileSchema = z
+	.object({
+		name: z.string(),
+		nodes: z.array(nodeSchema),
+		connections: z.record(z.unknown()),
+		settings: z.record(z.unknown()).optional(),
+		active: z.boolean().optional(),
+	})
+	.passthrough();
+
+/** A workflow as n8n exports it. */
+export type WorkflowFile = z.infer<typeof workflowFileSchema>;
+
+/** The names of the example workflow files, in order. */
+export function exampleFiles(): string[] {
+	const folder = join(projectRoot, 'examples');
+	if (!existsSync(folder)) return [];
+	return readdirSync(folder)
+		.filter((name) => name.endsWith('.json'))
+		.sort();
+}
+
+/** Reads an example workflow; throws when it is not an exported workflow. */
+export function readExample(fileName: string): WorkflowFile {
+	return readWorkflowFile(join(projectRoot, 'examples', fileName));
+}
+
+/** Reads an exported workflow from any file; throws when it is none. */
+export function readWorkflowFile(path: string): WorkflowFile {
+	return workflowFileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+/**
+ * What to send to n8n to create a workflow: the parts of the file that make up the workflow, with
+ * every reference to a credential turned into one of those given, found by its name.
+ */
+export function toNewWorkflow(
+	file: WorkflowFile,
+	credentials: CredentialReference[],
+): Record<string, unknown> {
+	const byName = new Map(credentials.map((credential) => [credential.name, credential]));
+	const nodes = file.nodes.map((node) => ({
+		...node,
+		...(node.credentials && {
+			credentials: Object.fromEntries(
+				Object.entries(node.credentials).map(([type, reference]) => [
+					type,
+					byName.get(reference.name) ?? reference,
+				]),
+			),
+		}),
+	}));
+	return { name: file.name, nodes, connections: file.connections, settings: file.settings ?? {} };
+}
+
+/** Whether a workflow is of use only when it is active: it was exported so, or has a webhook. */
+export function wantsActivation(file: WorkflowFile): boolean {
+	return file.active === true || file.nodes.some(({ type }) => type === 'n8n-nodes-base.webhook');
+}

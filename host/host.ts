@@ -1,0 +1,161 @@
+import { join, resolve } from 'node:path';
+import { copyDocuments } from './documents';
+import { n8nEnvironment } from './environment';
+import { loadState, saveState, type HostState } from './hostState';
+import { ensureN8n } from './install';
+import { HostError, type Say } from './messages';
+import { N8nRestClient, N8nRestError } from './n8nRestClient';
+import { nodeForN8n } from './nodeBinary';
+import { installPackage, preparePackage } from './nodePackage';
+import { n8nFolder, userFolderPaths } from './paths';
+import { freePort, LOOPBACK } from './ports';
+import { ServerProcess } from './serverProcess';
+import { waitFor } from './waitFor';
+
+export interface HostOptions {
+	/** Holds n8n's data, its log and the documents; made when missing. */
+	userFolder: string;
+	/** The port of n8n; a free one is chosen when left out. */
+	port?: number;
+	/** Load the node from the project itself instead of from its tarball, for development. */
+	link?: boolean;
+	/** Further environment variables for n8n. */
+	env?: NodeJS.ProcessEnv;
+	/** Gets the progress. */
+	say?: Say;
+}
+
+/** A running n8n with the node in it. */
+export interface Host {
+	readonly url: string;
+	readonly userFolder: string;
+	/** The folder that workflows may read files from. */
+	readonly documents: string;
+	readonly login: { email: string; password: string };
+	/** A client logged in as the owner. */
+	readonly rest: N8nRestClient;
+	/** False when the user has changed the password, so that `rest` has no session. */
+	readonly loggedIn: boolean;
+	/** Ends n8n in order. */
+	stop(): Promise<void>;
+	/** Ends n8n as a power cut would. */
+	kill(): Promise<void>;
+	/** Starts n8n again on the same port and data, after ending it in order if it still runs. */
+	restart(): Promise<void>;
+	/** Resolves when n8n has ended, whoever ended it; `restart` begins a new life. */
+	whenEnded(): Promise<void>;
+	/** The last lines of n8n's log. */
+	logTail(lines?: number): string;
+	/** What the host remembers about the user folder. */
+	readonly state: HostState;
+	/** Remembers changes made to `state`. */
+	saveState(): void;
+}
+
+/**
+ * Installs n8n and the node where needed, starts n8n on loopback and logs its owner in.
+ *
+ * @returns once n8n answers
+ * @throws HostError with n8n's last words when it does not come up
+ */
+export async function startHost(options: HostOptions): Promise<Host> {
+	const say = options.say ?? (() => undefined);
+	await ensureN8n(say);
+	await preparePackage(say);
+	const userFolder = resolve(options.userFolder);
+	const state = loadState(userFolder);
+	const documents = copyDocuments(userFolder);
+	const port = options.port ?? (await freePort());
+	const rest = new N8nRestClient(`http://${LOOPBACK}:${port}`);
+
+	const boot = async (appendLog: boolean) => {
+		installPackage(userFolder, options.link);
+		const env = n8nEnvironment({
+			userFolder,
+			port,
+			brokerPort: await freePort(),
+			encryptionKey: state.encryptionKey,
+			documents,
+			extra: options.env,
+		});
+		say('Starting n8n');
+		return await bootN8n({ userFolder, env, appendLog }, rest);
+	};
+
+	let server = await boot(false);
+	return {
+		url: rest.url,
+		userFolder,
+		documents,
+		login: state.login,
+		rest,
+		loggedIn: await openSession(rest, state.login, server),
+		state,
+		saveState: () => saveState(userFolder, state),
+		stop: async () => await server.stop(),
+		kill: async () => await server.kill(),
+		restart: async () => {
+			await server.stop();
+			server = await boot(true);
+		},
+		whenEnded: async () => await server.whenEnded(),
+		logTail: (lines) => server.logTail(lines),
+	};
+}
+
+async function bootN8n(
+	start: { userFolder: string; env: NodeJS.ProcessEnv; appendLog: boolean },
+	rest: N8nRestClient,
+): Promise<ServerProcess> {
+	const server = new ServerProcess({
+		node: nodeForN8n(),
+		args: [join(n8nFolder, 'node_modules', 'n8n', 'bin', 'n8n'), 'start'],
+		cwd: start.userFolder,
+		env: start.env,
+		logFile: userFolderPaths(start.userFolder).log,
+		appendLog: start.appendLog,
+	});
+	try {
+		await waitFor('n8n to answer', async () => await readyOrEnded(server, rest), {
+			timeoutMs: 180_000,
+		});
+	} catch (error) {
+		await server.kill();
+		throw error;
+	}
+	return server;
+}
+
+async function readyOrEnded(server: ServerProcess, rest: N8nRestClient): Promise<true | undefined> {
+	if (server.hasEnded) {
+		throw new HostError(
+			`n8n ended while starting. The last lines of its log:\n${server.logTail()}`,
+		);
+	}
+	return (await rest.isReady()) ? true : undefined;
+}
+
+/** Creates the owner on the first start and logs in on later ones. */
+async function openSession(
+	rest: N8nRestClient,
+	login: HostState['login'],
+	server: ServerProcess,
+): Promise<boolean> {
+	try {
+		await rest.setUpOwner(login);
+		return true;
+	} catch (error) {
+		if (!(error instanceof N8nRestError && error.status === 400)) {
+			await server.kill();
+			throw error;
+		}
+	}
+	try {
+		await rest.logIn(login);
+		return true;
+	} catch (error) {
+		if (error instanceof N8nRestError && error.status === 401) return false;
+		await server.kill();
+		throw error;
+	}
+}

@@ -1,0 +1,100 @@
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runNpm, type CommandResult } from './command';
+import { HostError, lastLines, type Say } from './messages';
+import { packageFolder, PACKAGE_NAME, projectRoot, userFolderPaths } from './paths';
+import { doOnce, hashFiles } from './stamp';
+
+const SOURCES = [
+	'nodes',
+	'credentials',
+	'package.json',
+	'tsconfig.json',
+	'gulpfile.js',
+	'README.md',
+	'LICENSE',
+	'LICENSE.md',
+];
+const stage = join(packageFolder, 'stage');
+
+/**
+ * Builds the node and unpacks its tarball, unless the sources are those of the last time. What lies
+ * in the stage afterwards is what a user gets from the registry.
+ *
+ * @throws HostError when the build or the packing fails
+ */
+export async function preparePackage(say: Say): Promise<void> {
+	mkdirSync(packageFolder, { recursive: true });
+	const stamp = hashFiles(
+		projectRoot,
+		SOURCES.map((name) => join(projectRoot, name)),
+	);
+	await doOnce(join(packageFolder, '.prepared'), stamp, async () => {
+		say('Building the node');
+		requireSuccess(
+			await runNpm(['run', 'build'], { cwd: projectRoot }),
+			'Building the node did not work',
+		);
+		await packAndUnpack();
+	});
+}
+
+/**
+ * Puts the prepared package where an n8n with this user folder finds it.
+ *
+ * @param userFolder the user folder of the n8n
+ * @param link set a link to the project instead of a copy of the package, for development: after
+ *   `npm run build` a restart of n8n is enough
+ */
+export function installPackage(userFolder: string, link = false): void {
+	const target = userFolderPaths(userFolder).installedPackage;
+	mkdirSync(dirname(target), { recursive: true });
+	rmSync(target, { recursive: true, force: true });
+	if (link) {
+		symlinkSync(projectRoot, target, 'junction');
+	} else {
+		cpSync(join(stage, 'node_modules', PACKAGE_NAME), target, { recursive: true });
+	}
+}
+
+async function packAndUnpack(): Promise<void> {
+	rmSync(packageFolder, { recursive: true, force: true });
+	mkdirSync(stage, { recursive: true });
+	requireSuccess(
+		await runNpm(['pack', '--ignore-scripts', '--pack-destination', packageFolder], {
+			cwd: projectRoot,
+		}),
+		'Packing the node did not work',
+	);
+	const tarball = readdirSync(packageFolder).find((name) => name.endsWith('.tgz'));
+	if (tarball === undefined) throw new HostError('npm pack made no tarball');
+	writeFileSync(join(stage, 'package.json'), '{ "private": true }\n');
+	requireSuccess(
+		await runNpm(
+			[
+				'install',
+				join(packageFolder, tarball),
+				'--ignore-scripts',
+				'--legacy-peer-deps',
+				'--no-audit',
+			],
+			{ cwd: stage },
+		),
+		'Unpacking the node did not work',
+	);
+	if (!existsSync(join(stage, 'node_modules', PACKAGE_NAME, 'package.json'))) {
+		throw new HostError(`The tarball ${tarball} does not hold the package ${PACKAGE_NAME}`);
+	}
+}
+
+function requireSuccess({ code, output }: CommandResult, complaint: string): void {
+	if (code !== 0) throw new HostError(`${complaint}. Its last lines:\n${lastLines(output, 25)}`);
+}

@@ -1,0 +1,88 @@
+import { endRunningCommands } from './command';
+import { startHost, type Host } from './host';
+import { loadState } from './hostState';
+import { ensureN8n } from './install';
+import { HostError, progressPrinter, reasonOf, type Say } from './messages';
+import { preparePackage } from './nodePackage';
+import { readOptions, USAGE, type StartOptions } from './options';
+import { userFolderPaths } from './paths';
+import { requireFreePort } from './ports';
+import { stopAllServers } from './serverProcess';
+import { startSandboxServer, type RunningSandbox } from './sandboxServer';
+import { SANDBOX_CREDENTIAL, setUpWorkspace } from './setUp';
+
+/** Resolves at the first Ctrl-C or request to end. */
+const interrupted = new Promise<'interrupted'>((resolve) => {
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(signal, () => resolve('interrupted'));
+	}
+});
+
+async function start(options: StartOptions, say: Say): Promise<void> {
+	await requireFreePort(options.port, 'n8n', '--port');
+	await requireFreePort(options.sandboxPort, 'The sandbox', '--sandbox-port');
+	await ensureN8n(say);
+	await preparePackage(say);
+	const { sandboxToken } = loadState(options.userFolder);
+	const sandbox = await startSandboxServer(
+		{ userFolder: options.userFolder, port: options.sandboxPort, token: sandboxToken },
+		say,
+	);
+	const host = await startHost({ ...options, say });
+	if (host.loggedIn) await setUpWorkspace(host, sandbox, say);
+	say('Ready');
+	process.stdout.write(`\n${welcome(host, sandbox)}\n\n`);
+	await Promise.race([host.whenEnded(), sandbox.server.whenEnded()]);
+	throw new HostError(
+		`n8n or the sandbox has ended by itself. The last lines of n8n's log:\n${host.logTail()}`,
+	);
+}
+
+function welcome(host: Host, sandbox: RunningSandbox): string {
+	const login = host.loggedIn
+		? `${host.login.email}  /  ${host.login.password}`
+		: 'your own (the password was changed, so nothing new was set up)';
+	return [
+		`  n8n       ${host.url}`,
+		`  Login     ${login}`,
+		`  Sandbox   ${sandbox.url}  (token ${sandbox.token})`,
+		`  Log       ${userFolderPaths(host.userFolder).log}`,
+		'',
+		'  Open the n8n address, log in, choose a workflow from the list and click "Execute workflow".',
+		`  For a workflow of your own: "+", search "Xpert AI", pick the credential "${SANDBOX_CREDENTIAL}".`,
+		'  Ctrl-C ends everything.',
+	].join('\n');
+}
+
+async function main(): Promise<number> {
+	const options = readOptions(process.argv.slice(2), process.env);
+	if (options.help) {
+		process.stdout.write(`${USAGE}\n`);
+		return 0;
+	}
+	const say = progressPrinter();
+	if ((await Promise.race([interrupted, start(options, say)])) === 'interrupted') {
+		process.stdout.write('\n');
+		say('Ending n8n and the sandbox');
+	}
+	return 0;
+}
+
+async function run(): Promise<void> {
+	let code = 1;
+	try {
+		code = await main();
+	} catch (error) {
+		const text = error instanceof HostError ? error.message : `Unexpected: ${stackOf(error)}`;
+		process.stderr.write(`\n${text}\n`);
+	}
+	endRunningCommands();
+	await stopAllServers();
+	process.exit(code);
+}
+
+function stackOf(error: unknown): string {
+	return error instanceof Error ? (error.stack ?? error.message) : reasonOf(error);
+}
+
+void run();

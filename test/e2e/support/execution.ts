@@ -1,0 +1,79 @@
+import { parse } from 'flatted';
+import { z } from 'zod';
+
+const itemSchema = z
+	.object({
+		json: z.record(z.unknown()),
+		binary: z.record(z.record(z.unknown())).optional(),
+		pairedItem: z.unknown().optional(),
+	})
+	.passthrough();
+
+const errorSchema = z.object({ message: z.string(), description: z.unknown() }).passthrough();
+
+const nodeRunSchema = z
+	.object({
+		data: z.object({ main: z.array(z.array(itemSchema).nullable()).optional() }).optional(),
+		error: errorSchema.optional(),
+	})
+	.passthrough();
+
+const resultSchema = z.object({
+	resultData: z.object({
+		runData: z.record(z.array(nodeRunSchema)).default({}),
+		error: errorSchema.optional(),
+	}),
+});
+
+/** One item that a node put out. */
+export type OutputItem = z.infer<typeof itemSchema>;
+
+/** Why a node or a whole execution did not succeed. */
+export type ExecutionError = z.infer<typeof errorSchema>;
+
+/** Everything an execution left behind, by the names of the nodes. */
+export class Execution {
+	private readonly result: z.infer<typeof resultSchema>['resultData'];
+
+	constructor(
+		readonly id: string,
+		/** `success`, `error`, `canceled`, `crashed` or `waiting`. */
+		readonly status: string,
+		storedData: string,
+	) {
+		this.result = resultSchema.parse(parse(storedData)).resultData;
+	}
+
+	/** What stopped the execution, or undefined when it succeeded. */
+	get error(): ExecutionError | undefined {
+		return this.result.error;
+	}
+
+	/** The names of the nodes that ran. */
+	get nodes(): string[] {
+		return Object.keys(this.result.runData);
+	}
+
+	/** Whole items of a node's output, of all its runs; output 0 is the main one, 1 is for errors. */
+	items(node: string, output = 0): OutputItem[] {
+		return this.runsOf(node).flatMap((run) => run.data?.main?.[output] ?? []);
+	}
+
+	/** The JSON of a node's output items. */
+	json(node: string, output = 0): Array<Record<string, unknown>> {
+		return this.items(node, output).map((item) => item.json);
+	}
+
+	/** The first reason a node gave for not succeeding, or undefined. */
+	errorOf(node: string): ExecutionError | undefined {
+		return this.runsOf(node).find((run) => run.error !== undefined)?.error;
+	}
+
+	private runsOf(node: string) {
+		const runs = this.result.runData[node];
+		if (runs !== undefined) return runs;
+		throw new Error(
+			`No node "${node}" ran, only: ${this.nodes.join(', ')}. ${this.error?.message ?? ''}`,
+		);
+	}
+}

@@ -1,0 +1,193 @@
+import { readFileSync, rmSync } from 'node:fs';
+import axios from 'axios';
+import { readExample, toNewWorkflow, type WorkflowFile } from '../../../host/examples';
+import { startHost, type Host, type HostOptions } from '../../../host/host';
+import type { CredentialReference, CredentialTest } from '../../../host/n8nRestClient';
+import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
+import { waitFor } from '../../../host/waitFor';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox';
+import { Execution } from './execution';
+import { freshUserFolder } from './userFolder';
+
+export const NODE_TYPE = 'n8n-nodes-xpertai.xpertAi';
+export const CREDENTIAL_TYPE = 'xpertAiApi';
+
+/** The fields of the credential; the sandbox's own values where left out. */
+export interface CredentialData {
+	baseUrl?: string;
+	accessToken?: string;
+	allowInsecureHttp?: boolean;
+}
+
+/** What a webhook answered. */
+export interface WebhookAnswer {
+	status: number;
+	data: unknown;
+}
+
+const FINISHED = ['success', 'error', 'canceled', 'crashed', 'waiting'];
+const NOT_REGISTERED = /webhook ".*" is not registered/;
+
+/** A real n8n with the packed node in it, a sandbox beside it, and what tests do with them. */
+export class Harness {
+	private runningHost: Host | undefined;
+
+	private runningSandbox: Sandbox | undefined;
+
+	/** The running n8n: its address, REST client, `stop()`, `kill()`, `restart()`, `logTail()`. */
+	get host(): Host {
+		return present(this.runningHost, 'n8n');
+	}
+
+	/** The sandbox in this process: what it stores, what arrived, what is to go wrong. */
+	get sandbox(): Sandbox {
+		return present(this.runningSandbox, 'sandbox');
+	}
+
+	/** Starts both, n8n in a user folder of its own. */
+	async start(options: Partial<HostOptions> = {}, sandbox: SandboxOptions = {}): Promise<void> {
+		this.runningSandbox = await startSandbox(sandbox);
+		this.runningHost = await startHost({ userFolder: freshUserFolder(), ...options });
+	}
+
+	/** Ends both and removes the user folder. */
+	async end(): Promise<void> {
+		await this.runningSandbox?.close();
+		await this.runningHost?.stop();
+		if (this.runningHost !== undefined) {
+			rmSync(this.runningHost.userFolder, { recursive: true, force: true });
+		}
+	}
+
+	/** Creates a credential for the sandbox, by default under the name the examples use. */
+	async createCredential(
+		data: CredentialData = {},
+		name = SANDBOX_CREDENTIAL,
+	): Promise<CredentialReference> {
+		return await this.host.rest.createCredential({
+			name,
+			type: CREDENTIAL_TYPE,
+			data: this.credentialData(data),
+		});
+	}
+
+	/** Stores a credential and runs its test, as the editor does on saving. */
+	async testCredential(data: CredentialData = {}): Promise<CredentialTest> {
+		const { id, name } = await this.createCredential(data, 'Xpert AI (under test)');
+		return await this.host.rest.testCredential(id, {
+			name,
+			type: CREDENTIAL_TYPE,
+			data: this.credentialData(data),
+		});
+	}
+
+	/**
+	 * Brings a workflow into n8n.
+	 *
+	 * @param workflow an exported workflow, or the file name of an example
+	 * @param credentials those that its nodes refer to by name
+	 * @returns the workflow's id
+	 */
+	async importWorkflow(
+		workflow: WorkflowFile | string,
+		...credentials: CredentialReference[]
+	): Promise<string> {
+		const file = typeof workflow === 'string' ? readExample(workflow) : workflow;
+		const { id } = await this.host.rest.createWorkflow(toNewWorkflow(file, credentials));
+		return id;
+	}
+
+	/**
+	 * Clicks "Execute workflow" and waits for the end, good or bad.
+	 *
+	 * @param trigger the name of the node to start at; the workflow's first trigger when left out
+	 */
+	async runManually(workflowId: string, trigger?: string, timeoutMs = 60_000): Promise<Execution> {
+		const id = await this.startManually(workflowId, trigger);
+		return await this.execution(id, timeoutMs);
+	}
+
+	/** Clicks "Execute workflow" and returns the execution's id at once. */
+	async startManually(workflowId: string, trigger?: string): Promise<string> {
+		const start = trigger ?? firstTrigger(await this.host.rest.getWorkflow(workflowId));
+		return await this.host.rest.runWorkflow(workflowId, start);
+	}
+
+	/** Waits until an execution has ended and reads what it left. */
+	async execution(id: string, timeoutMs = 60_000): Promise<Execution> {
+		const ask = async () => {
+			const stored = await this.host.rest.findExecution(id);
+			const ended = FINISHED.includes(String(stored?.status));
+			return ended ? new Execution(id, String(stored?.status), String(stored?.data)) : undefined;
+		};
+		return await waitFor(`execution ${id} to end`, ask, { timeoutMs });
+	}
+
+	/** The newest execution of a workflow, e.g. the one behind a webhook call, once it has ended. */
+	async latestExecution(workflowId: string, timeoutMs = 60_000): Promise<Execution> {
+		const id = await waitFor(
+			`an execution of workflow ${workflowId}`,
+			async () => (await this.host.rest.listExecutions(workflowId))[0],
+			{ timeoutMs },
+		);
+		return await this.execution(id, timeoutMs);
+	}
+
+	/** Publishes a workflow, so that its webhooks and schedules work. */
+	async activate(workflowId: string): Promise<void> {
+		await this.host.rest.activateWorkflow(workflowId);
+	}
+
+	/** Calls an active webhook by its path, waiting until n8n has registered it. */
+	async callWebhook(path: string, body?: unknown, method = 'POST'): Promise<WebhookAnswer> {
+		const url = `${this.host.url}/webhook/${path}`;
+		return await waitFor(`the webhook ${path}`, async () => {
+			const { status, data } = await axios.request<unknown>({
+				url,
+				method,
+				data: body,
+				timeout: 120_000,
+				validateStatus: () => true,
+			});
+			const missing =
+				status === 404 && NOT_REGISTERED.test(JSON.stringify(data).replace(/\\/g, ''));
+			return missing ? undefined : { status, data };
+		});
+	}
+
+	/** A file in the folder that workflows may read, e.g. `README.md`. */
+	readDocument(name: string): string {
+		return readFileSync(`${this.host.documents}/${name}`, 'utf8');
+	}
+
+	private credentialData(data: CredentialData) {
+		return {
+			baseUrl: this.sandbox.url,
+			accessToken: this.sandbox.accessToken,
+			allowInsecureHttp: false,
+			...data,
+		};
+	}
+}
+
+/**
+ * Gives every test of a file one n8n and one sandbox, started before the first test and ended after
+ * the last.
+ */
+export function useHarness(options?: Partial<HostOptions>, sandbox?: SandboxOptions): Harness {
+	const harness = new Harness();
+	beforeAll(async () => await harness.start(options, sandbox), 240_000);
+	afterAll(async () => await harness.end(), 60_000);
+	return harness;
+}
+
+function firstTrigger({ nodes }: Record<string, unknown>): string {
+	const list = Array.isArray(nodes) ? (nodes as Array<Record<string, unknown>>) : [];
+	const trigger = list.find(({ type }) => /trigger$|\.webhook$/i.test(String(type)));
+	return String(present(trigger, 'trigger').name);
+}
+
+function present<T>(value: T | undefined, what: string): T {
+	if (value === undefined) throw new Error(`There is no ${what}`);
+	return value;
+}

@@ -1,0 +1,100 @@
+import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+/** Adds conversations until there are `total`; the world brings two. */
+function fillConversations(total: number) {
+	for (let n = fixture.sandbox.store.conversations.size; n < total; n++) {
+		fixture.sandbox.store.putConversation({ title: `T ${n}` });
+	}
+}
+
+describe('Conversation: Search', () => {
+	const search = { resource: 'conversation', operation: 'search' };
+
+	it('returns up to Limit', async () => {
+		fillConversations(10);
+		const { items } = await fixture.run({ ...search, limit: 3 });
+		expect(items).toHaveLength(3);
+		expect(fixture.sandbox.requests.all.map(({ body }) => body)).toEqual([{ limit: 3, offset: 0 }]);
+	});
+
+	it('returns all, page by page, each once', async () => {
+		fillConversations(230);
+		const { items } = await fixture.run({ ...search, returnAll: true });
+		expect(new Set(items.map(({ json }) => json.id)).size).toBe(230);
+		expect(items).toHaveLength(230);
+		expect(fixture.sandbox.requests.all).toHaveLength(3);
+	});
+
+	it('keeps the fields people look for with Simplify, and all without', async () => {
+		const short = await fixture.run({ ...search, limit: 1 });
+		const long = await fixture.run({ ...search, limit: 1, simplify: false });
+		expect(Object.keys(short.items[0]?.json ?? {})).toEqual([
+			'id',
+			'threadId',
+			'title',
+			'status',
+			'error',
+			'xpertId',
+			'createdAt',
+			'updatedAt',
+		]);
+		expect(Object.keys(long.items[0]?.json ?? {}).length).toBeGreaterThan(10);
+	});
+
+	it('sends a JSON body once, as it is', async () => {
+		fillConversations(5);
+		const { items } = await fixture.run({
+			...search,
+			bodyMode: 'json',
+			jsonBody: '{"limit":2,"offset":1}',
+		});
+		expect(items).toHaveLength(2);
+		expect(fixture.sandbox.requests.all).toHaveLength(1);
+	});
+});
+
+describe('Assistant: Search', () => {
+	it('ends on a server that ignores limit and offset, without doubles', async () => {
+		for (let n = 0; n < 150; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });
+		const { items } = await fixture.run({
+			resource: 'assistant',
+			operation: 'search',
+			returnAll: true,
+		});
+		expect(new Set(items.map(({ json }) => json.assistant_id)).size).toBe(153);
+		expect(items).toHaveLength(153);
+	});
+
+	it('returns no more than Limit from such a server', async () => {
+		const { items } = await fixture.run({ resource: 'assistant', operation: 'search', limit: 2 });
+		expect(items).toHaveLength(2);
+	});
+});
+
+describe('Store: Create Namespace', () => {
+	it('gives an item for each namespace the server lists', async () => {
+		const { items } = await fixture.run({ resource: 'store', operation: 'createNamespace' });
+		for (const { json } of items) expect(json.namespace).toEqual(expect.any(Array));
+		expect(items.length).toBeGreaterThan(1);
+	});
+
+	it('gives the answer itself when the server lists none', async () => {
+		const { items } = await fixture.run({
+			resource: 'store',
+			operation: 'createNamespace',
+			prefix: `${SANDBOX_ASSISTANT_ID}/nowhere`,
+		});
+		expect(items.map(({ json }) => json)).toEqual([{ namespaces: [] }]);
+	});
+});
+
+describe('a list endpoint whose answer holds no list', () => {
+	it('fails instead of giving nothing', async () => {
+		fixture.sandbox.faults.add({ do: 'status', status: 200, body: { hello: 'world' } });
+		const { error } = await fixture.run({ resource: 'conversation', operation: 'search' });
+		expect(error?.message).toBe('The server answered without a list of results');
+	});
+});

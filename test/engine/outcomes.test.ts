@@ -1,0 +1,116 @@
+import { CASES } from './support/cases';
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+/** Servers answer E10 with 400 "not yet implemented"; see the tests of Thread: Copy. */
+const IMPLEMENTED = CASES.filter(({ endpoint }) => endpoint !== 'E10');
+
+describe('a good call', () => {
+	it.each(IMPLEMENTED)('$endpoint gives items paired with the input item', async ({ good }) => {
+		const { items, error } = await fixture.run(good(fixture.world), {
+			items: [{ json: { row: 1 } }],
+		});
+		expect(error).toBeUndefined();
+		expect(items.length).toBeGreaterThan(0);
+		for (const item of items) expect(item.pairedItem).toEqual({ item: 0 });
+	});
+});
+
+describe('bad input', () => {
+	it.each(CASES)('$endpoint is refused before anything is sent', async ({ bad, refusal }) => {
+		const { error } = await fixture.run(bad(fixture.world));
+		expect(error?.message).toMatch(refusal);
+		expect(error?.name).toBe('NodeOperationError');
+		expect(error?.context?.itemIndex).toBe(0);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it.each(CASES)(
+		'$endpoint goes to the error output, or stays, as On Error says',
+		async ({ bad, refusal }) => {
+			const toErrorOutput = await fixture.run(bad(fixture.world), {
+				onError: 'continueErrorOutput',
+			});
+			expect(toErrorOutput.outputs[0]).toEqual([]);
+			expect(toErrorOutput.outputs[1]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
+			expect(toErrorOutput.outputs[1]?.[0]?.json.error).toMatch(refusal);
+
+			const stays = await fixture.run(bad(fixture.world), { onError: 'continueRegularOutput' });
+			expect(stays.items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
+			expect(stays.items[0]?.json.error).toMatch(refusal);
+			expect(fixture.sandbox.requests.all).toEqual([]);
+		},
+	);
+
+	it('of one item does not keep the others from running', async () => {
+		const { outputs } = await fixture.run(
+			{ resource: 'knowledgebase', operation: 'create', name: '={{ $json.name }}' },
+			{
+				items: [{ json: { name: 'First' } }, { json: { name: '' } }, { json: { name: 'Third' } }],
+				onError: 'continueErrorOutput',
+			},
+		);
+		expect(outputs[0]?.map(({ json, pairedItem }) => [json.name, pairedItem])).toEqual([
+			['First', { item: 0 }],
+			['Third', { item: 2 }],
+		]);
+		expect(outputs[1]?.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual([
+			['"Name" is missing [item 1]', { item: 1 }],
+		]);
+	});
+});
+
+describe('a server that answers with an error', () => {
+	beforeEach(() => {
+		fixture.sandbox.faults.add({
+			do: 'status',
+			status: 409,
+			body: { message: ['name taken', 'try another'], error: 'Conflict', statusCode: 409 },
+		});
+	});
+
+	it.each(CASES)(
+		'$endpoint fails with reason, status and request ID',
+		async ({ good, request }) => {
+			const { error, outputs } = await fixture.run(good(fixture.world));
+			expect(outputs).toEqual([]);
+			expect(error?.name).toBe('NodeApiError');
+			expect(error?.message).toContain('The server answered 409: name taken; try another');
+			expect(error).toMatchObject({ httpCode: '409' });
+			const { method, path } = request(fixture.world);
+			expect(error?.description).toContain(`Request: ${method} ${path}.`.replace(/\.$/, ''));
+			expect(error?.description).toContain(`Request ID: ${fixture.sandbox.requests.all[0]?.id}`);
+			expect(JSON.stringify(error)).not.toContain(fixture.sandbox.accessToken);
+		},
+	);
+
+	it.each(CASES)('$endpoint sends each item to the error output, paired', async ({ good }) => {
+		const items = [{ json: { row: 1 } }, { json: { row: 2 } }];
+		const { outputs } = await fixture.run(good(fixture.world), {
+			items,
+			onError: 'continueErrorOutput',
+		});
+		expect(outputs[0]).toEqual([]);
+		expect(outputs[1]?.map(({ json, pairedItem }) => [json.row, pairedItem])).toEqual([
+			[1, { item: 0 }],
+			[2, { item: 1 }],
+		]);
+		expect(outputs[1]?.[0]?.json).toMatchObject({
+			error: 'The server answered 409: name taken; try another',
+			details: { httpCode: '409' },
+		});
+	});
+
+	it.each(CASES)(
+		'$endpoint gives error items on the main output with "Continue"',
+		async ({ good }) => {
+			const { items } = await fixture.run(good(fixture.world), {
+				items: [{ json: { row: 1 } }, { json: { row: 2 } }],
+				onError: 'continueRegularOutput',
+			});
+			expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+			for (const { json } of items) expect(json.error).toContain('409');
+		},
+	);
+});

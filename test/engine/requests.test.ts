@@ -1,0 +1,119 @@
+import { CASES } from './support/cases';
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+describe('the request each operation sends, as it arrives at a server', () => {
+	it('covers all seventeen endpoints of the contract', () => {
+		const numbers = CASES.map(({ endpoint }) => Number(endpoint.slice(1)));
+		expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
+	});
+
+	it.each(CASES)('$endpoint', async ({ endpoint, good, request }) => {
+		await fixture.run(good(fixture.world));
+
+		const arrived = fixture.sandbox.requests.all;
+		expect(arrived).toHaveLength(1);
+		const [{ endpoint: reached, method, path, body, headers }] = arrived as [(typeof arrived)[0]];
+		const expected = request(fixture.world);
+		expect({ reached, method, path }).toEqual({
+			reached: endpoint,
+			method: expected.method,
+			path: expected.path,
+		});
+		if (expected.body !== undefined) {
+			expect(body).toEqual(expected.body);
+			expect(headers['content-type']).toBe('application/json');
+		}
+		expect(headers.authorization).toBe(`Bearer ${fixture.sandbox.accessToken}`);
+	});
+
+	it.each(CASES.filter(({ endpoint }) => ['E12', 'E16'].includes(endpoint)))(
+		'$endpoint uploads the file as the one part "file", with its name and type',
+		async ({ good }) => {
+			const binary = await fixture.engine.binary(Buffer.from('Grüße'), '文件 1.txt', 'text/plain');
+			await fixture.run(good(fixture.world), { items: [{ json: {}, binary: { data: binary } }] });
+
+			const [request] = fixture.sandbox.requests.all;
+			expect(request?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+			expect(request?.files).toEqual([
+				expect.objectContaining({
+					field: 'file',
+					filename: '文件 1.txt',
+					mimetype: 'text/plain',
+					content: Buffer.from('Grüße'),
+				}),
+			]);
+		},
+	);
+
+	it('E12 sends its optional parts as text, and target as JSON', async () => {
+		await fixture.run({
+			resource: 'fileContext',
+			operation: 'create',
+			additionalFields: {
+				target: '{"kind":"storage"}',
+				purpose: 'chat_attachment',
+				parseMode: 'deep',
+				conversationId: 'c1',
+				threadId: 't1',
+				projectId: 'p1',
+				xpertId: 'x1',
+				workspacePath: 'a/b',
+			},
+		});
+		expect(fixture.sandbox.requests.all[0]?.fields).toEqual({
+			target: '{"kind":"storage"}',
+			purpose: 'chat_attachment',
+			parseMode: 'deep',
+			conversationId: 'c1',
+			threadId: 't1',
+			projectId: 'p1',
+			xpertId: 'x1',
+			workspacePath: 'a/b',
+		});
+	});
+
+	it.each(
+		CASES.filter(
+			({ request }) =>
+				request({} as never).method !== 'GET' && request({} as never).method !== 'DELETE',
+		),
+	)(
+		'$endpoint takes a body of its own as JSON, as text or from an expression',
+		async ({ endpoint, good }) => {
+			const body =
+				endpoint === 'E3' ? [{ name: 'a', custom: { x: 1 } }] : { name: 'n', custom: { x: 1 } };
+			const parameters = { ...good(fixture.world), bodyMode: 'json' };
+			await fixture.run({ ...parameters, jsonBody: JSON.stringify(body) });
+			await fixture.run(
+				{ ...parameters, jsonBody: '={{ $json.body }}' },
+				{ items: [{ json: { body } }] },
+			);
+
+			expect(fixture.sandbox.requests.of(endpoint).map((request) => request.body)).toEqual([
+				body,
+				body,
+			]);
+		},
+	);
+
+	it.each(['', '/', '/api', '/api/', '/api/ai', '/api/ai/'])(
+		'reaches the same place with %p behind the Base URL',
+		async (ending) => {
+			const { items } = await fixture.run(
+				{ resource: 'assistant', operation: 'count' },
+				{ credential: { baseUrl: `${fixture.sandbox.url}${ending}` } },
+			);
+			expect(items[0]?.json).toEqual({ count: 3 });
+			expect(fixture.sandbox.requests.all[0]?.path).toBe('/api/ai/assistants/count');
+		},
+	);
+
+	it('encodes an ID as one segment of the path', async () => {
+		await fixture.run({ resource: 'thread', operation: 'get', threadId: 'my thread/../x?y#z%2f' });
+		expect(fixture.sandbox.requests.all.map(({ path }) => path)).toEqual([
+			'/api/ai/threads/my%20thread%2F..%2Fx%3Fy%23z%252f',
+		]);
+	});
+});

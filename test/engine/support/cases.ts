@@ -1,0 +1,432 @@
+import type { IBinaryData, INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
+import type { Sandbox } from '../../../sandbox';
+
+/** Records that exist on the sandbox before an operation runs. */
+export interface World {
+	knowledgebaseId: string;
+	threadId: string;
+	/** A thread that has run and can be read. */
+	ranThreadId: string;
+	storageFileId: string;
+	binary: IBinaryData;
+}
+
+/** How an operation is called, and what must arrive at the server. */
+export interface OperationCase {
+	endpoint: string;
+	/** Parameters of a good call. */
+	good: (world: World) => INodeParameters;
+	request: (world: World) => { method: string; path: string; body?: unknown };
+	/** Parameters that must be refused before anything is sent, and the words of the message. */
+	bad: (world: World) => INodeParameters;
+	refusal: RegExp;
+}
+
+const json = (value: unknown) => ({ bodyMode: 'json', jsonBody: JSON.stringify(value) });
+const missingId = '={{ "" }}';
+
+/** Every operation of the node. */
+export const CASES: OperationCase[] = [
+	{
+		endpoint: 'E1',
+		good: () => ({
+			resource: 'knowledgebase',
+			operation: 'create',
+			name: 'Manuals',
+			additionalFields: {
+				description: 'All manuals',
+				permission: 'organization',
+				type: 'standard',
+				recall: { topK: 7, score: 0.4 },
+				parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
+				extKnowledgebaseId: 'ext-1',
+			},
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/knowledges',
+			body: {
+				name: 'Manuals',
+				description: 'All manuals',
+				permission: 'organization',
+				type: 'standard',
+				recall: { topK: 7, score: 0.4 },
+				parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
+				extKnowledgebaseId: 'ext-1',
+			},
+		}),
+		bad: () => ({
+			resource: 'knowledgebase',
+			operation: 'create',
+			name: 'Manuals',
+			additionalFields: { recall: { topK: 2.5 } },
+		}),
+		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5 \[item 0\]/,
+	},
+	{
+		endpoint: 'E2',
+		good: ({ knowledgebaseId }) => ({
+			resource: 'knowledgebase',
+			operation: 'update',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			updateFields: { permission: 'public' },
+			clearFields: ['description'],
+		}),
+		request: ({ knowledgebaseId }) => ({
+			method: 'PUT',
+			path: `/api/ai/knowledges/${knowledgebaseId}`,
+			body: { permission: 'public', description: null },
+		}),
+		bad: ({ knowledgebaseId }) => ({
+			resource: 'knowledgebase',
+			operation: 'update',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			updateFields: { workspaceId: 'not-a-uuid' },
+		}),
+		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid" \[item 0\]/,
+	},
+	{
+		endpoint: 'E3',
+		good: ({ knowledgebaseId }) => ({
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			documentFields: {
+				mappingMode: 'defineBelow',
+				value: { name: 'guide.md', processDuation: 4, metadata: '{"lang":"en"}', disabled: false },
+				schema: [],
+			},
+			pages: {
+				values: [{ pageContent: 'Page one', additionalFields: { metadata: '{"page":1}' } }],
+			},
+			chunks: { values: [{ pageContent: 'Chunk', additionalFields: { parent: '{"id":"c0"}' } }] },
+		}),
+		request: ({ knowledgebaseId }) => ({
+			method: 'POST',
+			path: `/api/ai/knowledges/${knowledgebaseId}/bulk`,
+			body: [
+				{
+					name: 'guide.md',
+					processDuation: 4,
+					metadata: { lang: 'en' },
+					disabled: false,
+					pages: [{ pageContent: 'Page one', metadata: { page: 1 } }],
+					chunks: [{ pageContent: 'Chunk', parent: { id: 'c0' } }],
+				},
+			],
+		}),
+		bad: ({ knowledgebaseId }) => ({
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			...json([{ name: 'a', createdAt: 'yesterday' }]),
+		}),
+		refusal:
+			/"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday" \[item 0\]/,
+	},
+	{
+		endpoint: 'E4',
+		good: ({ threadId }) => ({
+			resource: 'thread',
+			operation: 'run',
+			threadId: { __rl: true, mode: 'id', value: threadId },
+			assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+			message: 'hello there',
+		}),
+		request: ({ threadId }) => ({
+			method: 'POST',
+			path: `/api/ai/threads/${threadId}/runs/wait`,
+			body: {
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'send', message: { input: { input: 'hello there' } } },
+			},
+		}),
+		bad: ({ threadId }) => ({
+			resource: 'thread',
+			operation: 'run',
+			threadId: { __rl: true, mode: 'id', value: threadId },
+			assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+			message: missingId,
+		}),
+		refusal: /"Message" is missing \[item 0\]/,
+	},
+	{
+		endpoint: 'E5',
+		good: () => ({
+			resource: 'conversation',
+			operation: 'search',
+			limit: 2,
+			filters: {
+				search: 'T',
+				where: '{"from":"api"}',
+				order: { values: { column: 'updatedAt', direction: 'ASC' } },
+			},
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/conversations/search',
+			body: {
+				search: 'T',
+				where: { from: 'api' },
+				order: { updatedAt: 'ASC' },
+				limit: 2,
+				offset: 0,
+			},
+		}),
+		bad: () => ({
+			resource: 'conversation',
+			operation: 'search',
+			filters: { where: '={{ "{" }}' },
+		}),
+		refusal: /"Where" must be JSON \(.*\), but is "\{" \[item 0\]/,
+	},
+	{
+		endpoint: 'E6',
+		good: () => ({
+			resource: 'chatSession',
+			operation: 'create',
+			assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
+			additionalFields: { expires_after: 60, user: 'customer-42' },
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/v1/chatkit/sessions',
+			body: { assistant: { id: SANDBOX_ASSISTANT_ID }, expires_after: 60, user: 'customer-42' },
+		}),
+		bad: () => ({
+			resource: 'chatSession',
+			operation: 'create',
+			additionalFields: { expires_after: 1.5 },
+		}),
+		refusal: /"Expires After" must be a whole number, but is 1\.5 \[item 0\]/,
+	},
+	{
+		endpoint: 'E7',
+		good: () => ({
+			resource: 'assistant',
+			operation: 'search',
+			limit: 5,
+			filters: { graph_id: ECHO_ASSISTANT_ID, metadata: '{"slug":"echo"}' },
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/assistants/search',
+			body: { graph_id: ECHO_ASSISTANT_ID, metadata: { slug: 'echo' }, limit: 5, offset: 0 },
+		}),
+		bad: () => ({ resource: 'assistant', operation: 'search', limit: '={{ "many" }}' }),
+		refusal: /"Limit" must be a number, but is "many" \[item 0\]/,
+	},
+	{
+		endpoint: 'E8',
+		good: () => ({
+			resource: 'store',
+			operation: 'searchItems',
+			namespace_prefix: `${SANDBOX_ASSISTANT_ID}/users`,
+			limit: 10,
+			filters: { query: 'colour' },
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/store/items/search',
+			body: {
+				namespace_prefix: [SANDBOX_ASSISTANT_ID, 'users'],
+				query: 'colour',
+				limit: 10,
+				offset: 0,
+			},
+		}),
+		bad: () => ({
+			resource: 'store',
+			operation: 'searchItems',
+			namespace_prefix: 'memories',
+			filters: { filter: '[1]' },
+		}),
+		refusal: /"Filter" must be an object \(JSON\), but is \[1\] \[item 0\]/,
+	},
+	{
+		endpoint: 'E9',
+		good: () => ({
+			resource: 'assistant',
+			operation: 'count',
+			filters: { metadata: '{"slug":"echo"}' },
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/assistants/count',
+			body: { metadata: { slug: 'echo' } },
+		}),
+		bad: () => ({
+			resource: 'assistant',
+			operation: 'count',
+			bodyMode: 'json',
+			jsonBody: '={{ "{a" }}',
+		}),
+		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a" \[item 0\]/,
+	},
+	{
+		endpoint: 'E10',
+		good: ({ threadId }) => ({
+			resource: 'thread',
+			operation: 'copy',
+			threadId: { __rl: true, mode: 'id', value: threadId },
+		}),
+		request: ({ threadId }) => ({
+			method: 'POST',
+			path: `/api/ai/threads/${threadId}/copy`,
+			body: {},
+		}),
+		bad: () => ({ resource: 'thread', operation: 'copy', threadId: '={{ "  " }}' }),
+		refusal: /"Thread" must not be empty \[item 0\]/,
+	},
+	{
+		endpoint: 'E11',
+		good: () => ({
+			resource: 'store',
+			operation: 'createNamespace',
+			prefix: SANDBOX_ASSISTANT_ID,
+			additionalFields: { max_depth: 2, limit: 5, offset: 0, suffix: 'notes' },
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/store/namespaces',
+			body: {
+				prefix: [SANDBOX_ASSISTANT_ID],
+				suffix: ['notes'],
+				max_depth: 2,
+				limit: 5,
+				offset: 0,
+			},
+		}),
+		bad: () => ({
+			resource: 'store',
+			operation: 'createNamespace',
+			additionalFields: { max_depth: '={{ "deep" }}' },
+		}),
+		refusal: /"Max Depth" must be a number, but is "deep" \[item 0\]/,
+	},
+	{
+		endpoint: 'E12',
+		good: () => ({
+			resource: 'fileContext',
+			operation: 'create',
+			additionalFields: { parseMode: 'fast', purpose: 'chat_attachment', workspacePath: 'a/b' },
+		}),
+		request: () => ({ method: 'POST', path: '/api/ai/contexts/file' }),
+		bad: () => ({ resource: 'fileContext', operation: 'create', binaryPropertyName: 'attachment' }),
+		refusal:
+			/"Input Binary Field" must name a binary field of the item; this item has data, but is "attachment" \[item 0\]/,
+	},
+	{
+		endpoint: 'E13',
+		good: () => ({
+			resource: 'conversation',
+			operation: 'create',
+			title: 'Question',
+			additionalFields: { threadId: 'thread-of-mine', options: '{"a":1}' },
+		}),
+		request: () => ({
+			method: 'POST',
+			path: '/api/ai/conversations',
+			body: { title: 'Question', threadId: 'thread-of-mine', options: { a: 1 } },
+		}),
+		bad: () => ({
+			resource: 'conversation',
+			operation: 'create',
+			additionalFields: { options: '={{ 5 }}' },
+		}),
+		refusal: /"Options" must be an object \(JSON\), but is 5 \[item 0\]/,
+	},
+	{
+		endpoint: 'E14',
+		good: ({ storageFileId }) => ({
+			resource: 'fileContext',
+			operation: 'delete',
+			fileId: { __rl: true, mode: 'id', value: storageFileId },
+		}),
+		request: ({ storageFileId }) => ({
+			method: 'DELETE',
+			path: `/api/ai/contexts/file/${storageFileId}`,
+		}),
+		bad: () => ({ resource: 'fileContext', operation: 'delete', fileId: missingId }),
+		refusal: /"File" must not be empty \[item 0\]/,
+	},
+	{
+		endpoint: 'E15',
+		good: ({ ranThreadId }) => ({
+			resource: 'thread',
+			operation: 'get',
+			threadId: { __rl: true, mode: 'id', value: ranThreadId },
+		}),
+		request: ({ ranThreadId }) => ({ method: 'GET', path: `/api/ai/threads/${ranThreadId}` }),
+		bad: () => ({ resource: 'thread', operation: 'get', threadId: '={{ ".." }}' }),
+		refusal: /"Thread" must be an ID, but is "\.\." \[item 0\]/,
+	},
+	{
+		endpoint: 'E16',
+		good: () => ({
+			resource: 'file',
+			operation: 'create',
+			additionalFields: { target: '{"kind":"storage","directory":"manuals","prefix":"m"}' },
+		}),
+		request: () => ({ method: 'POST', path: '/api/ai/v1/file' }),
+		bad: () => ({
+			resource: 'file',
+			operation: 'create',
+			additionalFields: { target: '={{ "storage" }}' },
+		}),
+		refusal: /"Target" must be JSON \(.*\), but is "storage" \[item 0\]/,
+	},
+	{
+		endpoint: 'E17',
+		good: ({ knowledgebaseId }) => ({
+			resource: 'knowledgebase',
+			operation: 'delete',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+		}),
+		request: ({ knowledgebaseId }) => ({
+			method: 'DELETE',
+			path: `/api/ai/v1/kb/${knowledgebaseId}`,
+		}),
+		bad: () => ({ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: missingId }),
+		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
+	},
+];
+
+/** Puts the records the cases need on a fresh sandbox. */
+export async function createWorld(sandbox: Sandbox, binary: IBinaryData): Promise<World> {
+	const call = async (path: string, body: unknown) => {
+		const response = await fetch(`${sandbox.url}/api/ai${path}`, {
+			method: 'POST',
+			headers: {
+				Authorization: `Bearer ${sandbox.accessToken}`,
+				...(body instanceof FormData ? {} : { 'Content-Type': 'application/json' }),
+			},
+			body: body instanceof FormData ? body : JSON.stringify(body),
+		});
+		return (await response.json()) as Record<string, string>;
+	};
+	const form = new FormData();
+	form.append('file', new Blob(['hello world']), 'hello.txt');
+
+	const { id: knowledgebaseId } = await call('/knowledges', {
+		name: 'Existing',
+		description: 'Old',
+	});
+	const { threadId } = await call('/conversations', { title: 'T' });
+	const { threadId: ranThreadId } = await call('/conversations', { title: 'T ran' });
+	await call(`/threads/${ranThreadId}/runs/wait`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'send', message: { input: { input: 'hi' } } },
+	});
+	const { storageFileId } = await call('/contexts/file', form);
+	sandbox.requests.clear();
+	return {
+		knowledgebaseId: String(knowledgebaseId),
+		threadId: String(threadId),
+		ranThreadId: String(ranThreadId),
+		storageFileId: String(storageFileId),
+		binary,
+	};
+}

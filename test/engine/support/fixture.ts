@@ -1,0 +1,59 @@
+import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { startSandbox } from '../../../sandbox';
+import type { Sandbox } from '../../../sandbox';
+import { createWorld } from './cases';
+import type { World } from './cases';
+import type { CredentialData } from './credentials';
+import { createEngine } from './engine';
+import type { Engine, NodeResult } from './engine';
+
+/** The engine, a sandbox and the records on it, fresh for every test. */
+export interface Fixture {
+	engine: Engine;
+	sandbox: Sandbox;
+	world: World;
+	/** Runs the node with the sandbox's credential; items without binary data get the world's file. */
+	run: (parameters: INodeParameters, options?: RunOptions) => Promise<NodeResult>;
+}
+
+interface RunOptions {
+	items?: INodeExecutionData[];
+	onError?: INode['onError'];
+	credential?: Partial<CredentialData>;
+	onStart?: (execution: { cancel: () => void }) => void;
+}
+
+/** Sets up a fixture for the tests of a file. */
+export function useFixture(): Fixture {
+	const fixture = {} as Fixture;
+
+	beforeAll(async () => {
+		fixture.engine = await createEngine();
+		fixture.sandbox = await startSandbox();
+	});
+
+	beforeEach(async () => {
+		fixture.sandbox.reset();
+		const binary = await fixture.engine.binary(
+			Buffer.from('hello world'),
+			'hello.txt',
+			'text/plain',
+		);
+		fixture.world = await createWorld(fixture.sandbox, binary);
+		fixture.run = async (parameters, { items, credential, ...options } = {}) =>
+			await fixture.engine.run({
+				parameters,
+				credential: {
+					baseUrl: fixture.sandbox.url,
+					accessToken: fixture.sandbox.accessToken,
+					...credential,
+				},
+				items: (items ?? [{ json: {} }]).map((item) => ({ binary: { data: binary }, ...item })),
+				...options,
+			});
+	});
+
+	afterAll(async () => await fixture.sandbox?.close());
+	return fixture;
+}

@@ -1,0 +1,195 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+const count = { resource: 'assistant', operation: 'count' };
+
+/** A server that answers what no sandbox would, in n8n's real request helper. */
+async function withServer(listener: RequestListener, work: (url: string) => Promise<void>) {
+	const server: Server = createServer(listener);
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	try {
+		await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+	} finally {
+		server.closeAllConnections();
+		server.close();
+	}
+}
+
+describe('answers of a success', () => {
+	it.each([
+		[201, 'text/html', '7', { count: 7 }],
+		[200, 'application/json', '7', { count: 7 }],
+		[202, 'text/plain', ' 7\n', { count: 7 }],
+	])('%i %s %j is read by its content', async (status, type, body, expected) => {
+		await withServer(
+			(_, response) => response.writeHead(status, { 'Content-Type': type }).end(body),
+			async (baseUrl) => {
+				const { items } = await fixture.run(count, { credential: { baseUrl } });
+				expect(items[0]?.json).toEqual(expected);
+			},
+		);
+	});
+
+	it('of a delete may have an empty body', async () => {
+		await withServer(
+			(_, response) => response.writeHead(204).end(),
+			async (baseUrl) => {
+				const { items } = await fixture.run(
+					{ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: 'k' },
+					{ credential: { baseUrl } },
+				);
+				expect(items).toEqual([{ json: { deleted: true }, pairedItem: { item: 0 } }]);
+			},
+		);
+	});
+
+	it('of a delete keep what the server said', async () => {
+		const { items } = await fixture.run({
+			resource: 'knowledgebase',
+			operation: 'delete',
+			knowledgebaseId: fixture.world.knowledgebaseId,
+		});
+		expect(items[0]?.json).toEqual({ deleted: true, raw: [], affected: 1 });
+	});
+
+	it.each([
+		['text/html', '<!DOCTYPE html><title>Sign in</title>', 'it is an HTML page'],
+		['application/json', '{"id": "1", "na', 'it breaks off or is not valid JSON'],
+	])('that are no answers of this API are refused (%s)', async (type, body, words) => {
+		await withServer(
+			(_, response) => response.writeHead(200, { 'Content-Type': type }).end(body),
+			async (baseUrl) => {
+				const { error } = await fixture.run(count, { credential: { baseUrl } });
+				expect(error?.message).toContain(words);
+			},
+		);
+	});
+});
+
+describe('the access token', () => {
+	it('is sent once when the server does not accept it', async () => {
+		const { error } = await fixture.run(count, { credential: { accessToken: 'wrong' } });
+		expect(error?.message).toBe('The server answered 401: Unauthorized');
+		expect(error?.description).toContain('Check the Access Token');
+		expect(fixture.sandbox.requests.all).toHaveLength(1);
+	});
+
+	it('does not follow a redirect', async () => {
+		const reached: string[] = [];
+		await withServer(
+			(request, response) => {
+				reached.push(String(request.headers.authorization));
+				response.end('1');
+			},
+			async (elsewhere) => {
+				fixture.sandbox.faults.add({ do: 'redirect', to: `${elsewhere}/api/ai/assistants/count` });
+				const { error } = await fixture.run(count);
+				expect(error?.message).toContain(`The server redirects to ${elsewhere}`);
+				expect(reached).toEqual([]);
+			},
+		);
+	});
+
+	it('stays out of a reason that repeats it', async () => {
+		fixture.sandbox.faults.add({
+			do: 'status',
+			status: 400,
+			body: { message: `bad header Bearer ${fixture.sandbox.accessToken}` },
+		});
+		const { error } = await fixture.run(count);
+		expect(error?.message).toBe('The server answered 400: bad header Bearer ***');
+		expect(JSON.stringify(error)).not.toContain(fixture.sandbox.accessToken);
+	});
+
+	it.each([
+		[{ baseUrl: 'http://192.0.2.1' }, /would send the access token unencrypted/],
+		[{ baseUrl: 'api.example.com' }, /starts with https:\/\//],
+		[{ baseUrl: '' }, /Base URL is empty/],
+		[{ accessToken: '' }, /Access Token of the credential is empty/],
+		[{ allowedHttpRequestDomains: 'domains', allowedDomains: 'example.com' }, /allowed domains/],
+	])('is not sent with the credential %j', async (credential, words) => {
+		const { error } = await fixture.run(count, { credential });
+		expect(error?.message).toMatch(words);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('is sent to a host the credential allows', async () => {
+		const { items } = await fixture.run(count, {
+			credential: { allowedHttpRequestDomains: 'domains', allowedDomains: '127.0.0.1' },
+		});
+		expect(items[0]?.json).toEqual({ count: 3 });
+	});
+});
+
+describe('a server that does not answer', () => {
+	it('is given up after the Timeout', async () => {
+		fixture.sandbox.faults.add({ do: 'delay', ms: 5_000 });
+		const { error } = await fixture.run({ ...count, options: { timeout: 0.2 } });
+		expect(error?.message).toBe('The server did not answer in time');
+	});
+
+	it('is named when nothing listens', async () => {
+		const { error } = await fixture.run(count, { credential: { baseUrl: 'http://127.0.0.1:9' } });
+		expect(error?.message).toBe(
+			'The server could not be reached: nothing accepts connections at this address (ECONNREFUSED)',
+		);
+	});
+
+	it('is named when it drops the connection', async () => {
+		fixture.sandbox.faults.add({ do: 'drop' });
+		const { error } = await fixture.run(count);
+		expect(error?.message).toContain('the connection was closed before an answer came');
+	});
+
+	it('is left at once when the execution is stopped', async () => {
+		fixture.sandbox.faults.add({ do: 'delay', ms: 10_000 });
+		const started = Date.now();
+		const running = fixture.run(count, {
+			items: [{ json: {} }, { json: {} }],
+			onError: 'continueRegularOutput',
+			onStart: ({ cancel }) => setTimeout(cancel, 200),
+		});
+		const { run } = await running;
+		expect(run.status).not.toBe('success');
+		expect(Date.now() - started).toBeLessThan(2_000);
+		expect(fixture.sandbox.requests.all).toHaveLength(1);
+	});
+});
+
+describe('errors of real servers', () => {
+	it('explains a raw database error without its SQL', async () => {
+		const { error } = await fixture.run({
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: fixture.world.knowledgebaseId,
+			bodyMode: 'json',
+			jsonBody: '[{"id":"abc","name":"secret name"}]',
+		});
+		expect(error?.message).toContain('an ID that is not a UUID');
+		const words = [error?.message, error?.description, JSON.stringify(error?.context)].join();
+		expect(words).not.toMatch(/SELECT|INSERT|secret name/);
+	});
+
+	it('says what a 500 usually means', async () => {
+		const { error } = await fixture.run({
+			resource: 'knowledgebase',
+			operation: 'delete',
+			knowledgebaseId: 'nope',
+		});
+		expect(error?.message).toBe('The server answered 500: Internal server error');
+		expect(error?.description).toContain('not a UUID');
+	});
+
+	it('says plainly that a server cannot copy threads', async () => {
+		const { error } = await fixture.run({
+			resource: 'thread',
+			operation: 'copy',
+			threadId: fixture.world.threadId,
+		});
+		expect(error?.message).toBe('The server answered 400: This feature is not yet implemented.');
+	});
+});
