@@ -21,6 +21,10 @@ export default [
 			'import-x/no-named-as-default': 'off',
 			'import-x/no-named-as-default-member': 'off',
 			'no-console': 'off',
+			'@typescript-eslint/no-unused-vars': [
+				'error',
+				{ argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
+			],
 		},
 	},
 ];

@@ -26,6 +26,20 @@ describe('the credential test in n8n', () => {
 		expect(result.message).toMatch(/refused|offline|not reach|ECONNREFUSED/i);
 	});
 
+	it.each(['http://xpert.example.com', 'xpert.example.com', 'ftp://127.0.0.1'])(
+		'sends nothing to %s, which is no HTTPS address',
+		async (baseUrl) => {
+			const result = await harness.testCredential({ baseUrl });
+			expect(result.status).toBe('Error');
+			expect(result.message).toContain('must start with https://');
+		},
+	);
+
+	it.each(['/', '/api', '/api/ai/'])('passes with %s behind the Base URL', async (ending) => {
+		const baseUrl = `${harness.sandbox.url}${ending}`;
+		expect((await harness.testCredential({ baseUrl })).status).toBe('OK');
+	});
+
 	it('changes nothing on the server: it counts assistants', async () => {
 		harness.sandbox.requests.clear();
 		await harness.testCredential();

@@ -1,3 +1,4 @@
+import sortBy from 'lodash/sortBy';
 import { z } from 'zod';
 import type { FieldType, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 
@@ -19,7 +20,7 @@ const LABELS: Record<string, string> = {
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
 	const fields = Object.entries(document.shape).map(([id, schema]) => documentField(id, schema));
-	return { fields };
+	return { fields: sortBy(fields, ({ removed }) => removed) };
 }
 
 function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const ROOT = path.resolve(__dirname, '../..');
+
+interface Scan {
+	passed: boolean;
+	details?: string;
+}
+
+/** Lints a folder with n8n's community scanner, which is an ES module of its own. */
+function scan(folder: string, patterns: string[] | 'source'): Scan {
+	const script = `
+		import { analyzePackage, SOURCE_FILE_PATTERNS } from '@n8n/scan-community-package/scanner/scanner.mjs';
+		const patterns = ${JSON.stringify(patterns)};
+		const result = await analyzePackage(${JSON.stringify(folder)}, patterns === 'source' ? SOURCE_FILE_PATTERNS : patterns);
+		process.stdout.write(JSON.stringify({ passed: result.passed, details: result.details }));`;
+	const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+		cwd: ROOT,
+		encoding: 'utf8',
+		// Under NODE_ENV=test, as jest sets it, the rules expect the file names of their own tests.
+		env: { ...process.env, NODE_ENV: 'production' },
+	});
+	return JSON.parse(output) as Scan;
+}
+
+describe('the package, as the scanner of n8n sees it', () => {
+	let unpacked: string;
+	let files: string[];
+
+	beforeAll(() => {
+		unpacked = mkdtempSync(path.join(tmpdir(), 'xpertai-pack-'));
+		const report = execFileSync('npm', ['pack', '--json', '--pack-destination', unpacked], {
+			cwd: ROOT,
+			encoding: 'utf8',
+			stdio: ['ignore', 'pipe', 'ignore'],
+		});
+		const [pack] = JSON.parse(report) as Array<{
+			filename: string;
+			files: Array<{ path: string }>;
+		}>;
+		files = (pack?.files ?? []).map((file) => file.path);
+		execFileSync('tar', ['-xzf', String(pack?.filename), '--strip-components=1'], {
+			cwd: unpacked,
+		});
+	}, 60_000);
+
+	afterAll(() => rmSync(unpacked, { recursive: true, force: true }));
+
+	it('passes on the source', () => {
+		expect(scan(ROOT, 'source')).toEqual({ passed: true });
+	}, 60_000);
+
+	it('passes on the packed tarball', () => {
+		expect(scan(unpacked, ['**/*.js', 'package.json'])).toEqual({ passed: true });
+	}, 60_000);
+
+	it('holds the built node and its papers, and nothing else', () => {
+		const papers = files.filter((file) => !file.startsWith('dist/'));
+		expect(papers.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+		for (const file of files.filter((name) => name.startsWith('dist/'))) {
+			expect(file).toMatch(
+				/^dist\/(credentials\/XpertAiApi\.credentials\.js|nodes\/XpertAi\/.+\.(js|svg)|nodes\/XpertAi\/XpertAi\.node\.json)$/,
+			);
+		}
+	});
+
+	it('needs nothing but what n8n provides', () => {
+		const manifest = JSON.parse(
+			readFileSync(path.join(unpacked, 'package.json'), 'utf8'),
+		) as Record<string, unknown>;
+		expect(manifest.dependencies).toBeUndefined();
+		expect(manifest.peerDependencies).toEqual({ 'n8n-workflow': '*' });
+		const required = files
+			.filter((file) => file.endsWith('.js'))
+			.flatMap((file) => [
+				...readFileSync(path.join(unpacked, file), 'utf8').matchAll(/require\("([^."][^"]*)"\)/g),
+			])
+			.map(([, name]) => name);
+		expect([...new Set(required.map((name) => name?.split('/')[0]))].sort()).toEqual([
+			'lodash',
+			'n8n-workflow',
+			'zod',
+		]);
+	});
+});
