@@ -3,6 +3,8 @@ import { search as searchAssistants } from './operations/assistant/search';
 import { create as createChatSession } from './operations/chatSession/create';
 import { create as createConversation } from './operations/conversation/create';
 import { search as searchConversations } from './operations/conversation/search';
+import { getStatus } from './operations/document/getStatus';
+import { startProcessing } from './operations/document/process';
 import { submit } from './operations/document/submit';
 import { create as createFile } from './operations/file/create';
 import { create as createFileContext } from './operations/fileContext/create';
@@ -24,7 +26,7 @@ export const catalogue: Resource[] = [
 		name: 'Knowledgebase',
 		operations: [createKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
 	},
-	{ value: 'document', name: 'Document', operations: [submit] },
+	{ value: 'document', name: 'Document', operations: [submit, startProcessing, getStatus] },
 	{ value: 'thread', name: 'Thread', operations: [run, copy, get] },
 	{
 		value: 'conversation',

@@ -36,6 +36,7 @@ describe('Document: Submit', () => {
 			name: 'doc 249',
 			outcome: 'stored',
 			status: 201,
+			attempts: 1,
 			batch: 3,
 		});
 	});
@@ -90,7 +91,9 @@ describe('Document: Submit', () => {
 		const { error } = await fixture.run(submit({ ...byName, options: { batchSize: 10 } }), {
 			items: rows(30),
 		});
-		expect(error?.message).toBe('The server answered 503: busy. 10 of 30 documents are stored');
+		expect(error?.message).toBe(
+			'The server answered 503: busy. 10 documents are stored, 10 may be stored, 10 were not sent',
+		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
 	});
 

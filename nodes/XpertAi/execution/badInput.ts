@@ -86,7 +86,7 @@ function demandOf(issue: ZodIssue): string {
 		case 'invalid_string':
 			return STRING_DEMANDS[String(issue.validation)] ?? 'has the wrong form';
 		case 'too_small':
-			return issue.type === 'string'
+			return issue.type === 'string' || issue.type === 'array'
 				? 'must not be empty'
 				: `must be at least ${String(issue.minimum)}`;
 		case 'too_big':

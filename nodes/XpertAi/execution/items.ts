@@ -1,6 +1,9 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+/** What a failed item is reported with. */
+export type ItemError = NodeApiError | NodeOperationError;
+
 /** Output items of one input item. */
 export function pairedItems(results: IDataObject[], itemIndex: number): INodeExecutionData[] {
 	return results.map((json) => ({ json, pairedItem: { item: itemIndex } }));
@@ -11,7 +14,7 @@ export function asNodeError(
 	context: IExecuteFunctions,
 	error: unknown,
 	itemIndex: number,
-): NodeApiError | NodeOperationError {
+): ItemError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
 		error.context.itemIndex ??= itemIndex;
 		return error;
@@ -23,12 +26,15 @@ export function asNodeError(
 /**
  * The item that stands for a failed one. n8n moves items whose JSON has no keys but `error`,
  * `message` and `details` to the error output, and adds the fields of the input item there.
+ *
+ * @param facts what else is known of it
  */
 export function errorItem(
-	error: NodeApiError | NodeOperationError,
+	error: ItemError,
 	itemIndex: number,
+	facts: IDataObject = {},
 ): INodeExecutionData {
-	const details: IDataObject = {};
+	const details: IDataObject = { ...facts };
 	if (error.description) details.description = error.description;
 	if (error instanceof NodeApiError) {
 		if (error.httpCode) details.httpCode = error.httpCode;

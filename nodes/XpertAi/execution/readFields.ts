@@ -31,7 +31,8 @@ export function readFields(reader: ItemReader, fields: INodeProperties[]): Field
 }
 
 /**
- * Reads an id of a record, given as text or through a resource locator.
+ * Reads an id of a record, given as text or through a resource locator; a list of ids is joined by
+ * commas.
  *
  * @returns the id without surrounding blanks
  * @throws NodeOperationError when it is empty or could not stand in a path
@@ -41,7 +42,7 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 		extractValue: true,
 	});
 	const value = isLocator(raw) ? raw.value : raw;
-	const id = typeof value === 'number' ? String(value) : value;
+	const id = typeof value === 'number' || Array.isArray(value) ? String(value) : value;
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
 	if (id === undefined || id === null || id === '')
 		throw badInput(source, `"${displayName}"`, 'must not be empty');
@@ -69,6 +70,23 @@ export function readNumber(
 	const raw: unknown = context.getNodeParameter(name, itemIndex, defaultValue);
 	const source = { node: context.getNode(), itemIndex, parameter: displayName };
 	return checkInput(schema, fromText('number', raw), source);
+}
+
+/**
+ * Reads a number out of a collection of options; name and default value are the option's own.
+ *
+ * @throws NodeOperationError naming the option and what it must be
+ */
+export function readOption(
+	reader: ItemReader,
+	collection: INodeProperties,
+	name: string,
+	schema: ZodNumber,
+): number {
+	const option = (collection.options ?? []).find((entry) => entry.name === name);
+	const defaultValue = option && 'default' in option ? Number(option.default) : 0;
+	const displayName = option && 'displayName' in option ? option.displayName : name;
+	return readNumber(reader, `${collection.name}.${name}`, displayName, schema, defaultValue);
 }
 
 /**

@@ -1,47 +1,56 @@
-/** A record ready to be sent: serialized once, its size measured once. */
-export interface Serialized<Origin> {
+/** A document ready to be sent: serialized once, its size measured once. */
+export interface Prepared<Origin> {
 	json: string;
+	/** Bytes of `json` in UTF-8. */
 	bytes: number;
-	/** What the record was made of, to give its outcome back to. */
+	/** The UUID the server keeps the document under; sending it again replaces it. */
+	id?: string;
+	name?: string;
+	/** Where the document came from, to give its outcome back to. */
 	origin: Origin;
 }
 
-/** When a batch is full. A single record over `maxBytes` makes a batch of its own. */
+/** When a batch is full. A single document over `maxBytes` makes a batch of its own. */
 export interface BatchLimits {
 	maxCount: number;
 	maxBytes: number;
 }
 
-/** Serializes a record. */
-export function serialize<Origin>(record: unknown, origin: Origin): Serialized<Origin> {
-	const json = JSON.stringify(record);
-	return { json, bytes: Buffer.byteLength(json), origin };
-}
+const BRACKETS = 2;
+const COMMA = 1;
 
-/** Cuts records into batches, in order, each record in exactly one. */
-export function* batches<Origin>(
-	records: Iterable<Serialized<Origin>>,
+/** Cuts documents into batches, in order, each document in exactly one. */
+export async function* batches<Origin>(
+	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
 	{ maxCount, maxBytes }: BatchLimits,
-): Generator<Array<Serialized<Origin>>> {
-	let batch: Array<Serialized<Origin>> = [];
+): AsyncGenerator<Array<Prepared<Origin>>> {
+	let batch: Array<Prepared<Origin>> = [];
 	let bytes = BRACKETS;
-	for (const record of records) {
-		const grown = bytes + record.bytes + (batch.length > 0 ? COMMA : 0);
+	for await (const document of documents) {
+		const grown = bytes + document.bytes + (batch.length > 0 ? COMMA : 0);
 		if (batch.length > 0 && (batch.length >= maxCount || grown > maxBytes)) {
 			yield batch;
 			batch = [];
 			bytes = BRACKETS;
 		}
-		bytes += record.bytes + (batch.length > 0 ? COMMA : 0);
-		batch.push(record);
+		bytes += document.bytes + (batch.length > 0 ? COMMA : 0);
+		batch.push(document);
 	}
 	if (batch.length > 0) yield batch;
 }
 
-const BRACKETS = 2;
-const COMMA = 1;
+/** Both halves of a batch of at least two documents. */
+export function halves<Item>(batch: Item[]): [Item[], Item[]] {
+	const middle = Math.ceil(batch.length / 2);
+	return [batch.slice(0, middle), batch.slice(middle)];
+}
 
-/** The JSON array E3 takes, put together from the serialized records. */
-export function batchBody(batch: Array<Serialized<unknown>>): string {
+/** The JSON array E3 takes, put together from the serialized documents. */
+export function batchBody(batch: Array<Prepared<unknown>>): string {
 	return `[${batch.map(({ json }) => json).join(',')}]`;
+}
+
+/** Bytes of the JSON array of a batch. */
+export function batchBytes(batch: Array<Prepared<unknown>>): number {
+	return batch.reduce((sum, { bytes }) => sum + bytes + COMMA, BRACKETS - COMMA);
 }

@@ -8,13 +8,14 @@ import type { ZodTypeAny } from 'zod';
 
 import type { Send } from '../transport/request';
 
-/** What every operation tells the editor. `endpoint` is its number in the contract. */
+/** What every operation tells the editor. */
 interface OperationFace {
 	value: string;
 	name: string;
 	action: string;
 	description: string;
-	endpoint: `E${number}`;
+	/** Its number in the contract, or that it is an Xpert server's own. */
+	endpoint: `E${number}` | 'extension';
 }
 
 /** Values read from the fields of an item, by the field's name. */

@@ -17,6 +17,8 @@ export interface Failure {
 	reason?: string;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
+	/** How long the server asked to wait, in milliseconds (`Retry-After`). */
+	retryAfterMs?: number;
 	/** Path the request went to, without the origin. */
 	path: string;
 	method: string;
@@ -73,7 +75,8 @@ export function toNodeApiError(
 	return error;
 }
 
-function failureMessage({ kind, status, code, reason }: Failure): string {
+/** What happened, in one sentence. */
+export function failureMessage({ kind, status, code, reason }: Failure): string {
 	switch (kind) {
 		case 'refused':
 			return reason ?? 'The request was not sent';

@@ -11,6 +11,7 @@ import { answerFlaw, parseAnswer } from './answer';
 import { serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
 import { failureReason } from './failureReason';
+import { parseRetryAfter } from './retryPolicy';
 
 /** Name of the credential type every request is signed with. */
 export const CREDENTIAL_NAME = 'xpertAiApi';
@@ -140,7 +141,8 @@ function readResponse(
 		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
 	}
 	const reason = failureReason(answer) ?? response.statusMessage;
-	return fail({ kind: 'status', status, requestId, reason });
+	const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+	return fail({ kind: 'status', status, requestId, reason, retryAfterMs });
 }
 
 /** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */

@@ -1,16 +1,20 @@
 import omitBy from 'lodash/omitBy';
 import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
 
 import { badInput, checkInput } from '../../execution/badInput';
-import { isJsonMode } from '../../execution/readBody';
-import { readFields, readJson } from '../../execution/readFields';
+import { readFields, readJson, readOption } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
+import { cutText } from '../../ingest/textParts';
+import type { CutOptions } from '../../ingest/textParts';
 import { document, documents } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import { isJsonObject } from '../../transport/answer';
 import { DISPLAY_NAMES } from '../shared/fields';
 import { chunksField, pagesField } from './pages';
+import { textOptions } from './submitFields';
 
+/** Fields a mapped column may hold as JSON text. */
 const JSON_FIELDS = [
 	'metadata',
 	'parserConfig',
@@ -22,20 +26,28 @@ const JSON_FIELDS = [
 ];
 
 /**
- * The documents of one input item: one from its fields, or those of its JSON.
+ * The document an item's fields make.
  *
  * @throws NodeOperationError naming the field, the item and what is expected
  */
-export function readDocuments(reader: ItemReader): DocumentRecord[] {
+export function documentFromFields(reader: ItemReader): DocumentRecord {
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
-	if (!isJsonMode(reader)) {
-		return [
-			checkInput(document, mappedDocument(reader), {
-				...source,
-				fields: [pagesField, chunksField],
-			}),
-		];
-	}
+	const mapped = mappedColumns(reader);
+	const typed = readFields(reader, [pagesField, chunksField]);
+	addParts(mapped, 'pages', typed.pages);
+	addParts(mapped, 'chunks', typed.chunks);
+	const { storeAs, parts } = textParts(reader);
+	addParts(mapped, storeAs, parts);
+	return checkInput(document, mapped, { ...source, fields: [pagesField, chunksField] });
+}
+
+/**
+ * The documents in an item's JSON.
+ *
+ * @throws NodeOperationError naming the place in the JSON and what is expected
+ */
+export function documentsFromJson(reader: ItemReader): DocumentRecord[] {
+	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
 	const parameter = DISPLAY_NAMES.jsonBody;
 	const raw: unknown = reader.context.getNodeParameter('jsonBody', reader.itemIndex, undefined);
 	const json = readJson(reader, parameter, raw);
@@ -43,38 +55,59 @@ export function readDocuments(reader: ItemReader): DocumentRecord[] {
 	return checkInput(documents, json, { ...source, parameter });
 }
 
-/** Columns with the names of document fields, or the fields mapped by hand; pages and chunks are added to either. */
-function mappedDocument(reader: ItemReader): IDataObject {
-	const mapped = mappedColumns(reader);
-	const typed = readFields(reader, [pagesField, chunksField]);
-	const lists = ['pages', 'chunks'] as const;
-	for (const list of lists) {
-		const added = typed[list];
-		if (Array.isArray(added) && added.length > 0) {
-			mapped[list] = [...(Array.isArray(mapped[list]) ? mapped[list] : []), ...added];
-		}
-	}
-	return mapped;
+function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {
+	if (!Array.isArray(parts) || parts.length === 0) return;
+	const already = mapped[list];
+	mapped[list] = [...(Array.isArray(already) ? already : []), ...parts];
 }
 
+/** Columns with the names of document fields, or the fields mapped by hand. */
 function mappedColumns(reader: ItemReader): IDataObject {
 	const { context, itemIndex } = reader;
 	const mapper: unknown = context.getNodeParameter('documentFields', itemIndex, {});
-	const automatic = isJsonObject(mapper) && mapper.mappingMode === 'autoMapInputData';
-	const columns = automatic
-		? context.getInputData()[itemIndex]?.json
-		: isJsonObject(mapper)
-			? mapper.value
-			: {};
+	const { mappingMode, value } = isJsonObject(mapper) ? mapper : {};
+	const automatic = mappingMode === 'autoMapInputData';
+	const columns = automatic ? context.getInputData()[itemIndex]?.json : value;
 	const known = omitBy(
-		columns as IDataObject,
-		(value, name) => value === undefined || !(name in document.shape),
+		isJsonObject(columns) ? columns : {},
+		(column, name) => column === undefined || !(name in document.shape),
 	);
-	const filled = automatic ? known : omitBy(known, (value) => value === null || value === '');
+	const filled = automatic ? known : omitBy(known, (column) => column === null || column === '');
 	for (const name of JSON_FIELDS) {
-		if (typeof filled[name] === 'string') {
-			filled[name] = readJson(reader, name, filled[name]) as IDataObject[string];
-		}
+		const column = filled[name];
+		if (typeof column === 'string')
+			filled[name] = readJson(reader, name, column) as IDataObject[string];
 	}
 	return filled;
+}
+
+function textParts(reader: ItemReader): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {
+	const { context, itemIndex } = reader;
+	const given = context.getNodeParameter('textOptions', itemIndex, {}) as IDataObject;
+	const storeAs = given.storeAs === 'chunks' ? 'chunks' : 'pages';
+	const text: unknown = context.getNodeParameter('text', itemIndex, '');
+	if (text === '' || text === undefined || text === null) return { storeAs, parts: [] };
+	const whole = String(text);
+	const parts =
+		given.chunkSize === undefined ? [whole] : cutText(whole, readCutOptions(reader, given));
+	return { storeAs, parts: parts.map((pageContent) => ({ pageContent })) };
+}
+
+const DEFAULT_DELIMITER = '\\n\\n \\n .';
+
+function readCutOptions(reader: ItemReader, given: IDataObject): CutOptions {
+	const chunkSize = readOption(reader, textOptions, 'chunkSize', z.number().int().min(1));
+	const smaller = z
+		.number()
+		.int()
+		.min(0)
+		.max(chunkSize - 1);
+	return {
+		chunkSize,
+		chunkOverlap:
+			given.chunkOverlap === undefined
+				? 0
+				: readOption(reader, textOptions, 'chunkOverlap', smaller),
+		delimiter: String(given.delimiter ?? DEFAULT_DELIMITER),
+	};
 }

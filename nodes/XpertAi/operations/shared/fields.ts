@@ -6,6 +6,7 @@ export const DISPLAY_NAMES = {
 	threadId: 'Thread',
 	assistantId: 'Assistant',
 	fileId: 'File',
+	documentIds: 'Document IDs',
 	jsonBody: 'JSON Body',
 } as const;
 

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
 import { answerFor, simplified } from '../../execution/answers';
-import { badInput, checkInput } from '../../execution/badInput';
+import { checkInput } from '../../execution/badInput';
 import { forEachItem, pairedItems } from '../../execution/items';
 import { isJsonMode, readBody } from '../../execution/readBody';
 import { readFields } from '../../execution/readFields';
@@ -13,6 +13,7 @@ import { anyJson } from '../../payloads/common';
 import { answerItems } from '../../transport/answer';
 import { multipartForm } from '../../transport/multipart';
 import type { CodedOperation } from '../operation';
+import { binaryFieldName, readBinaryField } from './binaryField';
 import {
 	bodyMode,
 	fieldCollection,
@@ -33,16 +34,6 @@ interface Upload {
 	partsSchema: ZodTypeAny;
 	simplify: string[];
 }
-
-const binaryPropertyName: INodeProperties = {
-	displayName: 'Input Binary Field',
-	name: 'binaryPropertyName',
-	type: 'string',
-	default: 'data',
-	required: true,
-	hint: 'The name of the input field containing the file to upload',
-	description: 'Name of the binary field of the item that holds the file',
-};
 
 const uploadMode: INodeProperties = {
 	...bodyMode,
@@ -71,7 +62,7 @@ export function uploadOperation(upload: Upload): CodedOperation {
 		properties: [
 			uploadMode,
 			...updateDisplayOptions({ show: { bodyMode: ['fields'] } }, [
-				binaryPropertyName,
+				binaryFieldName('the file to upload'),
 				fieldCollection('additionalFields', upload.parts),
 			]),
 			...updateDisplayOptions({ show: { bodyMode: ['json'] } }, [jsonBodyField('{}')]),
@@ -103,18 +94,7 @@ async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Pro
 		string,
 		unknown
 	>;
-	const property = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();
-	const binary = context.getInputData()[itemIndex]?.binary?.[property];
-	if (!binary) {
-		const found = Object.keys(context.getInputData()[itemIndex]?.binary ?? {});
-		const offer = found.length > 0 ? `; this item has ${found.join(', ')}` : '; this item has none';
-		throw badInput(
-			source,
-			'"Input Binary Field"',
-			`must name a binary field of the item${offer}`,
-			property,
-		);
-	}
+	const { property, binary } = readBinaryField(reader);
 	const content = await context.helpers.getBinaryDataBuffer(itemIndex, property);
 	return multipartForm(
 		{ name: binary.fileName ?? property, mimeType: binary.mimeType, content },

@@ -1,0 +1,61 @@
+import { createHash } from 'crypto';
+
+import type { DocumentRecord } from '../payloads/document';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Namespace of knowledgebases whose own id is no UUID; made once for this package. */
+const KNOWLEDGEBASES = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
+
+/** Whether a text is a UUID, the only id the server replaces a document by. */
+export function isUuid(text: string): boolean {
+	return UUID.test(text);
+}
+
+/**
+ * A UUID of version 5 (RFC 9562): the same namespace and name always give the same id.
+ *
+ * @param namespace a UUID
+ */
+export function uuidV5(namespace: string, name: string): string {
+	const hash = createHash('sha1')
+		.update(Buffer.from(namespace.replace(/-/g, ''), 'hex'))
+		.update(name)
+		.digest();
+	hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6);
+	hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+	const hex = hash.toString('hex', 0, 16);
+	return [
+		hex.slice(0, 8),
+		hex.slice(8, 12),
+		hex.slice(12, 16),
+		hex.slice(16, 20),
+		hex.slice(20),
+	].join('-');
+}
+
+/**
+ * The id of a document that is known by a key, such as its path or address: the same in every run.
+ * The same key in another knowledgebase gives another id.
+ */
+export function derivedId(knowledgebaseId: string, key: string): string {
+	const namespace = isUuid(knowledgebaseId)
+		? knowledgebaseId
+		: uuidV5(KNOWLEDGEBASES, knowledgebaseId);
+	return uuidV5(namespace, key);
+}
+
+/**
+ * The document under an id; pages and chunks without one get ids of their own from it and their place,
+ * so that sending the document again replaces them as well.
+ */
+export function withId(document: DocumentRecord, id: string): DocumentRecord {
+	const placed = <Part extends { id?: string | null }>(parts: Part[], kind: string): Part[] =>
+		parts.map((part, index) => (part.id ? part : { ...part, id: uuidV5(id, `${kind}:${index}`) }));
+	return {
+		...document,
+		id,
+		...(document.pages ? { pages: placed(document.pages, 'page') } : {}),
+		...(document.chunks ? { chunks: placed(document.chunks, 'chunk') } : {}),
+	};
+}

@@ -1,0 +1,79 @@
+import type { Failure } from '../transport/failure';
+import { failureMessage } from '../transport/failure';
+import type { DocumentOutcome, SubmissionCounts } from './submit';
+
+/** Failed documents named in a summary; the counts are always complete. */
+const MAX_LISTED = 1000;
+
+/** A document that was not stored, or may not have been. */
+export interface FailedDocument {
+	id?: string;
+	name?: string;
+	outcome: 'rejected' | 'unknown';
+	reason: string;
+	status?: number;
+}
+
+/** Counts over a whole run, kept without keeping the documents. */
+export class Summary {
+	readonly counts = { documents: 0, stored: 0, rejected: 0, unknown: 0, unchanged: 0 };
+
+	readonly requests: SubmissionCounts = {
+		batches: 0,
+		bytes: 0,
+		requests: 0,
+		retries: 0,
+		splits: 0,
+	};
+
+	readonly failed: FailedDocument[] = [];
+
+	/** Counts one document. */
+	add({ document: { id, name }, ...result }: DocumentOutcome<unknown>): void {
+		this.counts.documents += 1;
+		this.counts[result.outcome] += 1;
+		if (result.outcome !== 'stored') {
+			this.addFailed({ id, name, outcome: result.outcome, ...reasonOf(result.failure) });
+		}
+	}
+
+	/** Counts a document that was not sent because an earlier run has stored it. */
+	addUnchanged(): void {
+		this.counts.documents += 1;
+		this.counts.unchanged += 1;
+	}
+
+	/** Counts a record that could not be sent at all. */
+	addUnreadable(reason: string): void {
+		this.counts.documents += 1;
+		this.counts.rejected += 1;
+		this.addFailed({ outcome: 'rejected', reason });
+	}
+
+	/** Adds the requests of a submission. */
+	addRequests(counts: SubmissionCounts): void {
+		for (const key of Object.keys(this.requests) as Array<keyof SubmissionCounts>) {
+			this.requests[key] += counts[key];
+		}
+	}
+
+	/** The run in one line. */
+	line(): string {
+		const { stored, unchanged, rejected, unknown } = this.counts;
+		const { batches, retries } = this.requests;
+		const parts = [`${stored} stored`];
+		if (unchanged > 0) parts.push(`${unchanged} unchanged and not sent`);
+		if (rejected > 0) parts.push(`${rejected} rejected`);
+		if (unknown > 0) parts.push(`${unknown} unknown`);
+		const tried = retries > 0 ? `, ${retries} requests tried again` : '';
+		return `Documents: ${parts.join(', ')} (${batches} batches${tried}).`;
+	}
+
+	private addFailed(document: FailedDocument): void {
+		if (this.failed.length < MAX_LISTED) this.failed.push(document);
+	}
+}
+
+function reasonOf(failure: Failure): { reason: string; status?: number } {
+	return { reason: failureMessage(failure), status: failure.status };
+}

@@ -1,0 +1,79 @@
+import { NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { errorItem } from '../../execution/items';
+import type { ItemError } from '../../execution/items';
+import type { Prepared } from '../../ingest/batches';
+import type { ProcessingStatus } from '../../ingest/processing';
+import type { DocumentOutcome } from '../../ingest/submit';
+import { isJsonObject } from '../../transport/answer';
+import { toNodeApiError } from '../../transport/failure';
+import type { OperationContext } from '../operation';
+import type { Origin } from './sources';
+
+type Context = OperationContext['context'];
+
+/** The item that tells what became of a document. */
+export function outcomeItem(
+	context: Context,
+	result: DocumentOutcome<Origin>,
+	simplify: boolean,
+): INodeExecutionData {
+	const { document, batch, attempts, outcome } = result;
+	const { itemIndex } = document.origin;
+	const facts = { id: document.id, name: document.name, outcome };
+	if (result.outcome !== 'stored') {
+		const error = toNodeApiError(result.failure, { node: context.getNode(), itemIndex });
+		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
+		const { status } = result.failure;
+		return errorItem(error, itemIndex, { ...facts, status, attempts, batch });
+	}
+	const record = isJsonObject(result.record) ? result.record : undefined;
+	const sent = () => JSON.parse(document.json) as IDataObject;
+	const json: IDataObject = simplify
+		? {
+				id: record?.id ?? document.id,
+				name: record?.name ?? document.name,
+				outcome,
+				status: result.status,
+				attempts,
+				batch,
+			}
+		: (record ?? sent());
+	return { json, pairedItem: { item: itemIndex } };
+}
+
+const MAY_BE_STORED = 'It is not known whether this document is stored';
+
+/** The item of a document that an earlier run has stored with the same content. */
+export function unchangedItem({ id, name, origin }: Prepared<Origin>): INodeExecutionData {
+	return { json: { id, name, outcome: 'unchanged' }, pairedItem: { item: origin.itemIndex } };
+}
+
+/** The item of a record that could not be sent. */
+export function flawItem(flaw: ItemError, itemIndex: number): INodeExecutionData {
+	return errorItem(flaw, itemIndex, { outcome: 'rejected' });
+}
+
+/** The item of a stored document, with the end of its processing; one that failed becomes an error item. */
+export function processedItem(
+	context: Context,
+	item: INodeExecutionData,
+	{ status, progress, processMsg }: ProcessingStatus,
+): INodeExecutionData {
+	const processing = { status, progress, processMsg };
+	if (status !== 'error' && status !== 'cancel')
+		return { ...item, json: { ...item.json, processing } };
+	const what =
+		status === 'error' ? 'could not be processed' : 'was stored, but its processing was cancelled';
+	const message = `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
+	const itemIndex = itemOf(item);
+	const error = new NodeOperationError(context.getNode(), message, { itemIndex });
+	error.message = message;
+	const { id, name } = item.json;
+	return errorItem(error, itemIndex, { id, name, outcome: 'stored', processing });
+}
+
+function itemOf({ pairedItem }: INodeExecutionData): number {
+	return typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : 0;
+}

@@ -1,0 +1,70 @@
+import { processDocuments } from '../../ingest/processing';
+import type { Clock } from '../../transport/clock';
+import { failureMessage } from '../../transport/failure';
+import type { Failure } from '../../transport/failure';
+import { buildPath } from '../../transport/request';
+import { sendWithRetries } from '../../transport/sendWithRetries';
+import type { OperationContext } from '../operation';
+import { processedItem } from './outputs';
+import type { SubmitSettings } from './settings';
+import type { SubmitRun } from './submitRun';
+
+/**
+ * Starts the processing of the documents stored in this run and puts its end into their items (Process
+ * After Storing, Wait Until Processed). Documents stay stored whatever comes of it.
+ *
+ * @returns notes for the user about what could not be done
+ */
+export async function processStored(
+	{ context, send }: OperationContext,
+	settings: SubmitSettings,
+	run: SubmitRun,
+	clock: Clock,
+): Promise<string[]> {
+	if (!settings.process) return [];
+	const notes: string[] = [];
+	const signal = context.getExecutionCancelSignal();
+	for (const [knowledgebaseId, stored] of run.stored) {
+		const { statuses, failure, timedOut } = await processDocuments({
+			ids: [...new Set(stored.map(({ id }) => id))],
+			startPath: buildPath('/knowledges/{knowledgebaseId}/process', { knowledgebaseId }),
+			statusPath: (ids) =>
+				buildPath('/knowledges/{knowledgebaseId}/status?ids={ids}', {
+					knowledgebaseId,
+					ids: ids.join(','),
+				}),
+			send: async (request) => {
+				const { retryLimits: limits, timeoutMs } = settings;
+				const retried = {
+					request: { ...request, timeoutMs },
+					limits,
+					repeatable: true,
+					clock,
+					signal,
+				};
+				return (await sendWithRetries(send, retried)).outcome;
+			},
+			waitMs: settings.waitMs,
+			clock,
+			signal,
+		});
+		if (failure) notes.push(processingNote(failure));
+		if (timedOut)
+			notes.push('Some documents were still being processed when Wait for Processing ended.');
+		for (const { id, position } of stored) {
+			const [item, status] = [run.items[position], statuses.get(id)];
+			if (item && status) run.items[position] = processedItem(context, item, status);
+			if (status?.status === 'error' || status?.status === 'cancel') run.processingFailed += 1;
+		}
+	}
+	if (run.processingFailed > 0) {
+		notes.push(`${run.processingFailed} documents are stored but could not be processed.`);
+	}
+	return notes;
+}
+
+function processingNote(failure: Failure): string {
+	return failure.status === 404
+		? 'The documents are stored, but this server has no route to process them.'
+		: `The documents are stored, but their processing could not be followed. ${failureMessage(failure)}.`;
+}

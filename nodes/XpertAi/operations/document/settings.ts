@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { ZodNumber } from 'zod';
+
+import { readOption } from '../../execution/readFields';
+import type { ItemReader } from '../../execution/readFields';
+import type { BatchLimits } from '../../ingest/batches';
+import type { RetryLimits } from '../../transport/retryPolicy';
+import { submitOptions } from './submitFields';
+
+const MINUTE_MS = 60_000;
+const MEGABYTE = 1024 * 1024;
+
+const wholeFrom1 = z.number().int().min(1);
+
+/** How a submission works, from the parameters of the first item. */
+export interface SubmitSettings {
+	batchLimits: BatchLimits;
+	retryLimits: RetryLimits;
+	concurrency: number;
+	timeoutMs: number;
+	isolateWithoutIds: boolean;
+	skipUnchanged: boolean;
+	resendAll: boolean;
+	process: boolean;
+	/** How long to wait for the processing; not at all without it. */
+	waitMs?: number;
+	summaryOnly: boolean;
+	simplify: boolean;
+}
+
+/**
+ * Reads and checks the options of Submit.
+ *
+ * @throws NodeOperationError naming the option and what it must be
+ */
+export function readSettings(reader: ItemReader): SubmitSettings {
+	const { context, itemIndex } = reader;
+	const number = (name: string, schema: ZodNumber) =>
+		readOption(reader, submitOptions, name, schema);
+	const on = (name: string) =>
+		context.getNodeParameter(`options.${name}`, itemIndex, false) === true;
+	return {
+		batchLimits: {
+			maxCount: number('batchSize', wholeFrom1),
+			maxBytes: number('batchMegabytes', z.number().positive().max(50)) * MEGABYTE,
+		},
+		retryLimits: {
+			maxTries: number('maxTries', wholeFrom1),
+			maxElapsedMs: number('retryMinutes', z.number().min(0)) * MINUTE_MS,
+		},
+		concurrency: number('concurrency', wholeFrom1.max(20)),
+		timeoutMs: number('timeout', z.number().positive()) * 1000,
+		isolateWithoutIds: on('isolateWithoutIds'),
+		skipUnchanged: on('skipUnchanged'),
+		resendAll: on('resendAll'),
+		process: on('processAfterStoring') || on('waitUntilProcessed'),
+		waitMs: on('waitUntilProcessed')
+			? number('waitMinutes', z.number().min(0)) * MINUTE_MS
+			: undefined,
+		summaryOnly: context.getNodeParameter('output', itemIndex, 'documents') === 'summary',
+		simplify: context.getNodeParameter('simplify', itemIndex, true) === true,
+	};
+}

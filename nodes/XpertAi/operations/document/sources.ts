@@ -1,0 +1,105 @@
+import type { IBinaryData } from 'n8n-workflow';
+
+import { badInput, checkInput } from '../../execution/badInput';
+import { asNodeError } from '../../execution/items';
+import type { ItemError } from '../../execution/items';
+import { readId } from '../../execution/readFields';
+import type { ItemReader } from '../../execution/readFields';
+import type { Prepared } from '../../ingest/batches';
+import { isUuid } from '../../ingest/identity';
+import { jsonRecords } from '../../ingest/jsonRecords';
+import { document } from '../../payloads/document';
+import type { DocumentRecord } from '../../payloads/document';
+import type { OperationContext } from '../operation';
+import { readBinaryField } from '../shared/binaryField';
+import { DISPLAY_NAMES } from '../shared/fields';
+import { identifier } from './identify';
+import { documentFromFields, documentsFromJson } from './readDocuments';
+
+type Context = OperationContext['context'];
+
+/** Where a document came from and where it stands in the output. */
+export interface Origin {
+	itemIndex: number;
+	position: number;
+}
+
+/** A document of an item, or why a record of it is none. */
+export type SourceEntry = { document: DocumentRecord } | { flaw: ItemError };
+
+/** Whether the documents of the input items come from files, which are not read into memory. */
+export function isFileSource(context: Context): boolean {
+	return context.getNodeParameter('bodyMode', 0, 'fields') === 'file';
+}
+
+/** The knowledgebase an item's documents go to. */
+export function readKnowledgebaseId(reader: ItemReader): string {
+	return readId(reader, 'knowledgebaseId', DISPLAY_NAMES.knowledgebaseId);
+}
+
+/**
+ * The documents of one item, each under its id, read as they are asked for.
+ *
+ * @throws NodeOperationError when the item as a whole cannot be read
+ */
+export async function* itemEntries(
+	reader: ItemReader,
+	knowledgebaseId: string,
+): AsyncGenerator<SourceEntry> {
+	const mode = reader.context.getNodeParameter('bodyMode', reader.itemIndex, 'fields');
+	if (mode === 'file') {
+		yield* fileEntries(reader, knowledgebaseId);
+		return;
+	}
+	const fromFields = mode !== 'json';
+	const identify = identifier(reader, knowledgebaseId, fromFields);
+	const found = fromFields ? [documentFromFields(reader)] : documentsFromJson(reader);
+	yield* found.map((record) => ({ document: identify(record) }));
+}
+
+async function* fileEntries(
+	reader: ItemReader,
+	knowledgebaseId: string,
+): AsyncGenerator<SourceEntry> {
+	const { context, itemIndex } = reader;
+	const { property, binary } = readBinaryField(reader);
+	const identify = identifier(reader, knowledgebaseId, false);
+	const source = { node: context.getNode(), itemIndex };
+	for await (const record of jsonRecords(binaryChunks(context, itemIndex, property, binary))) {
+		const place = `Line ${record.line} of the file`;
+		try {
+			if ('flaw' in record) throw badInput(source, place, record.flaw);
+			const checked = checkInput(document, record.value, { ...source, parameter: place });
+			yield { document: identify(checked) };
+		} catch (caught) {
+			yield { flaw: asNodeError(context, caught, itemIndex) };
+		}
+	}
+}
+
+/** Files that n8n keeps on disk are streamed; those it keeps in memory are there already. */
+async function* binaryChunks(
+	context: Context,
+	itemIndex: number,
+	property: string,
+	binary: IBinaryData,
+): AsyncGenerator<Uint8Array> {
+	if (binary.id === undefined) {
+		yield await context.helpers.getBinaryDataBuffer(itemIndex, property);
+		return;
+	}
+	for await (const chunk of await context.helpers.getBinaryStream(binary.id)) yield chunk as Buffer;
+}
+
+/** Serializes a document, the only time it is. */
+export function prepare(record: DocumentRecord, origin: Origin): Prepared<Origin> {
+	const json = JSON.stringify(record);
+	const { id, name } = record;
+	return {
+		json,
+		bytes: Buffer.byteLength(json),
+		origin,
+		...(typeof id === 'string' && isUuid(id) ? { id } : {}),
+		...(typeof name === 'string' ? { name } : {}),
+	};
+}

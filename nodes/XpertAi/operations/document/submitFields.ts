@@ -1,0 +1,299 @@
+import { updateDisplayOptions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
+
+import { binaryFieldName } from '../shared/binaryField';
+import {
+	bodyMode,
+	idField,
+	jsonBodyField,
+	optionsField,
+	simplify,
+	timeoutOption,
+} from '../shared/fields';
+import { chunksField, pagesField } from './pages';
+
+const BATCH_TIMEOUT_SECONDS = 300;
+
+const sourceMode: INodeProperties = {
+	...bodyMode,
+	displayName: 'Documents From',
+	options: [
+		{ name: 'Input Items', value: 'fields', description: 'Each item is a document' },
+		{ name: 'JSON', value: 'json', description: 'Each item brings an array of documents as JSON' },
+		{
+			name: 'File',
+			value: 'file',
+			description:
+				'Each item brings a file of documents: one JSON object a line (NDJSON), or a JSON array',
+		},
+	],
+	description: 'Where the documents come from',
+};
+
+const documentFields: INodeProperties = {
+	displayName: 'Document Fields',
+	name: 'documentFields',
+	type: 'resourceMapper',
+	noDataExpression: true,
+	default: { mappingMode: 'defineBelow', value: null },
+	required: true,
+	typeOptions: {
+		resourceMapper: {
+			resourceMapperMethod: 'getDocumentFields',
+			mode: 'add',
+			fieldWords: { singular: 'field', plural: 'fields' },
+			addAllFields: true,
+			multiKeyMatch: false,
+			supportAutoMap: true,
+		},
+	},
+};
+
+const textField: INodeProperties = {
+	displayName: 'Text',
+	name: 'text',
+	type: 'string',
+	typeOptions: { rows: 3 },
+	default: '',
+	placeholder: 'e.g. {{ $json.text }}',
+	description:
+		'Plain text of the document; becomes its pages or chunks. Leave empty when pages or chunks are given below.',
+};
+
+/** How Text is cut and stored. */
+export const textOptions: INodeProperties = {
+	displayName: 'Text Options',
+	name: 'textOptions',
+	type: 'collection',
+	placeholder: 'Add option',
+	default: {},
+	options: [
+		{
+			displayName: 'Chunk Overlap',
+			name: 'chunkOverlap',
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 0 },
+			default: 200,
+			description: 'How many characters of a part are repeated in the next one',
+		},
+		{
+			displayName: 'Chunk Size',
+			name: 'chunkSize',
+			type: 'number',
+			typeOptions: { minValue: 1, numberPrecision: 0 },
+			default: 1000,
+			description:
+				'Cut the text into parts of at most this many characters. Without it, the text stays whole.',
+		},
+		{
+			displayName: 'Delimiter',
+			name: 'delimiter',
+			type: 'string',
+			default: '\\n\\n \\n .',
+			description:
+				'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
+		},
+		{
+			displayName: 'Store As',
+			name: 'storeAs',
+			type: 'options',
+			options: [
+				{ name: 'Chunks', value: 'chunks' },
+				{ name: 'Pages', value: 'pages' },
+			],
+			default: 'pages',
+			description: 'Whether the text becomes pages or chunks of the document',
+		},
+	],
+};
+
+const documentIdMode: INodeProperties = {
+	displayName: 'Document ID',
+	name: 'documentIdMode',
+	type: 'options',
+	options: [
+		{
+			name: 'Derived From a Key',
+			value: 'derived',
+			description:
+				'A UUID made of the knowledgebase and the key below: the same document has the same ID in every run, so a retry or a second run replaces it. Without a key, documents keep the ID they bring.',
+		},
+		{
+			name: 'From the Document',
+			value: 'field',
+			description:
+				"The document's own ID, which must be a UUID. A retry or a second run replaces the document.",
+		},
+		{
+			name: 'Left to the Server',
+			value: 'server',
+			description:
+				'The server makes a new ID each time: a second run stores every document again, and a request whose answer got lost is not sent again',
+		},
+	],
+	default: 'derived',
+	description:
+		'What the server keeps a document under. Only documents with a UUID as ID can be sent again without being doubled.',
+};
+
+const documentKey: INodeProperties = {
+	displayName: 'Document Key',
+	name: 'documentKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.path }}',
+	description:
+		'What tells this document from all others in the knowledgebase, such as its path or URL',
+};
+
+const documentKeyField: INodeProperties = {
+	displayName: 'Key Field',
+	name: 'documentKeyField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. filePath',
+	description:
+		'Field of each document that tells it from all others in the knowledgebase. Dots lead into objects, such as metadata.key.',
+};
+
+const output: INodeProperties = {
+	displayName: 'Output',
+	name: 'output',
+	type: 'options',
+	options: [
+		{
+			name: 'One Item per Document',
+			value: 'documents',
+			description: 'What became of each document, in input order',
+		},
+		{
+			name: 'Summary',
+			value: 'summary',
+			description:
+				'One item with counts and the documents that were not stored; for very many documents',
+		},
+	],
+	default: 'documents',
+	description: 'What the node gives to the next one',
+};
+
+/** The collection Options of Submit. */
+export const submitOptions = optionsField([
+	{
+		displayName: 'Batch Size',
+		name: 'batchSize',
+		type: 'number',
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 100,
+		description: 'Max number of documents in one request',
+	},
+	{
+		displayName: 'Batch Size (MB)',
+		name: 'batchMegabytes',
+		type: 'number',
+		typeOptions: { minValue: 0.01, maxValue: 50, numberPrecision: 2 },
+		default: 8,
+		description: 'Max size of one request. Servers take up to 50 MB.',
+	},
+	{
+		displayName: 'Isolate Rejected Documents Without IDs',
+		name: 'isolateWithoutIds',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
+	},
+	{
+		displayName: 'Max Tries',
+		name: 'maxTries',
+		type: 'number',
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 5,
+		description: 'How often to send a request that meets a busy server or a broken connection',
+	},
+	{
+		displayName: 'Process After Storing',
+		name: 'processAfterStoring',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to have the server embed the documents, which storing alone does not. An Xpert AI server extension beyond the base contract.',
+	},
+	{
+		displayName: 'Requests at Once',
+		name: 'concurrency',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: 20, numberPrecision: 0 },
+		default: 1,
+		description:
+			'More than 1 is faster, but the document counter the server shows for the knowledgebase then ends too low. The documents themselves are all there.',
+	},
+	{
+		displayName: 'Resend All',
+		name: 'resendAll',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to forget what earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
+	},
+	{
+		displayName: 'Retry for (Minutes)',
+		name: 'retryMinutes',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: 10,
+		description: 'How long to go on trying to send one request',
+	},
+	{
+		displayName: 'Skip Unchanged',
+		name: 'skipUnchanged',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs.',
+	},
+	timeoutOption(BATCH_TIMEOUT_SECONDS),
+	{
+		displayName: 'Wait for Processing (Minutes)',
+		name: 'waitMinutes',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: 30,
+		description: 'How long Wait Until Processed may take',
+	},
+	{
+		displayName: 'Wait Until Processed',
+		name: 'waitUntilProcessed',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to wait until the server has embedded the documents. Documents it fails to process count as failed.',
+	},
+]);
+
+const only = (mode: 'fields' | 'json' | 'file', fields: INodeProperties[]) =>
+	updateDisplayOptions({ show: { bodyMode: [mode] } }, fields);
+
+const whenDerived = (field: INodeProperties): INodeProperties => ({
+	...field,
+	displayOptions: { show: { documentIdMode: ['derived'] } },
+});
+
+const exampleDocuments =
+	'[\n  {\n    "name": "manual.md",\n    "pages": [{ "pageContent": "…" }]\n  }\n]';
+
+/** Every parameter of Document: Submit. */
+export const submitProperties: INodeProperties[] = [
+	idField('knowledgebaseId', 'The knowledgebase that receives the documents'),
+	sourceMode,
+	...only('fields', [documentFields, textField, textOptions, pagesField, chunksField]),
+	...only('json', [jsonBodyField(exampleDocuments)]),
+	...only('file', [binaryFieldName('the file with the documents')]),
+	documentIdMode,
+	...only('fields', [whenDerived(documentKey)]),
+	...only('json', [whenDerived(documentKeyField)]),
+	...only('file', [whenDerived(documentKeyField)]),
+	output,
+	{ ...simplify, displayOptions: { show: { output: ['documents'] } } },
+	submitOptions,
+];

@@ -1,0 +1,214 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { asNodeError, mayContinue } from '../../execution/items';
+import type { ItemError } from '../../execution/items';
+import type { ItemReader } from '../../execution/readFields';
+import type { Prepared } from '../../ingest/batches';
+import type { Fingerprints } from '../../ingest/fingerprints';
+import { submitDocuments } from '../../ingest/submit';
+import type { DocumentOutcome } from '../../ingest/submit';
+import { Summary } from '../../ingest/summary';
+import type { Clock } from '../../transport/clock';
+import { toNodeApiError } from '../../transport/failure';
+import { buildPath } from '../../transport/request';
+import type { OperationContext } from '../operation';
+import { flawItem, outcomeItem, unchangedItem } from './outputs';
+import type { SubmitSettings } from './settings';
+import { isFileSource, itemEntries, prepare, readKnowledgebaseId } from './sources';
+import type { Origin } from './sources';
+import { storedState } from './storedState';
+
+/** One execution of Submit: reads the sources, sends, and keeps what became of each document. */
+export class SubmitRun {
+	readonly summary = new Summary();
+
+	/** Items by their place in the output; left empty when only a summary is asked for. */
+	readonly items: INodeExecutionData[] = [];
+
+	/** Ids of the documents stored in this run and their place in the output, by knowledgebase. */
+	readonly stored = new Map<string, Array<{ id: string; position: number }>>();
+
+	/** The first failure with On Error set to Stop; nothing new is sent after it. */
+	stopError?: ItemError;
+
+	/** Documents that came with the id of an earlier one. */
+	replaced = 0;
+
+	/** Documents that were stored, but that the server could not process. */
+	processingFailed = 0;
+
+	private readonly seenIds = new Set<string>();
+
+	private position = 0;
+
+	constructor(
+		private readonly operation: OperationContext,
+		private readonly settings: SubmitSettings,
+		private readonly clock: Clock,
+	) {}
+
+	/** Documents that were read, but whose turn did not come. */
+	get notSent(): number {
+		return this.position - this.summary.counts.documents;
+	}
+
+	/** Submits the documents of all input items. */
+	async run(): Promise<void> {
+		if (isFileSource(this.operation.context)) await this.submitFiles();
+		else await this.submitItems();
+	}
+
+	/** Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored. */
+	private async submitItems(): Promise<void> {
+		const byKnowledgebase = new Map<string, Array<Prepared<Origin>>>();
+		for (const reader of this.readers()) {
+			try {
+				const knowledgebaseId = readKnowledgebaseId(reader);
+				const documents = byKnowledgebase.get(knowledgebaseId) ?? [];
+				for await (const document of this.documentsOf(reader, knowledgebaseId))
+					documents.push(document);
+				byKnowledgebase.set(knowledgebaseId, documents);
+			} catch (caught) {
+				this.addFlaw(
+					asNodeError(this.operation.context, caught, reader.itemIndex),
+					reader.itemIndex,
+				);
+			}
+			if (this.stopError) return;
+		}
+		for (const [knowledgebaseId, documents] of byKnowledgebase) {
+			if (!this.stopError) await this.submit(knowledgebaseId, documents);
+		}
+	}
+
+	private async submitFiles(): Promise<void> {
+		for (const reader of this.readers()) {
+			if (this.stopError) return;
+			try {
+				const knowledgebaseId = readKnowledgebaseId(reader);
+				await this.submit(knowledgebaseId, this.documentsOf(reader, knowledgebaseId));
+			} catch (caught) {
+				this.addFlaw(
+					asNodeError(this.operation.context, caught, reader.itemIndex),
+					reader.itemIndex,
+				);
+			}
+		}
+	}
+
+	private readers(): ItemReader[] {
+		const { context } = this.operation;
+		return context.getInputData().map((_, itemIndex) => ({ context, itemIndex }));
+	}
+
+	/** The documents of an item; with Stop, the first flaw ends them. */
+	private async *documentsOf(
+		reader: ItemReader,
+		knowledgebaseId: string,
+	): AsyncGenerator<Prepared<Origin>> {
+		const { itemIndex } = reader;
+		for await (const entry of itemEntries(reader, knowledgebaseId)) {
+			if ('flaw' in entry) {
+				this.addFlaw(entry.flaw, itemIndex);
+				if (this.stopError) return;
+				continue;
+			}
+			const document = prepare(entry.document, { itemIndex, position: this.position++ });
+			if (document.id && !this.settings.summaryOnly)
+				this.noteId(`${knowledgebaseId}/${document.id}`);
+			yield document;
+		}
+	}
+
+	private async submit(
+		knowledgebaseId: string,
+		documents: Array<Prepared<Origin>> | AsyncGenerator<Prepared<Origin>>,
+	): Promise<void> {
+		const { context, send } = this.operation;
+		const { settings, clock } = this;
+		const state = settings.skipUnchanged
+			? storedState(context, knowledgebaseId, settings.resendAll)
+			: undefined;
+		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
+		try {
+			const counts = await submitDocuments({
+				documents: state ? this.changedOnly(documents, state.fingerprints) : documents,
+				batchLimits: settings.batchLimits,
+				retryLimits: settings.retryLimits,
+				concurrency: settings.concurrency,
+				isolateWithoutIds: settings.isolateWithoutIds,
+				send,
+				request: (body) => ({ method: 'POST', path, body, timeoutMs: settings.timeoutMs }),
+				onOutcome: (result) => this.addOutcome(knowledgebaseId, result, state?.fingerprints),
+				goOn: () => mayContinue(context),
+				clock,
+				signal: context.getExecutionCancelSignal(),
+			});
+			this.summary.addRequests(counts);
+		} finally {
+			state?.save();
+		}
+	}
+
+	private async *changedOnly(
+		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+		fingerprints: Fingerprints,
+	): AsyncGenerator<Prepared<Origin>> {
+		for await (const document of documents) {
+			if (document.id === undefined || !fingerprints.has(document.id, document.json))
+				yield document;
+			else {
+				this.summary.addUnchanged();
+				this.place(document.origin.position, () => unchangedItem(document));
+			}
+		}
+	}
+
+	private addOutcome(
+		knowledgebaseId: string,
+		result: DocumentOutcome<Origin>,
+		fingerprints?: Fingerprints,
+	): void {
+		const { context } = this.operation;
+		const { document } = result;
+		const { position, itemIndex } = document.origin;
+		this.summary.add(result);
+		this.place(position, () => outcomeItem(context, result, this.settings.simplify));
+		if (result.outcome === 'stored') {
+			if (document.id) fingerprints?.record(document.id, document.json);
+			this.noteStored(
+				knowledgebaseId,
+				document.id ?? (result.record as IDataObject | undefined)?.id,
+				position,
+			);
+			return;
+		}
+		if (document.id) fingerprints?.forget(document.id);
+		if (!mayContinue(context)) {
+			this.stopError ??= toNodeApiError(result.failure, { node: context.getNode(), itemIndex });
+		}
+	}
+
+	private addFlaw(flaw: ItemError, itemIndex: number): void {
+		this.summary.addUnreadable(flaw.message);
+		const position = this.position++;
+		this.place(position, () => flawItem(flaw, itemIndex));
+		if (!mayContinue(this.operation.context)) this.stopError ??= flaw;
+	}
+
+	private place(position: number, item: () => INodeExecutionData): void {
+		if (!this.settings.summaryOnly) this.items[position] = item();
+	}
+
+	private noteStored(knowledgebaseId: string, id: unknown, position: number): void {
+		if (!this.settings.process || typeof id !== 'string') return;
+		const list = this.stored.get(knowledgebaseId) ?? [];
+		list.push({ id, position });
+		this.stored.set(knowledgebaseId, list);
+	}
+
+	private noteId(id: string): void {
+		if (this.seenIds.has(id)) this.replaced += 1;
+		this.seenIds.add(id);
+	}
+}

@@ -1,0 +1,41 @@
+import type { IBinaryData, INodeProperties } from 'n8n-workflow';
+
+import { badInput } from '../../execution/badInput';
+import type { ItemReader } from '../../execution/readFields';
+
+/** The parameter that names a binary field of the item. */
+export function binaryFieldName(content: string): INodeProperties {
+	return {
+		displayName: 'Input Binary Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		default: 'data',
+		required: true,
+		hint: `The name of the input field containing ${content}`,
+		description: `Name of the binary field of the item that holds ${content}`,
+	};
+}
+
+/**
+ * The binary field an item's parameter names.
+ *
+ * @throws NodeOperationError when the item has no such field, naming those it has
+ */
+export function readBinaryField({ context, itemIndex }: ItemReader): {
+	property: string;
+	binary: IBinaryData;
+} {
+	const property = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();
+	const fields = context.getInputData()[itemIndex]?.binary ?? {};
+	const binary = fields[property];
+	if (binary) return { property, binary };
+	const found = Object.keys(fields);
+	const offer = found.length > 0 ? `this item has ${found.join(', ')}` : 'this item has none';
+	const source = { node: context.getNode(), itemIndex };
+	throw badInput(
+		source,
+		'"Input Binary Field"',
+		`must name a binary field of the item; ${offer}`,
+		property,
+	);
+}

@@ -1,0 +1,54 @@
+import type { Clock } from './clock';
+import type { ApiRequest, Outcome, Send } from './request';
+import { certainlyNotDone, isTransient, retryDelayMs } from './retryPolicy';
+import type { RetryLimits } from './retryPolicy';
+
+/** A request that may be tried again. */
+export interface RetriedRequest {
+	request: ApiRequest;
+	limits: RetryLimits;
+	/** Whether the same request may arrive twice without harm. Others go again only if they certainly did nothing. */
+	repeatable: boolean;
+	clock: Clock;
+	signal?: AbortSignal;
+}
+
+/** An outcome and how many tries it took. */
+export interface RetriedOutcome {
+	outcome: Outcome;
+	attempts: number;
+	/** Whether an earlier try, or this one, may have been done by the server without our knowing. */
+	mayBeDone: boolean;
+}
+
+/**
+ * The one retry policy. Sends a request until it succeeds, cannot succeed, or a limit is reached.
+ * Ends at once when the execution is stopped.
+ */
+export async function sendWithRetries(
+	send: Send,
+	retried: RetriedRequest,
+): Promise<RetriedOutcome> {
+	const { request, limits, repeatable, clock, signal } = retried;
+	const started = clock.now();
+	let mayBeDone = false;
+	for (let attempts = 1; ; attempts++) {
+		const outcome = await send(request);
+		if (outcome.ok) return { outcome, attempts, mayBeDone: false };
+
+		const { failure } = outcome;
+		const harmless = certainlyNotDone(failure);
+		if (isTransient(failure) && !harmless) mayBeDone = true;
+		const ended = { outcome, attempts, mayBeDone };
+		if (!isTransient(failure) || !(repeatable || harmless) || attempts >= limits.maxTries)
+			return ended;
+
+		const delay = retryDelayMs(attempts, failure.retryAfterMs, clock.random());
+		if (clock.now() - started + delay > limits.maxElapsedMs) return ended;
+		await clock.sleep(delay, signal);
+		if (signal?.aborted) {
+			const { method, path } = failure;
+			return { ...ended, outcome: { ok: false, failure: { kind: 'cancelled', method, path } } };
+		}
+	}
+}
