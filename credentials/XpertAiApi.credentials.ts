@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 /** The only hosts that plain HTTP may reach without the user's leave: this machine. */
-const LOOPBACK = '/^http:\\/\\/(localhost|127(\\.\\d+){3}|\\[::1\\])([:\\/]|$)/i';
+const LOOPBACK = '/^http:\\/\\/(([^/?#]+\\.)?localhost|127(\\.\\d+){1,3}|\\[::1\\])([:\\/]|$)/i';
 
 /**
  * The Base URL as the node reads it (`serviceRoot`), for the credential test, which knows expressions
@@ -16,8 +16,8 @@ const LOOPBACK = '/^http:\\/\\/(localhost|127(\\.\\d+){3}|\\[::1\\])([:\\/]|$)/i
  */
 const TEST_BASE_URL = `={{ ((url) => {
 	const secure = /^https:/i.test(url) || $credentials.allowInsecureHttp || ${LOOPBACK}.test(url);
-	if (!secure || !/^https?:\\/\\//i.test(url)) return 'data:,';
-	return url.replace(/\\/+$/, '').replace(/\\/api(\\/ai)?$/i, '').replace(/\\/+$/, '');
+	if (!secure || !/^https?:\\/\\/[^\\/?#@\\s]+([\\/?#]|$)/i.test(url)) return 'data:,';
+	return url.replace(/[?#].*/, '').replace(/\\/+$/, '').replace(/\\/api(\\/ai)?$/i, '').replace(/\\/+$/, '');
 })($credentials.baseUrl.trim()) }}`;
 
 /**

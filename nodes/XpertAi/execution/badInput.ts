@@ -88,9 +88,9 @@ function demandOf(issue: ZodIssue): string {
 		case 'too_small':
 			return issue.type === 'string' || issue.type === 'array'
 				? 'must not be empty'
-				: `must be at least ${String(issue.minimum)}`;
+				: `must be ${issue.inclusive ? 'at least' : 'more than'} ${String(issue.minimum)}`;
 		case 'too_big':
-			return `must be at most ${String(issue.maximum)}`;
+			return `must be ${issue.inclusive ? 'at most' : 'less than'} ${String(issue.maximum)}`;
 		default:
 			return issue.message;
 	}
@@ -167,6 +167,11 @@ function valueAt(value: unknown, path: Array<string | number>): unknown {
 }
 
 function quoted(value: unknown): string {
-	const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
+	const text =
+		typeof value === 'string'
+			? `"${value}"`
+			: typeof value === 'object'
+				? JSON.stringify(value)
+				: String(value);
 	return truncate(text ?? String(value), { length: 80 });
 }

@@ -4,6 +4,7 @@ import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from
 import type { ZodNumber } from 'zod';
 
 import type { FieldValues } from '../operations/operation';
+import { idList } from '../payloads/common';
 import { isContainer } from '../operations/shared/fields';
 import { badInput, checkInput } from './badInput';
 
@@ -31,8 +32,7 @@ export function readFields(reader: ItemReader, fields: INodeProperties[]): Field
 }
 
 /**
- * Reads an id of a record, given as text or through a resource locator; a list of ids is joined by
- * commas.
+ * Reads an id of a record, given as text or through a resource locator.
  *
  * @returns the id without surrounding blanks
  * @throws NodeOperationError when it is empty or could not stand in a path
@@ -42,7 +42,7 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 		extractValue: true,
 	});
 	const value = isLocator(raw) ? raw.value : raw;
-	const id = typeof value === 'number' || Array.isArray(value) ? String(value) : value;
+	const id = typeof value === 'number' ? String(value) : value;
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
 	if (id === undefined || id === null || id === '')
 		throw badInput(source, `"${displayName}"`, 'must not be empty');
@@ -53,6 +53,30 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 		throw badInput(source, `"${displayName}"`, 'must be an ID', trimmed);
 	}
 	return trimmed;
+}
+
+/**
+ * Reads several ids, given as text with commas or, by an expression, as a list.
+ *
+ * @returns the ids, joined by commas
+ * @throws NodeOperationError when there is none
+ */
+export function readIds(
+	{ context, itemIndex }: ItemReader,
+	name: string,
+	displayName: string,
+): string {
+	const raw: unknown = context.getNodeParameter(name, itemIndex, '');
+	const source = { node: context.getNode(), itemIndex, parameter: displayName };
+	return checkInput(idList, typeof raw === 'string' ? splitIds(raw) : raw, source).join(',');
+}
+
+/** The ids in a text with commas. */
+export function splitIds(text: string): string[] {
+	return text
+		.split(',')
+		.map((id) => id.trim())
+		.filter(Boolean);
 }
 
 /**
@@ -133,9 +157,9 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 		case 'boolean':
 			return fromText(field.type, raw);
 		case 'string':
-			return field.typeOptions?.multipleValues ? raw : asText(raw);
+			return field.typeOptions?.multipleValues ? raw : asText(isoText(raw));
 		case 'dateTime':
-			return isoText(raw);
+			return raw === '' ? undefined : isoText(raw);
 		case 'resourceLocator':
 			return isLocator(raw) ? raw.value : raw;
 		case 'collection':
@@ -169,11 +193,11 @@ function asText(raw: unknown): unknown {
 	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
 }
 
-/** An expression may give a Date or luxon's DateTime. */
-function isoText(raw: unknown): unknown {
+/** A date as ISO 8601 text: an expression may give a Date or luxon's DateTime. Anything else stays. */
+export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return raw.toISOString();
 	if (isRecord(raw) && typeof raw.toISO === 'function') return String(raw.toISO());
-	return raw === '' ? undefined : raw;
+	return raw;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -10,7 +10,7 @@ import { answerFor, simplified } from './answers';
 import { forEachItem, pairedItems } from './items';
 import { collectPages } from './paging';
 import { isJsonMode, readBody } from './readBody';
-import { readId, readNumber } from './readFields';
+import { readId, readIds, readNumber } from './readFields';
 import type { ItemReader } from './readFields';
 
 /** Runs an operation that is one request an item (or, for lists, one a page). */
@@ -51,13 +51,11 @@ export function readTimeoutMs(reader: ItemReader, defaultSeconds: number): numbe
 }
 
 function readPath(reader: ItemReader, template: string): string {
-	const names = [...template.matchAll(/\{(\w+)\}/g)].map(
-		([, name]) => name as keyof typeof DISPLAY_NAMES,
-	);
-	return buildPath(
-		template,
-		Object.fromEntries(names.map((name) => [name, readId(reader, name, DISPLAY_NAMES[name])])),
-	);
+	const ids = [...template.matchAll(/\{(\w+)(\*?)\}/g)].map(([, name = '', list]) => {
+		const displayName = DISPLAY_NAMES[name as keyof typeof DISPLAY_NAMES];
+		return [name, list ? readIds(reader, name, displayName) : readId(reader, name, displayName)];
+	});
+	return buildPath(template, Object.fromEntries(ids) as Record<string, string>);
 }
 
 /** Page by page from fields; a JSON body is sent once, as it is. */

@@ -46,7 +46,7 @@ export interface Paging {
 /** An operation that is one request an item: plain data, run by one loop. */
 export interface DeclaredOperation extends OperationFace {
 	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-	/** Path below the API root; `{name}` is replaced by the parameter of that name, encoded. */
+	/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids. */
 	path: string;
 	/** Fields that are not part of the body, such as the id in the path. */
 	fields?: INodeProperties[];

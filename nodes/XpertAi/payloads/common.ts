@@ -20,3 +20,6 @@ export const recordFields = {
 	createdById: z.string().nullish(),
 	updatedById: z.string().nullish(),
 };
+
+/** Ids of several records, at least one. */
+export const idList = z.array(z.string().min(1)).min(1);

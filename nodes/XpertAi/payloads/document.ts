@@ -59,9 +59,6 @@ export const documents = z.preprocess(
 	z.array(document),
 );
 
-/** The ids Xpert's processing route takes (service behaviour, E3). */
-export const documentIdList = z.array(z.string().min(1)).min(1);
-
 export type Page = z.infer<typeof page>;
 export type Chunk = z.infer<typeof chunk>;
 export type DocumentRecord = z.infer<typeof document>;

@@ -18,7 +18,7 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Servic
 			refusal:
 				'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
 		};
-	if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+	if (!/^https?:\/\/[^/\\?#]/i.test(text) || !URL.canParse(text)) {
 		return {
 			refusal:
 				'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',

@@ -91,7 +91,7 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
 		case 'status':
-			return `The server answered ${status}: ${reason ?? 'it gave no reason'}`;
+			return `The server answered ${status}: ${reason || 'it gave no reason'}`;
 	}
 }
 

@@ -1,7 +1,7 @@
 import get from 'lodash/get';
 import truncate from 'lodash/truncate';
 
-import { isHtml, isJsonObject } from './answer';
+import { answerFlaw, isHtml, isJsonObject } from './answer';
 
 const MAX_REASON_LENGTH = 500;
 
@@ -23,12 +23,13 @@ const DATABASE_REASONS: Record<string, string> = {
  * parameters), `{error}`, `{detail}`, ZodError issues, plain text and HTML pages.
  *
  * @param answer the parsed answer
+ * @param hide takes secrets out, before a long reason is cut
  * @returns the reason, or `undefined` when the server gave none
  */
-export function failureReason(answer: unknown): string | undefined {
+export function failureReason(answer: unknown, hide = (text: string) => text): string | undefined {
 	const reason = typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
 	const line = reason?.replace(/\s+/g, ' ').trim();
-	return line ? truncate(line, { length: MAX_REASON_LENGTH }) : undefined;
+	return line ? truncate(hide(line), { length: MAX_REASON_LENGTH }) : undefined;
 }
 
 function reasonInJson(answer: unknown): string | undefined {
@@ -50,8 +51,8 @@ function databaseReason(answer: Record<string, unknown>): string {
 	const code = String(read('code') ?? '');
 	const parts = [DATABASE_REASONS[code] ?? 'a value was not accepted'];
 	const detail = read('detail');
-	// "Failing row contains (…)" lists the values of the whole row.
-	if (typeof detail === 'string' && !detail.startsWith('Failing row')) parts.push(detail);
+	// Only a detail about a key is short and safe; others list the values of the whole row.
+	if (typeof detail === 'string' && detail.startsWith('Key (')) parts.push(detail);
 	const column = read('column');
 	if (typeof column === 'string') parts.push(`field ${column} of ${String(read('table'))}`);
 	if (code) parts.push(`database code ${code}`);
@@ -75,7 +76,7 @@ function zodIssues(issues: unknown): string | undefined {
 }
 
 function reasonInText(text: string): string {
-	if (!isHtml(text)) return text;
+	if (!isHtml(text)) return answerFlaw(text) ? 'an answer that breaks off' : text;
 	const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
 	return title ? `an HTML page with the title "${title.trim()}"` : 'an HTML page';
 }

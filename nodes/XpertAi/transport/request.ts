@@ -52,7 +52,7 @@ export async function createSend(context: IExecuteFunctions): Promise<Send> {
 			ok: false,
 			failure: {
 				...failure,
-				reason: hideToken(failure.reason, token),
+				reason: failure.reason === undefined ? undefined : hideToken(failure.reason, token),
 				method,
 				path: API_ROOT + path,
 			},
@@ -82,7 +82,7 @@ export async function createSend(context: IExecuteFunctions): Promise<Send> {
 				(error: unknown) => networkFailure(error, context.getExecutionCancelSignal()),
 			);
 		if ('kind' in response) return fail(response);
-		return readResponse(response, fail);
+		return readResponse(response, fail, (text) => hideToken(text, token));
 	};
 }
 
@@ -93,7 +93,9 @@ export async function createSend(context: IExecuteFunctions): Promise<Send> {
  * @param ids by name; none is empty or a dot segment (see `readId`)
  */
 export function buildPath(template: string, ids: Record<string, string>): string {
-	return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ''));
+	return template.replace(/\{(\w+)\*?\}/g, (_, name: string) =>
+		encodeURIComponent(ids[name] ?? ''),
+	);
 }
 
 type Target = { root: string; allowedDomains?: string } | { refusal: string };
@@ -112,7 +114,8 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 				'The Access Token of the credential holds a space, a line break or another character that no token has',
 		};
 	}
-	if (credential.allowedHttpRequestDomains === 'domains' && !credential.allowedDomains) {
+	const listed = String(credential.allowedDomains ?? '').trim() !== '';
+	if (credential.allowedHttpRequestDomains === 'domains' && !listed) {
 		return { refusal: 'The credential is restricted to allowed domains, but lists none' };
 	}
 	const allowedDomains = getCredentialOwnRequestAllowedDomains(credential);
@@ -127,12 +130,14 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 function readResponse(
 	response: IN8nHttpFullResponse,
 	fail: (failure: Omit<Failure, 'method' | 'path'>) => Outcome,
+	hide: (text: string) => string,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
 	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
 	if (status >= 200 && status < 300) {
-		const flaw = answerFlaw(answer);
+		// Text that parsed as JSON is whole, also where it starts with a bracket.
+		const flaw = answer === response.body ? answerFlaw(answer) : undefined;
 		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
 		return { ok: true, status, answer, requestId };
 	}
@@ -140,7 +145,7 @@ function readResponse(
 		const location = headerText(headers.location);
 		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
 	}
-	const reason = failureReason(answer) ?? response.statusMessage;
+	const reason = failureReason(answer, hide) ?? headerText(response.statusMessage);
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
 	return fail({ kind: 'status', status, requestId, reason, retryAfterMs });
 }
@@ -155,9 +160,8 @@ function networkFailure(error: unknown, signal?: AbortSignal): Omit<Failure, 'me
 	return { kind: 'network', code, reason: typeof reason === 'string' ? reason : undefined };
 }
 
-function hideToken(text: string | undefined, token: string): string | undefined {
-	if (text === undefined) return undefined;
-	const withoutBearer = text.replace(/\bBearer\s+\S+/gi, 'Bearer ***');
+function hideToken(text: string, token: string): string {
+	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
 	return token === '' ? withoutBearer : withoutBearer.split(token).join('***');
 }
 

@@ -10,7 +10,7 @@ const filters: INodeProperties[] = [
 		displayName: 'Order',
 		name: 'order',
 		type: 'fixedCollection',
-		placeholder: 'Set order',
+		placeholder: 'Add order',
 		default: {},
 		description: 'Column to sort by',
 		options: [

@@ -10,6 +10,6 @@ export const getStatus: DeclaredOperation = {
 		'Get how far the server has embedded documents. An Xpert AI server extension beyond the base contract.',
 	endpoint: 'extension',
 	method: 'GET',
-	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds}',
+	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
 	fields: [idField('knowledgebaseId', 'The knowledgebase the documents are in'), documentIds],
 };

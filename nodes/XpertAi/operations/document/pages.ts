@@ -1,3 +1,4 @@
+import sortBy from 'lodash/sortBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { fieldCollection } from '../shared/fields';
@@ -79,7 +80,8 @@ function listField(
 	description: string,
 	one: string,
 ): INodeProperties {
-	const optional = name === 'chunks' ? [...optionalFields, parentField] : optionalFields;
+	const optional =
+		name === 'chunks' ? sortBy([...optionalFields, parentField], 'displayName') : optionalFields;
 	return {
 		displayName,
 		name,

@@ -1,7 +1,8 @@
-import { documentIdList } from '../../payloads/document';
+import { splitIds } from '../../execution/readFields';
+import { idList } from '../../payloads/common';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
-import { documentIds, idList } from './processingFields';
+import { documentIds } from './processingFields';
 
 export const startProcessing: DeclaredOperation = {
 	value: 'process',
@@ -15,8 +16,8 @@ export const startProcessing: DeclaredOperation = {
 	fields: [idField('knowledgebaseId', 'The knowledgebase the documents are in')],
 	body: {
 		fields: [documentIds],
-		schema: documentIdList,
-		compose: ({ documentIds: ids }) => idList(ids ?? ''),
+		schema: idList,
+		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitIds(ids) : ids),
 		labels: { '': 'Document IDs' },
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},

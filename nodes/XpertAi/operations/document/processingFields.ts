@@ -10,12 +10,3 @@ export const documentIds: INodeProperties = {
 	placeholder: 'e.g. 2f78e81b-096f-42ff-8ac0-8403fd81392d',
 	description: 'IDs of the documents, separated by commas. An expression may give a list.',
 };
-
-/** The ids as a list; one that came as a list from an expression stays as it is. */
-export function idList(value: unknown): unknown {
-	if (typeof value !== 'string') return value;
-	return value
-		.split(',')
-		.map((id) => id.trim())
-		.filter(Boolean);
-}

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { badInput, checkInput } from '../../execution/badInput';
-import { readFields, readJson, readOption } from '../../execution/readFields';
+import { isoText, readFields, readJson, readOption } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
@@ -73,6 +73,8 @@ function mappedColumns(reader: ItemReader): IDataObject {
 		(column, name) => column === undefined || !(name in document.shape),
 	);
 	const filled = automatic ? known : omitBy(known, (column) => column === null || column === '');
+	for (const name of Object.keys(filled))
+		filled[name] = isoText(filled[name]) as IDataObject[string];
 	for (const name of JSON_FIELDS) {
 		const column = filled[name];
 		if (typeof column === 'string')

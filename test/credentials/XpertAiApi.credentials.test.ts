@@ -1,0 +1,168 @@
+import { Workflow } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, INodeTypes } from 'n8n-workflow';
+
+import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
+import { serviceRoot } from '../../nodes/XpertAi/transport/baseUrl';
+import { CREDENTIAL_NAME } from '../../nodes/XpertAi/transport/request';
+import { node } from '../nodes/support/node';
+
+const credential = new XpertAiApi();
+const { request, rules = [] } = credential.test;
+
+const noTypes = {
+	getByName: () => undefined,
+	getByNameAndVersion: () => undefined,
+	getKnownTypes: () => ({}),
+};
+const workflow = new Workflow({
+	nodes: [],
+	connections: {},
+	active: false,
+	nodeTypes: noTypes as unknown as INodeTypes,
+});
+
+/** Evaluates an expression of the credential with n8n's own engine. */
+const evaluate = (expression: unknown, data: ICredentialDataDecryptedObject) =>
+	workflow.expression.getSimpleParameterValue(
+		node,
+		String(expression),
+		'internal',
+		{ $credentials: data },
+		undefined,
+		'',
+	);
+
+/** Where the test of the credential goes, as axios joins the two. */
+function testUrl(baseUrl: string, allowInsecureHttp = false): string {
+	const base = String(evaluate(request.baseURL, { baseUrl, accessToken: 't', allowInsecureHttp }));
+	return `${base.replace(/\/+$/, '')}/${String(request.url).replace(/^\/+/, '')}`;
+}
+
+describe('the credential', () => {
+	it('is the one the node signs its requests with', () => {
+		expect(credential.name).toBe(CREDENTIAL_NAME);
+		expect(credential.displayName).toBe('Xpert AI API');
+		expect(credential.documentationUrl).toMatch(/^https:\/\/.+#credentials$/);
+		expect(Object.keys(credential.icon).sort()).toEqual(['dark', 'light']);
+	});
+
+	it('asks for address, token and the switch for http', () => {
+		const fields = credential.properties.map(({ name, type, required = false }) => ({
+			name,
+			type,
+			required,
+		}));
+		expect(fields).toEqual([
+			{ name: 'baseUrl', type: 'string', required: true },
+			{ name: 'accessToken', type: 'string', required: true },
+			{ name: 'allowInsecureHttp', type: 'boolean', required: false },
+		]);
+	});
+
+	it('hides the token, and no other field', () => {
+		const hidden = credential.properties.filter(({ typeOptions }) => typeOptions?.password);
+		expect(hidden.map(({ name }) => name)).toEqual(['accessToken']);
+	});
+
+	it('holds no address and no token of its own, and is strict about http', () => {
+		expect(credential.properties.map((property) => property.default as unknown)).toEqual([
+			'',
+			'',
+			false,
+		]);
+	});
+
+	it('sends the token in the header of the contract, exactly so', () => {
+		const { type, properties } = credential.authenticate;
+		expect(type).toBe('generic');
+		expect(Object.keys(properties)).toEqual(['headers']);
+		expect(Object.keys(properties.headers ?? {})).toEqual(['Authorization']);
+		const header = evaluate(properties.headers?.Authorization, { accessToken: 'sk-x-{{1}}$&' });
+		expect(header).toBe('Bearer sk-x-{{1}}$&');
+	});
+});
+
+describe('the test of the credential', () => {
+	it('asks for something that changes nothing: a count with an empty filter', () => {
+		expect(request).toMatchObject({
+			method: 'POST',
+			url: '/api/ai/assistants/count',
+			body: '{}',
+			headers: { 'Content-Type': 'application/json' },
+		});
+	});
+
+	it('does not take the token to another address', () => {
+		expect(request.disableFollowRedirect).toBe(true);
+	});
+
+	it.each([401, 403, 404])('explains status %i', (status) => {
+		const rule = rules.find(
+			({ properties }) => 'value' in properties && properties.value === status,
+		);
+		expect(rule?.properties).toHaveProperty('message', expect.stringMatching(/^[A-Z].+[^.]$/));
+	});
+
+	it.each([
+		'https://api.example.com',
+		'https://api.example.com/',
+		'https://api.example.com//',
+		'https://api.example.com/api',
+		'https://api.example.com/api/',
+		'https://api.example.com/api/ai',
+		'https://api.example.com/api/ai/',
+		'https://api.example.com/API/AI//',
+		' https://api.example.com/api \n',
+		'HTTPS://API.example.com/Api',
+		'https://api.example.com:8443/xpert/api/ai',
+		'https://example.com/xpert//api',
+		'https://example.com/my-api',
+		'https://[2001:db8::1]/api/',
+		'http://localhost:3000/api',
+		'http://127.0.0.1:3000/',
+		'http://[::1]:3000/api/ai/',
+		'HTTP://LOCALHOST:3000',
+		'http://xpert.localhost:3000/api',
+		'http://127.1:3000',
+		'https://api.example.com/api?tenant=1#top',
+	])('goes where the node goes, for the Base URL %j', (baseUrl) => {
+		const service = serviceRoot(baseUrl, false);
+		const root = 'root' in service ? service.root : '';
+		expect(new URL(testUrl(baseUrl)).href).toBe(`${root}/api/ai/assistants/count`);
+	});
+
+	it('goes over http where the switch allows it', () => {
+		expect(testUrl('http://xpert.internal:3000/api', true)).toBe(
+			'http://xpert.internal:3000/api/ai/assistants/count',
+		);
+	});
+
+	it.each([
+		'http://api.example.com',
+		'http://192.168.1.10:3000/api',
+		'HTTP://xpert.internal',
+		'http://localhost.example.com',
+		'http://localhost:80@example.com',
+		'http://127.0.0.1:80@example.com/api',
+		'https://user:pass@api.example.com',
+		'https://',
+		'https:api.example.com',
+		'api.example.com',
+		'ftp://api.example.com',
+		'file:///etc/passwd',
+		'',
+		'  ',
+	])('reaches no server with %j, which the node refuses', (baseUrl) => {
+		expect(serviceRoot(baseUrl, false)).toHaveProperty('refusal');
+		const url = testUrl(baseUrl);
+		expect(URL.canParse(url) ? new URL(url).protocol : 'none').toMatch(/^(data:|none)$/);
+	});
+
+	it('gives a reason for an address it refuses', () => {
+		const rule = rules.find(({ properties }) => 'value' in properties && properties.value === 405);
+		expect(rule?.properties).toHaveProperty(
+			'message',
+			expect.stringContaining('Allow Insecure HTTP'),
+		);
+	});
+});

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { NodeOperationError } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { badInput, checkInput } from '../../../../nodes/XpertAi/execution/badInput';
+import { chunksField, pagesField } from '../../../../nodes/XpertAi/operations/document/pages';
+import { document, documents } from '../../../../nodes/XpertAi/payloads/document';
+import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
+import { node } from '../../support/node';
+import { bodyOf } from '../../support/operations';
+import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
+
+/** The message for a body made of the fields of an operation. */
+function messageFor(resource: string, operation: string, body: unknown, itemIndex = 0): string {
+	const { schema, fields, labels } = bodyOf(resource, operation);
+	return thrownBy(() => checkInput(schema, body, { node, itemIndex, fields, labels })).message;
+}
+
+const run = (message: unknown, files?: unknown) => ({
+	assistant_id: 'a',
+	input: { action: 'send', message: { input: { input: message, files } } },
+});
+
+/** Operation, a wrong body, and the whole message. */
+const WORDING: Array<[string, string, unknown, string]> = [
+	['knowledgebase', 'create', {}, '"Name" is missing [item 0]'],
+	['knowledgebase', 'create', { name: '' }, '"Name" must not be empty, but is "" [item 0]'],
+	[
+		'knowledgebase',
+		'create',
+		{ name: 'a', recall: { topK: 2.5 } },
+		'"Top K" in "Recall" must be a whole number, but is 2.5 [item 0]',
+	],
+	[
+		'knowledgebase',
+		'create',
+		{ name: 'a', recall: { score: 'high' } },
+		'"Score" in "Recall" must be a number, but is "high" [item 0]',
+	],
+	[
+		'knowledgebase',
+		'create',
+		{ name: 'a', permission: 'Private' },
+		'"Permission" must be one of private, organization, public, but is "Private" [item 0]',
+	],
+	[
+		'knowledgebase',
+		'update',
+		{ type: 'x' },
+		'"Type" must be one of standard, external, but is "x" [item 0]',
+	],
+	[
+		'knowledgebase',
+		'update',
+		{ workspaceId: 'main' },
+		'"Workspace ID" must be a UUID such as 123e4567-e89b-42d3-a456-426614174000, but is "main" [item 0]',
+	],
+	[
+		'knowledgebase',
+		'update',
+		{ parserConfig: { chunkSize: [500] } },
+		'"Chunk Size" in "Parser Config" must be a number, but is [500] [item 0]',
+	],
+	[
+		'knowledgebase',
+		'update',
+		{ copilotModel: { model: 5 } },
+		'"Model" in "Embedding Model" must be text, but is 5 [item 0]',
+	],
+	[
+		'chatSession',
+		'create',
+		{ assistant: { id: 5 } },
+		'"Assistant" must be text, but is 5 [item 0]',
+	],
+	[
+		'chatSession',
+		'create',
+		{ expires_after: 1.5 },
+		'"Expires After" must be a whole number, but is 1.5 [item 0]',
+	],
+	['thread', 'run', run(''), '"Message" must not be empty, but is "" [item 0]'],
+	['thread', 'run', run('a', 'f'), '"File IDs" must be a list (JSON array), but is "f" [item 0]'],
+	[
+		'assistant',
+		'search',
+		{ metadata: 'slug' },
+		'"Metadata" must be an object (JSON), but is "slug" [item 0]',
+	],
+	[
+		'store',
+		'createNamespace',
+		{ max_depth: 'all' },
+		'"Max Depth" must be a number, but is "all" [item 0]',
+	],
+	[
+		'store',
+		'searchItems',
+		{ namespace_prefix: ['a', 5] },
+		'"Namespace Prefix" must be text, but is 5 [item 0]',
+	],
+];
+
+describe('the message for a field', () => {
+	it.each(WORDING)('%s: %s %j', (resource, operation, body, message) => {
+		expect(messageFor(resource, operation, body)).toBe(message);
+	});
+
+	it('names the item', () => {
+		expect(messageFor('knowledgebase', 'create', {}, 41)).toContain('[item 41]');
+	});
+
+	it('is about the first field that is wrong', () => {
+		const body = { name: 'a', permission: 'x', recall: { topK: 'y' } };
+		expect(messageFor('knowledgebase', 'create', body)).toContain('"Permission"');
+	});
+
+	it('names the list that holds a wrong page or chunk', () => {
+		const source = { node, itemIndex: 0, fields: [pagesField, chunksField] };
+		const messageOf = (value: unknown) =>
+			thrownBy(() => checkInput(document, value, source)).message;
+		expect(messageOf({ pages: [{ pageContent: 1 }] })).toBe(
+			'"Content" in "Pages" must be text, but is 1 [item 0]',
+		);
+		expect(messageOf({ chunks: [{ createdAt: '31.01.2026' }] })).toBe(
+			'"Created At" in "Chunks" must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z, but is "31.01.2026" [item 0]',
+		);
+	});
+
+	it('names a column that no field stands for by its own name', () => {
+		const source = { node, itemIndex: 0, fields: [pagesField, chunksField] };
+		expect(thrownBy(() => checkInput(document, { size: 'big' }, source)).message).toBe(
+			'"size" must be a number, but is "big" [item 0]',
+		);
+	});
+});
+
+describe('the message for a JSON body', () => {
+	const source = { node, itemIndex: 2, parameter: 'JSON Body' };
+
+	it.each([
+		[5, '"JSON Body" must be a list (JSON array), but is 5 [item 2]'],
+		[null, '"JSON Body" must be a list (JSON array), but is null [item 2]'],
+		[[5], '"JSON Body" at [0] must be an object (JSON), but is 5 [item 2]'],
+		[[{}, { size: 'x' }], '"JSON Body" at [1].size must be a number, but is "x" [item 2]'],
+		[
+			[{ pages: [{}, { status: 1 }] }],
+			'"JSON Body" at [0].pages[1].status must be text, but is 1 [item 2]',
+		],
+	])('of documents %j', (body, message) => {
+		expect(thrownBy(() => checkInput(documents, body, source)).message).toBe(message);
+	});
+
+	it('starts a path without a dot', () => {
+		const body = { name: 'a', recall: { topK: '5' } };
+		expect(thrownBy(() => checkInput(knowledgebase, body, source)).message).toBe(
+			'"JSON Body" at recall.topK must be a number, but is "5" [item 2]',
+		);
+	});
+});
+
+describe('every message', () => {
+	const messageOf = (schema: z.ZodTypeAny, value: unknown) =>
+		thrownBy(() => checkInput(schema, value, { node, itemIndex: 0, parameter: 'Limit' })).message;
+
+	it('cuts a long value', () => {
+		const message = messageOf(z.number(), 'long '.repeat(1000));
+		expect(message).toContain('but is "long long');
+		expect(message.length).toBeLessThan(160);
+	});
+
+	it.each([
+		[z.number().min(1), 0, '"Limit" must be at least 1, but is 0 [item 0]'],
+		[z.number().max(9), 10, '"Limit" must be at most 9, but is 10 [item 0]'],
+		[z.number().positive(), 0, '"Limit" must be more than 0, but is 0 [item 0]'],
+		[z.number().int(), Infinity, '"Limit" must be a whole number, but is Infinity [item 0]'],
+		[z.number(), NaN, '"Limit" must be a number, but is NaN [item 0]'],
+		[z.literal('send'), 'x', '"Limit" must be "send", but is "x" [item 0]'],
+		[z.boolean(), 'maybe', '"Limit" must be true or false, but is "maybe" [item 0]'],
+		[z.union([z.string(), z.number()]), {}, '"Limit" must be text, but is {} [item 0]'],
+	])('says what is right (%#)', (schema, value, message) => {
+		expect(messageOf(schema, value)).toBe(message);
+	});
+
+	it('is free of words that say nothing, and says how to go on', () => {
+		const error = thrownBy(() => checkInput(knowledgebase, {}, { node, itemIndex: 0 }));
+		expect(error).toBeInstanceOf(NodeOperationError);
+		const { description, message, context } = error as NodeOperationError;
+		expect(description).toContain('Nothing was sent for this item');
+		expect(`${message} ${description}`).not.toMatch(EMPTY_WORDS);
+		expect(context.itemIndex).toBe(0);
+		for (const [, , , wording] of WORDING) expect(wording).not.toMatch(EMPTY_WORDS);
+	});
+
+	it('survives n8n, which rewords messages that mention a network code', () => {
+		fc.assert(
+			fc.property(fc.constantFrom('ECONNREFUSED', 'enoent', 'ETIMEDOUT'), (code) => {
+				expect(badInput({ node, itemIndex: 0 }, '"Name"', 'must be shorter', code).message).toBe(
+					`"Name" must be shorter, but is "${code}" [item 0]`,
+				);
+			}),
+		);
+	});
+});
+
+describe('input that is right', () => {
+	it('comes back as it was', () => {
+		const body = { name: 'a', recall: { topK: 5 }, newer: true };
+		expect(checkInput(knowledgebase, body, { node, itemIndex: 0 })).toEqual(body);
+	});
+});

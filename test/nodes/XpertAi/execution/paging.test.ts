@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+
+import { collectPages } from '../../../../nodes/XpertAi/execution/paging';
+
+const PAGE_SIZE = 100;
+
+const resultsOf = (count: number) =>
+	Array.from({ length: count }, (_, index) => ({ id: `r${index}`, metadata: { same: true } }));
+
+/** A server with some results, and what it makes of `limit` and `offset`. */
+interface Kind {
+	name: string;
+	page: (all: unknown[], page: { limit: number; offset: number }) => unknown[];
+	/** How many results can be had at all of a server that has `count`, when `wanted` are asked for. */
+	reachable: (count: number, wanted: number) => number;
+}
+
+const KINDS: Kind[] = [
+	{
+		name: 'that keeps to limit and offset',
+		page: (all, { limit, offset }) => all.slice(offset, offset + limit),
+		reachable: (count) => count,
+	},
+	{
+		name: 'that ignores both (Xpert, E7)',
+		page: (all) => all,
+		reachable: (count) => count,
+	},
+	{
+		name: 'that ignores only the offset',
+		page: (all, { limit }) => all.slice(0, limit),
+		reachable: (count) => Math.min(count, PAGE_SIZE),
+	},
+	{
+		name: 'that ignores only the limit',
+		page: (all, { offset }) => all.slice(offset),
+		reachable: (count) => count,
+	},
+];
+
+/** Collects from such a server and counts the requests; more than the results can need never end. */
+async function collect({ page }: Kind, count: number, wanted?: number) {
+	const asked: Array<{ limit: number; offset: number }> = [];
+	const all = resultsOf(count);
+	const results = await collectPages(async (range) => {
+		asked.push(range);
+		if (asked.length > count / PAGE_SIZE + 2) throw new Error('asks without end');
+		return page(all, range);
+	}, wanted);
+	return { results, asked };
+}
+
+describe.each(KINDS)('pages of a server $name', (kind) => {
+	it.each([0, 1, 99, 100, 101, 199, 200, 201, 300])(
+		'of %i results are all collected',
+		async (count) => {
+			const { results } = await collect(kind, count);
+			expect(results).toEqual(resultsOf(kind.reachable(count, Infinity)));
+		},
+	);
+
+	it('give the first results, in order, without doubles, and end', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.nat(450), fc.integer({ min: 1, max: 500 }), async (count, wanted) => {
+				const { results } = await collect(kind, count, wanted);
+				expect(results).toEqual(resultsOf(Math.min(wanted, kind.reachable(count, wanted))));
+			}),
+		);
+	});
+
+	it('are never asked for more than is wanted', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.nat(450), fc.integer({ min: 1, max: 500 }), async (count, wanted) => {
+				const { asked } = await collect(kind, count, wanted);
+				for (const { limit, offset } of asked) {
+					expect(limit).toBeGreaterThan(0);
+					expect(limit).toBeLessThanOrEqual(PAGE_SIZE);
+					expect(offset + limit).toBeLessThanOrEqual(wanted);
+				}
+			}),
+		);
+	});
+});
+
+describe('pages', () => {
+	const [honest] = KINDS as [Kind];
+
+	it('are asked for one after another', async () => {
+		const { asked } = await collect(honest, 230);
+		expect(asked).toEqual([
+			{ limit: 100, offset: 0 },
+			{ limit: 100, offset: 100 },
+			{ limit: 100, offset: 200 },
+		]);
+	});
+
+	it('cost one request when a page suffices', async () => {
+		expect((await collect(honest, 500, 50)).asked).toEqual([{ limit: 50, offset: 0 }]);
+		expect((await collect(honest, 500, 100)).asked).toEqual([{ limit: 100, offset: 0 }]);
+	});
+
+	it('are not asked for when nothing is wanted', async () => {
+		expect(await collect(honest, 5, 0)).toEqual({ results: [], asked: [] });
+	});
+
+	it('stop at the first request that does not succeed', async () => {
+		const fetchPage = async ({ offset }: { offset: number }) => {
+			if (offset > 0) throw new Error('HTTP 500');
+			return resultsOf(100);
+		};
+		await expect(collectPages(fetchPage)).rejects.toThrow('HTTP 500');
+	});
+
+	it('may hold plain values, such as the namespaces of a store', async () => {
+		const namespaces = Array.from({ length: 150 }, (_, index) => ['memories', `user-${index}`]);
+		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
+			namespaces.slice(offset, offset + limit);
+		expect(await collectPages(fetchPage)).toEqual(namespaces);
+	});
+});

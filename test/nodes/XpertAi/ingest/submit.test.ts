@@ -1,0 +1,168 @@
+import { submitDocuments } from '../../../../nodes/XpertAi/ingest/submit';
+import type { DocumentOutcome, Submission } from '../../../../nodes/XpertAi/ingest/submit';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { prepared } from '../../support/documents';
+
+const failedWith = (status: number): Outcome => {
+	const failure: Failure = { kind: 'status', status, method: 'POST', path: '/bulk' };
+	return { ok: false, failure };
+};
+
+const documents = (count: number) =>
+	Array.from({ length: count }, (_, index) => prepared({ name: `d${index}` }, index));
+
+/** Time that passes only when somebody waits for it. */
+function stoppedClock() {
+	let now = 0;
+	return { now: () => now, random: () => 0.5, sleep: async (ms: number) => void (now += ms) };
+}
+
+/** Submits two documents a request to a server that stores them, unless `answers` has something else. */
+async function submit(
+	count: number,
+	answers: Record<number, Outcome> = {},
+	changes: Partial<Submission<number>> = {},
+) {
+	const bodies: string[] = [];
+	const outcomes: Array<DocumentOutcome<number>> = [];
+	let running = 0;
+	let most = 0;
+	const counts = await submitDocuments<number>({
+		documents: documents(count),
+		batchLimits: { maxCount: 2, maxBytes: 1000 },
+		retryLimits: { maxTries: 1, maxElapsedMs: 60_000 },
+		concurrency: 1,
+		isolateWithoutIds: false,
+		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
+		send: async ({ body }) => {
+			most = Math.max(most, ++running);
+			const turn = bodies.push(String(body));
+			await new Promise((resolve) => setImmediate(resolve));
+			running -= 1;
+			const records = JSON.parse(String(body)) as object[];
+			const stored = records.map((record) => ({ ...record, id: 'new' }));
+			return answers[turn] ?? { ok: true, status: 201, answer: stored };
+		},
+		onOutcome: (outcome) => outcomes.push(outcome),
+		goOn: () => true,
+		clock: stoppedClock(),
+		...changes,
+	});
+	const told = outcomes.map(({ document, outcome, batch }) => [document.origin, outcome, batch]);
+	return { bodies, outcomes, told, counts, most };
+}
+
+describe('submitting documents', () => {
+	it('sends batches in order and gives each document its stored record', async () => {
+		const { bodies, outcomes, told } = await submit(5);
+		expect(bodies).toEqual([
+			'[{"name":"d0"},{"name":"d1"}]',
+			'[{"name":"d2"},{"name":"d3"}]',
+			'[{"name":"d4"}]',
+		]);
+		expect(told).toEqual([
+			[0, 'stored', 1],
+			[1, 'stored', 1],
+			[2, 'stored', 2],
+			[3, 'stored', 2],
+			[4, 'stored', 3],
+		]);
+		expect(outcomes.map((outcome) => outcome.outcome === 'stored' && outcome.record)).toEqual(
+			[0, 1, 2, 3, 4].map((index) => ({ name: `d${index}`, id: 'new' })),
+		);
+	});
+
+	it('sends nothing without documents', async () => {
+		const { bodies, told, counts } = await submit(0);
+		expect({ bodies, told }).toEqual({ bodies: [], told: [] });
+		expect(counts).toEqual({ batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 });
+	});
+
+	it.each([1, 3])('has at most %i requests under way', async (concurrency) => {
+		const { most, told } = await submit(20, {}, { concurrency });
+		expect(most).toBe(concurrency);
+		expect(told.map(([origin]) => Number(origin)).sort((a, b) => a - b)).toEqual(
+			documents(20).map(({ origin }) => origin),
+		);
+	});
+
+	it('gives the failure of a batch to each of its documents, and goes on', async () => {
+		const { bodies, told, outcomes } = await submit(5, { 2: failedWith(401) });
+		expect(bodies).toHaveLength(3);
+		expect(told).toEqual([
+			[0, 'stored', 1],
+			[1, 'stored', 1],
+			[2, 'rejected', 2],
+			[3, 'rejected', 2],
+			[4, 'stored', 3],
+		]);
+		expect(outcomes[2]).toMatchObject({ failure: { status: 401 }, attempts: 1 });
+	});
+
+	it('stops after a failed batch when told to, and says nothing of documents not sent', async () => {
+		const { bodies, told } = await submit(5, { 2: failedWith(401) }, { goOn: () => false });
+		expect(bodies).toHaveLength(2);
+		expect(told.map(([origin]) => origin)).toEqual([0, 1, 2, 3]);
+	});
+
+	it('asks whether to go on only after a failure', async () => {
+		let asked = 0;
+		const goOn = () => ++asked > 0;
+		await submit(5, {}, { goOn });
+		expect(asked).toBe(0);
+		await submit(5, { 2: failedWith(401) }, { goOn });
+		expect(asked).toBe(1);
+	});
+
+	it('does not claim to know what a batch of several left behind, which is not transactional', async () => {
+		const { told } = await submit(2, { 1: failedWith(400) });
+		expect(told).toEqual([
+			[0, 'unknown', 1],
+			[1, 'unknown', 1],
+		]);
+	});
+
+	it('halves a batch that is too large for the server, which then has stored nothing', async () => {
+		const { bodies, told, counts } = await submit(2, { 1: failedWith(413) });
+		expect(bodies.slice(1)).toEqual(['[{"name":"d0"}]', '[{"name":"d1"}]']);
+		expect(told).toEqual([
+			[0, 'stored', 1],
+			[1, 'stored', 1],
+		]);
+		expect(counts).toMatchObject({ batches: 1, requests: 3, splits: 1, retries: 0 });
+	});
+
+	it.each([
+		['too short', [{ id: 'new' }]],
+		['too long', [{}, {}, {}]],
+		['empty', []],
+		['no list', { id: 'new' }],
+		['nothing', undefined],
+		['text', 'ok'],
+	])('does not guess which record is whose when the answer is %s', async (_, answer) => {
+		const { outcomes } = await submit(2, { 1: { ok: true, status: 200, answer } });
+		expect(outcomes).toEqual(
+			documents(2).map((document) => ({
+				document,
+				batch: 1,
+				attempts: 1,
+				outcome: 'stored',
+				status: 200,
+				record: undefined,
+			})),
+		);
+	});
+
+	it('sends nothing more once the execution was stopped', async () => {
+		const stop = new AbortController();
+		const onOutcome = () => stop.abort();
+		const { bodies } = await submit(6, {}, { signal: stop.signal, onOutcome });
+		expect(bodies).toHaveLength(1);
+	});
+
+	it('keeps the order also with thousands of documents', async () => {
+		const { told } = await submit(3000, {}, { batchLimits: { maxCount: 100, maxBytes: 1e6 } });
+		expect(told.map(([origin]) => origin)).toEqual(documents(3000).map(({ origin }) => origin));
+	});
+});

@@ -1,0 +1,102 @@
+import get from 'lodash/get';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import type { ItemReader } from '../../../../../nodes/XpertAi/execution/readFields';
+import {
+	documentFromFields,
+	documentsFromJson,
+} from '../../../../../nodes/XpertAi/operations/document/readDocuments';
+import { contextWith } from '../../../support/context';
+import { thrownBy } from '../../../support/thrown';
+
+/** The item of a node with these parameters. */
+function itemOf(parameters: Record<string, unknown>, json: IDataObject = {}): ItemReader {
+	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
+		get(parameters, name, fallback) as unknown;
+	return {
+		context: contextWith({
+			getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
+			getInputData: () => [{ json }],
+		}),
+		itemIndex: 0,
+	};
+}
+
+const byHand = (value: unknown, more = {}) =>
+	documentFromFields(itemOf({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
+const byColumn = (json: IDataObject, more = {}) =>
+	documentFromFields(
+		itemOf({ documentFields: { mappingMode: 'autoMapInputData' }, ...more }, json),
+	);
+const byJson = (jsonBody: unknown) => documentsFromJson(itemOf({ bodyMode: 'json', jsonBody }));
+
+describe('documents mapped by hand', () => {
+	it('hold what was filled in, and nothing that was left empty', () => {
+		expect(byHand({ name: 'a', type: '', size: null, disabled: false, tokenNum: 0 })).toEqual({
+			name: 'a',
+			disabled: false,
+			tokenNum: 0,
+		});
+	});
+
+	it.each([null, undefined, {}])('may be empty: %j', (value) => expect(byHand(value)).toEqual({}));
+
+	it('take objects and lists as JSON text too', () => {
+		const document = { metadata: '{"k":1}', pages: '[{"pageContent":"x"}]', parserConfig: {} };
+		expect(byHand(document)).toEqual({
+			metadata: { k: 1 },
+			pages: [{ pageContent: 'x' }],
+			parserConfig: {},
+		});
+	});
+
+	it('get the pages and chunks filled in below', () => {
+		const pages = { values: [{ pageContent: 'two', additionalFields: { status: 's' } }] };
+		expect(byHand({ pages: [{ pageContent: 'one' }] }, { pages })).toEqual({
+			pages: [{ pageContent: 'one' }, { pageContent: 'two', status: 's' }],
+		});
+	});
+});
+
+describe('documents mapped from columns', () => {
+	it('hold the columns that are fields of a document, null included', () => {
+		expect(byColumn({ name: 'a', size: 5, folder: null, customer: 'x', row_number: 2 })).toEqual({
+			name: 'a',
+			size: 5,
+			folder: null,
+		});
+	});
+
+	it('take the dates of a database as ISO 8601', () => {
+		// Database nodes emit Date objects, which the type of an item does not show.
+		const createdAt = new Date('2026-01-31T08:00:00Z') as unknown as string;
+		expect(byColumn({ name: 'a', createdAt })).toEqual({
+			name: 'a',
+			createdAt: '2026-01-31T08:00:00.000Z',
+		});
+	});
+
+	it('name a column that is wrong', () => {
+		expect(thrownBy(() => byColumn({ size: '5 MB' })).message).toBe(
+			'"size" must be a number, but is "5 MB" [item 0]',
+		);
+		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"metadata" must be JSON/);
+	});
+});
+
+describe('documents given as JSON', () => {
+	it.each([
+		['[{"name":"a"},{"name":"b"}]', [{ name: 'a' }, { name: 'b' }]],
+		['{"name":"a"}', [{ name: 'a' }]],
+		[[{ name: 'a', ofANewerServer: 1 }], [{ name: 'a', ofANewerServer: 1 }]],
+		['[]', []],
+	])('%j', (body, documents) => expect(byJson(body)).toEqual(documents));
+
+	it.each([
+		['', '"JSON Body" must not be empty'],
+		['5', '"JSON Body" must be a list (JSON array), but is 5'],
+		['[{},{"progress":"half"}]', '"JSON Body" at [1].progress must be a number'],
+	])('%j is refused', (body, message) => {
+		expect(thrownBy(() => byJson(body)).message).toContain(message);
+	});
+});

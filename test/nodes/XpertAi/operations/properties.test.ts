@@ -1,0 +1,219 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { isCoded } from '../../../../nodes/XpertAi/operations/operation';
+import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
+import type { Placed } from '../../support/properties';
+import { EMPTY_WORDS } from '../../support/thrown';
+
+const ALL = allProperties();
+const where = (found: Placed[]) => found.map(({ place }) => place);
+const shows = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
+const named = (name: string) => (property: INodeProperties) => property.name === name;
+
+const WITH_BODY = OPERATIONS.filter(({ operation }) => isCoded(operation) || operation.body);
+const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
+
+describe('the parameters of the node', () => {
+	it('start with Resource, then one Operation list for each resource', () => {
+		expect(PROPERTIES[0]?.name).toBe('resource');
+		const lists = PROPERTIES.filter(named('operation'));
+		expect(PROPERTIES.slice(1, 1 + lists.length)).toEqual(lists);
+		expect(lists.map((list) => shows(list).resource)).toEqual(
+			PROPERTIES[0]?.options?.map((option) => [(option as { value: string }).value]),
+		);
+	});
+
+	it('have a default that is one of the options', () => {
+		for (const { property } of ALL.filter(({ property: { type } }) => type === 'options')) {
+			const values = property.options?.map((option) => 'value' in option && option.value);
+			expect(values).toContain(property.default);
+		}
+	});
+
+	it('are each shown for one operation of one resource only', () => {
+		const [, ...rest] = PROPERTIES.filter(({ name }) => name !== 'operation');
+		for (const property of rest) {
+			expect(shows(property).resource).toHaveLength(1);
+			expect(shows(property).operation).toHaveLength(1);
+		}
+		const owned = OPERATIONS.flatMap(({ resource, operation }) =>
+			propertiesOf(resource, operation),
+		);
+		expect(new Set(owned)).toEqual(new Set(rest));
+		expect(owned).toHaveLength(rest.length);
+	});
+
+	it.each(OPERATIONS)(
+		'of $title have each name once, unless it is shown for one mode or another',
+		({ resource, operation }) => {
+			const shown = propertiesOf(resource, operation).map(
+				(property) => `${property.name} ${property.type} ${JSON.stringify(shows(property))}`,
+			);
+			expect(new Set(shown).size).toBe(shown.length);
+		},
+	);
+
+	it.each(WITH_BODY)('of $title let the body be fields or JSON', ({ resource, operation }) => {
+		const properties = propertiesOf(resource, operation);
+		const mode = properties.find(named('bodyMode'));
+		const json = properties.find(named('jsonBody'));
+		const modes = mode?.options?.map((option) => 'value' in option && option.value);
+		expect(modes?.slice(0, 2)).toEqual(['fields', 'json']);
+		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body', required: true });
+		expect(json && shows(json).bodyMode).toEqual(['json']);
+		expect(() => JSON.parse(String(json?.default)) as unknown).not.toThrow();
+	});
+
+	it('are without a body where the contract has none', () => {
+		const without = OPERATIONS.filter((operation) => !WITH_BODY.includes(operation));
+		expect(without.map(({ operation }) => operation.endpoint).sort()).toEqual([
+			'E14',
+			'E15',
+			'E17',
+			'extension',
+		]);
+		for (const { resource, operation } of without) {
+			expect(propertiesOf(resource, operation).some(named('bodyMode'))).toBe(false);
+		}
+	});
+
+	it('hide the fields of a body while JSON is chosen', () => {
+		for (const { resource, operation } of WITH_BODY) {
+			const properties = propertiesOf(resource, operation);
+			const own = isCoded(operation) ? [] : (operation.body?.fields ?? []).map(({ name }) => name);
+			for (const property of properties.filter(({ name }) => own.includes(name))) {
+				expect(shows(property).bodyMode).toEqual(['fields']);
+			}
+		}
+	});
+
+	it.each(LISTS)('of $title have Return All and Limit', ({ resource, operation }) => {
+		const properties = propertiesOf(resource, operation);
+		const limit = properties.find(named('limit'));
+		expect(properties.some(named('returnAll'))).toBe(true);
+		expect(limit && shows(limit)).toMatchObject({ returnAll: [false], bodyMode: ['fields'] });
+	});
+
+	it.each(OPERATIONS)(
+		'of $title end with Options, Timeout among them',
+		({ resource, operation }) => {
+			const options = propertiesOf(resource, operation).at(-1);
+			expect(options?.name).toBe('options');
+			expect(options?.options?.map(({ name }) => name)).toContain('timeout');
+		},
+	);
+
+	it.each(OPERATIONS)(
+		'of $title hold a field for each id of its path',
+		({ resource, operation }) => {
+			const path = isCoded(operation) ? '' : operation.path;
+			const names = propertiesOf(resource, operation).map(({ name }) => name);
+			for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(names).toContain(name);
+		},
+	);
+});
+
+/** Words that stay small in a title. */
+const SMALL = /^(a|an|and|as|at|by|for|from|in|of|on|or|per|the|to|with)$/;
+const isTitleCase = (title: string) =>
+	title
+		.split(/[\s(/-]+/)
+		.filter(Boolean)
+		.every((word, index) => /^[A-Z0-9]/.test(word) || (index > 0 && SMALL.test(word)));
+
+/** Dropdowns whose own name and choices say everything. */
+const SELF_EXPLAINING = ['resource', 'operation', 'column', 'direction'];
+const EMOJI = /\p{Extended_Pictographic}/u;
+
+const sorted = (names: string[]) => [...names].sort((a, b) => a.localeCompare(b, 'en'));
+
+/** Every text of a property that a user reads. */
+const textsOf = ({ displayName, description, hint, placeholder, options }: INodeProperties) =>
+	[
+		displayName,
+		description,
+		hint,
+		placeholder,
+		...(options ?? []).flatMap((option) => [
+			option.name,
+			'description' in option ? option.description : undefined,
+			'action' in option ? option.action : undefined,
+		]),
+	].filter((text): text is string => text !== undefined);
+
+/** One sentence stands without a full stop, several end with one. */
+function punctuated(text: string): boolean {
+	const sentences = text
+		.replace(/e\.g\./g, 'eg')
+		.split(/[.!?](?:\s+|$)/)
+		.filter(Boolean);
+	return text.endsWith('.') === sentences.length > 1;
+}
+
+describe('the words of the editor', () => {
+	it.each([
+		['names in Title Case', ({ displayName }: INodeProperties) => isTitleCase(displayName)],
+		[
+			'names of choices in Title Case',
+			({ options = [], type }: INodeProperties) =>
+				!/ptions$/.test(type) || options.every(({ name }) => isTitleCase(name)),
+		],
+		[
+			'descriptions of switches that start with "Whether"',
+			({ type, description }: INodeProperties) =>
+				type !== 'boolean' || description?.startsWith('Whether ') === true,
+		],
+		[
+			'placeholders that start with "e.g." or "Add"',
+			({ placeholder = 'e.g. x' }: INodeProperties) => /^(e\.g\. |Add )/.test(placeholder),
+		],
+		['hints of at most 120 characters', ({ hint = '' }: INodeProperties) => hint.length <= 120],
+		[
+			'descriptions with a full stop only after several sentences',
+			({ description = '' }: INodeProperties) => punctuated(description),
+		],
+		['hints without a full stop', ({ hint = '' }: INodeProperties) => !hint.endsWith('.')],
+		[
+			'descriptions that start with a capital and say more than the name',
+			({ description = 'X', displayName }: INodeProperties) =>
+				/^[A-Z]/.test(description) && description !== displayName,
+		],
+		[
+			'dropdowns that are described',
+			({ type, name, description }: INodeProperties) =>
+				!/ptions$/.test(type) || SELF_EXPLAINING.includes(name) || Boolean(description),
+		],
+		[
+			'no emoji',
+			(property: INodeProperties) => !textsOf(property).some((text) => EMOJI.test(text)),
+		],
+		[
+			'no words that say nothing',
+			(property: INodeProperties) => !textsOf(property).some((text) => EMPTY_WORDS.test(text)),
+		],
+		[
+			'no blanks around or doubled',
+			(property: INodeProperties) => !textsOf(property).some((text) => /^\s|\s$|\s\s/.test(text)),
+		],
+	])('are %s', (_, holds) => {
+		expect(where(ALL.filter(({ property }) => !holds(property)))).toEqual([]);
+	});
+
+	it.each(OPERATIONS)('describe $title in sentences', ({ operation }) => {
+		const { name, action, description } = operation;
+		expect(isTitleCase(name)).toBe(true);
+		expect(action).toMatch(/^[A-Z][^A-Z]*[^.]$/);
+		expect(description).toMatch(/^[A-Z]/);
+		expect(punctuated(description)).toBe(true);
+	});
+
+	it('are sorted in the lists of optional fields, the name of a record first', () => {
+		const unsorted = ALL.filter(({ property: { type, options = [] } }) => {
+			const names = options
+				.map((option) => ('displayName' in option ? option.displayName : option.name))
+				.filter((name) => name !== 'Name');
+			return type === 'collection' && names.join() !== sorted(names).join();
+		});
+		expect(where(unsorted)).toEqual([]);
+	});
+});

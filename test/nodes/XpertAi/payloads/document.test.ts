@@ -1,0 +1,99 @@
+import { chunk, document, documents, page } from '../../../../nodes/XpertAi/payloads/document';
+import { RECORD_ROWS, followsTable } from '../../support/contract';
+import type { ContractTable } from '../../support/contract';
+
+/** The contract's table "Document record". */
+const DOCUMENT: ContractTable = {
+	...RECORD_ROWS,
+	disabled: 'boolean',
+	storageFileId: 'UUID',
+	parserConfig: 'object',
+	pages: 'array',
+	chunks: 'array',
+	sourceConfig: 'object',
+	type: 'string',
+	thumbnail: 'string',
+	parserId: 'string',
+	name: 'string',
+	filePath: 'string',
+	fileUrl: 'string',
+	folder: 'string',
+	size: 'number',
+	mimeType: 'string',
+	tokenNum: 'number',
+	chunkNum: 'number',
+	progress: 'number',
+	processMsg: 'string',
+	processBeginAt: 'date-time',
+	processDuation: 'number',
+	jobId: 'string',
+	options: 'object',
+	metadata: 'object',
+	draft: 'object',
+	parent: 'any',
+};
+
+/** The contract's "Page", and "Chunk" beside it. */
+const PAGE: ContractTable = {
+	...RECORD_ROWS,
+	pageContent: 'string',
+	metadata: 'object',
+	status: 'string',
+};
+const CHUNK: ContractTable = { ...PAGE, parent: 'any' };
+
+describe('a page', () => followsTable(page, PAGE));
+describe('a chunk', () => followsTable(chunk, CHUNK));
+
+describe('a document record', () => {
+	followsTable(document, DOCUMENT);
+
+	it('needs no field', () => expect(document.parse({})).toEqual({}));
+
+	it.each(Object.keys(DOCUMENT))('takes null for %s', (field) => {
+		expect(document.parse({ [field]: null })).toEqual({ [field]: null });
+	});
+
+	it('does not check a correctly spelled processDuration: the contract has no such field', () => {
+		expect(document.parse({ processDuration: 'x' })).toEqual({ processDuration: 'x' });
+	});
+
+	it('does not ask for a UUID as id, because the contract does not', () => {
+		expect(document.parse({ id: 'manual-1' })).toEqual({ id: 'manual-1' });
+	});
+
+	it('names the page or chunk that is wrong', () => {
+		const { error } = document.safeParse({
+			pages: [{}, { pageContent: 1 }],
+			chunks: [{ createdAt: '31.01.2026' }],
+			parserConfig: { delimiter: 1 },
+		});
+		expect(error?.issues.map(({ path }) => path.join('.')).sort()).toEqual([
+			'chunks.0.createdAt',
+			'pages.1.pageContent',
+			'parserConfig.delimiter',
+		]);
+	});
+});
+
+describe('a JSON body of documents', () => {
+	it('is the array of the contract, also an empty one', () => {
+		expect(documents.parse([{ name: 'a' }, { name: 'b' }])).toEqual([{ name: 'a' }, { name: 'b' }]);
+		expect(documents.parse([])).toEqual([]);
+	});
+
+	it('may be one document on its own', () => {
+		expect(documents.parse({ name: 'a' })).toEqual([{ name: 'a' }]);
+	});
+
+	it.each([null, 'a', 1, true, [[]], [null], [{ size: '1' }]])('is not %j', (body) => {
+		expect(documents.safeParse(body).success).toBe(false);
+	});
+
+	it('names the document that is wrong', () => {
+		expect(documents.safeParse([{}, {}, { size: 'big' }]).error?.issues[0]?.path).toEqual([
+			2,
+			'size',
+		]);
+	});
+});

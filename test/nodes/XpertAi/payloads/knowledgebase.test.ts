@@ -1,0 +1,112 @@
+import {
+	KNOWLEDGEBASE_TYPES,
+	PERMISSIONS,
+	copilotModel,
+	knowledgebase,
+	knowledgebaseChanges,
+	parserConfig,
+	recall,
+} from '../../../../nodes/XpertAi/payloads/knowledgebase';
+import { followsTable } from '../../support/contract';
+import type { ContractTable } from '../../support/contract';
+
+/** The contract's table "Knowledgebase". The name has a stricter test of its own. */
+const KNOWLEDGEBASE: ContractTable = {
+	workspaceId: 'UUID',
+	description: 'string',
+	permission: ['private', 'organization', 'public'],
+	type: ['standard', 'external'],
+	recall: 'object',
+	parserConfig: 'object',
+	integrationId: 'UUID',
+	extKnowledgebaseId: 'string',
+	copilotModel: 'object',
+};
+
+const RECALL: ContractTable = { topK: 'integer', score: 'number' };
+
+const PARSER_CONFIG: ContractTable = {
+	chunkSize: 'integer',
+	chunkOverlap: 'integer',
+	delimiter: 'string',
+};
+
+const COPILOT_MODEL: ContractTable = {
+	copilotId: 'string',
+	modelType: 'string',
+	model: 'string',
+};
+
+const FULL = {
+	workspaceId: '335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+	name: 'Manuals',
+	description: 'All manuals',
+	permission: 'organization',
+	type: 'external',
+	recall: { topK: 7, score: 0.4 },
+	parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
+	integrationId: 'a7b308e2-8a00-4f01-a88b-993845db43e4',
+	extKnowledgebaseId: 'ext-1',
+	copilotModel: { copilotId: 'c', modelType: 'text-embedding', model: 'm' },
+};
+
+describe('recall', () => followsTable(recall, RECALL));
+describe('parserConfig', () => followsTable(parserConfig, PARSER_CONFIG));
+describe('copilotModel', () => followsTable(copilotModel, COPILOT_MODEL));
+
+describe('a knowledgebase to create', () => {
+	followsTable(knowledgebase.omit({ name: true }), KNOWLEDGEBASE);
+
+	it('goes through with every field of the contract as it is', () => {
+		expect(knowledgebase.parse(FULL)).toEqual(FULL);
+		expect(Object.keys(knowledgebase.shape).sort()).toEqual(Object.keys(FULL).sort());
+	});
+
+	it('needs no more than a name', () => {
+		expect(knowledgebase.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
+	});
+
+	it.each([{}, { name: '' }, { name: null }, { name: 1 }])('is refused as %j', (body) => {
+		expect(knowledgebase.safeParse(body).error?.issues.map(({ path }) => path)).toEqual([['name']]);
+	});
+
+	it('names the inner field of a wrong setting', () => {
+		const { error } = knowledgebase.safeParse({
+			name: 'Manuals',
+			recall: { topK: 2.5 },
+			parserConfig: { chunkSize: '500' },
+			copilotModel: { model: 1 },
+		});
+		expect(error?.issues.map(({ path }) => path.join('.'))).toEqual([
+			'recall.topK',
+			'parserConfig.chunkSize',
+			'copilotModel.model',
+		]);
+	});
+
+	it('has the enumerated values of the contract, in its order', () => {
+		expect(PERMISSIONS).toEqual(['private', 'organization', 'public']);
+		expect(KNOWLEDGEBASE_TYPES).toEqual(['standard', 'external']);
+	});
+});
+
+describe('the changes of an update', () => {
+	followsTable(knowledgebaseChanges.omit({ name: true }), KNOWLEDGEBASE);
+
+	it('may be none at all, and adds none of its own', () => {
+		expect(knowledgebaseChanges.parse({})).toEqual({});
+	});
+
+	it.each(Object.keys(KNOWLEDGEBASE))('clears %s with null', (field) => {
+		expect(knowledgebaseChanges.parse({ [field]: null })).toEqual({ [field]: null });
+	});
+
+	it.each(['topK', 'score'])('clears recall.%s with null', (field) => {
+		const changes = { recall: { [field]: null } };
+		expect(knowledgebaseChanges.parse(changes)).toEqual(changes);
+	});
+
+	it.each([null, '', 5])('does not set the name to %j, which servers do not take', (name) => {
+		expect(knowledgebaseChanges.safeParse({ name }).success).toBe(false);
+	});
+});

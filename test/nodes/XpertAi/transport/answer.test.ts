@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+
+import {
+	answerFlaw,
+	answerItems,
+	deletedItem,
+	isHtml,
+	isJsonObject,
+	parseAnswer,
+} from '../../../../nodes/XpertAi/transport/answer';
+
+describe('an answer is parsed by its content', () => {
+	it.each([
+		['3', 3],
+		['{"a":1}', { a: 1 }],
+		['[]', []],
+		['"text"', 'text'],
+		['null', null],
+		['false', false],
+		['\n\n{"a":1}\n', { a: 1 }],
+		['\uFEFF{"a":1}', { a: 1 }],
+	])('%j', (text, answer) => expect(parseAnswer(text)).toEqual(answer));
+
+	it.each(['', ' ', '\n\n\n'])('nothing in %j', (text) => {
+		expect(parseAnswer(text)).toBeUndefined();
+	});
+
+	it.each(['upstream gone', '<html></html>', '{"a":', ' plain '])('%j stays text', (text) => {
+		expect(parseAnswer(text)).toBe(text);
+	});
+
+	it('gives back every JSON value, also after the newlines of a waiting server', () => {
+		fc.assert(
+			fc.property(fc.jsonValue(), fc.stringMatching(/^\n*$/), (value, newlines) => {
+				const text = JSON.stringify(value);
+				expect(parseAnswer(newlines + text)).toEqual(JSON.parse(text));
+			}),
+		);
+	});
+});
+
+describe('the flaw of an answer', () => {
+	it.each(['<html><body>x</body></html>', '  <!DOCTYPE html>\n<html>', '<HTML lang="en">'])(
+		'is that %j is a web page',
+		(page) => {
+			expect(isHtml(page)).toBe(true);
+			expect(answerFlaw(parseAnswer(page))).toContain('HTML page');
+		},
+	);
+
+	it('is that JSON was cut off', () => {
+		const whole = JSON.stringify([{ name: 'Grüße', list: [1, { a: null }] }]);
+		for (let length = 1; length < whole.length; length++) {
+			expect(answerFlaw(parseAnswer(whole.slice(0, length)))).toContain('breaks off');
+		}
+	});
+
+	it.each([undefined, null, 3, true, {}, [], 'deleted', 'a <html> tag'])(
+		'is none in %j',
+		(answer) => expect(answerFlaw(answer)).toBeUndefined(),
+	);
+});
+
+describe('the output of an answer', () => {
+	it.each([
+		[{ a: 1 }, [{ a: 1 }]],
+		[
+			[{ a: 1 }, { b: 2 }],
+			[{ a: 1 }, { b: 2 }],
+		],
+		[[], []],
+		[
+			[1, 'a', [2]],
+			[{ response: 1 }, { response: 'a' }, { response: [2] }],
+		],
+		[3, [{ response: 3 }]],
+		['text', [{ response: 'text' }]],
+		[false, [{ response: false }]],
+		[null, [{ response: null }]],
+		[undefined, [{}]],
+	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toEqual(items));
+
+	it.each([
+		[
+			{ raw: [], affected: 1 },
+			{ raw: [], affected: 1, deleted: true },
+		],
+		[{ deleted: false }, { deleted: true }],
+		[undefined, { deleted: true }],
+		['ok', { response: 'ok', deleted: true }],
+		[[1], { response: [1], deleted: true }],
+	])('of a delete that answered %j is %j', (answer, item) =>
+		expect(deletedItem(answer)).toEqual([item]),
+	);
+
+	it('is always JSON objects, one for each element', () => {
+		fc.assert(
+			fc.property(fc.jsonValue(), (answer) => {
+				const items = answerItems(answer);
+				expect(items.every(isJsonObject)).toBe(true);
+				expect(items).toHaveLength(Array.isArray(answer) ? answer.length : 1);
+			}),
+		);
+	});
+});

@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+
+import { buildPath } from '../../../../nodes/XpertAi/transport/request';
+import { multipartForm } from '../../../../nodes/XpertAi/transport/multipart';
+import { CREDENTIAL, sendOnce } from '../../support/sender';
+import { EMPTY_WORDS } from '../../support/thrown';
+
+/** Ids as `readId` lets them through: not empty, no dot segment, well-formed. */
+const id = fc
+	.string({ unit: 'binary', minLength: 1 })
+	.filter((text) => !/\p{Surrogate}/u.test(text) && text !== '.' && text !== '..');
+
+describe('a path', () => {
+	it('puts each id into its place', () => {
+		expect(buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId: 'a-1' })).toBe(
+			'/knowledges/a-1/bulk',
+		);
+		expect(buildPath('/a/{x}/{y}/{x}', { x: '1', y: '2' })).toBe('/a/1/2/1');
+		expect(buildPath('/assistants/count', {})).toBe('/assistants/count');
+	});
+
+	it('holds any id as exactly one segment that decodes back to it', () => {
+		fc.assert(
+			fc.property(id, (text) => {
+				const path = buildPath('/threads/{threadId}/copy', { threadId: text });
+				const url = new URL(`https://example.com/api/ai${path}`);
+				const segments = url.pathname.split('/');
+				expect(segments).toHaveLength(6);
+				expect([segments[3], segments[5]]).toEqual(['threads', 'copy']);
+				expect(decodeURIComponent(segments[4] ?? '')).toBe(text);
+				expect([url.search, url.hash, url.host]).toEqual(['', '', 'example.com']);
+			}),
+		);
+	});
+
+	it.each(['../admin', 'a/b', 'a?b', 'a#b', '%2e%2e', '{threadId}', '$&', ' '])(
+		'cannot be changed by the id %j',
+		(text) => {
+			const path = buildPath('/threads/{threadId}/copy', { threadId: text });
+			expect(new URL(path, 'https://example.com').pathname.split('/')).toEqual([
+				'',
+				'threads',
+				encodeURIComponent(text),
+				'copy',
+			]);
+		},
+	);
+});
+
+describe('what is handed to n8n', () => {
+	it('is one request with the credential, and everything that keeps the token at home', async () => {
+		const { sent } = await sendOnce({});
+		expect(sent).toEqual([
+			{
+				credentialName: 'xpertAiApi',
+				options: {
+					method: 'POST',
+					url: 'https://api.example.com/api/ai/assistants/count',
+					headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+					body: '{}',
+					encoding: 'text',
+					timeout: 5000,
+					returnFullResponse: true,
+					ignoreHttpStatusErrors: true,
+					disableFollowRedirect: true,
+					sendCredentialsOnCrossOriginRedirect: false,
+					allowedDomains: undefined,
+				},
+			},
+		]);
+	});
+
+	it('holds the token nowhere: n8n adds it', async () => {
+		const { sent } = await sendOnce({});
+		expect(JSON.stringify(sent)).not.toContain(CREDENTIAL.accessToken);
+	});
+
+	it('has no body and no content type without a body', async () => {
+		const { sent } = await sendOnce({ request: { method: 'GET', body: undefined } });
+		expect(sent[0]?.options).not.toHaveProperty('body');
+		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
+	});
+
+	it('leaves the content type of a form to the form, which knows its boundary', async () => {
+		const file = { name: 'a', mimeType: 'text/plain', content: Buffer.from('x') };
+		const form = multipartForm(file, {});
+		const { sent } = await sendOnce({ request: { body: form } });
+		expect(sent[0]?.options.body).toBe(form);
+		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
+	});
+
+	it('passes JSON text on byte by byte', async () => {
+		const body = '{"a": 1e2, "ü": "\\u0000", "big": 12345678901234567890}';
+		const { sent } = await sendOnce({ request: { body } });
+		expect(sent[0]?.options.body).toBe(body);
+	});
+
+	it.each([
+		['example.com, api.example.com', 'example.com, api.example.com'],
+		['*.example.com', '*.example.com'],
+		['  api.example.com ', 'api.example.com'],
+	])('carries the allowed domains "%s" on every request', async (allowedDomains, passed) => {
+		const credential = { allowedHttpRequestDomains: 'domains', allowedDomains };
+		const { sent } = await sendOnce({ credential });
+		expect(sent[0]?.options.allowedDomains).toBe(passed);
+	});
+
+	it.each(['all', 'none', undefined])(
+		'carries none in the mode "%s", which is about other nodes',
+		async (allowedHttpRequestDomains) => {
+			const credential = { allowedHttpRequestDomains, allowedDomains: 'other.example' };
+			const { sent } = await sendOnce({ credential });
+			expect(sent[0]?.options.allowedDomains).toBeUndefined();
+		},
+	);
+
+	it('keeps a path before /api, for servers behind a proxy', async () => {
+		const { sent } = await sendOnce({ credential: { baseUrl: 'https://example.com/xpert/api' } });
+		expect(sent[0]?.options.url).toBe('https://example.com/xpert/api/ai/assistants/count');
+	});
+
+	it('may go over http where the switch allows it', async () => {
+		const credential = { baseUrl: 'http://xpert.internal:3000', allowInsecureHttp: true };
+		const { sent } = await sendOnce({ credential });
+		expect(sent[0]?.options.url).toBe('http://xpert.internal:3000/api/ai/assistants/count');
+	});
+});
+
+/** Credentials nothing may be sent with, and what the refusal says. */
+const REFUSED: Array<[string, Record<string, unknown>, string]> = [
+	['no token', { accessToken: '' }, 'Access Token of the credential is empty'],
+	['a missing token', { accessToken: undefined }, 'Access Token of the credential is empty'],
+	['a token with a line break', { accessToken: 'abc\r\nX-Evil: 1' }, 'a line break'],
+	['a token with a blank', { accessToken: 'abc def' }, 'holds a space'],
+	['a token in another script', { accessToken: 'ключ' }, 'another character'],
+	['no Base URL', { baseUrl: '' }, 'Base URL is empty'],
+	['a missing Base URL', { baseUrl: undefined }, 'Base URL is empty'],
+	['http to another host', { baseUrl: 'http://api.example.com' }, 'Allow Insecure HTTP'],
+	[
+		'the switch as text',
+		{ baseUrl: 'http://api.example.com', allowInsecureHttp: 'false' },
+		'Allow Insecure HTTP',
+	],
+	['a password in the URL', { baseUrl: 'https://a:b@example.com' }, 'user name or password'],
+	['allowed domains without a list', { allowedHttpRequestDomains: 'domains' }, 'lists none'],
+	[
+		'a list of blanks',
+		{ allowedHttpRequestDomains: 'domains', allowedDomains: ' \n' },
+		'lists none',
+	],
+	[
+		'a list without the host',
+		{ allowedHttpRequestDomains: 'domains', allowedDomains: 'example.com, *.api.example.com' },
+		'do not include the host of its Base URL (https://api.example.com)',
+	],
+	[
+		'a list of nothing but commas',
+		{ allowedHttpRequestDomains: 'domains', allowedDomains: ' , ,' },
+		'do not include the host',
+	],
+];
+
+describe('a credential that cannot be used', () => {
+	it.each(REFUSED)('%s: nothing is sent', async (_, credential, words) => {
+		const { outcome, sent } = await sendOnce({ credential });
+		expect(sent).toEqual([]);
+		expect(outcome).toEqual({
+			ok: false,
+			failure: {
+				kind: 'refused',
+				reason: expect.stringContaining(words) as string,
+				method: 'POST',
+				path: '/api/ai/assistants/count',
+			},
+		});
+		expect(outcome.ok || outcome.failure.reason).not.toMatch(EMPTY_WORDS);
+	});
+
+	it('never sends a token that could break out of its header', async () => {
+		const token = fc.string({ unit: 'binary', minLength: 1 });
+		await fc.assert(
+			fc.asyncProperty(token, async (accessToken) => {
+				const { sent } = await sendOnce({ credential: { accessToken } });
+				expect(sent).toHaveLength(/^[\x21-\x7e]+$/.test(accessToken) ? 1 : 0);
+			}),
+		);
+	});
+});

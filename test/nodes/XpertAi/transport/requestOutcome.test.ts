@@ -1,0 +1,198 @@
+import { UserError } from 'n8n-workflow';
+
+import { CREDENTIAL, sendOnce, wrapped } from '../../support/sender';
+import type { Exchange } from '../../support/sender';
+
+const WHERE = { method: 'POST', path: '/api/ai/assistants/count' };
+
+const outcomeOf = async (exchange: Exchange) => (await sendOnce(exchange)).outcome;
+
+async function failureOf(exchange: Exchange) {
+	const outcome = await outcomeOf(exchange);
+	if (outcome.ok) throw new Error('the request succeeded');
+	return outcome.failure;
+}
+
+describe('a success', () => {
+	it('is every 2xx, whatever its content type', async () => {
+		for (const status of [200, 201, 202, 204, 299]) {
+			expect(await outcomeOf({ status, body: '{"a":1}' })).toEqual({
+				ok: true,
+				status,
+				answer: { a: 1 },
+				requestId: undefined,
+			});
+		}
+	});
+
+	it('may be a bare number, a text or nothing at all', async () => {
+		expect(await outcomeOf({ body: '3' })).toMatchObject({ ok: true, answer: 3 });
+		expect(await outcomeOf({ body: 'deleted' })).toMatchObject({ ok: true, answer: 'deleted' });
+		expect(await outcomeOf({ status: 204, body: '' })).toMatchObject({
+			ok: true,
+			answer: undefined,
+		});
+	});
+
+	it.each(['[draft] hello', '{name} is here', '<html>', ''])(
+		'may be the JSON text %j',
+		async (answer) => {
+			expect(await outcomeOf({ body: JSON.stringify(answer) })).toMatchObject({ ok: true, answer });
+		},
+	);
+
+	it('takes an answer that n8n has parsed already', async () => {
+		expect(await outcomeOf({ body: { a: 1 } })).toMatchObject({ ok: true, answer: { a: 1 } });
+	});
+
+	it('carries the request id', async () => {
+		expect(await outcomeOf({ headers: { 'x-request-id': 'r-1' } })).toMatchObject({
+			ok: true,
+			requestId: 'r-1',
+		});
+	});
+});
+
+describe('a 2xx that is no answer of this API', () => {
+	it.each([
+		['<!doctype html><html><title>Sign in</title></html>', 'HTML page'],
+		['<html></html>', 'HTML page'],
+		['[{"id":"1","name":"a"},{"id":', 'breaks off'],
+		['{"items":[', 'breaks off'],
+		['\n\n\n{"role":"ai","content":"Hal', 'breaks off'],
+	])('%j is unreadable', async (body, words) => {
+		expect(await failureOf({ status: 200, body, headers: { 'x-request-id': 'r' } })).toEqual({
+			...WHERE,
+			kind: 'unreadable',
+			status: 200,
+			requestId: 'r',
+			reason: expect.stringContaining(words) as string,
+		});
+	});
+});
+
+describe('an answer that is not a success', () => {
+	it.each([400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503])(
+		'%i carries status, reason and request id',
+		async (status) => {
+			const headers = { 'x-request-id': 'r-1' };
+			expect(await failureOf({ status, body: '{"message":"Name Exist"}', headers })).toEqual({
+				...WHERE,
+				kind: 'status',
+				status,
+				reason: 'Name Exist',
+				requestId: 'r-1',
+			});
+		},
+	);
+
+	it('falls back to the words beside the status', async () => {
+		expect(
+			await failureOf({ status: 503, body: '', statusMessage: 'Service Unavailable' }),
+		).toMatchObject({ kind: 'status', reason: 'Service Unavailable' });
+	});
+
+	it('shows an HTML page by its title only', async () => {
+		const body = '<html><head><title>502 Bad Gateway</title></head><body>long</body></html>';
+		const { reason } = await failureOf({ status: 502, body });
+		expect(reason).toContain('502 Bad Gateway');
+		expect(reason).not.toContain('long');
+	});
+});
+
+describe('a redirect is not followed', () => {
+	it.each([
+		[{ location: 'https://sso.example.com/login?state=abc' }, 'https://sso.example.com'],
+		[{ location: 'http://api.example.com/api/ai' }, 'http://api.example.com'],
+		[{ location: '/login' }, 'another path of the same server'],
+		[{}, 'another address'],
+	])('%j', async (headers, reason) => {
+		for (const status of [301, 302, 303, 307, 308]) {
+			expect(await failureOf({ status, headers: headers as Record<string, string> })).toEqual({
+				...WHERE,
+				kind: 'redirect',
+				status,
+				reason,
+				requestId: undefined,
+			});
+		}
+	});
+});
+
+describe('no answer at all', () => {
+	it.each(['ECONNABORTED', 'ETIMEDOUT'])('%s is a timeout', async (code) => {
+		expect(await failureOf({ thrown: wrapped(code, 'timeout of 5000ms exceeded') })).toMatchObject({
+			kind: 'timeout',
+			code,
+		});
+	});
+
+	it.each(['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED'])(
+		'%s is the network',
+		async (code) => {
+			expect(await failureOf({ thrown: wrapped(code, `connect ${code} 127.0.0.1:1`) })).toEqual({
+				...WHERE,
+				kind: 'network',
+				code,
+				reason: `connect ${code} 127.0.0.1:1`,
+			});
+		},
+	);
+
+	it('is a stop when the execution was stopped, whatever the code', async () => {
+		expect(await failureOf({ thrown: wrapped('ERR_CANCELED', 'canceled') })).toMatchObject({
+			kind: 'cancelled',
+		});
+		const late = { thrown: wrapped('ECONNRESET', 'socket hang up'), stopped: true };
+		expect(await failureOf(late)).toMatchObject({ kind: 'cancelled' });
+	});
+
+	it.each([
+		[new UserError('Domain not allowed'), 'Domain not allowed'],
+		[new Error('socket hang up'), 'socket hang up'],
+		[{ code: 'ENOTFOUND', message: 'getaddrinfo' }, 'getaddrinfo'],
+		['odd', undefined],
+		[undefined, undefined],
+		[null, undefined],
+	])('is never an exception: %p', async (thrown, reason) => {
+		expect(await failureOf({ thrown })).toMatchObject({ kind: 'network', reason });
+	});
+
+	it('keeps nothing of the request the error of axios carries', async () => {
+		const error = Object.assign(new Error('connect ECONNREFUSED'), {
+			code: 'ECONNREFUSED',
+			config: { headers: { Authorization: `Bearer ${CREDENTIAL.accessToken}` } },
+		});
+		expect(Object.keys(await failureOf({ thrown: error })).sort()).toEqual(
+			['code', 'kind', 'method', 'path', 'reason'].sort(),
+		);
+	});
+});
+
+describe('the token in a reason', () => {
+	const { accessToken } = CREDENTIAL;
+
+	it.each([
+		`Unknown key ${accessToken}`,
+		`authorization: bearer ${accessToken}, ${accessToken}`,
+		`{"message":"no such token ${accessToken}"}`,
+		`<html><title>${accessToken}</title></html>`,
+	])('is hidden in %s', async (body) => {
+		const { reason } = await failureOf({ status: 401, body });
+		expect(reason).toContain('***');
+		expect(reason).not.toContain(accessToken);
+	});
+
+	it('is hidden in what the network says', async () => {
+		const thrown = wrapped('X', `Invalid value "Bearer ${accessToken}" for header`);
+		expect(JSON.stringify(await failureOf({ thrown }))).not.toContain(accessToken);
+	});
+
+	it('is hidden also where a long reason is cut', async () => {
+		for (let length = 470; length < 505; length++) {
+			const body = `${'a'.repeat(length)} ${accessToken} and more${' b'.repeat(60)}`;
+			const { reason } = await failureOf({ status: 401, body });
+			expect(reason).not.toContain(accessToken.slice(0, 6));
+		}
+	});
+});

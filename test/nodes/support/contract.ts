@@ -1,0 +1,98 @@
+import type { ZodTypeAny } from 'zod';
+
+/** Types as the tables of the contract name them. */
+export type ContractType =
+	| 'string'
+	| 'UUID'
+	| 'date-time'
+	| 'integer'
+	| 'number'
+	| 'boolean'
+	| 'object'
+	| 'array'
+	| 'any'
+	| readonly string[];
+
+/** A table of the contract: field name and type. */
+export type ContractTable = Record<string, ContractType>;
+
+/** Who and when: the first rows of Document record, Page and Chunk. */
+export const RECORD_ROWS: ContractTable = {
+	id: 'string',
+	createdAt: 'date-time',
+	updatedAt: 'date-time',
+	createdById: 'string',
+	updatedById: 'string',
+};
+
+const UUID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
+const NO_TEXT = [1, true, {}, ['a']];
+
+/** Values a type takes, and values it does not. */
+function samples(type: ContractType): { good: unknown[]; bad: unknown[] } {
+	switch (type) {
+		case 'string':
+			return { good: ['a', '', 'Grüße 文件'], bad: NO_TEXT };
+		case 'UUID':
+			return { good: [UUID, UUID.toUpperCase()], bad: [...NO_TEXT, 'abc', '', `${UUID}0`] };
+		case 'date-time':
+			return { good: ['2026-01-31T08:00:00Z'], bad: [...NO_TEXT, '31.01.2026', '', '2026-01-31'] };
+		case 'integer':
+			return { good: [0, 7, -1], bad: [1.5, '7', true, {}, [7]] };
+		case 'number':
+			return { good: [0, 0.5, 12_000_000_000], bad: ['0.5', true, {}, [1], NaN] };
+		case 'boolean':
+			return { good: [true, false], bad: ['true', 0, {}, []] };
+		case 'object':
+			return { good: [{}, { deep: { er: [1, null] } }], bad: ['{}', 1, true, [1]] };
+		case 'array':
+			return { good: [[], [{}]], bad: ['[]', {}, 1, [1], ['a']] };
+		case 'any':
+			return { good: ['a', 1, false, {}, [1]], bad: [] };
+		default:
+			return { good: [...type], bad: ['PRIVATE', 'other', '', 1, {}] };
+	}
+}
+
+/** One row of a contract table with one value for it. */
+export interface Row {
+	field: string;
+	value: unknown;
+	shown: string;
+}
+
+function rows(table: ContractTable, pick: 'good' | 'bad'): Row[] {
+	return Object.entries(table).flatMap(([field, type]) =>
+		samples(type)[pick].map((value) => ({
+			field,
+			value,
+			shown: JSON.stringify(value) ?? String(value),
+		})),
+	);
+}
+
+/** Asserts that a schema is a table of the contract: its fields, their types, and nothing else. */
+export function followsTable(
+	schema: ZodTypeAny & { shape: Record<string, ZodTypeAny> },
+	table: ContractTable,
+	rest: Record<string, unknown> = {},
+): void {
+	it('knows exactly the fields of the contract', () => {
+		expect(Object.keys(schema.shape).sort()).toEqual(Object.keys(table).sort());
+	});
+
+	it.each(rows(table, 'good'))('takes $field $shown', ({ field, value }) => {
+		const record = { ...rest, [field]: value };
+		expect(schema.parse(record)).toEqual(record);
+	});
+
+	it.each(rows(table, 'bad'))('refuses $field $shown', ({ field, value }) => {
+		const result = schema.safeParse({ ...rest, [field]: value });
+		expect(result.error?.issues.map(({ path }) => path[0])).toEqual([field]);
+	});
+
+	it('lets fields of newer servers pass', () => {
+		const record = { ...rest, ofANewerServer: { deep: [1] } };
+		expect(schema.parse(record)).toEqual(record);
+	});
+}

@@ -1,0 +1,47 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { catalogue } from '../../../nodes/XpertAi/catalogue';
+import { nodeProperties } from '../../../nodes/XpertAi/operations/properties';
+import type { Operation, Resource } from '../../../nodes/XpertAi/operations/operation';
+
+/** The parameters of the node as the editor gets them. */
+export const PROPERTIES = nodeProperties(catalogue);
+
+/** Each operation with the resource it belongs to. */
+export const OPERATIONS = catalogue.flatMap((resource) =>
+	resource.operations.map((operation) => ({
+		resource,
+		operation,
+		title: `${resource.value}: ${operation.value}`,
+	})),
+);
+
+/** The properties an operation has in the editor, without Resource and Operation. */
+export function propertiesOf(resource: Resource, operation: Operation): INodeProperties[] {
+	return PROPERTIES.filter(
+		({ name, displayOptions }) =>
+			name !== 'operation' &&
+			displayOptions?.show?.resource?.includes(resource.value) === true &&
+			displayOptions.show.operation?.includes(operation.value) === true,
+	);
+}
+
+/** A property and where it stands, from the outside in. */
+export interface Placed {
+	place: string;
+	property: INodeProperties;
+}
+
+/** All properties, those inside collections too. */
+export function allProperties(properties: INodeProperties[] = PROPERTIES, above = ''): Placed[] {
+	return properties.flatMap((property) => {
+		const { resource = [], operation = [] } = property.displayOptions?.show ?? {};
+		const owner = above || [...resource, ...operation].join('.');
+		const place = `${owner}.${property.name}`;
+		const inner = (property.options ?? []).flatMap((option) => {
+			if ('values' in option) return option.values;
+			return 'type' in option ? [option] : [];
+		});
+		return [{ place, property }, ...allProperties(inner, place)];
+	});
+}

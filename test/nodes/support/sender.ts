@@ -1,0 +1,79 @@
+import { NodeApiError } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+	JsonObject,
+} from 'n8n-workflow';
+
+import { createSend } from '../../../nodes/XpertAi/transport/request';
+import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
+import { contextWith } from './context';
+import { node } from './node';
+
+/** A credential that works. */
+export const CREDENTIAL = {
+	baseUrl: 'https://api.example.com/api/ai/',
+	accessToken: 'sk-x-s3cret',
+};
+
+export const REQUEST: ApiRequest = {
+	method: 'POST',
+	path: '/assistants/count',
+	body: '{}',
+	timeoutMs: 5000,
+};
+
+/** What n8n's HTTP helper gives back or throws in a test. */
+export interface Exchange {
+	credential?: Record<string, unknown>;
+	request?: Partial<ApiRequest>;
+	status?: number;
+	statusMessage?: string;
+	body?: unknown;
+	headers?: Record<string, string>;
+	/** Thrown instead of an answer. */
+	thrown?: unknown;
+	/** Whether the execution was stopped meanwhile. */
+	stopped?: boolean;
+}
+
+/** What was handed to n8n's HTTP helper. */
+export interface Handed {
+	credentialName: string;
+	options: IHttpRequestOptions;
+}
+
+/** Sends one request through a context that records what reaches n8n's HTTP helper. */
+export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; sent: Handed[] }> {
+	const sent: Handed[] = [];
+	const helpers: Partial<IExecuteFunctions['helpers']> = {
+		httpRequestWithAuthentication: async (credentialName: string, options: IHttpRequestOptions) => {
+			sent.push({ credentialName, options });
+			if ('thrown' in exchange) throw exchange.thrown;
+			return {
+				statusCode: exchange.status ?? 201,
+				statusMessage: exchange.statusMessage,
+				headers: exchange.headers ?? {},
+				body: exchange.body ?? '3',
+			} as IN8nHttpFullResponse;
+		},
+	};
+	const context = contextWith({
+		getCredentials: (async () => ({
+			...CREDENTIAL,
+			...exchange.credential,
+		})) as IExecuteFunctions['getCredentials'],
+		helpers: helpers as IExecuteFunctions['helpers'],
+		getExecutionCancelSignal: () => (exchange.stopped ? AbortSignal.abort() : undefined),
+	});
+	const send = await createSend(context);
+	const outcome = await send({ ...REQUEST, ...exchange.request });
+	return { outcome, sent };
+}
+
+/** An axios error as n8n hands it on: wrapped in a NodeApiError, with the original as its cause. */
+export function wrapped(code: string | undefined, message: string): NodeApiError {
+	const cause = Object.assign(new Error(message), code ? { code } : {});
+	return new NodeApiError(node, cause as Error & JsonObject);
+}
