@@ -80,7 +80,9 @@ describe('the package, as the scanner of n8n sees it', () => {
 			])
 			.map(([, name]) => name);
 		expect([...new Set(required.map((name) => name?.split('/')[0]))].sort()).toEqual([
+			'crypto',
 			'lodash',
+			'luxon',
 			'n8n-workflow',
 			'zod',
 		]);
