@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto';
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { JSON_LIMIT, parseForm, parseJson } from './body';
-import type { Context, Endpoint } from './context';
+import { SlowAnswer, type Call, type Context, type Endpoint } from './context';
 import { ApiError, badRequest, internal, notFound, tooLarge } from './errors';
-import { faultsAfter, faultsBefore } from './faultHooks';
-import type { Fault } from './faults';
-import { RequestLog, type LoggedRequest } from './requestLog';
+import {
+	dropUnread,
+	faultsAfter,
+	faultsBefore,
+	waitsForAnswer,
+	workedOrGivenUp,
+} from './faultHooks';
+import type { Action } from './faultRules';
+import type { LoggedRequest, RequestLog } from './requestLog';
 import { registerAdmin } from './routes/admin';
 import type { Dialect } from './routes';
+import { slowly } from './slowAnswer';
 import { readUpload, type Upload } from './uploads';
 
 declare module 'fastify' {
@@ -16,7 +23,7 @@ declare module 'fastify' {
 		/** The log entry of the request; null on the sandbox's own routes. */
 		entry: LoggedRequest | null;
 		/** What is to go wrong with the request. */
-		misbehaviour: Fault[];
+		misbehaviour: Action[];
 		/** The parts of a multipart body. */
 		upload: Upload | undefined;
 	}
@@ -40,10 +47,10 @@ export function buildApp(context: Context, dialect: Dialect): FastifyInstance {
 	app.decorateRequest('entry', null);
 	app.decorateRequest('misbehaviour');
 	app.decorateRequest('upload', undefined);
-	addParsers(app);
-	app.setErrorHandler((error, _request, reply) => sendError(error, reply));
+	addParsers(app, context.requests);
+	app.setErrorHandler((error, _request, reply) => sendError(dialect, error, reply));
 	app.setNotFoundHandler(async (request, reply) =>
-		sendError(notFound(`Cannot ${request.method} ${request.url}`), reply),
+		sendError(dialect, notFound(`Cannot ${request.method} ${request.url}`), reply),
 	);
 	app.addHook('onRequest', async (request, reply) => {
 		request.misbehaviour = [];
@@ -54,12 +61,12 @@ export function buildApp(context: Context, dialect: Dialect): FastifyInstance {
 	return app;
 }
 
-function addParsers(app: FastifyInstance): void {
+function addParsers(app: FastifyInstance, log: RequestLog): void {
 	const read =
 		(parse: (text: string) => unknown) =>
 		async (request: FastifyRequest, body: string | Buffer): Promise<unknown> => {
-			const bytes = Buffer.from(body);
-			if (request.entry) RequestLog.keepRaw(request.entry, bytes);
+			const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
+			if (request.entry) log.keepRaw(request.entry, bytes);
 			return parse(bytes.toString('utf8'));
 		};
 	app.removeAllContentTypeParsers();
@@ -82,15 +89,17 @@ function addParsers(app: FastifyInstance): void {
 
 /** The endpoints of a dialect, with the log, the misbehaviour and the token check before each of them. */
 async function registerDialect(api: FastifyInstance, context: Context, dialect: Dialect) {
-	api.addHook('onRequest', async (request) => {
-		request.entry = logged(context, request);
-		context.requests.all.push(request.entry);
+	api.addHook('onRequest', async (request, reply) => {
+		request.entry = context.requests.add(logged(context, request));
 		request.misbehaviour = context.faults.take(request.entry);
+		if (request.misbehaviour.length > 0) request.entry.faults = request.misbehaviour;
+		if (dropUnread(request.misbehaviour, request, reply)) return reply;
+		return undefined;
 	});
 	api.addHook('preHandler', async (request, reply) => {
 		// Read whole before anything goes wrong, so that the log is complete and the client is never cut off.
 		request.upload = await readUpload(request);
-		if (request.entry) note(request.entry, request);
+		note(context, request);
 		if (await faultsBefore(context.clock, request.misbehaviour, request, reply)) return reply;
 		return undefined;
 	});
@@ -114,13 +123,14 @@ const logged = ({ clock }: Context, request: FastifyRequest): LoggedRequest => (
 	endpoint: request.routeOptions.config.endpoint,
 	method: request.method,
 	path: request.url,
-	headers: { ...request.headers },
+	headers: request.headers,
 	arrivedAt: clock.now(),
 });
 
-function note(entry: LoggedRequest, { body, upload }: FastifyRequest): void {
-	entry.body = body;
-	if (upload) RequestLog.keepUpload(entry, upload.fields, upload.files);
+function note({ requests }: Context, { entry, body, upload }: FastifyRequest): void {
+	if (!entry) return;
+	requests.keepBody(entry, body);
+	if (upload) requests.keepUpload(entry, upload.fields, upload.files);
 }
 
 async function answer(
@@ -130,22 +140,40 @@ async function answer(
 	reply: FastifyReply,
 ) {
 	const caller = context.tokens.identify(request.headers);
-	const result = await endpoint.handle({
+	const { misbehaviour } = request;
+	const call: Call = {
 		context,
 		caller,
+		method: request.method,
+		path: request.url,
 		params: request.params as Record<string, string>,
+		query: request.query as Record<string, unknown>,
 		body: request.body,
+		misbehaviour,
 		upload: request.upload,
-	});
+	};
+	const work = resultOf(endpoint, call, reply);
+	const worked = await workedOrGivenUp(context.clock, misbehaviour, reply, work);
+	if (worked === undefined) return reply;
 	reply.code(endpoint.status);
 	if (endpoint.contentType) reply.type(endpoint.contentType);
-	return reply.send(result);
+	return reply.send(worked.result);
+}
+
+/** What is to be sent; an answer that trickles is made whole when something is to go wrong with the whole. */
+async function resultOf(endpoint: Endpoint, call: Call, reply: FastifyReply): Promise<unknown> {
+	const result = await endpoint.handle(call);
+	if (!(result instanceof SlowAnswer)) return result;
+	reply.type('text/plain; charset=UTF-8');
+	if (waitsForAnswer(call.misbehaviour)) return JSON.stringify(await result.done);
+	return slowly(call.context.clock, reply, result.done);
 }
 
 /** The answer to anything thrown; what the framework itself refuses gets the server's words. */
-function sendError(error: unknown, reply: FastifyReply) {
-	const { status, body } = translated(error);
-	return reply.code(status).type('application/json; charset=utf-8').send(body);
+function sendError(dialect: Dialect, error: unknown, reply: FastifyReply) {
+	const { status, body } = dialect.worded(translated(error));
+	const type = typeof body === 'string' ? 'text/plain' : 'application/json';
+	return reply.code(status).type(`${type}; charset=utf-8`).send(body);
 }
 
 function translated(error: unknown): ApiError {

@@ -12,7 +12,7 @@ const withoutPlace = (message: string) => message.replace(/ \(line \d+ column \d
  */
 export function parseJson(text: string): unknown {
 	if (text === '') return undefined;
-	const first = text.trimStart().charAt(0);
+	const [first] = /\S/.exec(text) ?? [''];
 	if (first !== '' && first !== '{' && first !== '[') {
 		throw badRequest(`Unexpected token '${first}', "${text}" is not valid JSON`);
 	}

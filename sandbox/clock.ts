@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
 /** Time as the sandbox sees it; tests may pass a fake one. `now` is in milliseconds since 1970. */
 export interface Clock {
@@ -13,6 +13,61 @@ export const systemClock: Clock = {
 		await wait(ms, undefined, { ref: false });
 	},
 };
+
+/** The machine's time, running so many times as fast: with 60 a run of a minute takes a second. */
+export function scaledClock(factor: number): Clock {
+	const start = Date.now();
+	return {
+		now: () => start + (Date.now() - start) * factor,
+		sleep: (ms) => systemClock.sleep(ms / factor),
+	};
+}
+
+/** Turns of the event loop given to those woken, so that they can go to sleep again. */
+const TURNS = 5;
+
+/** Time that stands still until a test moves it on. */
+export class FakeClock implements Clock {
+	private readonly sleepers = new Set<{ at: number; wake: () => void }>();
+
+	constructor(private time = Date.UTC(2026, 0, 1)) {}
+
+	now(): number {
+		return this.time;
+	}
+
+	async sleep(ms: number): Promise<void> {
+		if (ms <= 0) return;
+		await new Promise<void>((wake) => this.sleepers.add({ at: this.time + ms, wake }));
+	}
+
+	/** How many sleep at the moment. */
+	get sleeping(): number {
+		return this.sleepers.size;
+	}
+
+	/** Resolves when at least so many sleep, e.g. when a run has begun; waits up to 5 s of real time. */
+	async untilSleeping(count = 1): Promise<void> {
+		const end = Date.now() + 5000;
+		while (this.sleepers.size < count && Date.now() < end) await wait(1);
+		if (this.sleepers.size < count) throw new Error(`Only ${this.sleepers.size} asleep`);
+	}
+
+	/** Moves time on, waking each sleeper at its moment, one after another. */
+	async advance(ms: number): Promise<void> {
+		const target = this.time + ms;
+		for (;;) {
+			const due = [...this.sleepers].filter(({ at }) => at <= target);
+			const [next] = due.sort((one, other) => one.at - other.at);
+			if (next === undefined) break;
+			this.sleepers.delete(next);
+			this.time = Math.max(this.time, next.at);
+			next.wake();
+			for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
+		}
+		this.time = target;
+	}
+}
 
 /** The clock's present moment the way the API writes it (ISO 8601, UTC, milliseconds). */
 export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();

@@ -1,5 +1,6 @@
 import type { Caller, Tokens } from './auth';
 import type { Clock } from './clock';
+import type { Action } from './faultRules';
 import type { Faults } from './faults';
 import type { RequestLog } from './requestLog';
 import type { Store } from './store';
@@ -14,6 +15,10 @@ export interface Context {
 	clock: Clock;
 	/** How long a run takes, in milliseconds. */
 	runMs: number;
+	/** How long processing a document takes, in milliseconds. */
+	processMs: number;
+	/** False makes the routes `process` and `status` unknown. */
+	processing: boolean;
 	/** False makes E8 and E11 fail as they do on a server without an embedding model. */
 	embeddingModel: boolean;
 	/** The address the sandbox listens on, e.g. `http://127.0.0.1:4000`. */
@@ -26,11 +31,22 @@ export interface Context {
 export interface Call {
 	context: Context;
 	caller: Caller;
+	method: string;
+	/** As it was asked for, with its query. */
+	path: string;
 	params: Record<string, string>;
+	query: Record<string, unknown>;
 	/** The JSON or form body; undefined when there was none. */
 	body: unknown;
+	/** What is to go wrong with this request. */
+	misbehaviour: Action[];
 	/** The parts of a multipart body. */
 	upload?: Upload;
+}
+
+/** An answer whose headers go out at once, then a newline a second, and at last the result as JSON. */
+export class SlowAnswer {
+	constructor(readonly done: Promise<unknown>) {}
 }
 
 /** An endpoint of the contract: where it is, what a success looks like, and what it does. Errors are thrown. */

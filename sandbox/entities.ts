@@ -53,8 +53,8 @@ export type Conversation = {
 /** One message of a thread, as E15 shows it. */
 export interface Message {
 	id: string;
-	type: 'human' | 'ai';
-	role: 'human' | 'ai';
+	type: 'human' | 'ai' | 'system';
+	role: 'human' | 'ai' | 'system';
 	content: string;
 }
 
@@ -64,6 +64,37 @@ export interface Thread {
 	assistantId: string;
 	status: 'busy' | 'idle' | 'interrupted' | 'error';
 	messages: Message[];
+	metadata?: Loose;
+	createdAt?: string;
+	updatedAt?: string;
+	/** Why the last run failed. */
+	error?: string | null;
+	/** What the thread waits for while it is interrupted. */
+	interrupt?: Interrupt | null;
+	/** What runs at once on this thread have overwritten of each other; no endpoint shows it. */
+	lost?: Message[];
+}
+
+/** A question to a person that a run has stopped for. */
+export interface Interrupt {
+	id: string;
+	taskId: string;
+	/** What is to be decided. */
+	question: string;
+	/** What the assistant was asked. */
+	input: string;
+}
+
+/** A run as it was ordered and as it ended; one for each that began. */
+export interface RunRecord {
+	id: string;
+	threadId: string;
+	assistantId: string;
+	/** What was said to the assistant; undefined when a decision resumed the thread. */
+	text?: string;
+	startedAt: number;
+	endedAt?: number;
+	status: Thread['status'];
 }
 
 /** An uploaded file (`E16`, `E12`) without its bytes. */

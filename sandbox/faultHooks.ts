@@ -2,12 +2,20 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from './clock';
-import type { Fault } from './faults';
+import { actionsOf, type Action, type ActionOf } from './faultRules';
 
-type Of<Do extends Fault['do']> = Extract<Fault, { do: Do }>;
-
-const of = <Do extends Fault['do']>(faults: Fault[], kind: Do) =>
-	faults.filter((fault): fault is Of<Do> => fault.do === kind);
+/** Cuts the connection before the body is read; true when it did. */
+export function dropUnread(
+	actions: Action[],
+	request: FastifyRequest,
+	reply: FastifyReply,
+): boolean {
+	const drop = actionsOf(actions, 'drop').find((action) => action.when === 'unread');
+	if (drop === undefined) return false;
+	reply.hijack();
+	cut(request, drop);
+	return true;
+}
 
 /**
  * Misbehaves before the request is worked on. True when that was the answer (or the connection is gone), so
@@ -15,56 +23,107 @@ const of = <Do extends Fault['do']>(faults: Fault[], kind: Do) =>
  */
 export async function faultsBefore(
 	clock: Clock,
-	faults: Fault[],
+	actions: Action[],
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): Promise<boolean> {
-	for (const fault of of(faults, 'delay')) if (fault.when === 'before') await clock.sleep(fault.ms);
-	for (const fault of of(faults, 'drop')) {
-		if (fault.when === 'before') {
+	for (const delay of actionsOf(actions, 'delay')) {
+		if (delay.when === 'before') await clock.sleep(delay.ms);
+	}
+	for (const drop of actionsOf(actions, 'drop')) {
+		if (drop.when === 'before') {
 			reply.hijack();
-			request.raw.socket.destroy();
+			cut(request, drop);
 			return true;
 		}
-		if (fault.when === 'during')
-			void clock.sleep(fault.ms).then(() => request.raw.socket.destroy());
+		if (drop.when === 'during') void cutLater(clock, drop, request, reply);
 	}
-	const status = of(faults, 'status').find((fault) => fault.when === 'before');
-	const redirect = of(faults, 'redirect')[0];
-	if (status) await reply.headers(headersOf(status)).code(status.status).send(bodyOf(status));
+	const status = actionsOf(actions, 'status').find((action) => action.when === 'before');
+	const redirect = actionsOf(actions, 'redirect')[0];
+	if (status) await sendStatus(status, reply);
 	else if (redirect) await reply.redirect(redirect.to, redirect.status);
 	return status !== undefined || redirect !== undefined;
+}
+
+/**
+ * The work, or a gateway's answer to a server that takes too long: undefined then, and sent. The work goes on.
+ */
+export async function workedOrGivenUp<T>(
+	clock: Clock,
+	actions: Action[],
+	reply: FastifyReply,
+	work: Promise<T>,
+): Promise<{ result: T } | undefined> {
+	const status = actionsOf(actions, 'status').find((action) => action.when === 'during');
+	if (status === undefined) return { result: await work };
+	const done = work.then((result) => ({ result }));
+	const first = await Promise.race([done, clock.sleep(status.ms)]);
+	if (first) return first;
+	done.catch(() => undefined);
+	await sendStatus(status, reply);
+	return undefined;
 }
 
 /** Misbehaves when the answer is ready: returns what is to be sent instead. */
 export async function faultsAfter(
 	clock: Clock,
-	faults: Fault[],
+	actions: Action[],
 	request: FastifyRequest,
 	reply: FastifyReply,
 	payload: unknown,
 ): Promise<unknown> {
 	let answer = payload;
-	for (const fault of of(faults, 'delay')) if (fault.when === 'after') await clock.sleep(fault.ms);
-	for (const fault of of(faults, 'drop')) if (fault.when === 'after') request.raw.socket.destroy();
-	for (const fault of of(faults, 'contentType')) reply.header('content-type', fault.value);
-	const status = of(faults, 'status').find((fault) => fault.when === 'after');
+	for (const delay of actionsOf(actions, 'delay')) {
+		if (delay.when === 'after') await clock.sleep(delay.ms);
+	}
+	for (const drop of actionsOf(actions, 'drop')) if (drop.when === 'after') cut(request, drop);
+	for (const fault of actionsOf(actions, 'contentType')) reply.header('content-type', fault.value);
+	const status = actionsOf(actions, 'status').find((action) => action.when === 'after');
 	if (status) {
 		reply.removeHeader('content-length').headers(headersOf(status)).code(status.status);
 		answer = bodyOf(status);
 	}
-	const truncate = of(faults, 'truncate')[0];
+	const truncate = actionsOf(actions, 'truncate')[0];
 	if (truncate) answer = truncated(request, reply, String(answer ?? ''), truncate.bytes);
 	return answer;
 }
 
-const headersOf = ({ body, contentType, headers }: Of<'status'>) => ({
+/** Whether anything waits for the whole answer, which then cannot be sent bit by bit. */
+export const waitsForAnswer = (actions: Action[]): boolean =>
+	actions.some(
+		(one) =>
+			one.do === 'truncate' ||
+			('when' in one && one.when === 'after') ||
+			(one.do === 'status' && one.when === 'during'),
+	);
+
+function cut(request: FastifyRequest, { reset }: ActionOf<'drop'>): void {
+	if (reset) request.raw.socket.resetAndDestroy();
+	else request.raw.socket.destroy();
+}
+
+/** A connection already answered is left alone: the next request may be using it. */
+async function cutLater(
+	clock: Clock,
+	drop: ActionOf<'drop'>,
+	request: FastifyRequest,
+	reply: FastifyReply,
+): Promise<void> {
+	await clock.sleep(drop.ms);
+	if (!reply.raw.writableEnded) cut(request, drop);
+}
+
+const sendStatus = async (status: ActionOf<'status'>, reply: FastifyReply): Promise<void> => {
+	await reply.headers(headersOf(status)).code(status.status).send(bodyOf(status));
+};
+
+const headersOf = ({ body, contentType, headers }: ActionOf<'status'>) => ({
 	'content-type':
 		contentType ?? (typeof body === 'string' ? 'text/plain' : 'application/json; charset=utf-8'),
 	...headers,
 });
 
-const bodyOf = ({ body }: Of<'status'>) =>
+const bodyOf = ({ body }: ActionOf<'status'>) =>
 	typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
 
 /** Announces the whole answer, sends the first bytes of it and cuts the connection. */

@@ -1,60 +1,6 @@
-import { z } from 'zod';
+import { faultRuleSchema, type Action, type Fault, type FaultRule } from './faultRules';
 
-function isPattern(text: string): boolean {
-	try {
-		return new RegExp(text) instanceof RegExp;
-	} catch {
-		return false;
-	}
-}
-
-const match = z.object({
-	/** Endpoint of the contract, e.g. `E3`. */
-	endpoint: z.string().optional(),
-	method: z.string().optional(),
-	/** Regular expression over the path with its query. */
-	path: z.string().refine(isPattern, 'Not a regular expression').optional(),
-	/** Which of the matching requests, counted from 1; all when left out. */
-	nth: z.union([z.number().int(), z.array(z.number().int())]).optional(),
-	/** Chance to act, drawn from a generator seeded with `seed`, so that a test can be repeated. */
-	probability: z.number().min(0).max(1).optional(),
-	seed: z.number().int().optional(),
-	/** How often the rule acts at most. */
-	times: z.number().int().optional(),
-});
-
-const moment = z.enum(['before', 'after']).default('before');
-
-const action = z.discriminatedUnion('do', [
-	z.object({ do: z.literal('delay'), ms: z.number(), when: moment }),
-	z.object({
-		do: z.literal('status'),
-		status: z.number().int(),
-		/** Text is sent as it is (as text/plain unless `contentType` says otherwise), anything else as JSON. */
-		body: z.unknown(),
-		headers: z.record(z.string()).optional(),
-		contentType: z.string().optional(),
-		when: moment,
-	}),
-	z.object({
-		do: z.literal('drop'),
-		/** `during` lets the server work on and cuts the connection after `ms`. */
-		when: z.enum(['before', 'during', 'after']).default('before'),
-		ms: z.number().default(20),
-	}),
-	z.object({ do: z.literal('truncate'), bytes: z.number().int().optional() }),
-	z.object({ do: z.literal('contentType'), value: z.string() }),
-	z.object({ do: z.literal('redirect'), to: z.string(), status: z.number().int().default(307) }),
-]);
-
-/** The rule as it is checked when it comes over HTTP. */
-export const faultRuleSchema = z.intersection(match, action);
-
-/** What to do wrong, and for which requests: match fields beside an action, e.g. `{endpoint:'E3', nth:2, do:'drop'}`. */
-export type FaultRule = z.input<typeof faultRuleSchema>;
-
-/** A rule with its defaults filled in. */
-export type Fault = z.output<typeof faultRuleSchema>;
+export type { Action, Fault, FaultRule } from './faultRules';
 
 interface Armed {
 	rule: Fault;
@@ -86,8 +32,8 @@ export class Faults {
 	}
 
 	/** What is to go wrong with this request; asking counts it. */
-	take(request: { endpoint?: string; method: string; path: string }): Fault[] {
-		return this.armed.filter((armed) => fires(armed, request)).map((armed) => armed.rule);
+	take(request: { endpoint?: string; method: string; path: string }): Action[] {
+		return this.armed.filter((armed) => fires(armed, request)).flatMap(actionOf);
 	}
 }
 
@@ -102,6 +48,13 @@ function fires(armed: Armed, request: { endpoint?: string; method: string; path:
 	if (rule.times !== undefined && armed.fired >= rule.times) return false;
 	armed.fired += 1;
 	return true;
+}
+
+/** The rule's action, or one drawn from its several. */
+function actionOf({ rule, random }: Armed): Action[] {
+	if (rule.do !== 'oneOf') return [rule];
+	const drawn = rule.actions[Math.floor(random() * rule.actions.length)];
+	return drawn === undefined ? [] : [drawn];
 }
 
 /** A seeded linear congruential generator of numbers from 0 to 1. */

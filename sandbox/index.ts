@@ -5,23 +5,27 @@ import { systemClock, type Clock } from './clock';
 import type { Context } from './context';
 import { Faults } from './faults';
 import { RequestLog } from './requestLog';
+import { langgraph } from './langgraph';
 import { xpert } from './routes';
 import { DEFAULT_ASSISTANTS, DEFAULT_ITEMS, type AssistantSeed } from './seed';
 import { Store } from './store';
 
 export type { TokenKind, TokenSeed } from './auth';
-export type { Clock } from './clock';
+export { FakeClock, scaledClock, type Clock } from './clock';
 export type { FaultRule } from './faults';
+export type { Interrupt, Message, RunRecord, Thread } from './entities';
 export type { LoggedFile, LoggedRequest } from './requestLog';
 export type { AnswerMode, AssistantSeed } from './seed';
 export {
 	BROKEN_ASSISTANT_ID,
 	COPILOT_ID,
+	DEFAULT_ASSISTANTS,
 	ECHO_ASSISTANT_ID,
+	INTERRUPTING_ASSISTANT,
 	SANDBOX_ASSISTANT_ID,
 	WORKSPACE_ID,
 } from './seed';
-export { FAILING_INPUT, NOTHING_FOUND } from './assistant';
+export { FAILING_INPUT, INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
 export type { Store } from './store';
 
 /** How to start a sandbox; every option has a default. */
@@ -36,8 +40,20 @@ export interface SandboxOptions {
 	/** The assistants to have instead of the default ones. */
 	assistants?: AssistantSeed[];
 	clock?: Clock;
+	/** The server to be: Xpert (the default), or LangGraph with its seven routes. */
+	dialect?: 'xpert' | 'langgraph';
+	/** Where the routes lie; `/api/ai` by default, with either dialect. Empty for the origin itself. */
+	prefix?: string;
 	/** How long each run takes, in milliseconds; 0 by default. */
 	runMs?: number;
+	/** How long processing a document takes, in milliseconds; 100 by default. */
+	processMs?: number;
+	/** False makes the sandbox a server without Xpert's routes `process` and `status`. */
+	processing?: boolean;
+	/** False keeps of each request only what it was and its length, for tests that send very much. */
+	logBodies?: boolean;
+	/** False keeps of each document only id, name and version, for tests that store very many. */
+	keepContents?: boolean;
 	/** False makes E8 and E11 fail as on a server without an embedding model. */
 	embeddingModel?: boolean;
 }
@@ -63,7 +79,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const { host = '127.0.0.1', port = 0, accessToken = 'sandbox-token' } = options;
 	const context = contextFor({ ...options, accessToken });
-	const app = buildApp(context, xpert);
+	const dialect = options.dialect === 'langgraph' ? langgraph : xpert;
+	const app = buildApp(context, { ...dialect, prefix: options.prefix ?? dialect.prefix });
 	await app.listen({ host, port });
 	const address = app.server.address() as AddressInfo;
 	const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
@@ -74,7 +91,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 function contextFor(options: SandboxOptions & { accessToken: string }): Context {
 	const clock = options.clock ?? systemClock;
-	const [store, requests, faults] = [new Store(clock), new RequestLog(), new Faults()];
+	const store = new Store(clock, options.keepContents);
+	const [requests, faults] = [new RequestLog(options.logBodies), new Faults()];
 	const tokens = new Tokens(clock);
 	[{ token: options.accessToken }, ...(options.tokens ?? [])].forEach((seed) => tokens.add(seed));
 	const reset = () => {
@@ -86,6 +104,7 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		DEFAULT_ITEMS.forEach((item) => store.putItem(item.namespace, item.key, item.value));
 	};
 	reset();
-	const { runMs = 0, embeddingModel = true } = options;
-	return { clock, store, requests, faults, tokens, reset, runMs, embeddingModel, url: () => '' };
+	const { runMs = 0, processMs = 100, processing = true, embeddingModel = true } = options;
+	const services = { clock, store, requests, faults, tokens, reset, url: () => '' };
+	return { ...services, runMs, processMs, processing, embeddingModel };
 }

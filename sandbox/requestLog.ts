@@ -1,3 +1,4 @@
+import type { Action } from './faultRules';
 import type { Loose } from './values';
 
 /** A file part of a multipart request. */
@@ -26,6 +27,8 @@ export interface LoggedRequest {
 	/** File parts; the bytes are kept up to 1 MiB. */
 	files?: LoggedFile[];
 	arrivedAt: number;
+	/** What went wrong with it on purpose. */
+	faults?: Action[];
 	/** The status that was answered; missing while the answer is awaited or when the connection was dropped. */
 	status?: number;
 }
@@ -37,14 +40,30 @@ const FILE_LIMIT = 1_048_576;
 export class RequestLog {
 	readonly all: LoggedRequest[] = [];
 
-	/** Notes the text of a body, as far as it is kept. */
-	static keepRaw(entry: LoggedRequest, body: Buffer): void {
+	/** Without bodies the log stays small: headers, bodies and files are not kept. */
+	constructor(private readonly bodies = true) {}
+
+	/** Notes a request that has arrived. */
+	add({ headers, ...request }: LoggedRequest): LoggedRequest {
+		const entry = { ...request, headers: this.bodies ? { ...headers } : {} };
+		this.all.push(entry);
+		return entry;
+	}
+
+	/** Notes the length of a body, and its text as far as that is kept. */
+	keepRaw(entry: LoggedRequest, body: Buffer): void {
 		entry.byteLength = body.length;
-		if (body.length <= RAW_BODY_LIMIT) entry.rawBody = body.toString('utf8');
+		if (this.bodies && body.length <= RAW_BODY_LIMIT) entry.rawBody = body.toString('utf8');
+	}
+
+	/** Notes what a body said. */
+	keepBody(entry: LoggedRequest, body: unknown): void {
+		if (this.bodies) entry.body = body;
 	}
 
 	/** Notes the parts of a multipart body. */
-	static keepUpload(entry: LoggedRequest, fields: Record<string, string>, files: UploadedFile[]) {
+	keepUpload(entry: LoggedRequest, fields: Record<string, string>, files: UploadedFile[]): void {
+		if (!this.bodies) return;
 		entry.fields = fields;
 		entry.files = files.map(({ content, ...file }) =>
 			content.length <= FILE_LIMIT ? { ...file, content } : file,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badRequest } from './errors';
-import { asObject, isObject } from './values';
+import { asObject, isObject, type Loose } from './values';
 
 const object = z.object({}).passthrough();
 const message = z.object({ input: object }).passthrough();
@@ -19,6 +19,8 @@ export interface RunInput {
 	legacy: boolean;
 	text: string;
 	fileIds: unknown[];
+	/** What a person decided, with action `resume`. */
+	decision: Loose;
 }
 
 /** The older form `{input:{input}}` says the same as action `send`. */
@@ -41,6 +43,7 @@ export function readRunInput(input: unknown): RunInput {
 	return {
 		action,
 		legacy,
+		decision: asObject('decision' in result.data ? result.data.decision : undefined),
 		text: typeof said.input === 'string' ? said.input : '',
 		fileIds: files.map((file) => (isObject(file) ? file.id : undefined)),
 	};

@@ -1,81 +1,123 @@
 import { randomUUID } from 'node:crypto';
-import { findLast } from 'lodash';
-import { answer, ModelFailure } from './assistant';
+import { outcomeOf, type Outcome, type Request } from './assistant';
 import { timestamp } from './clock';
 import type { Context } from './context';
-import type { Conversation, Message, Thread } from './entities';
-import type { RunInput } from './runInput';
+import type { Message, RunRecord, Thread } from './entities';
+import { actionsOf, type Action } from './faultRules';
 import type { Assistant } from './store';
 
-const message = (type: Message['type'], content: string): Message => ({
+/** A run that is to begin. */
+export interface Order {
+	assistant: Assistant;
+	thread: Thread;
+	request: Request;
+	/** The messages it adds to the thread; none when it is tried again or goes on after a decision. */
+	adds: Message[];
+	/** What is to go wrong with the request that asked for it. */
+	misbehaviour: Action[];
+	/** Wait so long before beginning, in milliseconds. */
+	afterMs?: number;
+	/** Told whenever the thread's status has changed. */
+	settled?(outcome?: Outcome): void;
+}
+
+/** What goes on at a thread. */
+interface Life {
+	/** The messages of the run that ended last; a run starts from them. */
+	base: Message[];
+	running: number;
+	/** Resolves when the run that began last has ended. */
+	last: Promise<unknown>;
+}
+
+const lives = new WeakMap<Thread, Life>();
+
+/** A message as the thread keeps it. */
+export const message = (type: Message['type'], content: string): Message => ({
 	id: randomUUID(),
 	type,
 	role: type,
 	content,
 });
 
-const lastOf = (thread: Thread, type: Message['type']) =>
-	findLast(thread.messages, (one) => one.type === type)?.content;
-
-/** What is said to the assistant, or undefined when the run adds nothing and the last answer stands. */
-function textOf(input: RunInput, thread: Thread): string | undefined {
-	if (input.action === 'resume') return undefined;
-	if (input.action === 'retry') return lastOf(thread, 'human');
-	// After a failed run only an explicit `send` or `retry` gets the thread going again: the recordings show
-	// the older form answered with the last answer from then on (`E04` "extra fields" after "BOOM").
-	const explicit = input.action === 'send' && !input.legacy;
-	return thread.status === 'error' && !explicit ? undefined : input.text;
+/** Resolves when no run is under way on the thread. */
+export async function untilFree(thread: Thread): Promise<void> {
+	for (let life = lives.get(thread); life && life.running > 0; ) await life.last;
 }
 
 /**
- * Runs a thread to its end and gives the content of its last answer. A run is not tied to the request that
- * asked for it: it goes on when the connection drops. Two runs at once on one thread each start from the
- * messages they find, so one loses the other's, as on the real server.
+ * Runs a thread to its end. A run is not tied to the request that asked for it: it goes on when the
+ * connection drops. Two runs at once on one thread each start from the messages of the last one that ended,
+ * and each writes all messages when it ends: those of the last to end survive, as on the real server. What
+ * is overwritten goes to the thread's `lost`.
  */
-export async function run(
-	context: Context,
-	assistant: Assistant,
-	conversation: Conversation,
-	input: RunInput,
-): Promise<string> {
-	const thread = threadOf(context, assistant, conversation);
-	const text = textOf(input, thread);
-	if (text === undefined) return lastOf(thread, 'ai') ?? '';
-	const retrying = input.action === 'retry';
-	const before = retrying ? thread.messages : [...thread.messages, message('human', text)];
-	thread.messages = before;
-	settle(context, conversation, thread, 'busy');
-	if (context.runMs > 0) await context.clock.sleep(context.runMs);
-	try {
-		const said = answer(assistant, context.store, text);
-		thread.messages = [...before, message('ai', said)];
-		settle(context, conversation, thread, 'idle');
-		return said;
-	} catch (error) {
-		if (!(error instanceof ModelFailure)) throw error;
-		settle(context, conversation, thread, 'error', error.message);
-		// A failed run looks like a success: the answer before it, or nothing.
-		return lastOf(thread, 'ai') ?? '';
-	}
+export function run(context: Context, order: Order): Promise<Outcome> {
+	const { thread } = order;
+	const life = lives.get(thread) ?? { base: [], running: 0, last: Promise.resolve() };
+	lives.set(thread, life);
+	if (life.running === 0) life.base = thread.messages;
+	life.running += 1;
+	const outcome = goOn(context, order, life);
+	life.last = outcome;
+	return outcome;
 }
 
-function threadOf({ store }: Context, assistant: Assistant, conversation: Conversation): Thread {
-	const { threadId } = conversation;
-	const existing = store.threads.get(threadId);
-	if (existing) return existing;
-	const thread: Thread = { threadId, assistantId: assistant.id, status: 'idle', messages: [] };
-	store.threads.set(threadId, thread);
-	conversation.xpertId ??= assistant.id;
-	return thread;
+async function goOn(context: Context, order: Order, life: Life): Promise<Outcome> {
+	const { thread, assistant, request, adds } = order;
+	const text = 'text' in request ? request.text : undefined;
+	const before = [...life.base, ...adds];
+	const record = recordOf(context, order, text);
+	thread.messages = before;
+	thread.interrupt = null;
+	thread.error = null;
+	settle(context, order, 'busy');
+	const [fault] = actionsOf(order.misbehaviour, 'run');
+	const ms = (fault?.ms ?? assistant.runMs ?? context.runMs) + (order.afterMs ?? 0);
+	if (ms > 0) await context.clock.sleep(ms);
+	const outcome = outcomeOf(context, assistant, request, fault);
+	const after = outcome.kind === 'answer' ? [...before, message('ai', outcome.text)] : before;
+	const lost = life.base.filter((one) => !after.includes(one));
+	if (lost.length > 0) thread.lost = [...(thread.lost ?? []), ...lost];
+	life.base = after;
+	life.running -= 1;
+	thread.messages = after;
+	thread.interrupt = outcome.kind === 'interrupt' ? outcome.interrupt : null;
+	thread.error = outcome.kind === 'fail' ? outcome.error : null;
+	Object.assign(record, { endedAt: context.clock.now(), status: STATUS[outcome.kind] });
+	settle(context, order, life.running > 0 ? 'busy' : STATUS[outcome.kind], outcome);
+	return outcome;
+}
+
+const STATUS: Record<Outcome['kind'], Thread['status']> = {
+	answer: 'idle',
+	fail: 'error',
+	interrupt: 'interrupted',
+};
+
+function recordOf(
+	{ store, clock }: Context,
+	{ thread, assistant }: Order,
+	text?: string,
+): RunRecord {
+	const record: RunRecord = {
+		id: randomUUID(),
+		threadId: thread.threadId,
+		assistantId: assistant.id,
+		text,
+		startedAt: clock.now(),
+		status: 'busy',
+	};
+	store.runs.push(record);
+	return record;
 }
 
 function settle(
 	{ clock }: Context,
-	conversation: Conversation,
-	thread: Thread,
+	{ thread, settled }: Order,
 	status: Thread['status'],
-	error: string | null = null,
+	outcome?: Outcome,
 ): void {
 	thread.status = status;
-	Object.assign(conversation, { status, error, updatedAt: timestamp(clock) });
+	thread.updatedAt = timestamp(clock);
+	settled?.(outcome);
 }

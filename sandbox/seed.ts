@@ -1,5 +1,8 @@
-/** How an assistant answers: from the ingested documents, by repeating the question, or never. */
-export type AnswerMode = 'documents' | 'echo' | 'fail';
+/**
+ * How an assistant answers: from the ingested documents, by repeating the question, never, or only after a
+ * person has decided.
+ */
+export type AnswerMode = 'documents' | 'echo' | 'fail' | 'interrupt';
 
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
@@ -12,6 +15,10 @@ export interface AssistantSeed {
 	type?: string;
 	agentKey?: string;
 	answers?: AnswerMode;
+	/** Why its runs fail, with `answers: 'fail'`. */
+	error?: string | null;
+	/** How long its runs take, in milliseconds, instead of what the sandbox was started with. */
+	runMs?: number | null;
 }
 
 /** The workspace all seeded assistants live in; E1 takes it as `workspaceId`. */
@@ -28,6 +35,19 @@ export const ECHO_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000002';
 
 /** The id of the assistant whose runs always fail. */
 export const BROKEN_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000003';
+
+/**
+ * An assistant that asks a person before it answers. It is not among those a sandbox has from the start:
+ * give it to `store.putAssistant`. Any other assistant asks too, when told a text that begins as
+ * `INTERRUPTING_INPUT` does.
+ */
+export const INTERRUPTING_ASSISTANT = {
+	id: 'd0000000-0000-4000-8000-000000000004',
+	name: 'careful',
+	title: 'Careful',
+	description: 'Asks a person before it answers.',
+	answers: 'interrupt',
+} as const satisfies AssistantSeed;
 
 /** The assistants of a sandbox that was given none. */
 export const DEFAULT_ASSISTANTS: AssistantSeed[] = [

@@ -9,14 +9,24 @@ import {
 	type Conversation,
 	type FileContext,
 	type Knowledgebase,
+	type RunRecord,
 	type StoreItem,
 	type StoredDocument,
 	type StoredFile,
 	type Thread,
 } from './entities';
+import type { Processing } from './processing';
 import { PassageIndex } from './search';
 import { COPILOT_ID, WORKSPACE_ID, type AssistantSeed } from './seed';
 import type { Loose } from './values';
+
+/** Every row starts from this text: rows then share one layout, and take a fraction of the memory. */
+const EMPTY_DOCUMENT = JSON.stringify(
+	Object.fromEntries(DOCUMENT_COLUMNS.map((column) => [column, null])),
+);
+
+/** What is kept of a document when contents are not. */
+const BARE = ['id', 'knowledgebaseId', 'name', 'version', 'createdAt', 'updatedAt'];
 
 /** A seeded assistant with all its fields filled in. */
 export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
@@ -25,8 +35,12 @@ export type Assistant = Required<AssistantSeed> & { id: string; createdAt: strin
 export class Store {
 	readonly knowledgebases = new Map<string, Knowledgebase>();
 	readonly documents = new Map<string, StoredDocument>();
+	/** Processing under way or over, by document; storing a document again forgets it. */
+	readonly processing = new Map<string, Processing>();
 	readonly conversations = new Map<string, Conversation>();
 	readonly threads = new Map<string, Thread>();
+	/** Every run that began, in order. */
+	readonly runs: RunRecord[] = [];
 	readonly files = new Map<string, StoredFile>();
 	/** File contexts by the id of their file, the only id E14 takes. */
 	readonly contexts = new Map<string, FileContext>();
@@ -37,7 +51,11 @@ export class Store {
 	readonly index = new PassageIndex();
 	private readonly documentIds = new Map<string, Set<string>>();
 
-	constructor(private readonly clock: Clock) {}
+	/** Without contents a document's row holds no more than its id, name and version. */
+	constructor(
+		private readonly clock: Clock,
+		private readonly contents = true,
+	) {}
 
 	/** Adds or replaces an assistant. */
 	putAssistant(seed: AssistantSeed): Assistant {
@@ -51,6 +69,8 @@ export class Store {
 			type: 'agent',
 			agentKey: `Agent_${slug}`,
 			answers: 'documents',
+			error: null,
+			runMs: null,
 			...seed,
 			createdAt: timestamp(this.clock),
 		};
@@ -82,6 +102,7 @@ export class Store {
 	removeKnowledgebase(id: string): boolean {
 		for (const documentId of this.documentIds.get(id) ?? []) {
 			this.documents.delete(documentId);
+			this.processing.delete(documentId);
 			this.index.touch(documentId);
 		}
 		this.documentIds.delete(id);
@@ -91,21 +112,20 @@ export class Store {
 	/** Adds or replaces a document. */
 	putDocument(fields: Loose & { knowledgebaseId: string }): StoredDocument {
 		const now = timestamp(this.clock);
-		const row = {
-			id: randomUUID(),
-			version: 1,
-			createdAt: now,
-			updatedAt: now,
-			...fields,
-		} as Loose as StoredDocument;
+		const row = Object.assign(
+			JSON.parse(EMPTY_DOCUMENT) as StoredDocument,
+			{ id: randomUUID(), version: 1, createdAt: now, updatedAt: now },
+			fields,
+		);
 		for (const column of DOCUMENT_COLUMNS) row[column] ??= null;
 		const before = this.documents.get(row.id);
 		if (before && before.knowledgebaseId !== row.knowledgebaseId) {
 			this.documentIds.get(before.knowledgebaseId)?.delete(row.id);
 		}
-		this.documents.set(row.id, row);
+		this.documents.set(row.id, this.contents ? row : (pick(row, BARE) as StoredDocument));
+		this.processing.delete(row.id);
 		this.idsIn(row.knowledgebaseId).add(row.id);
-		this.index.touch(row.id);
+		if (this.contents) this.index.touch(row.id);
 		return row;
 	}
 
@@ -133,6 +153,23 @@ export class Store {
 		) as Conversation;
 		this.conversations.set(row.id, row);
 		return row;
+	}
+
+	/** Adds or replaces a thread, e.g. one with a past. On LangGraph it can then be run and read. */
+	putThread(fields: Partial<Thread> = {}): Thread {
+		const now = timestamp(this.clock);
+		const thread: Thread = {
+			threadId: randomUUID(),
+			assistantId: '',
+			status: 'idle',
+			messages: [],
+			metadata: {},
+			createdAt: now,
+			updatedAt: now,
+			...fields,
+		};
+		this.threads.set(thread.threadId, thread);
+		return thread;
 	}
 
 	/** The conversation a thread belongs to; the newest when several share the thread id. */
@@ -174,9 +211,11 @@ export class Store {
 		for (const documentId of this.documents.keys()) this.index.touch(documentId);
 		this.knowledgebases.clear();
 		this.documents.clear();
+		this.processing.clear();
 		this.documentIds.clear();
 		this.conversations.clear();
 		this.threads.clear();
+		this.runs.length = 0;
 		this.files.clear();
 		this.contexts.clear();
 		this.assistants.clear();
@@ -193,6 +232,7 @@ export class Store {
 			documents: this.documents.size,
 			conversations: [...this.conversations.values()].map((row) => omit(row, 'createdById')),
 			threads: [...this.threads.values()],
+			runs: this.runs,
 			files: [...this.files.values()],
 			contexts: [...this.contexts.values()],
 			items: this.items,

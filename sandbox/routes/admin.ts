@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../context';
 import { badRequest } from '../errors';
-import { faultRuleSchema } from '../faults';
+import { faultRuleSchema } from '../faultRules';
 
 const rules = z.union([faultRuleSchema, z.array(faultRuleSchema)]);
 

@@ -2,9 +2,9 @@ import type { Call, Endpoint } from '../context';
 import { insertInto, notNull } from '../databaseErrors';
 import { badRequest, forbidden, internal, notFound } from '../errors';
 import { readRunInput } from '../runInput';
-import { run } from '../runs';
 import type { Assistant } from '../store';
 import { asObject, isUuid, type Loose } from '../values';
+import { interruptsOf, runConversation } from '../xpertRuns';
 
 /** The assistant asked for, or the first there is when none is named. */
 function assistantFor({ context }: Call, id: unknown): Assistant {
@@ -41,10 +41,12 @@ async function runAndWait(call: Call): Promise<Loose> {
 	const input = readRunInput(body.input);
 	checkAccess(call, assistant, conversation.xpertId);
 	checkFiles(call, input.fileIds);
-	return { role: 'ai', content: await run(call.context, assistant, conversation, input) };
+	const { context, misbehaviour } = call;
+	const content = await runConversation(context, assistant, conversation, input, misbehaviour);
+	return { role: 'ai', content };
 }
 
-/** Unknown threads, and threads that never ran, both fail. */
+/** Unknown threads, and threads that never ran, both fail. An interrupted one shows what it waits for. */
 function get({ context, params }: Call): Loose {
 	const thread = context.store.threads.get(params.id ?? '');
 	if (thread === undefined) throw internal();
@@ -53,6 +55,7 @@ function get({ context, params }: Call): Loose {
 		status: thread.status,
 		metadata: { assistant_id: thread.assistantId },
 		values: { messages: thread.messages },
+		...(thread.interrupt && { interrupts: interruptsOf(thread) }),
 	};
 }
 

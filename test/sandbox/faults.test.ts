@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import type { AxiosError, AxiosInstance } from 'axios';
 import { startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
 import { clientFor, newThread, runOn, until, viewOf } from './support/client';
@@ -70,6 +71,25 @@ describe('what can go wrong', () => {
 		expect(stored()).toBe(0);
 		expect(sandbox.requests.of('E1')).toMatchObject([{ body: { name: 'x' } }]);
 		expect(sandbox.requests.of('E1')[0]?.status).toBeUndefined();
+	});
+
+	it('drops the connection before the body is read', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'drop', when: 'unread' });
+		expect(await codeOf(create())).toMatch(/ECONNRESET|EPIPE/);
+		expect(stored()).toBe(0);
+		expect(sandbox.requests.of('E1')[0]).toMatchObject({
+			faults: [{ do: 'drop', when: 'unread' }],
+		});
+		expect(sandbox.requests.of('E1')[0]).not.toHaveProperty('body');
+	});
+
+	it('leaves a connection alone that was answered before it was to be cut', async () => {
+		sandbox.faults.add({ endpoint: 'E1', nth: 1, do: 'drop', when: 'during', ms: 60 });
+		sandbox.faults.add({ endpoint: 'E1', nth: 2, do: 'delay', ms: 120 });
+		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+		const post = () => client.post('/api/ai/knowledges', { name: 'x' }, { httpAgent: agent });
+		expect([(await post()).status, (await post()).status]).toEqual([201, 400]);
+		agent.destroy();
 	});
 
 	it('drops the connection after everything is stored', async () => {
@@ -171,6 +191,35 @@ describe('which requests it happens to', () => {
 		}
 		expect(drawn[0]).toEqual(drawn[1]);
 		expect(new Set(drawn[0])).toEqual(new Set([201, 500]));
+	});
+});
+
+describe('one of several things', () => {
+	it('is drawn by chance, the same for the same seed, and no oftener than asked', async () => {
+		const rule: FaultRule = {
+			endpoint: 'E1',
+			probability: 0.9,
+			seed: 3,
+			times: 10,
+			do: 'oneOf',
+			actions: [
+				{ do: 'status', status: 500 },
+				{ do: 'status', status: 502 },
+				{ do: 'status', status: 503 },
+			],
+		};
+		const drawn: number[][] = [];
+		for (let round = 0; round < 2; round += 1) {
+			sandbox.reset();
+			sandbox.faults.add(rule);
+			const statuses: number[] = [];
+			for (let i = 0; i < 14; i += 1) statuses.push((await create(`k${i}`)).status);
+			drawn.push(statuses);
+		}
+		expect(drawn[0]).toEqual(drawn[1]);
+		expect(new Set(drawn[0])).toEqual(new Set([201, 500, 502, 503]));
+		expect(drawn[0]?.filter((status) => status !== 201)).toHaveLength(10);
+		expect(sandbox.faults.list()).toMatchObject([{ fired: 10 }]);
 	});
 });
 

@@ -42,6 +42,7 @@ export interface ThreadView {
 	status: string;
 	metadata: Record<string, unknown>;
 	values: { messages: Array<{ type: string; role: string; content: string }> };
+	interrupts?: Record<string, unknown>;
 }
 
 /** E15. */
