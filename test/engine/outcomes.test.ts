@@ -72,7 +72,7 @@ describe('a server that answers with an error', () => {
 
 	it.each(CASES)(
 		'$endpoint fails with reason, status and request ID',
-		async ({ good, request }) => {
+		async ({ endpoint, good, request }) => {
 			const { error, outputs } = await fixture.run(good(fixture.world));
 			expect(outputs).toEqual([]);
 			expect(error?.name).toBe('NodeApiError');
@@ -80,7 +80,8 @@ describe('a server that answers with an error', () => {
 			expect(error).toMatchObject({ httpCode: '409' });
 			const { method, path } = request(fixture.world);
 			expect(error?.description).toContain(`Request: ${method} ${path}.`.replace(/\.$/, ''));
-			expect(error?.description).toContain(`Request ID: ${fixture.sandbox.requests.all[0]?.id}`);
+			const [arrived] = fixture.sandbox.requests.of(endpoint);
+			expect(error?.description).toContain(`Request ID: ${arrived?.id}`);
 			expect(JSON.stringify(error)).not.toContain(fixture.sandbox.accessToken);
 		},
 	);

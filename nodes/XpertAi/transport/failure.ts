@@ -7,8 +7,17 @@ export interface Failure {
 	 * `refused`: not sent, the credential or its restrictions forbid it. `network`: no answer came.
 	 * `timeout`: none in time. `cancelled`: the execution was stopped. `redirect`: the server pointed
 	 * elsewhere. `unreadable`: a 2xx whose body is not what this API sends. `status`: any other answer.
+	 * `run`: a run that did not end in an answer, whatever the request did.
 	 */
-	kind: 'refused' | 'network' | 'timeout' | 'cancelled' | 'redirect' | 'unreadable' | 'status';
+	kind:
+		| 'refused'
+		| 'network'
+		| 'timeout'
+		| 'cancelled'
+		| 'redirect'
+		| 'unreadable'
+		| 'status'
+		| 'run';
 	/** HTTP status, when an answer came. */
 	status?: number;
 	/** Node's error code, when none came (`ECONNREFUSED`, …). */
@@ -88,6 +97,8 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 			return `The server could not be reached: ${NETWORK_REASONS[code ?? ''] ?? reason ?? 'the connection broke'}${code ? ` (${code})` : ''}`;
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
+		case 'run':
+			return reason ?? 'The run did not end in an answer';
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
 		case 'status':
@@ -103,6 +114,7 @@ function failureDescription({ kind, status, requestId, method, path }: Failure):
 			'Raise Timeout under Options, or check how busy the server is. The server may still have done the work.',
 		network: 'Check the Base URL of the credential and that the server runs.',
 		redirect: 'Enter the address the server points to as the Base URL of the credential.',
+		run: 'Look the thread up on the server, or read it with Thread: Get.',
 		unreadable:
 			'Check that the Base URL is the address of an Xpert AI server and look at proxies on the way. The server may have done the work.',
 		status:

@@ -2,15 +2,14 @@ import omitBy from 'lodash/omitBy';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { badInput, checkInput } from '../../execution/badInput';
+import { checkInput } from '../../execution/badInput';
 import { isoText, readFields, readJson, readOption } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
-import { document, documents } from '../../payloads/document';
+import { document } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import { isJsonObject } from '../../transport/answer';
-import { DISPLAY_NAMES } from '../shared/fields';
 import { chunksField, pagesField } from './pages';
 import { textOptions } from './submitFields';
 
@@ -39,20 +38,6 @@ export function documentFromFields(reader: ItemReader): DocumentRecord {
 	const { storeAs, parts } = textParts(reader);
 	addParts(mapped, storeAs, parts);
 	return checkInput(document, mapped, { ...source, fields: [pagesField, chunksField] });
-}
-
-/**
- * The documents in an item's JSON.
- *
- * @throws NodeOperationError naming the place in the JSON and what is expected
- */
-export function documentsFromJson(reader: ItemReader): DocumentRecord[] {
-	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
-	const parameter = DISPLAY_NAMES.jsonBody;
-	const raw: unknown = reader.context.getNodeParameter('jsonBody', reader.itemIndex, undefined);
-	const json = readJson(reader, parameter, raw);
-	if (json === undefined) throw badInput(source, `"${parameter}"`, 'must not be empty');
-	return checkInput(documents, json, { ...source, parameter });
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {

@@ -3,18 +3,19 @@ import type { IBinaryData } from 'n8n-workflow';
 import { badInput, checkInput } from '../../execution/badInput';
 import { asNodeError } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
+import { readJsonBody } from '../../execution/readBody';
 import { readId } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
 import { isUuid } from '../../ingest/identity';
 import { jsonRecords } from '../../ingest/jsonRecords';
-import { document } from '../../payloads/document';
+import { document, documents } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import type { OperationContext } from '../operation';
 import { readBinaryField } from '../shared/binaryField';
 import { DISPLAY_NAMES } from '../shared/fields';
 import { identifier } from './identify';
-import { documentFromFields, documentsFromJson } from './readDocuments';
+import { documentFromFields } from './readDocuments';
 
 type Context = OperationContext['context'];
 
@@ -53,7 +54,7 @@ export async function* itemEntries(
 	}
 	const fromFields = mode !== 'json';
 	const identify = identifier(reader, knowledgebaseId, fromFields);
-	const found = fromFields ? [documentFromFields(reader)] : documentsFromJson(reader);
+	const found = fromFields ? [documentFromFields(reader)] : readJsonBody(reader, documents);
 	yield* found.map((record) => ({ document: identify(record) }));
 }
 

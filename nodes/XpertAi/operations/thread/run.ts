@@ -1,74 +1,85 @@
-import { run as runBody } from '../../payloads/run';
-import type { DeclaredOperation, FieldValues } from '../operation';
-import { fieldCollection, idField } from '../shared/fields';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
 
-/** Runs take seconds to many minutes (service behaviour, E4). */
-const DEFAULT_DEADLINE_SECONDS = 15 * 60;
+import { asNodeError, errorItem, mayContinue } from '../../execution/items';
+import type { ItemError } from '../../execution/items';
+import { readOption } from '../../execution/readFields';
+import { inThreadOrder } from '../../runs/threadOrder';
+import { systemClock } from '../../transport/clock';
+import type { CodedOperation, OperationContext } from '../operation';
+import { runOptions, runProperties } from './runFields';
+import { prepareRun, runItem } from './runItem';
+import type { PreparedRun } from './runItem';
 
-export const run: DeclaredOperation = {
+export const run: CodedOperation = {
 	value: 'run',
 	name: 'Run and Wait',
 	action: 'Run a thread and wait for the answer',
 	description:
-		'Send a message to an assistant on a thread and wait for its answer, also for many minutes',
+		'Ask an assistant and wait for its answer, also for many minutes. A wait that breaks is taken up again.',
 	endpoint: 'E4',
-	method: 'POST',
-	path: '/threads/{threadId}/runs/wait',
-	fields: [
-		idField('threadId', 'The thread to run, such as the threadId that Conversation: Create gives'),
-	],
-	body: {
-		fields: [
-			idField('assistantId', 'The assistant that answers'),
-			{
-				displayName: 'Message',
-				name: 'message',
-				type: 'string',
-				typeOptions: { rows: 3 },
-				default: '',
-				required: true,
-				placeholder: 'e.g. How do I reset the device?',
-				description: 'What to say to the assistant',
-			},
-			fieldCollection('additionalFields', [
-				{
-					displayName: 'File IDs',
-					name: 'files',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. 0f0b5d29-99cd-433a-8aed-09da49af709a',
-					description:
-						'IDs of files to send along, separated by commas. An expression may give a list.',
-				},
-			]),
-		],
-		schema: runBody,
-		compose: sendMessage,
-		labels: {
-			assistant_id: 'Assistant',
-			'input.message.input.input': 'Message',
-			'input.message.input.files': 'File IDs',
-		},
-		notShown: true,
-		example:
-			'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}',
-	},
-	timeoutSeconds: DEFAULT_DEADLINE_SECONDS,
+	properties: runProperties,
+	execute,
 };
 
-/** The shape Xpert servers take (service behaviour, E4). */
-function sendMessage({ assistantId, message, files }: FieldValues): unknown {
-	const ids =
-		typeof files === 'string'
-			? files
-					.split(',')
-					.map((id) => id.trim())
-					.filter(Boolean)
-			: files;
-	const attached =
-		Array.isArray(ids) && ids.length > 0 ? { files: ids.map((id) => ({ id: String(id) })) } : {};
-	return {
-		assistant_id: assistantId,
-		input: { action: 'send', message: { input: { input: message, ...attached } } },
-	};
+type Result = { item: INodeExecutionData } | { error: ItemError };
+
+/** Runs all items, those of the same thread one after another, and keeps their order in the output. */
+async function execute(operation: OperationContext): Promise<INodeExecutionData[]> {
+	const { context } = operation;
+	const indexes = context.getInputData().map((_, itemIndex) => itemIndex);
+	if (indexes.length === 0) return [];
+	const concurrency = readOption(
+		{ context, itemIndex: 0 },
+		runOptions,
+		'concurrency',
+		z.number().int().min(1).max(50),
+	);
+
+	const prepared = indexes.map((itemIndex) => prepare(operation, itemIndex));
+	let stopError = prepared.find(
+		(entry): entry is Failed => 'error' in entry && !mayContinue(context),
+	)?.error;
+	const work = prepared.map((entry, itemIndex) => ({
+		threadId: 'error' in entry ? undefined : entry.threadId,
+		run: async (): Promise<Result> => {
+			const result = 'error' in entry ? entry : await attempt(operation, entry, itemIndex);
+			if (!('error' in result)) return result;
+			if (!mayContinue(context)) stopError ??= result.error;
+			return { item: errorItem(result.error, itemIndex, factsOf(result.error)) };
+		},
+	}));
+	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
+	if (stopError) throw stopError;
+	return results.flatMap((result) => (result && 'item' in result ? [result.item] : []));
+}
+
+type Failed = { error: ItemError };
+
+/** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
+function prepare({ context }: OperationContext, itemIndex: number): PreparedRun | Failed {
+	try {
+		return prepareRun({ context, itemIndex });
+	} catch (caught) {
+		return { error: asNodeError(context, caught, itemIndex) };
+	}
+}
+
+async function attempt(
+	operation: OperationContext,
+	run: PreparedRun,
+	itemIndex: number,
+): Promise<Result> {
+	try {
+		const json = await runItem(operation, run, systemClock);
+		return { item: { json, pairedItem: { item: itemIndex } } };
+	} catch (caught) {
+		return { error: asNodeError(operation.context, caught, itemIndex) };
+	}
+}
+
+/** The thread of a failed run, so that the user can look it up. */
+function factsOf(error: ItemError): IDataObject {
+	const { threadId, conversationId, verdict } = (error.context.data ?? {}) as IDataObject;
+	return threadId === undefined ? {} : { threadId, conversationId, status: verdict };
 }

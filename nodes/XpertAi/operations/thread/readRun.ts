@@ -1,0 +1,65 @@
+import { checkInput } from '../../execution/badInput';
+import { isJsonMode, readJsonBody } from '../../execution/readBody';
+import { readFields, splitIds } from '../../execution/readFields';
+import type { ItemReader } from '../../execution/readFields';
+import { anyJson } from '../../payloads/common';
+import { runBody } from '../../payloads/run';
+import { runInput } from '../../runs/input';
+import type { RunInput, ServerFamily } from '../../runs/input';
+import type { FieldValues } from '../operation';
+import { langGraphFields, runBodyFields } from './runFields';
+
+/**
+ * The body of E4 for an item, from its fields or its JSON.
+ *
+ * @throws NodeOperationError naming the field, the item and what is expected
+ */
+export function readRunBody(reader: ItemReader, family: ServerFamily): unknown {
+	if (isJsonMode(reader)) return readJsonBody(reader, anyJson);
+	const { context, itemIndex } = reader;
+	const kind = context.getNodeParameter('inputType', itemIndex, 'message') as RunInput['kind'];
+	const own = runBodyFields.filter(({ displayOptions }) => {
+		const shown = displayOptions?.show?.inputType;
+		return !shown || shown.includes(kind);
+	});
+	const { assistantId, ...values } = readFields(reader, own);
+	const { langGraphFields: further } = readFields(reader, [langGraphFields]);
+	const body = {
+		...(family === 'langgraph' ? (further as FieldValues | undefined) : {}),
+		assistant_id: assistantId,
+		...runInput(family, toInput(kind, values)),
+	};
+	const source = { node: context.getNode(), itemIndex };
+	return checkInput(runBody, body, {
+		...source,
+		fields: [...own, langGraphFields],
+		labels: LABELS,
+	});
+}
+
+const LABELS = {
+	assistant_id: 'Assistant',
+	input: 'Message',
+	'input.message.input.input': 'Message',
+	'input.message.input.files': 'File IDs',
+	'input.messages': 'Chat Messages',
+	'input.messages.0.content': 'Message',
+	'input.decision.type': 'Decision',
+	'input.target': 'Target',
+};
+
+function toInput(kind: RunInput['kind'], values: FieldValues): RunInput {
+	switch (kind) {
+		case 'chat':
+			return { kind, messages: values.chatMessages };
+		case 'decision':
+			return { kind, decision: values.decision, payload: values.payload, target: values.target };
+		default:
+			return { kind: 'message', text: values.message, files: fileList(values.files) };
+	}
+}
+
+function fileList(files: unknown): unknown {
+	const ids = typeof files === 'string' ? splitIds(files) : files;
+	return Array.isArray(ids) ? ids.map((id: unknown) => ({ id })) : ids;
+}

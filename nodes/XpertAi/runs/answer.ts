@@ -1,0 +1,42 @@
+import { isJsonObject, parseAnswer } from '../transport/answer';
+import { threadState } from '../payloads/run';
+import { lastReply, textOf } from './messages';
+
+/** What the answer of E4 says by itself. */
+export type AnswerReading =
+	| { kind: 'reply'; reply: string }
+	| { kind: 'failed'; reason: string }
+	| { kind: 'interrupted'; interrupt: unknown };
+
+/**
+ * Reads the answer of E4: `{role, content}` from Xpert; the state, `__error__` or `__interrupt__`
+ * from LangGraph (service behaviour, E4).
+ */
+export function readRunAnswer(answer: unknown): AnswerReading {
+	if (!isJsonObject(answer))
+		return { kind: 'reply', reply: typeof answer === 'string' ? answer : '' };
+	if (answer.__error__ !== undefined)
+		return { kind: 'failed', reason: errorReason(answer.__error__) };
+	if (Array.isArray(answer.__interrupt__) && answer.__interrupt__.length > 0) {
+		return { kind: 'interrupted', interrupt: answer.__interrupt__ };
+	}
+	if (answer.content !== undefined) return { kind: 'reply', reply: textOf(answer.content) };
+	const state = threadState.safeParse({ values: answer });
+	return {
+		kind: 'reply',
+		reply: (state.success && lastReply(state.data.values?.messages ?? [])) || '',
+	};
+}
+
+/** The reason in `__error__`, whose message may itself be JSON with the reason inside. */
+function errorReason(error: unknown): string {
+	if (!isJsonObject(error)) return String(error);
+	const { message, error: name } = error;
+	const inner = typeof message === 'string' ? parseAnswer(message) : message;
+	if (isJsonObject(inner)) {
+		const nested = isJsonObject(inner.error) ? inner.error.message : inner.message;
+		if (typeof nested === 'string') return nested;
+	}
+	if (typeof message === 'string' && message !== '') return message;
+	return typeof name === 'string' ? name : 'the server gave no reason';
+}
