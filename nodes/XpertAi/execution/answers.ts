@@ -1,6 +1,7 @@
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Simplification } from '../operations/operation';
 import { toNodeApiError } from '../transport/failure';
 import type { ApiRequest, Send } from '../transport/request';
 import type { ItemReader } from './readFields';
@@ -21,15 +22,16 @@ export async function answerFor(
 	return outcome.answer;
 }
 
-/** Keeps only the named keys of each result, where Simplify is on and the result has any of them. */
+/** What Simplify makes of each result, where it is on; a result with none of the keys stays as it is. */
 export function simplified(
 	{ context, itemIndex }: ItemReader,
-	keys: string[],
+	simplification: Simplification,
 	results: IDataObject[],
 ): IDataObject[] {
 	if (context.getNodeParameter('simplify', itemIndex, true) !== true) return results;
+	if (typeof simplification === 'function') return results.map(simplification);
 	return results.map((json) => {
-		const kept = pick(json, keys);
+		const kept = pick(json, simplification);
 		return Object.keys(kept).length > 0 ? kept : json;
 	});
 }

@@ -59,9 +59,12 @@ export interface DeclaredOperation extends OperationFace {
 	shape?: (answer: unknown) => IDataObject[];
 	/** How long to wait for the answer when Timeout is not set. */
 	timeoutSeconds?: number;
-	/** Keys kept by Simplify; an operation without them has no Simplify switch. */
-	simplify?: string[];
+	/** What Simplify keeps; an operation without it has no Simplify switch. */
+	simplify?: Simplification;
 }
+
+/** The keys Simplify keeps of a result, or what it makes of it. */
+export type Simplification = string[] | ((result: IDataObject) => IDataObject);
 
 /** What an operation with code of its own is given. */
 export interface OperationContext {

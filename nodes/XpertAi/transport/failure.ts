@@ -106,8 +106,16 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 	}
 }
 
-function failureDescription({ kind, status, requestId, method, path }: Failure): string {
-	const hint = {
+function failureDescription({ kind, status, reason, requestId, method, path }: Failure): string {
+	const missing = status === 501 || /not (yet )?implemented/i.test(reason ?? '');
+	const hint = missing ? 'This server does not offer this operation.' : hintFor({ kind, status });
+	const facts = [`Request: ${method} ${path}`];
+	if (requestId) facts.push(`Request ID: ${requestId}`);
+	return [hint, `${facts.join('. ')}.`].filter(Boolean).join(' ');
+}
+
+function hintFor({ kind, status }: Pick<Failure, 'kind' | 'status'>): string {
+	return {
 		refused: 'Open the Xpert AI credential and correct it there.',
 		cancelled: '',
 		timeout:
@@ -123,7 +131,4 @@ function failureDescription({ kind, status, requestId, method, path }: Failure):
 				? 'The server could not finish the request. Run it again later.'
 				: ''),
 	}[kind];
-	const facts = [`Request: ${method} ${path}`];
-	if (requestId) facts.push(`Request ID: ${requestId}`);
-	return [hint, `${facts.join('. ')}.`].filter(Boolean).join(' ');
 }

@@ -146,7 +146,7 @@ export class Harness {
 				url,
 				method,
 				data: body,
-				timeout: 120_000,
+				timeout: 400_000,
 				validateStatus: () => true,
 			});
 			const missing =
