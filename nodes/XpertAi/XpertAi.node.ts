@@ -9,7 +9,9 @@ import type {
 import { catalogue } from './catalogue';
 import { execute } from './execution/execute';
 import { nodeProperties } from './operations/properties';
+import { searchAssistants } from './pickers/assistants';
 import { getDocumentFields } from './pickers/documentFields';
+import { searchThreads } from './pickers/threads';
 
 /** The node's face: everything in it comes from the catalogue. */
 export class XpertAi implements INodeType {
@@ -30,6 +32,7 @@ export class XpertAi implements INodeType {
 	};
 
 	methods = {
+		listSearch: { searchAssistants, searchThreads },
 		resourceMapping: { getDocumentFields },
 	};
 

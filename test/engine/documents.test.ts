@@ -82,7 +82,7 @@ describe('Document: Submit', () => {
 		const { error } = await fixture.run(submit(byName), {
 			items: [...rows(3), { json: { name: 'bad', storageFileId: 'x' } }],
 		});
-		expect(error?.message).toMatch(/"storageFileId" must be a UUID .*\[item 3\]/);
+		expect(error?.message).toMatch(/"Storage File ID" must be a UUID .*\[item 3\]/);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 

@@ -1,4 +1,5 @@
 import camelCase from 'lodash/camelCase';
+import minBy from 'lodash/minBy';
 import truncate from 'lodash/truncate';
 import { NodeOperationError } from 'n8n-workflow';
 import type {
@@ -67,10 +68,11 @@ export function checkInput<Schema extends ZodTypeAny>(
 	);
 }
 
-/** A union reports its branches inside one issue; the first branch's first issue says most. */
+/** A union reports its branches inside one issue; the branch that comes closest says most. */
 function firstIssue(issues: ZodIssue[]): ZodIssue {
 	const [issue] = issues;
-	if (issue?.code === 'invalid_union') return firstIssue(issue.unionErrors[0]?.issues ?? []);
+	if (issue?.code === 'invalid_union')
+		return firstIssue(minBy(issue.unionErrors, ({ issues: found }) => found.length)?.issues ?? []);
 	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
 }
 

@@ -47,12 +47,18 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 	if (id === undefined || id === null || id === '')
 		throw badInput(source, `"${displayName}"`, 'must not be empty');
 	if (typeof id !== 'string') throw badInput(source, `"${displayName}"`, 'must be text', id);
-	const trimmed = id.trim();
+	const trimmed = idInAddress(id.trim());
 	if (trimmed === '') throw badInput(source, `"${displayName}"`, 'must not be empty');
 	if (trimmed === '.' || trimmed === '..' || /\p{Surrogate}/u.test(trimmed)) {
 		throw badInput(source, `"${displayName}"`, 'must be an ID', trimmed);
 	}
 	return trimmed;
+}
+
+/** A pasted address stands for the last UUID in it. */
+function idInAddress(text: string): string {
+	if (!/^https?:\/\//i.test(text)) return text;
+	return text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi)?.at(-1) ?? text;
 }
 
 /**

@@ -1,4 +1,5 @@
 import sortBy from 'lodash/sortBy';
+import startCase from 'lodash/startCase';
 import { z } from 'zod';
 import type { FieldType, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 
@@ -8,11 +9,14 @@ import { document } from '../payloads/document';
 /** Fields offered first; the others wait in the list until they are added. */
 const SHOWN_FIRST = ['name', 'type', 'filePath', 'metadata'];
 
-/** Pages and chunks have fields of their own below the mapper, but equal columns are mapped too. */
-const LABELS: Record<string, string> = {
-	id: 'ID (UUID)',
-	processDuation: 'Process Duration (processDuation)',
-};
+/** The name a user sees for a document field: its words, with the contract's spelling where they hide it. */
+export function documentFieldName(id: string): string {
+	if (id === 'id') return 'ID (UUID)';
+	if (id === 'processDuation') return 'Process Duration (processDuation)';
+	return startCase(id)
+		.replace(/\bId\b/g, 'ID')
+		.replace(/\bUrl\b/g, 'URL');
+}
 
 /**
  * The fields of a document for the resource mapper, read off the schema of the contract, so that
@@ -27,7 +31,7 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 	const type = fieldType(schema);
 	return {
 		id,
-		displayName: LABELS[id] ?? id,
+		displayName: documentFieldName(id),
 		required: false,
 		defaultMatch: false,
 		display: true,

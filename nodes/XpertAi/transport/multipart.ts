@@ -1,8 +1,15 @@
-/** A file to upload. */
+/** A file to upload: its content in memory, or a way to read it piece by piece. */
 export interface UploadFile {
 	name: string;
 	mimeType: string;
-	content: Buffer;
+	content: Buffer | FileStream;
+}
+
+/** Content that is read while it is sent, so that a file of any size takes no memory. */
+export interface FileStream {
+	/** Bytes in all; the request announces them. */
+	size: number;
+	open: () => AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -14,6 +21,39 @@ export function multipartForm(file: UploadFile, parts: Record<string, unknown>):
 	for (const [name, value] of Object.entries(parts)) {
 		form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
 	}
-	form.append('file', new Blob([file.content], { type: file.mimeType }), file.name);
+	const { name, mimeType: type, content } = file;
+	// A name beside the file would make the form copy it, and with it read the stream.
+	form.append(
+		'file',
+		Buffer.isBuffer(content)
+			? new File([content], name, { type })
+			: new StreamedFile(name, type, content),
+	);
 	return form;
+}
+
+/** A file whose content n8n's request helper takes from a stream. */
+class StreamedFile extends File {
+	constructor(
+		name: string,
+		type: string,
+		private readonly content: FileStream,
+	) {
+		super([], name, { type });
+		Object.defineProperty(this, 'size', { value: content.size });
+	}
+
+	override stream(): ReturnType<File['stream']> {
+		const pieces = this.content.open()[Symbol.asyncIterator]();
+		return new ReadableStream({
+			pull: async (controller) => {
+				const { done, value } = await pieces.next();
+				if (done) controller.close();
+				else controller.enqueue(new Uint8Array(value));
+			},
+			cancel: async () => {
+				await pieces.return?.();
+			},
+		});
+	}
 }

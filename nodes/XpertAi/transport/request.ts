@@ -4,6 +4,7 @@ import type {
 	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
+	ILoadOptionsFunctions,
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
@@ -37,12 +38,15 @@ export type Outcome =
 /** Sends one request. Never throws for what the network or the server does. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
 
+/** Where requests are sent from: an execution, or a list in the editor. */
+export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions;
+
 /**
  * Makes the function that sends requests with the node's credential. The token leaves only to the
  * origin of the Base URL: redirects are not followed and the credential's allowed domains are passed
  * on with every request.
  */
-export async function createSend(context: IExecuteFunctions): Promise<Send> {
+export async function createSend(context: RequestContext): Promise<Send> {
 	const credential = await context.getCredentials(CREDENTIAL_NAME);
 	const target = readTarget(credential);
 	const token = String(credential.accessToken ?? '');
@@ -79,7 +83,7 @@ export async function createSend(context: IExecuteFunctions): Promise<Send> {
 			.call(context, CREDENTIAL_NAME, options)
 			.then(
 				(full: IN8nHttpFullResponse) => full,
-				(error: unknown) => networkFailure(error, context.getExecutionCancelSignal()),
+				(error: unknown) => networkFailure(error, cancelSignal(context)),
 			);
 		if ('kind' in response) return fail(response);
 		return readResponse(response, fail, (text) => hideToken(text, token));
@@ -163,6 +167,11 @@ function networkFailure(error: unknown, signal?: AbortSignal): Omit<Failure, 'me
 function hideToken(text: string, token: string): string {
 	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
 	return token === '' ? withoutBearer : withoutBearer.split(token).join('***');
+}
+
+/** Lists in the editor cannot be cancelled. */
+function cancelSignal(context: RequestContext): AbortSignal | undefined {
+	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 }
 
 function headerText(value: unknown): string | undefined {

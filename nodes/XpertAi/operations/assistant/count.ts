@@ -1,6 +1,6 @@
 import { assistantFilter } from '../../payloads/assistant';
 import type { DeclaredOperation } from '../operation';
-import { assistantFilters } from './filters';
+import { assistantFilters, withMetadata } from './filters';
 
 export const count: DeclaredOperation = {
 	value: 'count',
@@ -13,6 +13,7 @@ export const count: DeclaredOperation = {
 	body: {
 		fields: [assistantFilters],
 		schema: assistantFilter,
+		compose: withMetadata,
 		notShown: true,
 		example: '{}',
 	},

@@ -1,5 +1,8 @@
-import type { INodeProperties } from 'n8n-workflow';
+import isEmpty from 'lodash/isEmpty';
+import pickBy from 'lodash/pickBy';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import type { FieldValues } from '../operation';
 import { fieldCollection } from '../shared/fields';
 
 /** The filters that E7 and E9 share. */
@@ -17,7 +20,46 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		type: 'json',
 		default: '{}',
 		placeholder: 'e.g. {"slug": "helper"}',
-		description:
-			'Metadata the assistant must have, as a JSON object, such as slug, type or workspaceId',
+		description: 'Further metadata the assistant must have, as a JSON object',
+	},
+	{
+		displayName: 'Slug',
+		name: 'slug',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. helper',
+		description: 'Short name of the assistant, as in its address',
+	},
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. agent',
+		description: 'Kind of the assistant',
+	},
+	{
+		displayName: 'Workspace ID',
+		name: 'workspaceId',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		description: 'ID of the workspace the assistant is in',
 	},
 ]);
+
+/** Slug, type and workspace are part of the metadata the server filters by (E7, E9). */
+export function withMetadata({
+	slug,
+	type,
+	workspaceId,
+	metadata,
+	...rest
+}: FieldValues): FieldValues {
+	const fields = pickBy(
+		{ slug, type, workspaceId },
+		(value) => value !== undefined && value !== '',
+	);
+	if (isEmpty(fields)) return metadata === undefined ? rest : { ...rest, metadata };
+	return { ...rest, metadata: { ...(metadata as IDataObject | undefined), ...fields } };
+}

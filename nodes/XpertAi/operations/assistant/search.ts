@@ -1,6 +1,6 @@
 import { assistantFilter } from '../../payloads/assistant';
 import type { DeclaredOperation } from '../operation';
-import { assistantFilters } from './filters';
+import { assistantFilters, withMetadata } from './filters';
 
 export const search: DeclaredOperation = {
 	value: 'search',
@@ -13,6 +13,7 @@ export const search: DeclaredOperation = {
 	body: {
 		fields: [assistantFilters],
 		schema: assistantFilter,
+		compose: withMetadata,
 		notShown: true,
 		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
 	},

@@ -1,3 +1,6 @@
+import isEmpty from 'lodash/isEmpty';
+import isPlainObject from 'lodash/isPlainObject';
+import pickBy from 'lodash/pickBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { conversationSearch } from '../../payloads/conversation';
@@ -6,6 +9,14 @@ import { fieldCollection } from '../shared/fields';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const filters: INodeProperties[] = [
+	{
+		displayName: 'Assistant (Xpert) ID',
+		name: 'xpertId',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		description: 'ID of the assistant the conversation is with',
+	},
 	{
 		displayName: 'Order',
 		name: 'order',
@@ -52,6 +63,13 @@ const filters: INodeProperties[] = [
 		description: 'Text to look for in the titles',
 	},
 	{
+		displayName: 'Thread ID',
+		name: 'threadId',
+		type: 'string',
+		default: '',
+		description: 'ID of the thread of the conversation',
+	},
+	{
 		displayName: 'Where',
 		name: 'where',
 		type: 'json',
@@ -73,7 +91,7 @@ export const search: DeclaredOperation = {
 	body: {
 		fields: [fieldCollection('filters', filters)],
 		schema: conversationSearch,
-		compose: withOrder,
+		compose: withWhereAndOrder,
 		notShown: true,
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},
@@ -81,8 +99,22 @@ export const search: DeclaredOperation = {
 	simplify: CONVERSATION_SUMMARY,
 };
 
-function withOrder({ order, ...values }: FieldValues): FieldValues {
-	if (typeof order !== 'object' || order === null) return values;
-	const { column, direction } = order as { column?: string; direction?: string };
-	return { ...values, order: { [column ?? 'createdAt']: direction ?? 'DESC' } };
+/** Assistant and thread are conditions on columns; the order names a column and a direction (E5). */
+function withWhereAndOrder({
+	order,
+	where,
+	xpertId,
+	threadId,
+	...values
+}: FieldValues): FieldValues {
+	const columns = pickBy({ xpertId, threadId }, (value) => value !== undefined && value !== '');
+	const { column, direction } = (order ?? {}) as { column?: string; direction?: string };
+	return {
+		...values,
+		...(isEmpty(columns) ? {} : { where: columns }),
+		...(where === undefined
+			? {}
+			: { where: isPlainObject(where) ? { ...where, ...columns } : where }),
+		...(order === undefined ? {} : { order: { [column ?? 'createdAt']: direction ?? 'DESC' } }),
+	};
 }

@@ -1,3 +1,4 @@
+import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
@@ -9,6 +10,7 @@ import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
 import { document } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
+import { documentFieldName } from '../../pickers/documentFields';
 import { isJsonObject } from '../../transport/answer';
 import { chunksField, pagesField } from './pages';
 import { textOptions } from './submitFields';
@@ -24,6 +26,9 @@ const JSON_FIELDS = [
 	'chunks',
 ];
 
+/** Names of the mapped fields, as the editor shows them. */
+const FIELD_NAMES = mapValues(document.shape, (_, id) => documentFieldName(id));
+
 /**
  * The document an item's fields make.
  *
@@ -37,7 +42,11 @@ export function documentFromFields(reader: ItemReader): DocumentRecord {
 	addParts(mapped, 'chunks', typed.chunks);
 	const { storeAs, parts } = textParts(reader);
 	addParts(mapped, storeAs, parts);
-	return checkInput(document, mapped, { ...source, fields: [pagesField, chunksField] });
+	return checkInput(document, mapped, {
+		...source,
+		fields: [pagesField, chunksField],
+		labels: FIELD_NAMES,
+	});
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {
@@ -63,7 +72,7 @@ function mappedColumns(reader: ItemReader): IDataObject {
 	for (const name of JSON_FIELDS) {
 		const column = filled[name];
 		if (typeof column === 'string')
-			filled[name] = readJson(reader, name, column) as IDataObject[string];
+			filled[name] = readJson(reader, documentFieldName(name), column) as IDataObject[string];
 	}
 	return filled;
 }

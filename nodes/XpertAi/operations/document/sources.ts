@@ -1,5 +1,3 @@
-import type { IBinaryData } from 'n8n-workflow';
-
 import { badInput, checkInput } from '../../execution/badInput';
 import { asNodeError } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
@@ -12,7 +10,7 @@ import { jsonRecords } from '../../ingest/jsonRecords';
 import { document, documents } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import type { OperationContext } from '../operation';
-import { readBinaryField } from '../shared/binaryField';
+import { binaryChunks, readBinaryField } from '../shared/binaryField';
 import { DISPLAY_NAMES } from '../shared/fields';
 import { identifier } from './identify';
 import { documentFromFields } from './readDocuments';
@@ -63,10 +61,10 @@ async function* fileEntries(
 	knowledgebaseId: string,
 ): AsyncGenerator<SourceEntry> {
 	const { context, itemIndex } = reader;
-	const { property, binary } = readBinaryField(reader);
+	const field = readBinaryField(reader);
 	const identify = identifier(reader, knowledgebaseId, false);
 	const source = { node: context.getNode(), itemIndex };
-	for await (const record of jsonRecords(binaryChunks(context, itemIndex, property, binary))) {
+	for await (const record of jsonRecords(binaryChunks(reader, field))) {
 		const place = `Line ${record.line} of the file`;
 		try {
 			if ('flaw' in record) throw badInput(source, place, record.flaw);
@@ -76,20 +74,6 @@ async function* fileEntries(
 			yield { flaw: asNodeError(context, caught, itemIndex) };
 		}
 	}
-}
-
-/** Files that n8n keeps on disk are streamed; those it keeps in memory are there already. */
-async function* binaryChunks(
-	context: Context,
-	itemIndex: number,
-	property: string,
-	binary: IBinaryData,
-): AsyncGenerator<Uint8Array> {
-	if (binary.id === undefined) {
-		yield await context.helpers.getBinaryDataBuffer(itemIndex, property);
-		return;
-	}
-	for await (const chunk of await context.helpers.getBinaryStream(binary.id)) yield chunk as Buffer;
 }
 
 /** Serializes a document, the only time it is. */

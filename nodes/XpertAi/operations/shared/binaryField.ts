@@ -16,15 +16,18 @@ export function binaryFieldName(content: string): INodeProperties {
 	};
 }
 
+/** A binary field of an item, by its name. */
+export interface BinaryField {
+	property: string;
+	binary: IBinaryData;
+}
+
 /**
  * The binary field an item's parameter names.
  *
  * @throws NodeOperationError when the item has no such field, naming those it has
  */
-export function readBinaryField({ context, itemIndex }: ItemReader): {
-	property: string;
-	binary: IBinaryData;
-} {
+export function readBinaryField({ context, itemIndex }: ItemReader): BinaryField {
 	const property = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();
 	const fields = context.getInputData()[itemIndex]?.binary ?? {};
 	const binary = fields[property];
@@ -38,4 +41,16 @@ export function readBinaryField({ context, itemIndex }: ItemReader): {
 		`must name a binary field of the item; ${offer}`,
 		property,
 	);
+}
+
+/** Bytes of a binary field, piece by piece where n8n keeps it on disk; those in memory come at once. */
+export async function* binaryChunks(
+	{ context, itemIndex }: ItemReader,
+	{ property, binary }: BinaryField,
+): AsyncGenerator<Uint8Array> {
+	if (binary.id === undefined) {
+		yield await context.helpers.getBinaryDataBuffer(itemIndex, property);
+		return;
+	}
+	for await (const chunk of await context.helpers.getBinaryStream(binary.id)) yield chunk as Buffer;
 }

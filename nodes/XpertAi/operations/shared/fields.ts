@@ -1,4 +1,4 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyMode, INodePropertyOptions } from 'n8n-workflow';
 
 /** Names the editor shows for parameters that several operations share. */
 export const DISPLAY_NAMES = {
@@ -12,24 +12,53 @@ export const DISPLAY_NAMES = {
 
 type IdName = 'knowledgebaseId' | 'threadId' | 'assistantId' | 'fileId';
 
-/** The field that chooses one record by its id. */
+/** List searches of the records that a contract endpoint can list. */
+const LIST_METHODS: Partial<Record<IdName, string>> = {
+	assistantId: 'searchAssistants',
+	threadId: 'searchThreads',
+};
+
+/** The field that chooses one record: from a list where the API has one, and by its id. */
 export function idField(name: IdName, description: string, required = true): INodeProperties {
+	const searchListMethod = LIST_METHODS[name];
 	return {
 		displayName: DISPLAY_NAMES[name],
 		name,
 		type: 'resourceLocator',
-		default: { mode: 'id', value: '' },
+		default: { mode: searchListMethod ? 'list' : 'id', value: '' },
 		required,
 		description,
+		modes: [...(searchListMethod ? listModes(searchListMethod) : []), ...idModes()],
+	};
+}
+
+function idModes(): INodePropertyMode[] {
+	const { modes } = {
 		modes: [
 			{
 				displayName: 'By ID',
 				name: 'id',
-				type: 'string',
+				type: 'string' as const,
 				placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+				hint: 'Enter the ID, or paste an address that holds it',
 			},
 		],
 	};
+	return modes;
+}
+
+function listModes(searchListMethod: string): INodePropertyMode[] {
+	const { modes } = {
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list' as const,
+				typeOptions: { searchListMethod, searchable: true },
+			},
+		],
+	};
+	return modes;
 }
 
 /** The choice between typed fields and a body of one's own. */

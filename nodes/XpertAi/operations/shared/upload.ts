@@ -12,8 +12,10 @@ import { readTimeoutMs } from '../../execution/runDeclared';
 import { anyJson } from '../../payloads/common';
 import { answerItems } from '../../transport/answer';
 import { multipartForm } from '../../transport/multipart';
+import type { UploadFile } from '../../transport/multipart';
 import type { CodedOperation } from '../operation';
-import { binaryFieldName, readBinaryField } from './binaryField';
+import { binaryChunks, binaryFieldName, readBinaryField } from './binaryField';
+import type { BinaryField } from './binaryField';
 import {
 	bodyMode,
 	fieldCollection,
@@ -94,10 +96,19 @@ async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Pro
 		string,
 		unknown
 	>;
-	const { property, binary } = readBinaryField(reader);
-	const content = await context.helpers.getBinaryDataBuffer(itemIndex, property);
+	const field = readBinaryField(reader);
+	const { fileName, mimeType } = field.binary;
 	return multipartForm(
-		{ name: binary.fileName ?? property, mimeType: binary.mimeType, content },
+		{ name: fileName ?? field.property, mimeType, content: await contentOf(reader, field) },
 		texts,
 	);
+}
+
+/** A file on disk is streamed; one in memory is sent from there. */
+async function contentOf(reader: ItemReader, field: BinaryField): Promise<UploadFile['content']> {
+	const { context, itemIndex } = reader;
+	const { id } = field.binary;
+	if (id === undefined) return await context.helpers.getBinaryDataBuffer(itemIndex, field.property);
+	const { fileSize } = await context.helpers.getBinaryMetadata(id);
+	return { size: fileSize, open: () => binaryChunks(reader, field) };
 }

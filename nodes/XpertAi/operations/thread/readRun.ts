@@ -61,5 +61,5 @@ function toInput(kind: RunInput['kind'], values: FieldValues): RunInput {
 
 function fileList(files: unknown): unknown {
 	const ids = typeof files === 'string' ? splitIds(files) : files;
-	return Array.isArray(ids) ? ids.map((id: unknown) => ({ id })) : ids;
+	return Array.isArray(ids) ? ids.map((id: unknown) => ({ id: String(id) })) : ids;
 }

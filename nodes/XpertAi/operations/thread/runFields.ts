@@ -77,6 +77,7 @@ const chatMessages: INodeProperties = {
 						{ name: 'User', value: 'user' },
 					],
 					default: 'user',
+					description: 'Who says it',
 				},
 				{
 					displayName: 'Content',

@@ -16,11 +16,6 @@ function messageFor(resource: string, operation: string, body: unknown, itemInde
 	return thrownBy(() => checkInput(schema, body, { node, itemIndex, fields, labels })).message;
 }
 
-const run = (message: unknown, files?: unknown) => ({
-	assistant_id: 'a',
-	input: { action: 'send', message: { input: { input: message, files } } },
-});
-
 /** Operation, a wrong body, and the whole message. */
 const WORDING: Array<[string, string, unknown, string]> = [
 	['knowledgebase', 'create', {}, '"Name" is missing [item 0]'],
@@ -79,8 +74,6 @@ const WORDING: Array<[string, string, unknown, string]> = [
 		{ expires_after: 1.5 },
 		'"Expires After" must be a whole number, but is 1.5 [item 0]',
 	],
-	['thread', 'run', run(''), '"Message" must not be empty, but is "" [item 0]'],
-	['thread', 'run', run('a', 'f'), '"File IDs" must be a list (JSON array), but is "f" [item 0]'],
 	[
 		'assistant',
 		'search',

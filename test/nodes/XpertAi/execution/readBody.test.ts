@@ -43,39 +43,6 @@ describe('a body from fields', () => {
 			{ name: 'Manuals', additionalFields: { recall: { topK: 5 } } },
 			{ name: 'Manuals', recall: { topK: 5 } },
 		],
-		[
-			'thread',
-			'run',
-			{ assistantId: { __rl: true, mode: 'id', value: 'a' }, message: 'hello' },
-			{
-				assistant_id: 'a',
-				input: { action: 'send', message: { input: { input: 'hello' } } },
-			},
-		],
-		[
-			'thread',
-			'run',
-			{ assistantId: 'a', message: 'hello', additionalFields: { files: ' f1, f2 ,,' } },
-			{
-				assistant_id: 'a',
-				input: {
-					action: 'send',
-					message: { input: { input: 'hello', files: [{ id: 'f1' }, { id: 'f2' }] } },
-				},
-			},
-		],
-		[
-			'thread',
-			'run',
-			{ assistantId: 'a', message: 'hello', additionalFields: { files: ['f1', 2] } },
-			{
-				assistant_id: 'a',
-				input: {
-					action: 'send',
-					message: { input: { input: 'hello', files: [{ id: 'f1' }, { id: '2' }] } },
-				},
-			},
-		],
 		['conversation', 'create', { title: '' }, {}],
 		[
 			'conversation',
@@ -130,11 +97,6 @@ describe('a body from fields', () => {
 			expect(body(resource, operation, parameters)).toEqual(expected);
 		},
 	);
-
-	it('names the assistant that a run lacks', () => {
-		const { message } = thrownBy(() => body('thread', 'run', { message: 'hello' }));
-		expect(message).toBe('"Assistant" is missing [item 0]');
-	});
 });
 
 describe('a body from JSON', () => {
@@ -165,7 +127,6 @@ describe('a body from JSON', () => {
 	});
 
 	it.each([
-		['thread', 'run', { messages: [{ role: 'user', content: 'LangGraph' }] }],
 		['conversation', 'search', { where: 5 }],
 		['assistant', 'count', [1]],
 		['thread', 'copy', 'text'],
@@ -174,7 +135,7 @@ describe('a body from JSON', () => {
 	});
 
 	it('that does not parse is refused by its name', () => {
-		expect(thrownBy(() => body('thread', 'run', json('{"a":'))).message).toMatch(
+		expect(thrownBy(() => body('assistant', 'count', json('{"a":'))).message).toMatch(
 			/^"JSON Body" must be JSON \(.+\), but is "\{"a":" \[item 0\]$/,
 		);
 	});

@@ -1,0 +1,93 @@
+import uniqBy from 'lodash/uniqBy';
+import type {
+	IDataObject,
+	ILoadOptionsFunctions,
+	INodeListSearchItems,
+	INodeListSearchResult,
+} from 'n8n-workflow';
+
+import { collectPages } from '../execution/paging';
+import { isJsonObject } from '../transport/answer';
+import { toNodeApiError } from '../transport/failure';
+import { createSend } from '../transport/request';
+
+const PAGE_SIZE = 100;
+
+/** Most results looked through for what is typed. */
+const FILTER_REACH = 2000;
+
+const LIST_TIMEOUT_MS = 30_000;
+
+/** A list endpoint, as a picker shows it. */
+interface PickerList {
+	path: string;
+	/** Key of the results in the answer; without it the answer itself is the list. */
+	resultsKey?: string;
+	body: IDataObject;
+	/** What the user has typed. */
+	filter?: string;
+	/** Where the next page starts, as the page before gave it. */
+	paginationToken?: string;
+	/** The entry of a result; none for a result that cannot be chosen. */
+	toEntry: (result: IDataObject) => INodeListSearchItems | undefined;
+}
+
+/**
+ * One page of a picker's entries. Ends on servers that ignore `limit` and `offset` as well, without
+ * showing an entry twice.
+ *
+ * @throws NodeApiError when the server does not answer
+ */
+export async function listPage(
+	context: ILoadOptionsFunctions,
+	list: PickerList,
+): Promise<INodeListSearchResult> {
+	const send = await createSend(context);
+	const fetchPage = async (page: { limit: number; offset: number }) => {
+		const body = JSON.stringify({ ...list.body, ...page });
+		const outcome = await send({
+			method: 'POST',
+			path: list.path,
+			body,
+			timeoutMs: LIST_TIMEOUT_MS,
+		});
+		if (!outcome.ok) throw toNodeApiError(outcome.failure, { node: context.getNode() });
+		const { answer } = outcome;
+		const found = list.resultsKey && isJsonObject(answer) ? answer[list.resultsKey] : answer;
+		return Array.isArray(found) ? found.filter(isJsonObject) : [];
+	};
+	const entries = (results: unknown[]) =>
+		uniqBy(
+			results.filter(isJsonObject).flatMap((result) => list.toEntry(result) ?? []),
+			'value',
+		);
+
+	if (list.filter) {
+		const wanted = list.filter.toLowerCase();
+		const all = entries(await collectPages(fetchPage, FILTER_REACH));
+		return {
+			results: all.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted)),
+		};
+	}
+	const { offset, first } = readToken(list.paginationToken);
+	const page = await fetchPage({ limit: PAGE_SIZE, offset });
+	const results = entries(page);
+	const firstOfPage = String(results[0]?.value ?? '');
+	// The same page again: the server ignores the offset, and everything has been shown.
+	if (offset > 0 && firstOfPage === first) return { results: [] };
+	const hasMore = page.length === PAGE_SIZE;
+	return {
+		results,
+		...(hasMore ? { paginationToken: writeToken(offset + PAGE_SIZE, first || firstOfPage) } : {}),
+	};
+}
+
+/** The token holds the offset and the first entry of all, to recognise a server that starts anew. */
+function readToken(token?: string): { offset: number; first: string } {
+	const [offset = '', ...first] = (token ?? '').split(' ');
+	return { offset: Number(offset) || 0, first: first.join(' ') };
+}
+
+function writeToken(offset: number, first: string): string {
+	return `${offset} ${first}`;
+}
