@@ -27,9 +27,9 @@ const MEASURED: Measured[] = [
 		schema: runBody,
 		good: [say({ input: 'hello' }), say({ input: 'hello', files: [{ id: 'f' }] })],
 		bad: [
-			[say({ input: '' }), 'input'],
+			[say({ input: '' }), 'input.message.input.input'],
 			[say({ input: 5 }), 'input'],
-			[say({ input: 'a', files: [{ id: '' }] }), 'input'],
+			[say({ input: 'a', files: [{ id: '' }] }), 'input.message.input.files.0.id'],
 			[{ ...say({ input: 'hello' }), assistant_id: '' }, 'assistant_id'],
 			[{ ...say({ input: 'hello' }), after_seconds: -1 }, 'after_seconds'],
 		],
