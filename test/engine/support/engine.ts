@@ -5,6 +5,7 @@ import { configureGlobalAxiosDefaults } from '@n8n/backend-network';
 import {
 	BinaryDataService,
 	ExecutionLifecycleHooks,
+	LoadOptionsContext,
 	PackageDirectoryLoader,
 	WorkflowExecute,
 } from 'n8n-core';
@@ -13,6 +14,7 @@ import type {
 	IBinaryData,
 	INode,
 	INodeExecutionData,
+	INodeListSearchResult,
 	INodeParameters,
 	INodeType,
 	INodeTypes,
@@ -59,6 +61,13 @@ export interface Engine {
 	/** Stores a file as binary data, as a previous node would have. */
 	binary: (content: Buffer, fileName: string, mimeType: string) => Promise<IBinaryData>;
 	nodeType: INodeType;
+	/** Asks a picker for a page of its list, as the editor does. */
+	listSearch: (
+		method: string,
+		credential: CredentialData,
+		filter?: string,
+		paginationToken?: string,
+	) => Promise<INodeListSearchResult>;
 }
 
 /** Loads the built package (`dist/`) the way n8n does. Takes about 1.5 s, so share one a test file. */
@@ -78,6 +87,21 @@ export async function createEngine(): Promise<Engine> {
 				content,
 				{ data: '', fileName, mimeType },
 			),
+		listSearch: async (method, credential, filter, paginationToken) => {
+			const workflow = workflowOf({ parameters: {}, credential }, nodeTypes);
+			const search = node.methods?.listSearch?.[method];
+			const workflowNode = workflow.getNode(NODE);
+			if (!search || !workflowNode) throw new Error(`the node has no list search ${method}`);
+			const additionalData = additionalDataOf(workflow, {
+				credentialsHelper: credentialsHelper(
+					loader.getCredential('xpertAiApi').type,
+					credential,
+					nodeTypes,
+				),
+			});
+			const context = new LoadOptionsContext(workflow, workflowNode, additionalData, '');
+			return await search.call(context, filter, paginationToken);
+		},
 		run: async (nodeRun) => {
 			const workflow = workflowOf(nodeRun, nodeTypes);
 			const credentialType = loader.getCredential('xpertAiApi').type;

@@ -1,0 +1,110 @@
+import { derivedId, isUuid } from '../../nodes/XpertAi/ingest/identity';
+import { useFixture } from './support/fixture';
+import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';
+
+const fixture = useFixture();
+const { submit, file, storedNames } = ingestOn(fixture);
+
+const byPath = { ...BY_NAME, documentKey: '={{ $json.filePath }}' };
+const withPaths = (count: number, name = 'doc') =>
+	rows(count, (index) => ({ name: `${name} ${index}`, filePath: `/manuals/${index}.md` }));
+
+describe('ids derived from a key', () => {
+	it('are the same in every run, so that a second run replaces the documents', async () => {
+		const first = await submit(byPath, { items: withPaths(5) });
+		const second = await submit(byPath, { items: withPaths(5, 'new') });
+		const ids = withPaths(5).map(({ json }) =>
+			derivedId(fixture.world.knowledgebaseId, String(json.filePath)),
+		);
+		expect(column(first.items, 'id')).toEqual(ids);
+		expect(column(second.items, 'id')).toEqual(ids);
+		expect(storedNames()).toEqual(column(withPaths(5, 'new'), 'name'));
+	});
+
+	it('belong to the pages too', async () => {
+		const items = withPaths(1).map(({ json }) => ({
+			json: { ...json, pages: [{ pageContent: 'one' }, { pageContent: 'two' }] },
+		}));
+		const pageIds = () =>
+			fixture.sandbox.requests
+				.of('E3')
+				.map(({ body }) => (body as Array<{ pages: object[] }>)[0]?.pages);
+		await submit(byPath, { items });
+		await submit(byPath, { items });
+		const [first, second] = pageIds();
+		expect(first).toEqual([
+			{ pageContent: 'one', id: expect.any(String) },
+			{ pageContent: 'two', id: expect.any(String) },
+		]);
+		expect(second).toEqual(first);
+	});
+
+	it('come from a field of each document in JSON or a file', async () => {
+		const documents = [
+			{ name: 'a', metadata: { key: 'k1' } },
+			{ name: 'b', metadata: { key: 2 } },
+		];
+		const key = { documentKeyField: 'metadata.key' };
+		const { items } = await submit({
+			bodyMode: 'json',
+			jsonBody: JSON.stringify(documents),
+			...key,
+		});
+		await submit({ bodyMode: 'file', ...key }, { items: [await file(JSON.stringify(documents))] });
+		expect(column(items, 'id')).toEqual([
+			derivedId(fixture.world.knowledgebaseId, 'k1'),
+			derivedId(fixture.world.knowledgebaseId, '2'),
+		]);
+		expect(storedNames()).toEqual(['a', 'b']);
+	});
+
+	it('are demanded of every document: one without its key is not sent', async () => {
+		const { outputs } = await submit(byPath, {
+			items: [...withPaths(1), ...rows(1), ...withPaths(1, 'other')],
+			onError: 'continueErrorOutput',
+		});
+		expect(column(outputs[1], 'error')).toEqual(['"Document Key" must not be empty [item 1]']);
+	});
+
+	it('are reported when two documents share one, of which the later stays', async () => {
+		const result = await submit(byPath, {
+			items: [...withPaths(1, 'old'), ...withPaths(1, 'new')],
+		});
+		expect(storedNames()).toEqual(['new 0']);
+		expect(hintsOf(result)).toContain(
+			'1 documents came with the ID of an earlier one and replaced it.',
+		);
+	});
+});
+
+describe('ids of the documents', () => {
+	const own = { ...BY_NAME, documentIdMode: 'field' };
+
+	it('replace the documents of an earlier run', async () => {
+		const ids = withPaths(3).map(({ json }) => derivedId('kb', String(json.filePath)));
+		const withOwn = (name: string) => rows(3, (n) => ({ name: `${name} ${n}`, id: ids[n] ?? '' }));
+		await submit(own, { items: withOwn('old') });
+		const { items } = await submit(own, { items: withOwn('new') });
+		expect(column(items, 'id')).toEqual(ids);
+		expect(storedNames()).toEqual(['new 0', 'new 1', 'new 2']);
+	});
+
+	it.each([{ id: 'a.md' }, { id: '' }, {}])(
+		'must be UUIDs: with %j nothing is sent',
+		async (more) => {
+			const { error } = await submit(own, { items: rows(1, () => more) });
+			expect(error?.message).toMatch(/The document's ID must be a UUID .* \[item 0\]/);
+			expect(fixture.sandbox.requests.all).toEqual([]);
+		},
+	);
+});
+
+it('ids left to the server are new each time', async () => {
+	const parameters = { ...BY_NAME, documentIdMode: 'server' };
+	const items = rows(2, () => ({ id: derivedId('kb', 'k') }));
+	const first = await submit(parameters, { items });
+	await submit(parameters, { items });
+	expect(storedNames()).toEqual(['doc 0', 'doc 1', 'doc 0', 'doc 1']);
+	expect(column(first.items, 'id').every((id) => isUuid(String(id)))).toBe(true);
+	expect(column(first.items, 'id')).not.toContain(derivedId('kb', 'k'));
+});

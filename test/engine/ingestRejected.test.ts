@@ -1,0 +1,167 @@
+import { useFixture } from './support/fixture';
+import {
+	BY_NAME,
+	REFUSED_SOURCE_TYPE,
+	column,
+	hintsOf,
+	ingestOn,
+	origins,
+	rows,
+} from './support/ingest';
+
+const fixture = useFixture();
+const { submit, storedNames, batchSizes } = ingestOn(fixture);
+
+const withIds = { ...BY_NAME, documentKey: '={{ $json.name }}' };
+const REASON =
+	/^The server answered 400: The server's database refused the data: a text is too long/;
+const refused = (bad: number[]) => (index: number) =>
+	bad.includes(index) ? { sourceType: REFUSED_SOURCE_TYPE } : {};
+const viaJson = (count: number, bad: number[], parameters = {}) => ({
+	bodyMode: 'json',
+	jsonBody: JSON.stringify(rows(count, refused(bad)).map(({ json }) => json)),
+	...parameters,
+});
+const range = (from: number, to: number) =>
+	Array.from({ length: to - from }, (_, index) => from + index);
+const namesBut = (count: number, bad: number[]) =>
+	column(rows(count), 'name').filter((_, index) => !bad.includes(index));
+
+describe('a document the server rejects', () => {
+	it('is found among 250 with ids; all others are stored, once', async () => {
+		const result = await submit(viaJson(250, [137], { documentKeyField: 'name' }), {
+			onError: 'continueErrorOutput',
+		});
+		expect(column(result.outputs[0], 'name')).toEqual(namesBut(250, [137]));
+		expect(storedNames()).toHaveLength(249);
+		expect(new Set(storedNames())).toEqual(new Set(namesBut(250, [137])));
+		expect(column(result.outputs[1], 'error')).toEqual([expect.stringMatching(REASON)]);
+		expect(column(result.outputs[1], 'details')).toEqual([
+			expect.objectContaining({ name: 'doc 137', outcome: 'rejected', status: 400, batch: 2 }),
+		]);
+		expect(hintsOf(result)[0]).toBe('Documents: 249 stored, 1 rejected (3 batches).');
+	});
+
+	it('is named with the counts when the node stops', async () => {
+		const { error } = await submit(
+			viaJson(250, [137], { documentKeyField: 'name', options: { batchSize: 50 } }),
+		);
+		expect(error?.message).toMatch(REASON);
+		expect(error?.message).toMatch(
+			/\. 149 documents are stored, 1 are not stored, 50 were not sent$|\. 149 documents are stored, 1 are not stored/,
+		);
+		expect(error?.description).toContain(
+			'A second run replaces documents that carry a UUID as ID and stores all others again.',
+		);
+		expect(storedNames()).toHaveLength(149);
+	});
+
+	it('leaves its whole batch unknown without ids, and nothing is sent twice', async () => {
+		const result = await submit(viaJson(30, [14], { options: { batchSize: 10 } }), {
+			onError: 'continueErrorOutput',
+		});
+		expect(batchSizes()).toEqual([10, 10, 10]);
+		expect(column(result.outputs[0], 'name')).toEqual(namesBut(30, range(10, 20)));
+		expect(column(result.outputs[1], 'details')).toEqual(
+			range(10, 20).map((index) =>
+				expect.objectContaining({ name: `doc ${index}`, outcome: 'unknown' }),
+			),
+		);
+		expect(column(result.outputs[1], 'error')[0]).toMatch(
+			/\. It is not known whether this document is stored$/,
+		);
+		expect(hintsOf(result).join(' ')).toContain('sending them again may store them twice');
+		expect(storedNames()).toEqual(namesBut(30, range(14, 20)));
+	});
+
+	it('is found without ids when the user says so', async () => {
+		const { outputs } = await submit(
+			viaJson(30, [14], { options: { batchSize: 10, isolateWithoutIds: true } }),
+			{ onError: 'continueErrorOutput' },
+		);
+		expect(column(outputs[1], 'details')).toEqual([
+			expect.objectContaining({ name: 'doc 14', outcome: 'rejected' }),
+		]);
+		expect(new Set(storedNames())).toEqual(new Set(namesBut(30, [14])));
+	});
+});
+
+describe('a server that is busy', () => {
+	const busy = (status: number, headers = {}) =>
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [2, 3], do: 'status', status, headers });
+
+	it.each([429, 503])(
+		'answering %i with Retry-After gets the batch again, also without ids',
+		async (status) => {
+			busy(status, { 'retry-after': '0' });
+			const result = await submit({ ...BY_NAME, options: { batchSize: 10 } }, { items: rows(30) });
+			expect(column(result.items, 'attempts')).toEqual(
+				[1, 3, 1].flatMap((attempts) => Array.from({ length: 10 }, () => attempts)),
+			);
+			expect(storedNames()).toEqual(namesBut(30, []));
+			expect(hintsOf(result)).toEqual([
+				'Documents: 30 stored (3 batches, 2 requests tried again).',
+			]);
+		},
+	);
+
+	it('is waited for as long as it asks', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E3',
+			nth: 1,
+			do: 'status',
+			status: 429,
+			headers: { 'retry-after': '1' },
+		});
+		await submit(BY_NAME, { items: rows(1) });
+		const [first, second] = fixture.sandbox.requests.of('E3').map(({ arrivedAt }) => arrivedAt);
+		expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1000);
+	});
+
+	it('gets no batch again that may be stored and has no ids', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
+		const { outputs } = await submit(
+			{ ...BY_NAME, options: { batchSize: 10 } },
+			{ items: rows(30), onError: 'continueErrorOutput' },
+		);
+		expect(fixture.sandbox.requests.of('E3')).toHaveLength(3);
+		expect(origins(outputs[1])).toEqual(range(10, 20));
+		expect(storedNames()).toHaveLength(30);
+	});
+
+	it('gets it again when its documents have ids, and nothing is doubled', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'truncate' });
+		const result = await submit({ ...withIds, options: { batchSize: 10 } }, { items: rows(30) });
+		expect(result.error).toBeUndefined();
+		expect(origins(result.items)).toEqual(range(0, 30));
+		expect(storedNames()).toEqual(namesBut(30, []));
+	});
+
+	it('is given up after Max Tries', async () => {
+		busy(429, { 'retry-after': '0' });
+		const { error } = await submit(
+			{ ...BY_NAME, options: { batchSize: 10, maxTries: 2 } },
+			{ items: rows(30) },
+		);
+		expect(error?.message).toMatch(
+			/^The server answered 429: .*\. 10 documents are stored, 10 are not stored, 10 were not sent$/,
+		);
+	});
+});
+
+describe('a batch that is too large', () => {
+	it('is cut by bytes before it is sent', async () => {
+		const items = rows(10, () => ({ folder: 'x'.repeat(4000) }));
+		await submit({ ...BY_NAME, options: { batchMegabytes: 0.01 } }, { items });
+		expect(batchSizes()).toEqual([2, 2, 2, 2, 2]);
+	});
+
+	it('is halved when the server answers 413, also without ids', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [1, 2], do: 'status', status: 413 });
+		const { items } = await submit(BY_NAME, { items: rows(8) });
+		expect(batchSizes()).toEqual([8, 4, 2, 2, 4]);
+		expect(origins(items)).toEqual(range(0, 8));
+		expect(storedNames()).toEqual(namesBut(8, []));
+	});
+});

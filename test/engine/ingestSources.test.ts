@@ -1,0 +1,162 @@
+import { useFixture } from './support/fixture';
+import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
+
+const fixture = useFixture();
+const { submit, file, storedNames, batchSizes } = ingestOn(fixture);
+
+const fromFile = { bodyMode: 'file' };
+const sent = () => fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as object[]);
+const lines = (count: number, from = 0) =>
+	Array.from({ length: count }, (_, index) => `{"name":"doc ${from + index}"}\n`).join('');
+const names = (count: number) => rows(count).map(({ json }) => json.name);
+
+describe('documents from a file', () => {
+	it('with one a line are sent in batches, in order', async () => {
+		const { items } = await submit(
+			{ ...fromFile, options: { batchSize: 100 } },
+			{ items: [await file(lines(250))] },
+		);
+		expect(batchSizes()).toEqual([100, 100, 50]);
+		expect(storedNames()).toEqual(names(250));
+		expect(column(items, 'name')).toEqual(names(250));
+		expect(new Set(origins(items))).toEqual(new Set([0]));
+	});
+
+	it('with an array of them are sent too, pretty-printed and in Unicode', async () => {
+		const documents = [{ name: 'Überblick 😀' }, { name: 'a "b" ]},{' }, { name: 'c', size: 1 }];
+		await submit(fromFile, {
+			items: [await file(`\ufeff${JSON.stringify(documents, null, 2)}\n`)],
+		});
+		expect(sent()).toEqual(documents);
+	});
+
+	it('come from several files, each paired with its item', async () => {
+		const items = [await file(lines(2)), await file(''), await file(lines(1, 2))];
+		const result = await submit(fromFile, { items });
+		expect(column(result.items, 'name')).toEqual(names(3));
+		expect(origins(result.items)).toEqual([0, 0, 2]);
+	});
+
+	it('that hold nothing send nothing', async () => {
+		const { items, error } = await submit(fromFile, { items: [await file('\n')] });
+		expect({ items, error }).toEqual({ items: [], error: undefined });
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('go past bad lines with Continue, and report each with its number, in its place', async () => {
+		const text = '{"name":"doc 0"}\noops\n\n{"name":"doc 1"}\n{"name":5}\n"text"\n{"name":"doc 2"}';
+		const result = await submit(fromFile, {
+			items: [await file(text)],
+			onError: 'continueErrorOutput',
+		});
+		expect(column(result.outputs[0], 'name')).toEqual(names(3));
+		expect(column(result.outputs[1], 'error')).toEqual([
+			'Line 2 of the file is not valid JSON [item 0]',
+			'"Line 5 of the file" at name must be text, but is 5 [item 0]',
+			'"Line 6 of the file" must be an object (JSON), but is "text" [item 0]',
+		]);
+		expect(column(result.outputs[1], 'details')).toEqual(
+			Array.from({ length: 3 }, () => expect.objectContaining({ outcome: 'rejected' })),
+		);
+		expect(hintsOf(result)[0]).toBe('Documents: 3 stored, 3 rejected (1 batches).');
+	});
+
+	it('stand in the order of the file, good and bad, on one output', async () => {
+		const text = 'a\n{"name":"doc 0"}\nb\n{"name":"doc 1"}\nc\n';
+		const { items } = await submit(fromFile, {
+			items: [await file(text)],
+			onError: 'continueRegularOutput',
+		});
+		expect(items.map(({ json }) => json.name ?? 'bad')).toEqual([
+			'bad',
+			'doc 0',
+			'bad',
+			'doc 1',
+			'bad',
+		]);
+	});
+
+	it('end at a bad line with Stop, and it is said how many are stored', async () => {
+		const { error } = await submit(
+			{ ...fromFile, options: { batchSize: 2 } },
+			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
+		);
+		expect(error?.message).toBe(
+			'Line 6 of the file is not valid JSON [item 0]. 5 documents are stored, 1 are not stored',
+		);
+		expect(storedNames()).toEqual(names(5));
+	});
+
+	it('need a file', async () => {
+		const { error } = await submit(
+			{ ...fromFile, binaryPropertyName: 'attachment' },
+			{ items: [await file('{}')] },
+		);
+		expect(error?.message).toMatch(/"Input Binary Field" must name a binary field .*"attachment"/);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe('the text of a document', () => {
+	const text = 'First sentence. Second one. A third.';
+	const withText = (textOptions: object) =>
+		submit(
+			{ ...BY_NAME, text: '={{ $json.body }}', textOptions: { ...textOptions } },
+			{
+				items: rows(1, () => ({ body: text })),
+			},
+		);
+
+	it('becomes a page', async () => {
+		await withText({});
+		expect(sent()).toEqual([{ name: 'doc 0', pages: [{ pageContent: text }] }]);
+	});
+
+	it('becomes a chunk when it is to', async () => {
+		await withText({ storeAs: 'chunks' });
+		expect(sent()).toEqual([{ name: 'doc 0', chunks: [{ pageContent: text }] }]);
+	});
+
+	it('is cut into parts at the delimiters', async () => {
+		await withText({ storeAs: 'chunks', chunkSize: 18, delimiter: '.' });
+		expect(sent()).toEqual([
+			{
+				name: 'doc 0',
+				chunks: [
+					{ pageContent: 'First sentence.' },
+					{ pageContent: ' Second one.' },
+					{ pageContent: ' A third.' },
+				],
+			},
+		]);
+	});
+
+	it('is cut into parts that overlap', async () => {
+		await withText({ chunkSize: 16, chunkOverlap: 4, delimiter: '.' });
+		const pages = (sent()[0] as { pages: Array<{ pageContent: string }> }).pages;
+		expect(pages.map(({ pageContent }) => pageContent)).toEqual([
+			'First sentence.',
+			'nce. Second one.',
+			'one. A third.',
+		]);
+	});
+
+	it('comes behind the pages the document has, and an empty one adds none', async () => {
+		const page = { pageContent: 'cover' };
+		await submit(
+			{ ...BY_NAME, text: '={{ $json.body }}' },
+			{
+				items: rows(2, (index) => ({ pages: [page], body: index === 0 ? text : '' })),
+			},
+		);
+		expect(sent()).toEqual([
+			{ name: 'doc 0', pages: [page, { pageContent: text }] },
+			{ name: 'doc 1', pages: [page] },
+		]);
+	});
+
+	it('cannot repeat more than a part holds', async () => {
+		const { error } = await withText({ chunkSize: 10, chunkOverlap: 10 });
+		expect(error?.message).toBe('"Chunk Overlap" must be at most 9, but is 10 [item 0]');
+	});
+});

@@ -1,0 +1,101 @@
+import { useFixture } from './support/fixture';
+import { BY_NAME, REFUSED_SOURCE_TYPE, hintsOf, ingestOn, rows } from './support/ingest';
+
+const fixture = useFixture();
+const { submit, file, storedNames } = ingestOn(fixture);
+
+const summary = { ...BY_NAME, output: 'summary', documentKey: '={{ $json.name }}' };
+const sentBytes = () =>
+	fixture.sandbox.requests.of('E3').reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+
+describe('the summary', () => {
+	it('is one item with the counts, paired with all items', async () => {
+		const { items } = await submit({ ...summary, options: { batchSize: 10 } }, { items: rows(25) });
+		expect(items).toHaveLength(1);
+		expect(items[0]?.json).toEqual({
+			documents: 25,
+			stored: 25,
+			rejected: 0,
+			unknown: 0,
+			unchanged: 0,
+			batches: 3,
+			bytes: sentBytes(),
+			attempts: 3,
+			retries: 0,
+			splits: 0,
+			seconds: expect.any(Number),
+			failed: [],
+		});
+		expect(items[0]?.pairedItem).toEqual(rows(25).map((_, item) => ({ item })));
+	});
+
+	it('counts retries and splits, and names what was not stored', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E3',
+			nth: 1,
+			do: 'status',
+			status: 503,
+			headers: { 'retry-after': '0' },
+		});
+		const documents = rows(4, (index) => (index === 2 ? { sourceType: REFUSED_SOURCE_TYPE } : {}));
+		const result = await submit(
+			{
+				bodyMode: 'json',
+				jsonBody: JSON.stringify(documents.map(({ json }) => json)),
+				documentKeyField: 'name',
+				output: 'summary',
+			},
+			{ onError: 'continueErrorOutput' },
+		);
+		expect(result.outputs[0]?.[0]?.json).toMatchObject({
+			documents: 4,
+			stored: 3,
+			rejected: 1,
+			batches: 1,
+			attempts: 6,
+			retries: 1,
+			splits: 2,
+			bytes: sentBytes(),
+			failed: [
+				{
+					id: expect.any(String),
+					name: 'doc 2',
+					outcome: 'rejected',
+					status: 400,
+					reason: expect.stringMatching(/too long/),
+				},
+			],
+		});
+		expect(hintsOf(result)[0]).toBe(
+			'Documents: 3 stored, 1 rejected (1 batches, 1 requests tried again).',
+		);
+	});
+
+	it('counts the lines of a file that are no documents', async () => {
+		const { outputs } = await submit(
+			{ bodyMode: 'file', output: 'summary' },
+			{ items: [await file('{"name":"a"}\noops\n')], onError: 'continueErrorOutput' },
+		);
+		expect(outputs[0]?.[0]?.json).toMatchObject({
+			documents: 2,
+			stored: 1,
+			rejected: 1,
+			failed: [{ outcome: 'rejected', reason: 'Line 2 of the file is not valid JSON [item 0]' }],
+		});
+		expect(storedNames()).toEqual(['a']);
+	});
+
+	it('covers several knowledgebases', async () => {
+		const other = fixture.sandbox.store.putKnowledgebase({ name: 'Other' });
+		const { items } = await submit(
+			{ ...summary, knowledgebaseId: '={{ $json.kb }}' },
+			{
+				items: rows(6, (index) => ({
+					kb: index % 2 === 0 ? other.id : fixture.world.knowledgebaseId,
+				})),
+			},
+		);
+		expect(items[0]?.json).toMatchObject({ documents: 6, stored: 6, batches: 2 });
+		expect(fixture.sandbox.store.documentsOf(other.id)).toHaveLength(3);
+	});
+});

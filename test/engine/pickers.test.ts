@@ -1,0 +1,90 @@
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+const list = async (method: string, filter?: string, token?: string) => {
+	const { url: baseUrl, accessToken } = fixture.sandbox;
+	return await fixture.engine.listSearch(method, { baseUrl, accessToken }, filter, token);
+};
+
+/** All pages of a picker, as somebody scrolls through them. */
+async function scroll(method: string) {
+	const pages = [];
+	for (let token: string | undefined, n = 0; n < 20; n++) {
+		const page = await list(method, undefined, token);
+		pages.push(page.results);
+		token = page.paginationToken as string | undefined;
+		if (!token) return pages.flat();
+	}
+	throw new Error('the list does not end');
+}
+
+describe('the list of assistants', () => {
+	it('shows titles and chooses by ID', async () => {
+		const { results } = await list('searchAssistants');
+		expect(results.map(({ name }) => name)).toEqual(
+			expect.arrayContaining(['Sandbox Assistant', 'Echo', 'Broken']),
+		);
+		for (const { value } of results) expect(value).toMatch(/^[0-9a-f-]{36}$/);
+	});
+
+	it('filters by what is typed', async () => {
+		const { results, paginationToken } = await list('searchAssistants', 'ECH');
+		expect(results.map(({ name }) => name)).toEqual(['Echo']);
+		expect(paginationToken).toBeUndefined();
+	});
+
+	it.each([97, 100, 150])(
+		'ends without doubles on a server that ignores limit and offset, with %i more assistants',
+		async (more) => {
+			for (let n = 0; n < more; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });
+			const entries = await scroll('searchAssistants');
+			expect(entries).toHaveLength(more + 3);
+			expect(new Set(entries.map(({ value }) => value)).size).toBe(more + 3);
+		},
+	);
+
+	it('says why it cannot be shown', async () => {
+		fixture.sandbox.faults.add({ do: 'status', status: 403, body: { message: 'Forbidden' } });
+		await expect(list('searchAssistants')).rejects.toThrow('The server answered 403: Forbidden');
+	});
+});
+
+describe('the list of threads', () => {
+	it('shows title and last change, newest first, and chooses the thread', async () => {
+		const { results } = await list('searchThreads');
+		expect(results.map(({ value }) => value)).toEqual(
+			expect.arrayContaining([fixture.world.threadId, fixture.world.ranThreadId]),
+		);
+		expect(results[0]?.name).toMatch(/^T.* · \d{4}-\d{2}-\d{2} \d{2}:\d{2}$/);
+	});
+
+	it('pages through many conversations', async () => {
+		for (let n = 0; n < 230; n++) fixture.sandbox.store.putConversation({ title: `Talk ${n}` });
+		const entries = await scroll('searchThreads');
+		expect(entries).toHaveLength(232);
+		expect(new Set(entries.map(({ value }) => value)).size).toBe(232);
+	});
+
+	it('filters by title', async () => {
+		fixture.sandbox.store.putConversation({ title: 'About invoices' });
+		const { results } = await list('searchThreads', 'invoice');
+		expect(results.map(({ name }) => name)).toEqual([expect.stringContaining('About invoices')]);
+	});
+});
+
+describe('an ID', () => {
+	it('may be pasted as an address that holds it', async () => {
+		const { ranThreadId } = fixture.world;
+		const { items } = await fixture.run({
+			resource: 'thread',
+			operation: 'get',
+			threadId: {
+				__rl: true,
+				mode: 'id',
+				value: `https://app.example.com/chat/${ranThreadId}?tab=1`,
+			},
+		});
+		expect(items[0]?.json).toMatchObject({ threadId: ranThreadId, status: 'idle' });
+	});
+});

@@ -1,0 +1,110 @@
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeParameters,
+} from 'n8n-workflow';
+
+import type { NodeResult } from './engine';
+import type { Fixture } from './fixture';
+
+/** Longer than the server's column for a source type: the schema takes it, the server does not. */
+export const REFUSED_SOURCE_TYPE = 'x'.repeat(21);
+
+/** Documents from columns of the input items. */
+export const BY_NAME: INodeParameters = {
+	documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
+};
+
+/** What tests of ingestion do with the fixture. */
+export interface Ingest {
+	/** Submits documents to the world's knowledgebase. */
+	submit: (
+		parameters: INodeParameters,
+		options?: Parameters<Fixture['run']>[1],
+	) => Promise<NodeResult>;
+	/** An item with this text as its file. */
+	file: (text: string) => Promise<INodeExecutionData>;
+	/** Names of the documents on the server, in the order they were first stored. */
+	storedNames: () => unknown[];
+	/** How many documents each bulk request held. */
+	batchSizes: () => number[];
+}
+
+/** Makes the helpers of a fixture. */
+export function ingestOn(fixture: Fixture): Ingest {
+	return {
+		submit: async (parameters, options) =>
+			await fixture.run(
+				{
+					resource: 'document',
+					operation: 'submit',
+					knowledgebaseId: fixture.world.knowledgebaseId,
+					...parameters,
+				},
+				options,
+			),
+		file: async (text) => ({
+			json: { source: 'file' },
+			binary: {
+				data: await fixture.engine.binary(Buffer.from(text), 'documents.json', 'application/json'),
+			},
+		}),
+		storedNames: () =>
+			fixture.sandbox.store
+				.documentsOf(fixture.world.knowledgebaseId)
+				.map(({ name }) => name as unknown),
+		batchSizes: () =>
+			fixture.sandbox.requests.of('E3').map(({ body }) => (body as unknown[]).length),
+	};
+}
+
+/** So many items, each a document with a name and more columns if asked for. */
+export function rows(
+	count: number,
+	more: (index: number) => IDataObject = () => ({}),
+): INodeExecutionData[] {
+	return Array.from({ length: count }, (_, index) => ({
+		json: { name: `doc ${index}`, ...more(index) },
+	}));
+}
+
+/** One field of the items of an output. */
+export function column(items: INodeExecutionData[] | undefined, name: string): unknown[] {
+	return (items ?? []).map(({ json }) => json[name]);
+}
+
+/** The items of an output the documents came from. */
+export function origins(items: INodeExecutionData[] | undefined): unknown[] {
+	return (items ?? []).map(({ pairedItem }) => (pairedItem as { item: number }).item);
+}
+
+/** The lines shown in the output pane. */
+export function hintsOf({ hints }: NodeResult): string[] {
+	return hints.map(({ message }) => message);
+}
+
+/**
+ * Keeps the node's static data from one run of a test to the next, as n8n does after a production
+ * execution.
+ */
+export function keepStaticData(fixture: Fixture): { kept: IDataObject } {
+	const state = { kept: {} as IDataObject };
+	beforeEach(() => {
+		const type = fixture.engine.nodeType;
+		const { execute } = type;
+		state.kept = {};
+		type.execute = async function (this: IExecuteFunctions, response) {
+			const data = this.getWorkflowStaticData('node');
+			Object.assign(data, structuredClone(state.kept));
+			try {
+				return (await execute?.call(this, response)) ?? [];
+			} finally {
+				state.kept = JSON.parse(JSON.stringify(data)) as IDataObject;
+			}
+		};
+	});
+	// The method of the class shows again.
+	afterEach(() => void delete fixture.engine.nodeType.execute);
+	return state;
+}

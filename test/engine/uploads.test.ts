@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+
+describe('an upload', () => {
+	it.each([0, 1, 65_537, 1_000_000])('of %i bytes arrives as it was', async (size) => {
+		const content = Buffer.alloc(size, 'abcdefg');
+		const binary = await fixture.engine.binary(content, 'résumé.bin', 'application/octet-stream');
+		const { items, error } = await fixture.run(
+			{ resource: 'file', operation: 'create' },
+			{ items: [{ json: {}, binary: { data: binary } }] },
+		);
+		expect(error).toBeUndefined();
+		const [file] = fixture.sandbox.requests.of('E16')[0]?.files ?? [];
+		expect(file).toMatchObject({
+			filename: 'résumé.bin',
+			size,
+			mimetype: 'application/octet-stream',
+		});
+		expect(sha256(file?.content ?? Buffer.from('missing'))).toBe(sha256(content));
+		expect(items[0]?.json).toMatchObject({ originalName: 'résumé.bin', size });
+	});
+
+	it('announces its length, so that proxies need not buffer it', async () => {
+		await fixture.run({ resource: 'fileContext', operation: 'create' });
+		const [request] = fixture.sandbox.requests.of('E12');
+		expect(Number(request?.headers['content-length'])).toBeGreaterThan(11);
+	});
+
+	it('names the IDs that Delete and a document need', async () => {
+		const file = await fixture.run({ resource: 'file', operation: 'create' });
+		const context = await fixture.run({ resource: 'fileContext', operation: 'create' });
+		expect(file.items[0]?.json.id).toEqual(expect.any(String));
+		expect(context.items[0]?.json.storageFileId).toEqual(expect.any(String));
+	});
+});
