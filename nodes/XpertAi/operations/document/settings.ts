@@ -5,7 +5,7 @@ import { readOption } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import type { BatchLimits } from '../../ingest/batches';
 import type { RetryLimits } from '../../transport/retryPolicy';
-import { submitOptions } from './submitFields';
+import { submitOptions } from './submitOptions';
 
 const MINUTE_MS = 60_000;
 const MEGABYTE = 1024 * 1024;

@@ -2,17 +2,9 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { binaryFieldName } from '../shared/binaryField';
-import {
-	bodyMode,
-	idField,
-	jsonBodyField,
-	optionsField,
-	simplify,
-	timeoutOption,
-} from '../shared/fields';
+import { bodyMode, idField, jsonBodyField, simplify } from '../shared/fields';
 import { chunksField, pagesField } from './pages';
-
-const BATCH_TIMEOUT_SECONDS = 300;
+import { submitOptions } from './submitOptions';
 
 const sourceMode: INodeProperties = {
 	...bodyMode,
@@ -176,100 +168,6 @@ const output: INodeProperties = {
 	default: 'documents',
 	description: 'What the node gives to the next one',
 };
-
-/** The collection Options of Submit. */
-export const submitOptions = optionsField([
-	{
-		displayName: 'Batch Size',
-		name: 'batchSize',
-		type: 'number',
-		typeOptions: { minValue: 1, numberPrecision: 0 },
-		default: 100,
-		description: 'Max number of documents in one request',
-	},
-	{
-		displayName: 'Batch Size (MB)',
-		name: 'batchMegabytes',
-		type: 'number',
-		typeOptions: { minValue: 0.01, maxValue: 50, numberPrecision: 2 },
-		default: 8,
-		description: 'Max size of one request. Servers take up to 50 MB.',
-	},
-	{
-		displayName: 'Isolate Rejected Documents Without IDs',
-		name: 'isolateWithoutIds',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
-	},
-	{
-		displayName: 'Max Tries',
-		name: 'maxTries',
-		type: 'number',
-		typeOptions: { minValue: 1, numberPrecision: 0 },
-		default: 5,
-		description: 'How often to send a request that meets a busy server or a broken connection',
-	},
-	{
-		displayName: 'Process After Storing',
-		name: 'processAfterStoring',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to have the server embed the documents, which storing alone does not. An Xpert AI server extension beyond the base contract.',
-	},
-	{
-		displayName: 'Requests at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 20, numberPrecision: 0 },
-		default: 1,
-		description:
-			'More than 1 is faster, but the document counter the server shows for the knowledgebase then ends too low. The documents themselves are all there.',
-	},
-	{
-		displayName: 'Resend All',
-		name: 'resendAll',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to forget what earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
-	},
-	{
-		displayName: 'Retry for (Minutes)',
-		name: 'retryMinutes',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: 10,
-		description: 'How long to go on trying to send one request',
-	},
-	{
-		displayName: 'Skip Unchanged',
-		name: 'skipUnchanged',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs.',
-	},
-	timeoutOption(BATCH_TIMEOUT_SECONDS),
-	{
-		displayName: 'Wait for Processing (Minutes)',
-		name: 'waitMinutes',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: 30,
-		description: 'How long Wait Until Processed may take',
-	},
-	{
-		displayName: 'Wait Until Processed',
-		name: 'waitUntilProcessed',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to wait until the server has embedded the documents. Documents it fails to process count as failed.',
-	},
-]);
 
 const only = (mode: 'fields' | 'json' | 'file', fields: INodeProperties[]) =>
 	updateDisplayOptions({ show: { bodyMode: [mode] } }, fields);

@@ -7,7 +7,8 @@ import { runBody } from '../../payloads/run';
 import { runInput } from '../../runs/input';
 import type { RunInput, ServerFamily } from '../../runs/input';
 import type { FieldValues } from '../operation';
-import { langGraphFields, runBodyFields } from './runFields';
+import { langGraphFields } from './langGraphFields';
+import { runBodyFields } from './runFields';
 
 /**
  * The body of E4 for an item, from its fields or its JSON.

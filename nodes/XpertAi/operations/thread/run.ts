@@ -7,9 +7,10 @@ import { readOption } from '../../execution/readFields';
 import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
 import type { CodedOperation, OperationContext } from '../operation';
-import { runOptions, runProperties } from './runFields';
+import { runProperties } from './runFields';
 import { prepareRun, runItem } from './runItem';
 import type { PreparedRun } from './runItem';
+import { runOptions } from './runOptions';
 
 export const run: CodedOperation = {
 	value: 'run',

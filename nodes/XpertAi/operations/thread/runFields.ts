@@ -2,7 +2,9 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { bodyProperties } from '../properties';
-import { fieldCollection, idField, optionsField, simplify } from '../shared/fields';
+import { fieldCollection, idField, simplify } from '../shared/fields';
+import { langGraphFields } from './langGraphFields';
+import { runOptions } from './runOptions';
 
 const threadSource: INodeProperties = {
 	displayName: 'Conversation',
@@ -129,157 +131,6 @@ const messageFields = fieldCollection('additionalFields', [
 		default: '',
 		placeholder: 'e.g. 0f0b5d29-99cd-433a-8aed-09da49af709a',
 		description: 'IDs of files to send along, separated by commas. An expression may give a list.',
-	},
-]);
-
-/** Further fields of E4 that LangGraph servers know. */
-export const langGraphFields: INodeProperties = {
-	displayName: 'LangGraph Fields',
-	name: 'langGraphFields',
-	type: 'collection',
-	placeholder: 'Add field',
-	default: {},
-	options: [
-		{
-			displayName: 'After Seconds',
-			name: 'after_seconds',
-			type: 'number',
-			default: 0,
-			description: 'Seconds to wait before the run starts',
-		},
-		{
-			displayName: 'Config',
-			name: 'config',
-			type: 'json',
-			default: '{}',
-			description: 'Tags, recursion_limit and configurable, as a JSON object',
-		},
-		{
-			displayName: 'Context',
-			name: 'context',
-			type: 'json',
-			default: '{}',
-			description: 'Static context of the run, as a JSON object',
-		},
-		{
-			displayName: 'If Not Exists',
-			name: 'if_not_exists',
-			type: 'options',
-			options: [
-				{ name: 'Create', value: 'create' },
-				{ name: 'Reject', value: 'reject' },
-			],
-			default: 'reject',
-			description: 'What to do when the thread does not exist',
-		},
-		{
-			displayName: 'Interrupt After',
-			name: 'interrupt_after',
-			type: 'json',
-			default: '[]',
-			description: 'Nodes to interrupt the run after, as a JSON array of names',
-		},
-		{
-			displayName: 'Interrupt Before',
-			name: 'interrupt_before',
-			type: 'json',
-			default: '[]',
-			description: 'Nodes to interrupt the run before, as a JSON array of names',
-		},
-		{
-			displayName: 'Metadata',
-			name: 'metadata',
-			type: 'json',
-			default: '{}',
-			description: 'Metadata of the run, as a JSON object',
-		},
-		{
-			displayName: 'Multitask Strategy',
-			name: 'multitask_strategy',
-			type: 'options',
-			options: [
-				{ name: 'Enqueue', value: 'enqueue' },
-				{ name: 'Interrupt', value: 'interrupt' },
-				{ name: 'Reject', value: 'reject' },
-				{ name: 'Rollback', value: 'rollback' },
-			],
-			default: 'reject',
-			description: 'What the server does when the thread is busy',
-		},
-		{
-			displayName: 'On Completion',
-			name: 'on_completion',
-			type: 'options',
-			options: [
-				{ name: 'Delete', value: 'delete' },
-				{ name: 'Keep', value: 'keep' },
-			],
-			default: 'keep',
-			description: 'What becomes of a stateless thread after the run',
-		},
-		{
-			displayName: 'Webhook',
-			name: 'webhook',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. https://example.com/done',
-			description: 'Address the server calls when the run has ended',
-		},
-	],
-};
-
-/** The collection Options of Run and Wait. */
-export const runOptions = optionsField([
-	{
-		displayName: 'Deadline (Minutes)',
-		name: 'deadlineMinutes',
-		type: 'number',
-		typeOptions: { minValue: 0.01 },
-		default: 15,
-		description:
-			'How long a run may take in all, also for hours. It covers waiting for the thread, the run itself and taking up a broken wait.',
-	},
-	{
-		displayName: 'Runs at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 },
-		default: 5,
-		description:
-			'How many threads run side by side. Runs on the same thread always go one after another.',
-	},
-	{
-		displayName: 'Server',
-		name: 'serverFamily',
-		type: 'options',
-		options: [
-			{
-				name: 'LangGraph',
-				value: 'langgraph',
-				description: 'A server that follows the LangGraph protocol',
-			},
-			{ name: 'Xpert AI', value: 'xpert' },
-		],
-		default: 'xpert',
-		description: 'Which shape the input is sent in',
-	},
-	{
-		displayName: 'Title',
-		name: 'title',
-		type: 'string',
-		default: '',
-		description: 'Title of a new conversation; the start of the message without it',
-	},
-	{
-		displayName: 'When the Thread Is Busy',
-		name: 'whenBusy',
-		type: 'options',
-		options: [
-			{ name: 'Fail', value: 'fail', description: 'Say so at once' },
-			{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
-		],
-		default: 'wait',
-		description: 'What to do when another run is going on on the thread',
 	},
 ]);
 

@@ -18,7 +18,7 @@ import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
 import { DISPLAY_NAMES } from '../shared/fields';
 import { readRunBody } from './readRun';
-import { runOptions } from './runFields';
+import { runOptions } from './runOptions';
 
 const MINUTE_MS = 60_000;
 const SETUP_TIMEOUT_MS = 60_000;
