@@ -48,7 +48,7 @@ describe('a document the server rejects', () => {
 		);
 		expect(error?.message).toMatch(REASON);
 		expect(error?.message).toMatch(
-			/\. 149 documents are stored, 1 are not stored, 50 were not sent$|\. 149 documents are stored, 1 are not stored/,
+			/\. 149 documents are stored, 1 are not stored, 100 were not sent$/,
 		);
 		expect(error?.description).toContain(
 			'A second run replaces documents that carry a UUID as ID and stores all others again.',

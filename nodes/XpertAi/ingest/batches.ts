@@ -19,24 +19,33 @@ export interface BatchLimits {
 const BRACKETS = 2;
 const COMMA = 1;
 
-/** Cuts documents into batches, in order, each document in exactly one. */
+/**
+ * Cuts documents into batches, in order, each document in exactly one. When the source breaks, what it
+ * gave before is still handed on.
+ */
 export async function* batches<Origin>(
 	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
 	{ maxCount, maxBytes }: BatchLimits,
 ): AsyncGenerator<Array<Prepared<Origin>>> {
 	let batch: Array<Prepared<Origin>> = [];
 	let bytes = BRACKETS;
-	for await (const document of documents) {
-		const grown = bytes + document.bytes + (batch.length > 0 ? COMMA : 0);
-		if (batch.length > 0 && (batch.length >= maxCount || grown > maxBytes)) {
-			yield batch;
-			batch = [];
-			bytes = BRACKETS;
+	let broken: { error: unknown } | undefined;
+	try {
+		for await (const document of documents) {
+			const grown = bytes + document.bytes + (batch.length > 0 ? COMMA : 0);
+			if (batch.length > 0 && (batch.length >= maxCount || grown > maxBytes)) {
+				yield batch;
+				batch = [];
+				bytes = BRACKETS;
+			}
+			bytes += document.bytes + (batch.length > 0 ? COMMA : 0);
+			batch.push(document);
 		}
-		bytes += document.bytes + (batch.length > 0 ? COMMA : 0);
-		batch.push(document);
+	} catch (error) {
+		broken = { error };
 	}
 	if (batch.length > 0) yield batch;
+	if (broken) throw broken.error;
 }
 
 /** Both halves of a batch of at least two documents. */

@@ -94,7 +94,8 @@ class ArraySplitter implements Splitter {
 
 	private startLine = 1;
 
-	private closed = false;
+	/** The last line with something behind the end of the array, which is told once a line. */
+	private strayLine = 0;
 
 	push(text: string): Piece[] {
 		this.buffer += text;
@@ -108,25 +109,42 @@ class ArraySplitter implements Splitter {
 	}
 
 	end(): Piece[] {
-		if (this.closed) return [];
+		if (this.depth === 0) return [];
 		const text = this.start >= 0 ? this.buffer.slice(this.start) : '';
 		return [{ text: `${text} (the array is not closed)`, line: this.startLine }];
 	}
 
 	private step(char: string, pieces: Piece[]): void {
-		const opens = char === '{' || char === '[';
-		const closes = char === '}' || char === ']';
 		if (char === '\n') this.line += 1;
+		if (this.depth === 0) {
+			this.stepOutside(char, pieces);
+			return;
+		}
+		const opens = char === '{' || char === '[';
+		// A brace too many is part of a bad element; only a bracket ends the array.
+		const closes = char === ']' || (char === '}' && this.depth > 1);
 		if (this.depth === 1 && (char === ',' || char === ']')) this.finish(pieces);
-		else if (this.depth >= 1 && this.start < 0 && !/\s/.test(char)) {
+		else if (this.start < 0 && !/\s/.test(char)) {
 			this.start = this.position;
 			this.startLine = this.line;
 		}
 		if (char === '"') this.inString = true;
 		if (opens) this.depth += 1;
 		if (closes) this.depth -= 1;
-		if (closes && this.depth === 0) this.closed = true;
 		this.position += 1;
+	}
+
+	/** Before and behind the array there may be blanks, and further arrays. */
+	private stepOutside(char: string, pieces: Piece[]): void {
+		this.position += 1;
+		if (this.strayLine === this.line || /\s/.test(char)) return;
+		if (char === '[') {
+			this.depth = 1;
+			this.startLine = this.line;
+			return;
+		}
+		this.strayLine = this.line;
+		pieces.push({ text: `${char} (behind the end of the array)`, line: this.line });
 	}
 
 	private finish(pieces: Piece[]): void {
@@ -139,6 +157,7 @@ class ArraySplitter implements Splitter {
 	private skipString(): void {
 		for (; this.position < this.buffer.length && this.inString; this.position++) {
 			const code = this.buffer.charCodeAt(this.position);
+			if (code === NEWLINE) this.line += 1;
 			if (this.escaped) this.escaped = false;
 			else if (code === BACKSLASH) this.escaped = true;
 			else if (code === QUOTE) this.inString = false;
@@ -154,5 +173,6 @@ class ArraySplitter implements Splitter {
 	}
 }
 
+const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -73,11 +73,16 @@ async function waitForAll(
 		if (open.length === 0) return { statuses, timedOut: false };
 		if (clock.now() >= deadline || signal?.aborted) return { statuses, timedOut: true };
 		await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
+		if (signal?.aborted) return { statuses, timedOut: true };
 		for (const part of chunk(open, IDS_PER_REQUEST)) {
 			const outcome = await send({ method: 'GET', path: statusPath(part.map(({ id }) => id)) });
 			if (!outcome.ok) return { statuses, failure: outcome.failure, timedOut: false };
 			const parsed = z.array(processingStatus).safeParse(outcome.answer);
-			for (const status of parsed.success ? parsed.data : []) statuses.set(status.id, status);
+			for (const status of parsed.success ? parsed.data : []) {
+				// Servers give ids in lower case, whatever they were sent in.
+				const sent = part.find(({ id }) => id.toLowerCase() === status.id.toLowerCase());
+				if (sent) statuses.set(sent.id, { ...status, id: sent.id });
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
+import { certainlyNotDone } from '../transport/retryPolicy';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { batchBody, batchBytes, batches, halves } from './batches';
@@ -50,8 +51,8 @@ export interface SubmissionCounts {
 /** Statuses after which some documents of a batch may be stored and others not (E3 is not transactional). */
 const PARTIAL_STATUS = new Set([400, 404, 422, 500]);
 
-/** Statuses with which the server refuses a batch before it stores anything of it. */
-const REFUSED_STATUS = new Set([401, 403, 413]);
+/** Statuses of the server's own word on a document that is sent alone. */
+const VERDICT_STATUS = new Set([400, 404, 422]);
 
 /**
  * Submits documents in batches, several at once if asked to. Each document is told to `onOutcome`
@@ -68,6 +69,10 @@ interface Attempted<Origin> {
 	number: number;
 	/** Requests its documents were in before. */
 	attempts: number;
+	/** Whether one of those requests may have been done without our knowing. */
+	mayBeDone?: boolean;
+	/** Whether one of those requests was rejected half-way. */
+	partlyDone?: boolean;
 }
 
 class Submitter<Origin> {
@@ -94,12 +99,15 @@ class Submitter<Origin> {
 		const work = async () => {
 			while (!this.stopped && !this.submission.signal?.aborted) {
 				const { done, value: batch } = await source.next();
-				if (done) return;
+				// Another batch may have failed while this one was read.
+				if (done || this.stopped) return;
 				this.counts.batches += 1;
 				await this.settleBatch(batch, this.counts.batches);
 			}
 		};
-		await Promise.all(Array.from({ length: concurrency }, work));
+		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
+		const broken = ends.find((end) => end.status === 'rejected');
+		if (broken) throw broken.reason;
 		return this.counts;
 	}
 
@@ -116,11 +124,8 @@ class Submitter<Origin> {
 	 *
 	 * @returns the last failure, if any document failed
 	 */
-	private async settle({
-		batch,
-		number,
-		attempts,
-	}: Attempted<Origin>): Promise<Failure | undefined> {
+	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
+		const { batch, number, attempts } = attempted;
 		const { send, request, retryLimits, clock, signal, isolateWithoutIds } = this.submission;
 		const repeatable = batch.every(({ id }) => id !== undefined);
 		const result = await sendWithRetries(send, {
@@ -139,21 +144,28 @@ class Submitter<Origin> {
 			this.reportStored({ batch, number, attempts: tried }, outcome);
 			return undefined;
 		}
-		if (batch.length > 1 && this.maySplit(outcome.failure, repeatable || isolateWithoutIds)) {
+		const { failure } = outcome;
+		const now = {
+			number,
+			attempts: tried,
+			mayBeDone: attempted.mayBeDone || result.mayBeDone,
+			partlyDone: attempted.partlyDone || PARTIAL_STATUS.has(failure.status ?? 0),
+		};
+		if (batch.length > 1 && this.maySplit(failure, repeatable || isolateWithoutIds)) {
 			this.counts.splits += 1;
 			const [first, second] = halves(batch);
-			const failed = await this.settle({ batch: first, number, attempts: tried });
-			return (await this.settle({ batch: second, number, attempts: tried })) ?? failed;
+			const failed = await this.settle({ ...now, batch: first });
+			return (await this.settle({ ...now, batch: second })) ?? failed;
 		}
-		this.reportFailed({ batch, number, attempts: tried }, outcome.failure, result.mayBeDone);
-		return outcome.failure;
+		this.reportFailed({ ...attempted, ...now, partlyDone: attempted.partlyDone }, failure);
+		return failure;
 	}
 
 	/** 413 stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
 	private maySplit({ kind, status }: Failure, allowed: boolean): boolean {
 		if (kind !== 'status' || status === undefined) return false;
 		if (status === 413) return true;
-		if (status === 404 && this.knowledgebaseMissing) return false;
+		if (status === 404 && this.knowledgebaseMissing && !this.storedAny) return false;
 		return allowed && PARTIAL_STATUS.has(status);
 	}
 
@@ -177,18 +189,25 @@ class Submitter<Origin> {
 		});
 	}
 
-	private reportFailed(
-		{ batch, number, attempts }: Attempted<Origin>,
-		failure: Failure,
-		mayBeDone: boolean,
-	): void {
-		const { kind, status = 0 } = failure;
-		const refused = kind === 'refused' || kind === 'redirect' || REFUSED_STATUS.has(status);
-		const partial = PARTIAL_STATUS.has(status) && batch.length > 1;
-		const outcome =
-			(mayBeDone || partial || kind === 'cancelled') && !refused ? 'unknown' : 'rejected';
+	private reportFailed(attempted: Attempted<Origin>, failure: Failure): void {
+		const { batch, number, attempts } = attempted;
+		const outcome = mayBeStored(attempted, failure) ? 'unknown' : 'rejected';
 		for (const document of batch) {
 			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
 		}
 	}
+}
+
+/** Whether the server may hold documents of a batch that failed for good. */
+function mayBeStored(
+	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
+	failure: Failure,
+): boolean {
+	const { kind, status = 0 } = failure;
+	const alone = batch.length === 1;
+	if (alone && VERDICT_STATUS.has(status)) return false;
+	if (mayBeDone || kind === 'cancelled') return true;
+	if (PARTIAL_STATUS.has(status)) return !alone;
+	// Proxies have statuses of their own for a server that did not answer them.
+	return partlyDone === true || (status > 501 && !certainlyNotDone(failure));
 }

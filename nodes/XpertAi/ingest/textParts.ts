@@ -26,7 +26,7 @@ export function cutText(
 				: cutAt(text, start, start + chunkSize, delimiters, overlap);
 		parts.push(text.slice(start, end));
 		if (end === text.length) break;
-		start = end - overlap;
+		start = overlap === 0 ? end : nextStart(text, start, end - overlap);
 	}
 	return parts;
 }
@@ -39,17 +39,31 @@ function cutAt(
 	delimiters: string[],
 	overlap: number,
 ): number {
+	// Only what is in reach is searched, so that a long text takes no longer for each of its parts.
+	const reach = text.slice(start, limit);
 	const ends = delimiters
-		.map((delimiter) => text.lastIndexOf(delimiter, limit - delimiter.length) + delimiter.length)
+		.map((delimiter) => [reach.lastIndexOf(delimiter), delimiter.length] as const)
 		// A part must reach beyond what it repeats, or the next would start at the same place.
-		.filter((end) => end > start + overlap && end <= limit);
+		.filter(([place, length]) => place >= 0 && place + length > overlap)
+		.map(([place, length]) => start + place + length);
 	const end = ends.length > 0 ? Math.max(...ends) : limit;
 	// Never between the halves of a surrogate pair.
 	return isHighSurrogate(text.charCodeAt(end - 1)) && end - 1 > start + overlap ? end - 1 : end;
 }
 
+/** Where the next part starts: never between the halves of a surrogate pair, and always further on. */
+function nextStart(text: string, start: number, wanted: number): number {
+	if (!isHighSurrogate(text.charCodeAt(wanted - 1)) || !isLowSurrogate(text.charCodeAt(wanted)))
+		return wanted;
+	return wanted - 1 > start ? wanted - 1 : wanted + 1;
+}
+
 function isHighSurrogate(code: number): boolean {
 	return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+	return code >= 0xdc00 && code <= 0xdfff;
 }
 
 function unescape(delimiter: string): string {

@@ -196,7 +196,7 @@ function failed(failure: Failure): Verdict {
 }
 
 function cancelled(failure?: Failure): Verdict {
-	return { status: 'cancelled', reason: 'The execution was stopped', failure, recovered: false };
+	return { status: 'cancelled', reason: 'The execution was canceled', failure, recovered: false };
 }
 
 function timedOut(what: string, failure?: Failure): Verdict {

@@ -4,24 +4,23 @@ import { sleep } from 'n8n-workflow';
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now: () => number;
-	/** Resolves after `ms`, or at once when the signal is aborted. */
+	/** Resolves after `ms`, or within half a second when the signal is aborted. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	/** A number from 0 up to 1. */
 	random: () => number;
 }
+
+/** How long a sleep may go on after the signal was aborted. */
+const SLICE_MS = 500;
 
 /** The real time. */
 export const systemClock: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
 	sleep: async (ms, signal) => {
-		if (signal?.aborted) return;
-		await Promise.race([sleep(ms), aborted(signal)]);
+		// Slept in slices: n8n's sleep cannot be cancelled, and its timer would outlive the execution.
+		for (let left = ms; left > 0 && !signal?.aborted; left -= SLICE_MS) {
+			await sleep(Math.min(left, SLICE_MS));
+		}
 	},
 };
-
-async function aborted(signal?: AbortSignal): Promise<void> {
-	await new Promise<void>((resolve) => {
-		signal?.addEventListener('abort', () => resolve(), { once: true });
-	});
-}

@@ -90,7 +90,8 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 		case 'refused':
 			return reason ?? 'The request was not sent';
 		case 'cancelled':
-			return 'The execution was stopped before the server answered';
+			// n8n tells an execution that was stopped from one that failed by the word "canceled".
+			return 'The execution was canceled before the server answered';
 		case 'timeout':
 			return 'The server did not answer in time';
 		case 'network':

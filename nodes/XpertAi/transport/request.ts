@@ -171,7 +171,8 @@ function hideToken(text: string, token: string): string {
 
 /** Lists in the editor cannot be cancelled. */
 function cancelSignal(context: RequestContext): AbortSignal | undefined {
-	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
+	return getExecutionCancelSignal?.call(context);
 }
 
 function headerText(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { mayContinue } from '../../execution/items';
@@ -30,6 +31,7 @@ async function execute(operation: OperationContext): Promise<INodeExecutionData[
 	await run.run();
 	if (run.stopError) throw withCounts(run.stopError, run);
 	const notes = await processStored(operation, settings, run, systemClock);
+	if (run.processingFailed > 0 && !mayContinue(context)) throw processingError(context, run, notes);
 	const seconds = (systemClock.now() - started) / 1000;
 	addHints(context, settings, run, notes);
 	return settings.summaryOnly ? [summaryItem(context, run, seconds, notes)] : run.items;
@@ -52,6 +54,23 @@ function withCounts(error: ItemError, { summary, notSent }: SubmitRun): ItemErro
 	]
 		.filter(Boolean)
 		.join(' ');
+	return error;
+}
+
+/** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
+function processingError(
+	context: OperationContext['context'],
+	run: SubmitRun,
+	notes: string[],
+): NodeOperationError {
+	const message = notes.join(' ');
+	const reasons = run.items.flatMap(({ json }) =>
+		typeof json.error === 'string' ? [json.error] : [],
+	);
+	const error = new NodeOperationError(context.getNode(), message, {
+		description: [...new Set(reasons)].slice(0, 3).join('; '),
+	});
+	error.message = message;
 	return error;
 }
 

@@ -18,6 +18,8 @@ import { isFileSource, itemEntries, prepare, readKnowledgebaseId } from './sourc
 import type { Origin } from './sources';
 import { storedState } from './storedState';
 
+const PROGRESS_EVERY_MS = 1000;
+
 /** One execution of Submit: reads the sources, sends, and keeps what became of each document. */
 export class SubmitRun {
 	readonly summary = new Summary();
@@ -40,6 +42,8 @@ export class SubmitRun {
 	private readonly seenIds = new Set<string>();
 
 	private position = 0;
+
+	private progressShownAt = 0;
 
 	constructor(
 		private readonly operation: OperationContext,
@@ -155,12 +159,14 @@ export class SubmitRun {
 		fingerprints: Fingerprints,
 	): AsyncGenerator<Prepared<Origin>> {
 		for await (const document of documents) {
-			if (document.id === undefined || !fingerprints.has(document.id, document.json))
-				yield document;
-			else {
+			if (document.id !== undefined && fingerprints.has(document.id, document.json)) {
 				this.summary.addUnchanged();
 				this.place(document.origin.position, () => unchangedItem(document));
+				continue;
 			}
+			// A later document with the same id is compared with this one, not with the last run's.
+			if (document.id !== undefined) fingerprints.forget(document.id);
+			yield document;
 		}
 	}
 
@@ -173,6 +179,7 @@ export class SubmitRun {
 		const { document } = result;
 		const { position, itemIndex } = document.origin;
 		this.summary.add(result);
+		this.showProgress();
 		this.place(position, () => outcomeItem(context, result, this.settings.simplify));
 		if (result.outcome === 'stored') {
 			if (document.id) fingerprints?.record(document.id, document.json);
@@ -194,6 +201,15 @@ export class SubmitRun {
 		const position = this.position++;
 		this.place(position, () => flawItem(flaw, itemIndex));
 		if (!mayContinue(this.operation.context)) this.stopError ??= flaw;
+	}
+
+	/** In manual executions, says once a second in the browser's console how far it has come. */
+	private showProgress(): void {
+		const { context } = this.operation;
+		const now = this.clock.now();
+		if (context.getMode() !== 'manual' || now - this.progressShownAt < PROGRESS_EVERY_MS) return;
+		this.progressShownAt = now;
+		context.sendMessageToUI(this.summary.line());
 	}
 
 	private place(position: number, item: () => INodeExecutionData): void {

@@ -17,7 +17,7 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 		'Open the Xpert AI credential',
 	],
 	[{ kind: 'refused' }, 'The request was not sent', 'Open the Xpert AI credential'],
-	[{ kind: 'cancelled' }, 'The execution was stopped before the server answered', ''],
+	[{ kind: 'cancelled' }, 'The execution was canceled before the server answered', ''],
 	[
 		{ kind: 'timeout', code: 'ECONNABORTED' },
 		'The server did not answer in time',

@@ -1,11 +1,10 @@
 import get from 'lodash/get';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { readJsonBody } from '../../../../../nodes/XpertAi/execution/readBody';
 import type { ItemReader } from '../../../../../nodes/XpertAi/execution/readFields';
-import {
-	documentFromFields,
-	documentsFromJson,
-} from '../../../../../nodes/XpertAi/operations/document/readDocuments';
+import { documentFromFields } from '../../../../../nodes/XpertAi/operations/document/readDocuments';
+import { documents } from '../../../../../nodes/XpertAi/payloads/document';
 import { contextWith } from '../../../support/context';
 import { thrownBy } from '../../../support/thrown';
 
@@ -28,7 +27,8 @@ const byColumn = (json: IDataObject, more = {}) =>
 	documentFromFields(
 		itemOf({ documentFields: { mappingMode: 'autoMapInputData' }, ...more }, json),
 	);
-const byJson = (jsonBody: unknown) => documentsFromJson(itemOf({ bodyMode: 'json', jsonBody }));
+const byJson = (jsonBody: unknown) =>
+	readJsonBody(itemOf({ bodyMode: 'json', jsonBody }), documents);
 
 describe('documents mapped by hand', () => {
 	it('hold what was filled in, and nothing that was left empty', () => {
@@ -78,7 +78,7 @@ describe('documents mapped from columns', () => {
 
 	it('name a column that is wrong', () => {
 		expect(thrownBy(() => byColumn({ size: '5 MB' })).message).toBe(
-			'"size" must be a number, but is "5 MB" [item 0]',
+			'"Size" must be a number, but is "5 MB" [item 0]',
 		);
 		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"metadata" must be JSON/);
 	});

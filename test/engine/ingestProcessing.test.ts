@@ -1,0 +1,145 @@
+import { startSandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';
+
+const fixture = useFixture();
+const { submit, storedNames } = ingestOn(fixture);
+
+const parameters = (options: object) => ({
+	...BY_NAME,
+	documentKey: '={{ $json.name }}',
+	options: { ...options },
+});
+const requests = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+
+describe('Process After Storing', () => {
+	it('starts the processing of the stored documents and does not wait', async () => {
+		const { items } = await submit(parameters({ processAfterStoring: true }), { items: rows(3) });
+		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
+		expect(requests('status')).toEqual([]);
+		expect(column(items, 'processing')).toEqual(rows(3).map(() => ({ status: 'waiting' })));
+	});
+
+	it('takes the ids the server made', async () => {
+		const { items } = await submit(
+			{ ...BY_NAME, documentIdMode: 'server', options: { processAfterStoring: true } },
+			{ items: rows(2) },
+		);
+		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
+	});
+
+	it('is not done for documents that are not stored', async () => {
+		const { outputs } = await submit(parameters({ processAfterStoring: true }), {
+			items: [...rows(1), { json: { name: 'doc 1', size: 'large' } }],
+			onError: 'continueErrorOutput',
+		});
+		expect(outputs[1]).toHaveLength(1);
+		expect(requests('process').map(({ body }) => body)).toEqual([column(outputs[0], 'id')]);
+	});
+
+	it('is tried again when the server is busy', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'process',
+			nth: 1,
+			do: 'status',
+			status: 503,
+			headers: { 'retry-after': '0' },
+		});
+		const result = await submit(parameters({ processAfterStoring: true }), { items: rows(1) });
+		expect(requests('process')).toHaveLength(2);
+		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batches).']);
+	});
+
+	it('that goes wrong leaves the documents stored, and a note', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' });
+		const result = await submit(parameters({ processAfterStoring: true }), { items: rows(2) });
+		expect(column(result.items, 'outcome')).toEqual(['stored', 'stored']);
+		expect(hintsOf(result)).toContain(
+			'The documents are stored, but their processing could not be followed. The server answered 403: no.',
+		);
+	});
+});
+
+describe('Wait Until Processed', () => {
+	const wait = parameters({ waitUntilProcessed: true });
+	const ending = (process: string, processMsg?: string) => ({
+		metadata: { sandbox: { process, processMs: 50, ...(processMsg ? { processMsg } : {}) } },
+	});
+
+	it('gives each document the end of its processing; one that failed is on the error output', async () => {
+		const result = await submit(wait, {
+			items: rows(
+				3,
+				(index) =>
+					[ending('finish'), ending('error', 'No text found'), ending('cancel', 'By hand')][
+						index
+					] ?? {},
+			),
+			onError: 'continueErrorOutput',
+		});
+		expect(result.outputs[0]?.map(({ json }) => json)).toEqual([
+			expect.objectContaining({
+				name: 'doc 0',
+				outcome: 'stored',
+				processing: { status: 'finish', progress: 100, processMsg: null },
+			}),
+		]);
+		expect(column(result.outputs[1], 'error')).toEqual([
+			'The document could not be processed: No text found',
+			'The document was stored, but its processing was cancelled: By hand',
+		]);
+		expect(column(result.outputs[1], 'details')).toEqual([
+			expect.objectContaining({ name: 'doc 1', outcome: 'stored' }),
+			expect.objectContaining({ name: 'doc 2', outcome: 'stored' }),
+		]);
+		expect(hintsOf(result)).toContain('2 documents are stored but could not be processed.');
+		expect(storedNames()).toHaveLength(3);
+	});
+
+	it('ends with the time it may take', async () => {
+		const result = await submit(parameters({ waitUntilProcessed: true, waitMinutes: 0.005 }), {
+			items: rows(1, () => ({ metadata: { sandbox: { processMs: 60_000 } } })),
+		});
+		expect(column(result.items, 'outcome')).toEqual(['stored']);
+		expect(hintsOf(result)).toContain(
+			'Some documents were still being processed when Wait for Processing ended.',
+		);
+	});
+
+	it('ends when the execution is stopped, and asks nothing more', async () => {
+		const started = Date.now();
+		const { run } = await submit(wait, {
+			items: rows(1, () => ({ metadata: { sandbox: { processMs: 60_000 } } })),
+			onStart: ({ cancel }) => setTimeout(cancel, 400),
+		});
+		expect(run.status).toBe('canceled');
+		expect(Date.now() - started).toBeLessThan(1400);
+		await new Promise((resolve) => setTimeout(resolve, 700));
+		expect(requests('status')).toEqual([]);
+	});
+});
+
+describe('a server without these routes', () => {
+	let other: Sandbox;
+	beforeAll(async () => void (other = await startSandbox({ processing: false })));
+	afterAll(async () => await other.close());
+
+	it.each(['processAfterStoring', 'waitUntilProcessed'])(
+		'still stores the documents with %s, which are given with a note',
+		async (option) => {
+			const { id } = other.store.putKnowledgebase({ name: 'Manuals' });
+			const result = await submit(
+				{ ...parameters({ [option]: true }), knowledgebaseId: id },
+				{ items: rows(3), credential: { baseUrl: other.url, accessToken: other.accessToken } },
+			);
+			expect(result.error).toBeUndefined();
+			expect(column(result.items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
+			expect(hintsOf(result)).toEqual([
+				'Documents: 3 stored (1 batches).',
+				'The documents are stored, but this server has no route to process them.',
+			]);
+			expect(other.store.documentsOf(id)).toHaveLength(3);
+		},
+	);
+});

@@ -1,0 +1,146 @@
+import { useFixture } from './support/fixture';
+import {
+	BY_NAME,
+	REFUSED_SOURCE_TYPE,
+	column,
+	hintsOf,
+	ingestOn,
+	keepStaticData,
+	rows,
+} from './support/ingest';
+
+const fixture = useFixture();
+const { submit, batchSizes, storedNames } = ingestOn(fixture);
+const state = keepStaticData(fixture);
+
+const skip = {
+	...BY_NAME,
+	documentKey: '={{ $json.filePath }}',
+	options: { skipUnchanged: true, batchSize: 10 },
+};
+const documents = (count: number, folders: Record<number, string> = {}) =>
+	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));
+/** What the requests since the last look held. */
+const sentNames = () => {
+	const names = fixture.sandbox.requests
+		.of('E3')
+		.flatMap(({ body }) => (body as Array<{ name: string }>).map(({ name }) => name));
+	fixture.sandbox.requests.clear();
+	return names;
+};
+
+describe('a second run with Skip Unchanged', () => {
+	it('sends nothing when nothing changed, and says so', async () => {
+		await submit(skip, { items: documents(25) });
+		expect(batchSizes()).toEqual([10, 10, 5]);
+		sentNames();
+		const result = await submit(skip, { items: documents(25) });
+		expect(sentNames()).toEqual([]);
+		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 25 }, () => 'unchanged'));
+		expect(hintsOf(result)).toEqual([
+			'Documents: 0 stored, 25 unchanged and not sent (0 batches).',
+		]);
+	});
+
+	it('sends what changed and what is new, and reports all in order', async () => {
+		await submit(skip, { items: documents(20) });
+		sentNames();
+		const { items } = await submit(skip, { items: documents(22, { 3: 'new', 17: 'new' }) });
+		expect(sentNames()).toEqual(['doc 3', 'doc 17', 'doc 20', 'doc 21']);
+		expect(column(items, 'name')).toEqual(column(documents(22), 'name'));
+		expect(column(items, 'outcome').filter((outcome) => outcome === 'stored')).toHaveLength(4);
+		expect(storedNames()).toHaveLength(22);
+	});
+
+	it('sends a document again that went back to what it was', async () => {
+		await submit(skip, { items: documents(1) });
+		await submit(skip, { items: documents(1, { 0: 'other' }) });
+		await submit(skip, { items: documents(1) });
+		expect(sentNames()).toEqual(['doc 0', 'doc 0', 'doc 0']);
+	});
+
+	it('sends documents again that failed', async () => {
+		const bad = documents(5);
+		bad[2] = { json: { ...bad[2]?.json, sourceType: REFUSED_SOURCE_TYPE } };
+		const asJson = (items: typeof bad) => ({
+			bodyMode: 'json',
+			jsonBody: JSON.stringify(items.map(({ json }) => json)),
+			documentKeyField: 'filePath',
+			options: { skipUnchanged: true },
+		});
+		const { outputs } = await submit(asJson(bad), { onError: 'continueErrorOutput' });
+		expect(outputs[1]).toHaveLength(1);
+		sentNames();
+		await submit(asJson(bad), { onError: 'continueErrorOutput' });
+		expect(new Set(sentNames())).toEqual(new Set(['doc 2']));
+	});
+
+	it('sends only what a run that stopped half-way had not stored', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 401 });
+		const { error } = await submit(skip, { items: documents(30) });
+		expect(error?.message).toContain('10 documents are stored');
+		sentNames();
+		await submit(skip, { items: documents(30) });
+		expect(sentNames()).toEqual(column(documents(30), 'name').slice(10));
+	});
+
+	it('sends a document again whose replacement may or may not be stored', async () => {
+		await submit(skip, { items: documents(1) });
+		fixture.sandbox.faults.add({ endpoint: 'E3', times: 1, do: 'drop', when: 'after' });
+		const once = { ...skip, options: { ...skip.options, maxTries: 1 } };
+		await submit(once, { items: documents(1, { 0: 'new' }), onError: 'continueRegularOutput' });
+		sentNames();
+		await submit(skip, { items: documents(1) });
+		expect(sentNames()).toEqual(['doc 0']);
+	});
+
+	it('leaves the later of two documents with the same ID on the server', async () => {
+		const twins = [...documents(1, { 0: 'old' }), ...documents(1, { 0: 'new' })];
+		const folder = () =>
+			fixture.sandbox.store
+				.documentsOf(fixture.world.knowledgebaseId)
+				.map((document) => document.folder);
+		await submit(skip, { items: twins });
+		expect(folder()).toEqual(['new']);
+		await submit(skip, { items: twins });
+		expect(folder()).toEqual(['new']);
+	});
+
+	it('sends everything with Resend All, and knows it afterwards', async () => {
+		await submit(skip, { items: documents(15) });
+		sentNames();
+		const again = { ...skip, options: { ...skip.options, resendAll: true } };
+		await submit(again, { items: documents(15) });
+		expect(sentNames()).toHaveLength(15);
+		await submit(skip, { items: documents(15) });
+		expect(sentNames()).toEqual([]);
+	});
+
+	it('knows each knowledgebase by itself', async () => {
+		const other = fixture.sandbox.store.putKnowledgebase({ name: 'Other' });
+		await submit(skip, { items: documents(3) });
+		sentNames();
+		await submit({ ...skip, knowledgebaseId: other.id }, { items: documents(3) });
+		await submit(skip, { items: documents(3) });
+		expect(sentNames()).toHaveLength(3);
+	});
+
+	it('sends documents without ids every time', async () => {
+		const withoutIds = { ...BY_NAME, documentIdMode: 'server', options: { skipUnchanged: true } };
+		await submit(withoutIds, { items: documents(3) });
+		await submit(withoutIds, { items: documents(3) });
+		expect(sentNames()).toHaveLength(6);
+	});
+});
+
+it('keeps no state without Skip Unchanged', async () => {
+	await submit({ ...skip, options: {} }, { items: documents(3) });
+	expect(state.kept).toEqual({});
+});
+
+it('keeps 64 bits a document', async () => {
+	await submit(skip, { items: documents(30) });
+	expect(state.kept).toEqual({
+		fingerprints: { [fixture.world.knowledgebaseId]: expect.stringMatching(/^.{320}$/) },
+	});
+});

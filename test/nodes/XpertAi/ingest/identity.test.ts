@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+
+import { derivedId, isUuid, uuidV5, withId } from '../../../../nodes/XpertAi/ingest/identity';
+
+const DNS = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
+const URL_SPACE = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
+const text = fc.string({ unit: 'grapheme' });
+
+describe('a UUID of version 5', () => {
+	it.each([
+		[DNS, 'www.example.com', '2ed6657d-e927-568b-95e1-2665a8aea6a2'],
+		[DNS, 'www.widgets.com', '21f7f8de-8051-5b89-8680-0195ef798b6a'],
+		[DNS, 'python.org', '886313e1-3b8a-5372-9b90-0c9aee199e5d'],
+		[URL_SPACE, 'http://python.org/', '4c565f0d-3f5a-5890-b41b-20cf47701c5e'],
+	])('of %s and %s is %s (RFC 9562 and common vectors)', (namespace, name, id) => {
+		expect(uuidV5(namespace, name)).toBe(id);
+		expect(uuidV5(namespace.toUpperCase(), name)).toBe(id);
+	});
+
+	it('is a UUID, and says version 5 and the variant of the RFC', () => {
+		fc.assert(
+			fc.property(fc.uuid(), text, (namespace, name) => {
+				const id = uuidV5(namespace, name);
+				expect(isUuid(id)).toBe(true);
+				expect(id).toMatch(/^.{14}5.{4}[89ab]/);
+			}),
+		);
+	});
+});
+
+describe('a UUID', () => {
+	it('of any version and in either case is one', () => {
+		fc.assert(
+			fc.property(fc.uuid(), (id) => {
+				expect(isUuid(id)).toBe(true);
+				expect(isUuid(id.toUpperCase())).toBe(true);
+			}),
+		);
+		expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true);
+	});
+
+	it.each([
+		'',
+		'42',
+		` ${DNS}`,
+		`${DNS}\n`,
+		`{${DNS}}`,
+		DNS.replace(/-/g, ''),
+		DNS.replace('6', 'g'),
+	])('is not %j', (other) => expect(isUuid(other)).toBe(false));
+});
+
+describe('a derived id', () => {
+	it('is the same in every run and every release', () => {
+		expect(derivedId(KNOWLEDGEBASE, '/manuals/a.md')).toBe(uuidV5(KNOWLEDGEBASE, '/manuals/a.md'));
+		expect(derivedId(DNS, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2');
+		expect(derivedId('kb-1', '/manuals/a.md')).toBe(
+			uuidV5(uuidV5('6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913', 'kb-1'), '/manuals/a.md'),
+		);
+	});
+
+	it('differs by key and by knowledgebase, whether that has a UUID or not', () => {
+		const place = fc.tuple(fc.oneof(fc.uuid(), text), text);
+		fc.assert(
+			fc.property(place, place, (one, other) => {
+				fc.pre(one[0].toLowerCase() !== other[0].toLowerCase() || one[1] !== other[1]);
+				expect(derivedId(...one)).not.toBe(derivedId(...other));
+				expect(derivedId(...one)).toBe(derivedId(...one));
+			}),
+		);
+	});
+
+	it('does not depend on how the id of the knowledgebase is written', () => {
+		expect(derivedId(KNOWLEDGEBASE.toUpperCase(), 'k')).toBe(derivedId(KNOWLEDGEBASE, 'k'));
+	});
+});
+
+describe('a document under an id', () => {
+	it('gives its pages and chunks ids of their own, the same each time', () => {
+		const document = {
+			name: 'a',
+			pages: [{ pageContent: 'one' }, { pageContent: 'two' }],
+			chunks: [{ pageContent: 'one' }],
+		};
+		const placed = withId(document, KNOWLEDGEBASE);
+		expect(placed).toEqual({
+			id: KNOWLEDGEBASE,
+			name: 'a',
+			pages: [
+				{ pageContent: 'one', id: uuidV5(KNOWLEDGEBASE, 'page:0') },
+				{ pageContent: 'two', id: uuidV5(KNOWLEDGEBASE, 'page:1') },
+			],
+			chunks: [{ pageContent: 'one', id: uuidV5(KNOWLEDGEBASE, 'chunk:0') }],
+		});
+		expect(withId(document, KNOWLEDGEBASE)).toEqual(placed);
+	});
+
+	it('replaces its own id, but not those its pages bring', () => {
+		const document = {
+			id: 'x',
+			pages: [{ id: 'p', pageContent: 'one' }, { id: null }, { id: '' }],
+		};
+		expect(withId(document, DNS)).toEqual({
+			id: DNS,
+			pages: [
+				{ id: 'p', pageContent: 'one' },
+				{ id: uuidV5(DNS, 'page:1') },
+				{ id: uuidV5(DNS, 'page:2') },
+			],
+		});
+	});
+
+	it('gets no pages it did not have, and the one given is left as it was', () => {
+		const document = { name: 'a', pages: null };
+		expect(withId(document, DNS)).toEqual({ name: 'a', pages: null, id: DNS });
+		expect(document).toEqual({ name: 'a', pages: null });
+	});
+});

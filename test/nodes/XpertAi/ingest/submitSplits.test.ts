@@ -1,0 +1,167 @@
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { BulkServer } from './support/bulkServer';
+import { answered, broken } from './support/outcomes';
+import { submitTo, withIds, withoutIds } from './support/submitting';
+
+/** A server that gives these outcomes to its first requests and stores what comes after them. */
+function answering(...outcomes: Outcome[]) {
+	const server = new BulkServer();
+	const send: BulkServer['send'] = async (request) =>
+		outcomes.shift() ?? (await server.send(request));
+	return { server, send };
+}
+
+const oneBatch = (maxCount: number) => ({ batchLimits: { maxCount, maxBytes: Infinity } });
+const range = (from: number, to: number) =>
+	Array.from({ length: to - from }, (_, index) => from + index);
+
+describe('a batch the server rejects, of documents with ids', () => {
+	it.each([400, 404, 422, 500])(
+		'is cut up until those it answers %i to are found',
+		async (status) => {
+			const server = new BulkServer();
+			const { placesOf, told, counts } = await submitTo(
+				server,
+				withIds(250, { 3: status, 137: status, 138: status }),
+				oneBatch(100),
+			);
+			expect(placesOf('rejected')).toEqual([3, 137, 138]);
+			expect(placesOf('stored')).toHaveLength(247);
+			expect(server.rows).toHaveLength(247);
+			expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
+				batch: 2,
+				failure: { status, reason: `reason ${status}` },
+			});
+			// Two requests a level for each bad document at most, and seven levels in a hundred.
+			expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
+		},
+	);
+
+	it('may be all bad', async () => {
+		const everyOne = Object.fromEntries(range(0, 10).map((key) => [key, 400]));
+		const { placesOf, counts } = await submitTo(new BulkServer(), withIds(10, everyOne));
+		expect(placesOf('rejected')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 19, splits: 9 });
+	});
+
+	it('tells each document how many requests it was in', async () => {
+		const { told } = await submitTo(new BulkServer(), withIds(4, { 0: 400 }), oneBatch(4));
+		expect(told.map(({ document, attempts }) => [document.origin, attempts])).toEqual([
+			[0, 3],
+			[1, 3],
+			[2, 2],
+			[3, 2],
+		]);
+	});
+
+	it('is not cut up when no document is to blame', async () => {
+		for (const status of [401, 403, 409, 501]) {
+			const { send } = answering(answered(status));
+			const { counts } = await submitTo({ send }, withIds(10));
+			expect(counts).toMatchObject({ requests: 1, splits: 0 });
+		}
+	});
+
+	it('leaves documents that an earlier request may have stored unknown, not rejected', async () => {
+		// The batch is stored up to the bad one; afterwards the token is revoked.
+		const { server, send } = answering();
+		let sent = 0;
+		const revoked: BulkServer['send'] = async (request) =>
+			++sent === 1 ? await send(request) : answered(401);
+		const { placesOf } = await submitTo({ send: revoked }, withIds(4, { 3: 400 }));
+		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2]);
+		expect(placesOf('rejected').filter((key) => key < 3)).toEqual([]);
+	});
+});
+
+describe('a batch the server rejects, of documents without ids', () => {
+	it('is left as it is, because sending its documents again could double them', async () => {
+		const server = new BulkServer();
+		const { placesOf, counts } = await submitTo(server, withoutIds(20, { 3: 400 }));
+		expect(placesOf('unknown')).toEqual(range(0, 10));
+		expect(placesOf('stored')).toEqual(range(10, 20));
+		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is cut up when the user says so', async () => {
+		const server = new BulkServer();
+		const { placesOf } = await submitTo(server, withoutIds(20, { 3: 422 }), {
+			isolateWithoutIds: true,
+		});
+		expect(placesOf('rejected')).toEqual([3]);
+		expect(placesOf('stored')).toHaveLength(19);
+	});
+
+	it('is left as it is also when only one of its documents has none', async () => {
+		const models = [...withIds(9, { 3: 400 }), { key: 9 }];
+		expect((await submitTo(new BulkServer(), models)).counts.splits).toBe(0);
+	});
+});
+
+describe('a batch that is too large for the server', () => {
+	it.each([
+		['with', withIds],
+		['without', withoutIds],
+	])('is halved until it fits, %s ids', async (_, make) => {
+		const server = new BulkServer([], 70);
+		const { placesOf, told } = await submitTo(server, make(20));
+		expect(placesOf('stored')).toEqual(range(0, 20));
+		expect(server.rows.map(({ key }) => key)).toEqual(range(0, 20));
+		expect(told.map(({ document }) => document.origin)).toEqual(range(0, 20));
+	});
+
+	it('leaves a single document that is too large rejected, and stores the others', async () => {
+		const large = { key: 4, text: 'x'.repeat(500) };
+		const models = withoutIds(10).map((model) => (model.key === 4 ? large : model));
+		const server = new BulkServer([], 300);
+		const { placesOf, told } = await submitTo(server, models);
+		expect(placesOf('rejected')).toEqual([4]);
+		expect(placesOf('stored')).toHaveLength(9);
+		expect(told.find(({ outcome }) => outcome === 'rejected')).toMatchObject({
+			failure: { status: 413 },
+		});
+	});
+});
+
+describe('a knowledgebase that is missing', () => {
+	it('costs one batch a search for the bad document, and each later batch one request', async () => {
+		const server = new BulkServer([], Infinity, true);
+		const { placesOf, counts } = await submitTo(server, withIds(100));
+		expect(counts.requests).toBeLessThanOrEqual(2 * 10 + 9);
+		expect(placesOf('stored')).toEqual([]);
+		expect(placesOf('rejected').length + placesOf('unknown').length).toBe(100);
+	});
+
+	it('is not what a first batch means whose documents are all bad', async () => {
+		const models = withIds(30, { 0: 404, 1: 404, 25: 404 });
+		const { placesOf } = await submitTo(new BulkServer(), models, oneBatch(2));
+		expect(placesOf('stored')).toHaveLength(27);
+		expect(placesOf('rejected')).toEqual([0, 1, 25]);
+	});
+});
+
+describe('what may be stored', () => {
+	const gone = broken('ECONNRESET');
+	const once = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
+
+	it.each([
+		['unknown', 'a dropped request', [gone, gone]],
+		['unknown', 'a dropped request and then 429', [gone, answered(429)]],
+		['unknown', 'a dropped request and then 401', [gone, answered(401)]],
+		['unknown', 'a dropped request and then 403', [gone, answered(403)]],
+		['unknown', 'a dropped request and then a refused connection', [gone, broken('ECONNREFUSED')]],
+		['unknown', '429 and then a dropped request', [answered(429), gone]],
+		['unknown', '504', [answered(504), answered(504)]],
+		['unknown', '520 of a proxy', [answered(520)]],
+		['unknown', '524 of a proxy, which gave up waiting', [answered(524)]],
+		['rejected', '429 twice', [answered(429), answered(429)]],
+		['rejected', '503 with Retry-After twice', [answered(503, 0), answered(503, 0)]],
+		['rejected', 'a refused connection twice', [broken('ECONNREFUSED'), broken('ECONNREFUSED')]],
+		['rejected', '401', [answered(401)]],
+		['rejected', '409', [answered(409)]],
+	])('is %s after %s', async (expected, _, outcomes) => {
+		const { send } = answering(...outcomes);
+		const { told } = await submitTo({ send }, withIds(3), once);
+		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
+	});
+});

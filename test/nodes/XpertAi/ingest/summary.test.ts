@@ -1,0 +1,88 @@
+import type { Prepared } from '../../../../nodes/XpertAi/ingest/batches';
+import { Summary } from '../../../../nodes/XpertAi/ingest/summary';
+import { prepared } from '../../support/documents';
+import { failure } from './support/outcomes';
+
+const document: Prepared<unknown> = { ...prepared({}, 0, 'id-1'), name: 'a' };
+const place = { document, batch: 1, attempts: 1 };
+const refusal = failure({ kind: 'status', status: 400, reason: 'no' });
+
+/** A run of so many documents of each outcome. */
+function summaryOf({
+	stored = 0,
+	rejected = 0,
+	unknown = 0,
+	unchanged = 0,
+	unreadable = 0,
+}): Summary {
+	const summary = new Summary();
+	const times = (count: number, act: () => void) => Array.from({ length: count }, act);
+	times(stored, () => summary.add({ ...place, outcome: 'stored', status: 201, record: {} }));
+	times(rejected, () => summary.add({ ...place, outcome: 'rejected', failure: refusal }));
+	times(unknown, () =>
+		summary.add({ ...place, outcome: 'unknown', failure: failure({ kind: 'timeout' }) }),
+	);
+	times(unchanged, () => summary.addUnchanged());
+	times(unreadable, () => summary.addUnreadable('Line 3 of the file is not valid JSON'));
+	return summary;
+}
+
+describe('the summary of a run', () => {
+	it('counts each document once', () => {
+		const { counts } = summaryOf({
+			stored: 5,
+			rejected: 2,
+			unknown: 3,
+			unchanged: 4,
+			unreadable: 1,
+		});
+		expect(counts).toEqual({ documents: 15, stored: 5, rejected: 3, unknown: 3, unchanged: 4 });
+	});
+
+	it('names the documents that failed, with the reason', () => {
+		const { failed } = summaryOf({ stored: 1, rejected: 1, unknown: 1, unreadable: 1 });
+		expect(failed).toEqual([
+			{
+				id: 'id-1',
+				name: 'a',
+				outcome: 'rejected',
+				reason: 'The server answered 400: no',
+				status: 400,
+			},
+			{
+				id: 'id-1',
+				name: 'a',
+				outcome: 'unknown',
+				reason: 'The server did not answer in time',
+				status: undefined,
+			},
+			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
+		]);
+	});
+
+	it('names at most 1,000 of them, but counts all', () => {
+		const { failed, counts } = summaryOf({ rejected: 1500, unreadable: 10 });
+		expect(failed).toHaveLength(1000);
+		expect(counts).toMatchObject({ documents: 1510, rejected: 1510 });
+	});
+
+	it('adds up the requests of several knowledgebases', () => {
+		const summary = new Summary();
+		const one = { batches: 1, bytes: 20, requests: 3, retries: 2, splits: 1 };
+		summary.addRequests(one);
+		summary.addRequests({ ...one, bytes: 5 });
+		expect(summary.requests).toEqual({ batches: 2, bytes: 25, requests: 6, retries: 4, splits: 2 });
+	});
+
+	it('says it all in a line, and only what happened', () => {
+		const requests = { batches: 3, bytes: 1, requests: 3, retries: 0, splits: 0 };
+		const plain = summaryOf({ stored: 250 });
+		plain.addRequests(requests);
+		expect(plain.line()).toBe('Documents: 250 stored (3 batches).');
+		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4 });
+		rough.addRequests({ ...requests, retries: 7 });
+		expect(rough.line()).toBe(
+			'Documents: 2 stored, 4 unchanged and not sent, 1 rejected, 3 unknown (3 batches, 7 requests tried again).',
+		);
+	});
+});

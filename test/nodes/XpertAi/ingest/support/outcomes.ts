@@ -1,0 +1,29 @@
+import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
+import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+
+const WHERE = { method: 'POST', path: '/api/ai/knowledges/1/bulk' };
+
+/** A failure of the bulk request. */
+export function failure(facts: Omit<Failure, 'method' | 'path'>): Failure {
+	return { ...facts, ...WHERE };
+}
+
+/** An outcome that is a failure. */
+export function failed(facts: Omit<Failure, 'method' | 'path'>): Outcome {
+	return { ok: false, failure: failure(facts) };
+}
+
+/** An answer with this status. */
+export function answered(status: number, retryAfterMs?: number): Outcome {
+	return failed({ kind: 'status', status, retryAfterMs, reason: `reason ${status}` });
+}
+
+/** No answer, for this reason of the network. */
+export function broken(code: string): Outcome {
+	return failed({ kind: 'network', code });
+}
+
+/** A success. */
+export function succeeded(answer: unknown = []): Outcome {
+	return { ok: true, status: 201, answer };
+}

@@ -1,0 +1,66 @@
+import { submitDocuments } from '../../../../../nodes/XpertAi/ingest/submit';
+import type {
+	DocumentOutcome,
+	Submission,
+	SubmissionCounts,
+} from '../../../../../nodes/XpertAi/ingest/submit';
+import type { Prepared } from '../../../../../nodes/XpertAi/ingest/batches';
+import { prepared } from '../../../support/documents';
+import type { BulkServer, ModelDocument } from './bulkServer';
+import { stoppedClock } from './clock';
+
+/** What came of a submission. */
+export interface Submitted {
+	/** Each document told, with its place and its outcome, in the order they were told. */
+	told: Array<DocumentOutcome<number>>;
+	counts: SubmissionCounts;
+	/** Places of the documents with an outcome, in order. */
+	placesOf: (outcome: DocumentOutcome<number>['outcome']) => number[];
+}
+
+/** Documents as they wait to be sent, from their models. */
+export function waiting(models: ModelDocument[]): Array<Prepared<number>> {
+	return models.map((model) => prepared(model, model.key, model.id));
+}
+
+/** So many documents, each under an id. */
+export function withIds(count: number, bad: Record<number, number> = {}): ModelDocument[] {
+	return Array.from({ length: count }, (_, key) => ({ key, id: `id-${key}`, ...badOf(bad[key]) }));
+}
+
+/** So many documents whose ids are left to the server. */
+export function withoutIds(count: number, bad: Record<number, number> = {}): ModelDocument[] {
+	return Array.from({ length: count }, (_, key) => ({ key, ...badOf(bad[key]) }));
+}
+
+function badOf(status?: number): { bad?: number } {
+	return status === undefined ? {} : { bad: status };
+}
+
+/** Submits documents to a server, ten a batch, three tries each, unless the changes say otherwise. */
+export async function submitTo(
+	server: Pick<BulkServer, 'send'>,
+	models: ModelDocument[],
+	changes: Partial<Submission<number>> = {},
+): Promise<Submitted> {
+	const told: Submitted['told'] = [];
+	const counts = await submitDocuments<number>({
+		documents: waiting(models),
+		batchLimits: { maxCount: 10, maxBytes: Infinity },
+		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },
+		concurrency: 1,
+		isolateWithoutIds: false,
+		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
+		send: server.send,
+		onOutcome: (result) => told.push(result),
+		goOn: () => true,
+		clock: stoppedClock(),
+		...changes,
+	});
+	const placesOf: Submitted['placesOf'] = (outcome) =>
+		told
+			.filter((result) => result.outcome === outcome)
+			.map(({ document }) => document.origin)
+			.sort((one, other) => one - other);
+	return { told, counts, placesOf };
+}

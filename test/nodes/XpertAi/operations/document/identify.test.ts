@@ -1,0 +1,98 @@
+import { derivedId, uuidV5 } from '../../../../../nodes/XpertAi/ingest/identity';
+import { identifier } from '../../../../../nodes/XpertAi/operations/document/identify';
+import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
+import { contextWith, readerOf } from '../../../support/context';
+import { node } from '../../../support/node';
+import { thrownBy } from '../../../support/thrown';
+
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
+/** Identifies a document on a node with these parameters. */
+function identify(
+	document: DocumentRecord,
+	parameters: Record<string, unknown>,
+	fromFields = false,
+): DocumentRecord {
+	const { context } = readerOf(parameters);
+	const withNode = contextWith({
+		getNode: () => ({ ...node, parameters: parameters as typeof node.parameters }),
+		getNodeParameter: context.getNodeParameter,
+	});
+	return identifier({ context: withNode, itemIndex: 0 }, KNOWLEDGEBASE, fromFields)(document);
+}
+
+describe('ids derived from a key', () => {
+	const withKeyField = (documentKeyField: string) => ({
+		documentIdMode: 'derived',
+		documentKeyField,
+	});
+
+	it('come from the knowledgebase and the field of the document', () => {
+		const document = { filePath: '/a.md', pages: [{ pageContent: 'x' }] };
+		const id = derivedId(KNOWLEDGEBASE, '/a.md');
+		expect(identify(document, withKeyField('filePath'))).toEqual({
+			...document,
+			id,
+			pages: [{ pageContent: 'x', id: uuidV5(id, 'page:0') }],
+		});
+	});
+
+	it('may come from a field within the document, and from a number', () => {
+		const document = { metadata: { source: { row: 7 } } };
+		expect(identify(document, withKeyField('metadata.source.row')).id).toBe(
+			derivedId(KNOWLEDGEBASE, '7'),
+		);
+	});
+
+	it('come from Document Key when the document is made of fields', () => {
+		const parameters = { documentIdMode: 'derived', documentKey: '/a.md' };
+		expect(identify({ name: 'a', id: 'x' }, parameters, true)).toEqual({
+			name: 'a',
+			id: derivedId(KNOWLEDGEBASE, '/a.md'),
+		});
+	});
+
+	it.each([undefined, '', ' ', '='])('need a key: with %j documents keep their own id', (key) => {
+		const parameters = { documentIdMode: 'derived', documentKeyField: key, documentKey: key };
+		expect(identify({ id: ID }, parameters)).toEqual({ id: ID });
+		expect(identify({ name: 'a' }, parameters, true)).toEqual({ name: 'a' });
+	});
+
+	it.each([undefined, null, '', '  ', {}, true])('are not made of %j', (filePath) => {
+		const document = { filePath } as DocumentRecord;
+		expect(thrownBy(() => identify(document, withKeyField('filePath'))).message).toBe(
+			'"Key Field" names "filePath", which this document does not have [item 0]',
+		);
+	});
+
+	it('are not made of an expression that came out empty', () => {
+		const reader = readerOf({ documentIdMode: 'derived', documentKey: '' });
+		const context = contextWith({
+			getNode: () => ({ ...node, parameters: { documentKey: '={{ $json.path }}' } }),
+			getNodeParameter: reader.context.getNodeParameter,
+		});
+		const named = identifier({ context, itemIndex: 0 }, KNOWLEDGEBASE, true);
+		expect(thrownBy(() => named({ name: 'a' })).message).toBe(
+			'"Document Key" must not be empty [item 0]',
+		);
+	});
+});
+
+describe('ids of the documents themselves', () => {
+	it('are kept', () => {
+		expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'field' })).toEqual({
+			id: ID,
+			name: 'a',
+		});
+	});
+
+	it.each([undefined, null, '', '42', 'a.md'])('must be UUIDs: %j', (id) => {
+		const { message } = thrownBy(() => identify({ id }, { documentIdMode: 'field' }));
+		expect(message).toMatch(/^The document's ID must be a UUID such as .* \[item 0\]$/);
+	});
+});
+
+it('ids left to the server are not sent', () => {
+	expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'server' })).toEqual({ name: 'a' });
+});

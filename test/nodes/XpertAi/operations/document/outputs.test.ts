@@ -1,0 +1,143 @@
+import type { DocumentOutcome } from '../../../../../nodes/XpertAi/ingest/submit';
+import {
+	flawItem,
+	outcomeItem,
+	processedItem,
+	unchangedItem,
+} from '../../../../../nodes/XpertAi/operations/document/outputs';
+import type { Origin } from '../../../../../nodes/XpertAi/operations/document/sources';
+import { prepare } from '../../../../../nodes/XpertAi/operations/document/sources';
+import { badInput } from '../../../../../nodes/XpertAi/execution/badInput';
+import { contextWith } from '../../../support/context';
+import { node } from '../../../support/node';
+import { failure } from '../../ingest/support/outcomes';
+
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+const context = contextWith({});
+const document = prepare({ id: ID, name: 'a', size: 3 }, { itemIndex: 4, position: 9 });
+const pairedItem = { item: 4 };
+
+function stored(record: unknown): DocumentOutcome<Origin> {
+	return { document, batch: 2, attempts: 3, outcome: 'stored', status: 201, record };
+}
+
+describe('a document ready to be sent', () => {
+	it('is serialized, and measured in bytes', () => {
+		const json = '{"name":"é😀"}';
+		const origin = { itemIndex: 0, position: 0 };
+		expect(prepare({ name: 'é😀' }, origin)).toEqual({ json, bytes: 17, name: 'é😀', origin });
+	});
+
+	it('counts as having an id only when the server can replace it by that', () => {
+		expect(document.id).toBe(ID);
+		expect(prepare({ id: 'a.md' }, document.origin).id).toBeUndefined();
+	});
+});
+
+describe('the item of a stored document', () => {
+	it('tells what became of it', () => {
+		expect(outcomeItem(context, stored({ id: ID, name: 'a', version: 2 }), true)).toEqual({
+			json: { id: ID, name: 'a', outcome: 'stored', status: 201, attempts: 3, batch: 2 },
+			pairedItem,
+		});
+	});
+
+	it('knows the id the server made, and else the one that was sent', () => {
+		expect(outcomeItem(context, stored({ id: 'new' }), true).json).toMatchObject({
+			id: 'new',
+			name: 'a',
+		});
+		expect(outcomeItem(context, stored(undefined), true).json).toMatchObject({ id: ID, name: 'a' });
+	});
+
+	it('is the record of the server without Simplify, or what was sent', () => {
+		const record = { id: ID, version: 2 };
+		expect(outcomeItem(context, stored(record), false)).toEqual({ json: record, pairedItem });
+		expect(outcomeItem(context, stored('ok'), false).json).toEqual({ id: ID, name: 'a', size: 3 });
+	});
+});
+
+describe('the item of a document that is not stored', () => {
+	const failed = (outcome: 'rejected' | 'unknown') =>
+		outcomeItem(
+			context,
+			{
+				document,
+				batch: 2,
+				attempts: 3,
+				outcome,
+				failure: failure({ kind: 'status', status: 422, reason: 'no', requestId: 'r-1' }),
+			},
+			true,
+		);
+
+	it('is one n8n moves to the error output, with all that is known', () => {
+		const { json, pairedItem: paired } = failed('rejected');
+		expect(Object.keys(json)).toEqual(['error', 'details']);
+		expect(json).toMatchObject({
+			error: 'The server answered 422: no',
+			details: {
+				id: ID,
+				name: 'a',
+				outcome: 'rejected',
+				status: 422,
+				attempts: 3,
+				batch: 2,
+				requestId: 'r-1',
+			},
+		});
+		expect(paired).toEqual(pairedItem);
+	});
+
+	it('says so when it may be stored', () => {
+		expect(failed('unknown').json).toMatchObject({
+			error: 'The server answered 422: no. It is not known whether this document is stored',
+			details: { outcome: 'unknown' },
+		});
+	});
+
+	it('may be that of a record which is no document', () => {
+		const flaw = badInput({ node, itemIndex: 4 }, 'Line 3 of the file', 'is not valid JSON');
+		expect(flawItem(flaw, 4)).toMatchObject({
+			json: {
+				error: 'Line 3 of the file is not valid JSON [item 4]',
+				details: { outcome: 'rejected' },
+			},
+			pairedItem,
+		});
+	});
+});
+
+it('the item of an unchanged document says that it was not sent', () => {
+	expect(unchangedItem(document)).toEqual({
+		json: { id: ID, name: 'a', outcome: 'unchanged' },
+		pairedItem,
+	});
+});
+
+describe('the item of a processed document', () => {
+	const item = { json: { id: ID, name: 'a', outcome: 'stored', batch: 2 }, pairedItem };
+	const ended = (status: string, processMsg?: string) =>
+		processedItem(context, item, { id: ID, status, progress: 50, processMsg });
+
+	it('gains the end of its processing', () => {
+		expect(ended('finish')).toEqual({
+			json: { ...item.json, processing: { status: 'finish', progress: 50, processMsg: undefined } },
+			pairedItem,
+		});
+	});
+
+	it.each([
+		['error', 'no text', 'The document could not be processed: no text'],
+		['error', undefined, 'The document could not be processed'],
+		['cancel', undefined, 'The document was stored, but its processing was cancelled'],
+	])('is an error item after %s (%s), which says that it is stored', (status, reason, message) => {
+		expect(ended(status, reason)).toMatchObject({
+			json: {
+				error: message,
+				details: { id: ID, name: 'a', outcome: 'stored', processing: { status, progress: 50 } },
+			},
+			pairedItem,
+		});
+	});
+});

@@ -1,0 +1,82 @@
+import { readSettings } from '../../../../../nodes/XpertAi/operations/document/settings';
+import { readerOf } from '../../../support/context';
+import { thrownBy } from '../../../support/thrown';
+
+const read = (options: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
+	readSettings(readerOf({ options, ...more }));
+
+describe('the settings of a submission', () => {
+	it('are these when nothing is chosen', () => {
+		expect(read()).toEqual({
+			batchLimits: { maxCount: 100, maxBytes: 8 * 1024 * 1024 },
+			retryLimits: { maxTries: 5, maxElapsedMs: 600_000 },
+			concurrency: 1,
+			timeoutMs: 300_000,
+			isolateWithoutIds: false,
+			skipUnchanged: false,
+			resendAll: false,
+			process: false,
+			waitMs: undefined,
+			summaryOnly: false,
+			simplify: true,
+		});
+	});
+
+	it('are the ones chosen', () => {
+		const options = {
+			batchSize: 7,
+			batchMegabytes: 0.5,
+			maxTries: 2,
+			retryMinutes: 0.5,
+			concurrency: '3',
+			timeout: 10,
+			isolateWithoutIds: true,
+			skipUnchanged: true,
+			resendAll: true,
+			waitMinutes: 2,
+		};
+		expect(read(options, { output: 'summary', simplify: false })).toMatchObject({
+			batchLimits: { maxCount: 7, maxBytes: 524_288 },
+			retryLimits: { maxTries: 2, maxElapsedMs: 30_000 },
+			concurrency: 3,
+			timeoutMs: 10_000,
+			isolateWithoutIds: true,
+			skipUnchanged: true,
+			resendAll: true,
+			waitMs: undefined,
+			summaryOnly: true,
+			simplify: false,
+		});
+	});
+
+	it('start the processing also where only its end is waited for', () => {
+		expect(read({ processAfterStoring: true })).toMatchObject({ process: true, waitMs: undefined });
+		expect(read({ waitUntilProcessed: true })).toMatchObject({ process: true, waitMs: 1_800_000 });
+		expect(read({ waitUntilProcessed: true, waitMinutes: 0 })).toMatchObject({ waitMs: 0 });
+	});
+
+	it('let a batch be as large as servers take, and no larger', () => {
+		expect(read({ batchMegabytes: 50 }).batchLimits.maxBytes).toBe(52_428_800);
+		expect(thrownBy(() => read({ batchMegabytes: 50.01 })).message).toBe(
+			'"Batch Size (MB)" must be at most 50, but is 50.01 [item 0]',
+		);
+	});
+
+	it.each([
+		[{ batchSize: 0 }, '"Batch Size" must be at least 1'],
+		[{ batchSize: 1.5 }, '"Batch Size" must be a whole number'],
+		[{ batchMegabytes: 0 }, '"Batch Size (MB)" must be more than 0'],
+		[{ concurrency: 21 }, '"Requests at Once" must be at most 20'],
+		[{ concurrency: 0 }, '"Requests at Once" must be at least 1'],
+		[{ maxTries: 0 }, '"Max Tries" must be at least 1'],
+		[{ retryMinutes: -1 }, '"Retry for (Minutes)" must be at least 0'],
+		[
+			{ waitUntilProcessed: true, waitMinutes: -1 },
+			'"Wait for Processing (Minutes)" must be at least 0',
+		],
+		[{ timeout: 0 }, 'must be more than 0'],
+		[{ batchSize: 'many' }, '"Batch Size" must be a number, but is "many"'],
+	])('refuse %j', (options, message) => {
+		expect(thrownBy(() => read(options)).message).toContain(message);
+	});
+});

@@ -1,0 +1,55 @@
+import type { IDataObject, IExecuteFunctions, NodeExecutionHint } from 'n8n-workflow';
+
+import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
+import { contextWith, readerOf } from '../../../support/context';
+import { BulkServer } from '../../ingest/support/bulkServer';
+
+const MANUAL =
+	'Skip Unchanged keeps no state in manual executions: a scheduled run will send these again.';
+
+/** Runs Submit outside of n8n, on a server in memory. */
+async function run(mode: 'manual' | 'trigger', options: IDataObject) {
+	const hints: NodeExecutionHint[] = [];
+	const progress: string[] = [];
+	const server = new BulkServer();
+	const reader = readerOf({
+		knowledgebaseId: 'kb',
+		bodyMode: 'json',
+		jsonBody: [{ key: 1 }, { key: 2 }],
+		options,
+	});
+	const context = contextWith({
+		getNodeParameter: reader.context.getNodeParameter,
+		getInputData: () => [{ json: {} }],
+		getMode: () => mode,
+		getWorkflowStaticData: () => ({}),
+		getExecutionCancelSignal: () => undefined,
+		continueOnFail: () => false,
+		addExecutionHints: (...added) => void hints.push(...added),
+		sendMessageToUI: (message: unknown) => void progress.push(String(message)),
+	} as Partial<IExecuteFunctions>);
+	const items = await submit.execute({ context, send: server.send });
+	return { items, server, messages: hints.map(({ message }) => message), progress };
+}
+
+describe('the hints of Submit', () => {
+	it('say that a manual run keeps no state, where state is asked for', async () => {
+		expect((await run('manual', { skipUnchanged: true })).messages).toContain(MANUAL);
+		expect((await run('manual', {})).messages).not.toContain(MANUAL);
+		expect((await run('trigger', { skipUnchanged: true })).messages).not.toContain(MANUAL);
+	});
+
+	it('come with progress in the browser while a manual run works, and only then', async () => {
+		expect((await run('manual', {})).progress).toEqual([
+			expect.stringMatching(/^Documents: \d stored/),
+		]);
+		expect((await run('trigger', {})).progress).toEqual([]);
+	});
+
+	it('give the summary in a line', async () => {
+		const { messages, items, server } = await run('trigger', {});
+		expect(messages).toEqual(['Documents: 2 stored (1 batches).']);
+		expect(items).toHaveLength(2);
+		expect(server.rows).toHaveLength(2);
+	});
+});

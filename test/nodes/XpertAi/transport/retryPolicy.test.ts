@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import {
+	certainlyNotDone,
+	isTransient,
+	parseRetryAfter,
+	retryDelayMs,
+} from '../../../../nodes/XpertAi/transport/retryPolicy';
+import { failure } from '../ingest/support/outcomes';
+
+const answer = (status: number, retryAfterMs?: number) =>
+	failure({ kind: 'status', status, retryAfterMs });
+const ALL_STATUSES = Array.from({ length: 500 }, (_, index) => 100 + index);
+
+describe('what is tried again', () => {
+	it('are the statuses that say "not now", and no others', () => {
+		expect(ALL_STATUSES.filter((status) => isTransient(answer(status)))).toEqual([
+			408, 425, 429, 502, 503, 504,
+		]);
+	});
+
+	it.each<[Failure['kind'], boolean]>([
+		['network', true],
+		['timeout', true],
+		['unreadable', true],
+		['refused', false],
+		['cancelled', false],
+		['redirect', false],
+	])('%s: %s', (kind, expected) => expect(isTransient(failure({ kind }))).toBe(expected));
+
+	it('is no answer whose status is missing', () => {
+		expect(isTransient(failure({ kind: 'status' }))).toBe(false);
+	});
+});
+
+describe('what the server has certainly not done', () => {
+	it('are requests it limits: 429, and 503 only when it says when to come back', () => {
+		expect(ALL_STATUSES.filter((status) => certainlyNotDone(answer(status)))).toEqual([429]);
+		expect(ALL_STATUSES.filter((status) => certainlyNotDone(answer(status, 0)))).toEqual([
+			429, 503,
+		]);
+	});
+
+	it.each([
+		['ECONNREFUSED', true],
+		['ENOTFOUND', true],
+		['EAI_AGAIN', true],
+		['EHOSTUNREACH', true],
+		['ENETUNREACH', true],
+		['ECONNRESET', false],
+		['EPIPE', false],
+		['ERR_SOCKET_CLOSED', false],
+		[undefined, false],
+	])('a connection that broke with %s: %s', (code, expected) => {
+		expect(certainlyNotDone(failure({ kind: 'network', code }))).toBe(expected);
+	});
+
+	it.each<[Failure['kind'], boolean]>([
+		['refused', true],
+		['timeout', false],
+		['unreadable', false],
+		['cancelled', false],
+	])('%s: %s', (kind, expected) => expect(certainlyNotDone(failure({ kind }))).toBe(expected));
+
+	it('does not rest on a code that came with a timeout', () => {
+		expect(certainlyNotDone(failure({ kind: 'timeout', code: 'ECONNREFUSED' }))).toBe(false);
+	});
+});
+
+describe('the delay before the next try', () => {
+	const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+	const attempt = fc.integer({ min: 1, max: 5000 });
+
+	it.each([
+		[1, 500],
+		[2, 1000],
+		[3, 2000],
+		[4, 4000],
+		[6, 16_000],
+		[7, 30_000],
+		[50, 30_000],
+	])('is up to the doubled delay after try %i: %i ms', (tries, ceiling) => {
+		expect(retryDelayMs(tries, undefined, 0)).toBe(0);
+		expect(retryDelayMs(tries, undefined, 0.5)).toBe(ceiling / 2);
+		expect(retryDelayMs(tries, undefined, 1 - Number.EPSILON)).toBe(ceiling);
+	});
+
+	it('stays within bounds for every try', () => {
+		fc.assert(
+			fc.property(attempt, random, (tries, part) => {
+				const delay = retryDelayMs(tries, undefined, part);
+				expect(Number.isInteger(delay)).toBe(true);
+				expect(delay).toBeGreaterThanOrEqual(0);
+				expect(delay).toBeLessThanOrEqual(Math.min(30_000, 500 * 2 ** (tries - 1)));
+			}),
+		);
+	});
+
+	it('is never less than the server asked for, and not longer than that without need', () => {
+		fc.assert(
+			fc.property(attempt, fc.nat(), random, (tries, asked, part) => {
+				expect(retryDelayMs(tries, asked, part)).toBe(
+					Math.max(asked, retryDelayMs(tries, undefined, part)),
+				);
+			}),
+		);
+	});
+});
+
+describe('Retry-After', () => {
+	const now = Date.UTC(2026, 0, 31, 8, 0, 0);
+
+	it.each([
+		['0', 0],
+		['120', 120_000],
+		[' 3 ', 3000],
+		['1.5', 1500],
+	])('%j is in seconds', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
+
+	it.each([
+		['Sat, 31 Jan 2026 08:01:00 GMT', 60_000],
+		['Saturday, 31-Jan-26 08:01:00 GMT', 60_000],
+		['Sat Jan 31 08:01:00 2026', 60_000],
+		['Sat, 31 Jan 2026 07:00:00 GMT', 0],
+	])('%j is a date', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
+
+	it.each(['', ' ', 'soon', '-5', '1e3', '0x10', '5 s', '2026-01-31', undefined, null, 5, ['5']])(
+		'%j says nothing',
+		(header) => expect(parseRetryAfter(header, now)).toBeUndefined(),
+	);
+
+	it('gives milliseconds of 0 or more, or nothing, for any text', () => {
+		const headers = fc.oneof(
+			fc.string(),
+			fc.integer().map(String),
+			fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+		);
+		fc.assert(
+			fc.property(headers, (header) => {
+				expect(parseRetryAfter(header, now) ?? 0).toBeGreaterThanOrEqual(0);
+			}),
+		);
+	});
+});

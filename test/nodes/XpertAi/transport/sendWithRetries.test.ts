@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { sendWithRetries } from '../../../../nodes/XpertAi/transport/sendWithRetries';
+import type { RetriedRequest } from '../../../../nodes/XpertAi/transport/sendWithRetries';
+import { stoppedClock } from '../ingest/support/clock';
+import { answered, broken, failed, succeeded } from '../ingest/support/outcomes';
+
+const REQUEST = { method: 'POST' as const, path: '/bulk', body: '[]', timeoutMs: 1000 };
+const SECOND = 1000;
+
+/** Sends to a server that gives these outcomes one after another, and the last of them for ever. */
+async function send(
+	outcomes: Outcome[],
+	changes: Partial<RetriedRequest> = {},
+	requestMs = 0,
+): Promise<Awaited<ReturnType<typeof sendWithRetries>> & { waits: number[]; sent: unknown[] }> {
+	const clock = stoppedClock();
+	const sent: unknown[] = [];
+	const respond = async (request: unknown) => {
+		clock.pass(requestMs);
+		sent.push(request);
+		return outcomes[sent.length - 1] ?? outcomes[outcomes.length - 1] ?? succeeded();
+	};
+	const result = await sendWithRetries(respond, {
+		request: REQUEST,
+		limits: { maxTries: 5, maxElapsedMs: 600 * SECOND },
+		repeatable: true,
+		clock,
+		...changes,
+	});
+	return { ...result, waits: clock.waits, sent };
+}
+
+describe('a request that may be repeated', () => {
+	it('is sent once when it succeeds', async () => {
+		const { outcome, attempts, waits } = await send([succeeded('x')]);
+		expect({ outcome, attempts, waits }).toEqual({
+			outcome: succeeded('x'),
+			attempts: 1,
+			waits: [],
+		});
+	});
+
+	it('is sent again, unchanged, until it succeeds, waiting longer each time', async () => {
+		const { outcome, attempts, waits, sent, mayBeDone } = await send([
+			answered(503),
+			broken('ECONNRESET'),
+			failed({ kind: 'timeout' }),
+			failed({ kind: 'unreadable', status: 201 }),
+			succeeded(),
+		]);
+		expect(outcome).toEqual(succeeded());
+		expect({ attempts, mayBeDone }).toEqual({ attempts: 5, mayBeDone: false });
+		// Half of 500, 1000, 2000 and 4000 ms: the random number is 0.5.
+		expect(waits).toEqual([250, 500, SECOND, 2 * SECOND]);
+		expect(sent).toEqual(Array.from({ length: 5 }, () => REQUEST));
+	});
+
+	it('waits as long as the server asks', async () => {
+		const { waits } = await send([
+			answered(429, 7 * SECOND),
+			answered(503, 1),
+			answered(503, 0),
+			succeeded(),
+		]);
+		expect(waits).toEqual([7 * SECOND, 500, SECOND]);
+	});
+
+	it('is given up after the last try, with the last reason', async () => {
+		const limits = { maxTries: 3, maxElapsedMs: 600 * SECOND };
+		const result = await send([answered(503), answered(504), answered(502), succeeded()], {
+			limits,
+		});
+		expect(result).toMatchObject({ outcome: answered(502), attempts: 3, mayBeDone: true });
+		expect(result.waits).toEqual([250, 500]);
+	});
+
+	it('is given up rather than tried after the time is over', async () => {
+		const limits = { maxTries: 100, maxElapsedMs: 3 * SECOND };
+		const { attempts, waits } = await send([answered(503)], { limits });
+		expect(waits).toEqual([250, 500, SECOND]);
+		expect(attempts).toBe(4);
+	});
+
+	it('counts the time requests take, too', async () => {
+		const limits = { maxTries: 100, maxElapsedMs: 3 * SECOND };
+		const { attempts, waits } = await send([answered(503)], { limits }, 2 * SECOND);
+		expect({ attempts, waits }).toEqual({ attempts: 2, waits: [250] });
+	});
+
+	it('does not wait at all when the server asks for more time than there is', async () => {
+		const limits = { maxTries: 100, maxElapsedMs: 3 * SECOND };
+		const { attempts, waits } = await send([answered(429, 3 * SECOND + 1)], { limits });
+		expect({ attempts, waits }).toEqual({ attempts: 1, waits: [] });
+	});
+
+	it.each([400, 401, 403, 404, 409, 413, 422, 500, 501])(
+		'is not sent again after %i',
+		async (status) => {
+			const { outcome, attempts, mayBeDone } = await send([answered(status), succeeded()]);
+			expect({ outcome, attempts, mayBeDone }).toEqual({
+				outcome: answered(status),
+				attempts: 1,
+				mayBeDone: false,
+			});
+		},
+	);
+
+	it('never goes over either limit, whatever the server does', async () => {
+		const transient = fc.constantFrom(answered(429), answered(503, 0), broken('EPIPE'));
+		const asked = fc.nat({ max: 20_000 }).map((ms) => answered(429, ms));
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(fc.oneof(transient, asked), { minLength: 1 }),
+				fc.integer({ min: 1, max: 12 }),
+				fc.integer({ min: 0, max: 60_000 }),
+				async (outcomes, maxTries, maxElapsedMs) => {
+					const { attempts, waits } = await send(outcomes, { limits: { maxTries, maxElapsedMs } });
+					expect(attempts).toBeLessThanOrEqual(maxTries);
+					expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(maxElapsedMs);
+					expect(waits).toHaveLength(attempts - 1);
+				},
+			),
+		);
+	});
+});
+
+describe('a request that may not be repeated', () => {
+	it.each([
+		['a connection never made', broken('ECONNREFUSED')],
+		['a host name not found', broken('ENOTFOUND')],
+		['429', answered(429)],
+		['503 with Retry-After', answered(503, 0)],
+	])('is sent again after %s: nothing was done', async (_, first) => {
+		const { outcome, attempts } = await send([first, succeeded()], { repeatable: false });
+		expect(outcome).toEqual(succeeded());
+		expect(attempts).toBe(2);
+	});
+
+	it.each([
+		['a bare 503', answered(503)],
+		['504', answered(504)],
+		['a reset', broken('ECONNRESET')],
+		['a timeout', failed({ kind: 'timeout' })],
+		['an answer cut off', failed({ kind: 'unreadable', status: 201 })],
+	])('is not sent again after %s: it may be done', async (_, first) => {
+		const { outcome, attempts, mayBeDone } = await send([first, succeeded()], {
+			repeatable: false,
+		});
+		expect(outcome).toEqual(first);
+		expect({ attempts, mayBeDone }).toEqual({ attempts: 1, mayBeDone: true });
+	});
+
+	it('is certainly not done when all that came was 429', async () => {
+		const { attempts, mayBeDone } = await send([answered(429)], { repeatable: false });
+		expect({ attempts, mayBeDone }).toEqual({ attempts: 5, mayBeDone: false });
+	});
+});
+
+it('may be done if an earlier try may be, whatever the last one says', async () => {
+	for (const last of [answered(429), answered(400), answered(401), broken('ECONNREFUSED')]) {
+		const limits = { maxTries: 2, maxElapsedMs: 60 * SECOND };
+		expect(await send([broken('ECONNRESET'), last], { limits })).toMatchObject({
+			outcome: last,
+			mayBeDone: true,
+		});
+	}
+});
+
+describe('an execution that is stopped', () => {
+	it('ends a wait at once and sends nothing more', async () => {
+		const stop = new AbortController();
+		const clock = {
+			...stoppedClock(),
+			sleep: async (_ms: number, signal?: AbortSignal) => {
+				stop.abort();
+				expect(signal?.aborted).toBe(true);
+			},
+		};
+		const { outcome, sent } = await send([answered(429, 9 * SECOND), succeeded()], {
+			clock,
+			signal: stop.signal,
+		});
+		expect(outcome).toMatchObject({
+			ok: false,
+			failure: { kind: 'cancelled', path: expect.any(String) },
+		});
+		expect(sent).toHaveLength(1);
+	});
+
+	it('does not forget that an earlier try may be done', async () => {
+		const stop = AbortSignal.abort();
+		const { mayBeDone } = await send([answered(504), succeeded()], { signal: stop });
+		expect(mayBeDone).toBe(true);
+	});
+
+	it('leaves a request it stopped as it is', async () => {
+		const cancelled = failed({ kind: 'cancelled' });
+		const { outcome, attempts } = await send([cancelled, succeeded()]);
+		expect({ outcome, attempts }).toEqual({ outcome: cancelled, attempts: 1 });
+	});
+});
