@@ -42,12 +42,31 @@ const langGraphFields = z.object({
 	webhook: z.string().optional(),
 });
 
+/** A decision in the shape LangGraph servers get it; what resumes a run there is up to the graph. */
+const resumeCommand = z.object({ resume: z.unknown() });
+
 /** The body of E4, for either family of servers. */
 export const runBody = langGraphFields.extend({
 	assistant_id: z.string().min(1),
 	input: z.union([xpertMessage, xpertDecision, chatMessages]).optional(),
-	command: z.object({ resume: z.unknown() }).optional(),
+	command: resumeCommand.optional(),
 });
+
+/** The bodies of E4 that the node makes of fields, so that a wrong value is named by its field. */
+export const runBodies = {
+	xpert: {
+		message: runBody.extend({ input: xpertMessage }),
+		chat: runBody.extend({ input: xpertMessage }),
+		decision: runBody.extend({ input: xpertDecision }),
+	},
+	langgraph: {
+		message: runBody.extend({ input: chatMessages }),
+		chat: runBody.extend({ input: chatMessages }),
+		decision: runBody.extend({
+			command: resumeCommand.extend({ resume: xpertDecision.shape.decision }),
+		}),
+	},
+};
 
 export type RunBody = z.infer<typeof runBody>;
 

@@ -1,6 +1,6 @@
 import { isJsonObject, parseAnswer } from '../transport/answer';
 import { threadState } from '../payloads/run';
-import { lastReply, textOf } from './messages';
+import { afterLastPerson, lastReply, messagesOf, textOf } from './messages';
 
 /** What the answer of E4 says by itself. */
 export type AnswerReading =
@@ -24,13 +24,16 @@ export function readRunAnswer(answer: unknown): AnswerReading {
 	const state = threadState.safeParse({ values: answer });
 	return {
 		kind: 'reply',
-		reply: (state.success && lastReply(state.data.values?.messages ?? [])) || '',
+		// What stands before our message is no answer to it.
+		reply: (state.success && lastReply(afterLastPerson(messagesOf(state.data)))) || '',
 	};
 }
 
-/** The reason in `__error__`, whose message may itself be JSON with the reason inside. */
-function errorReason(error: unknown): string {
-	if (!isJsonObject(error)) return String(error);
+const NO_REASON = 'the server gave no reason';
+
+/** The reason in LangGraph's `__error__`, whose message may itself be JSON with the reason inside. */
+export function errorReason(error: unknown): string {
+	if (!isJsonObject(error)) return typeof error === 'string' && error !== '' ? error : NO_REASON;
 	const { message, error: name } = error;
 	const inner = typeof message === 'string' ? parseAnswer(message) : message;
 	if (isJsonObject(inner)) {
@@ -38,5 +41,5 @@ function errorReason(error: unknown): string {
 		if (typeof nested === 'string') return nested;
 	}
 	if (typeof message === 'string' && message !== '') return message;
-	return typeof name === 'string' ? name : 'the server gave no reason';
+	return typeof name === 'string' ? name : NO_REASON;
 }

@@ -1,4 +1,8 @@
+import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
+
+import { parseAnswer } from '../transport/answer';
+import { textOf } from './messages';
 
 /** The family of servers a run is sent to; each answers 400 or an error to the other's shape. */
 export type ServerFamily = 'xpert' | 'langgraph';
@@ -27,10 +31,7 @@ function xpertInput(input: RunInput): unknown {
 			return {
 				action: 'resume',
 				target: input.target ?? {},
-				decision: {
-					type: input.decision,
-					...(input.payload === undefined ? {} : { payload: input.payload }),
-				},
+				decision: decisionOf(input),
 			};
 	}
 }
@@ -49,8 +50,21 @@ function langGraphInput(input: RunInput): Record<string, unknown> {
 		case 'chat':
 			return { input: { messages: input.messages } };
 		case 'decision':
-			return { command: { resume: input.payload ?? { type: input.decision } } };
+			return { command: { resume: decisionOf(input) } };
 	}
+}
+
+function decisionOf({ decision, payload }: Extract<RunInput, { kind: 'decision' }>): unknown {
+	return { type: decision, ...(payload === undefined ? {} : { payload }) };
+}
+
+/** The texts of the messages in the body of E4, of either family; none in a decision. */
+export function saidIn(body: string): string[] {
+	const json = parseAnswer(body);
+	const text: unknown = get(json, 'input.message.input.input');
+	if (typeof text === 'string') return [text];
+	const messages: unknown = get(json, 'input.messages');
+	return Array.isArray(messages) ? messages.map((one: unknown) => textOf(get(one, 'content'))) : [];
 }
 
 /** Xpert takes one text: a single message as it is, several with who says each. */

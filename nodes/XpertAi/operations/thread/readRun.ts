@@ -3,7 +3,7 @@ import { isJsonMode, readJsonBody } from '../../execution/readBody';
 import { readFields, splitIds } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { anyJson } from '../../payloads/common';
-import { runBody } from '../../payloads/run';
+import { runBodies } from '../../payloads/run';
 import { runInput } from '../../runs/input';
 import type { RunInput, ServerFamily } from '../../runs/input';
 import type { FieldValues } from '../operation';
@@ -31,10 +31,10 @@ export function readRunBody(reader: ItemReader, family: ServerFamily): unknown {
 		...runInput(family, toInput(kind, values)),
 	};
 	const source = { node: context.getNode(), itemIndex };
-	return checkInput(runBody, body, {
+	return checkInput(runBodies[family][kind], body, {
 		...source,
 		fields: [...own, langGraphFields],
-		labels: LABELS,
+		labels: { ...LABELS, ...chatLabels(kind, values.chatMessages) },
 	});
 }
 
@@ -45,9 +45,20 @@ const LABELS = {
 	'input.message.input.files': 'File IDs',
 	'input.messages': 'Chat Messages',
 	'input.messages.0.content': 'Message',
+	'command.resume.type': 'Decision',
 	'input.decision.type': 'Decision',
 	'input.target': 'Target',
 };
+
+/** Names the fields of each chat message. */
+function chatLabels(kind: RunInput['kind'], messages: unknown): Record<string, string> {
+	if (kind !== 'chat' || !Array.isArray(messages)) return {};
+	const labels = messages.flatMap((_, index) => [
+		[`input.messages.${index}.role`, `Role" of message ${index + 1} in "Chat Messages`],
+		[`input.messages.${index}.content`, `Content" of message ${index + 1} in "Chat Messages`],
+	]);
+	return Object.fromEntries(labels) as Record<string, string>;
+}
 
 function toInput(kind: RunInput['kind'], values: FieldValues): RunInput {
 	switch (kind) {

@@ -126,7 +126,7 @@ export async function runItem(
 }
 
 async function startConversation(
-	{ reader, family, title }: PreparedRun,
+	{ reader, family, title, deadlineMs }: PreparedRun,
 	send: OperationContext['send'],
 ): Promise<ThreadFacts> {
 	if (family === 'langgraph') return { threadId: randomUUID() };
@@ -134,7 +134,7 @@ async function startConversation(
 		method: 'POST',
 		path: '/conversations',
 		body: JSON.stringify(title ? { title } : {}),
-		timeoutMs: SETUP_TIMEOUT_MS,
+		timeoutMs: Math.min(SETUP_TIMEOUT_MS, deadlineMs),
 	});
 	const { id, threadId } = isJsonObject(answer) ? answer : {};
 	if (typeof threadId === 'string') {

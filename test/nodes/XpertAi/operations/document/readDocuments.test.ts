@@ -80,7 +80,7 @@ describe('documents mapped from columns', () => {
 		expect(thrownBy(() => byColumn({ size: '5 MB' })).message).toBe(
 			'"Size" must be a number, but is "5 MB" [item 0]',
 		);
-		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"metadata" must be JSON/);
+		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"Metadata" must be JSON/);
 	});
 });
 

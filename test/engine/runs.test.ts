@@ -1,0 +1,179 @@
+import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { ask, detailsOf, newThreads, onThread, says } from './support/runs';
+
+const fixture = useFixture();
+
+/** Runs a message on a thread of its own. */
+async function say(message: string, parameters = {}) {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const result = await fixture.run(ask(parameters), { items: [says(thread, message)] });
+	return { ...result, thread, json: result.items[0]?.json };
+}
+
+const bodies = () => fixture.sandbox.requests.of('E4').map(({ body }) => body);
+
+describe('what is said to the assistant', () => {
+	it('is a message, with files', async () => {
+		const files = `${fixture.world.storageFileId}`;
+		const { json } = await say('Hello', { additionalFields: { files } });
+		expect(json?.reply).toBe('Echo: Hello');
+		expect(bodies()).toEqual([
+			{
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'send', message: { input: { input: 'Hello', files: [{ id: files }] } } },
+			},
+		]);
+	});
+
+	it('is chat messages, as one text that tells who says what', async () => {
+		const values = [
+			{ role: 'system', content: 'Be brief' },
+			{ role: 'user', content: '={{ $json.message }}' },
+		];
+		const { json } = await say('Hello', { inputType: 'chat', chatMessages: { values } });
+		expect(json?.reply).toBe('Echo: system: Be brief\n\nuser: Hello');
+	});
+
+	it('is a JSON body, sent as it is', async () => {
+		const body = { assistant_id: ECHO_ASSISTANT_ID, input: { input: { input: 'old form' } } };
+		const { json } = await say('', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
+		expect(bodies()).toEqual([body]);
+		expect(json).toMatchObject({ reply: 'Echo: old form', assistantId: ECHO_ASSISTANT_ID });
+	});
+});
+
+describe('a run that asks a person', () => {
+	it.each([
+		['confirm', 'Confirmed'],
+		['reject', 'Rejected'],
+	])('is interrupted, and goes on when the decision is to %s', async (decision, word) => {
+		const question = `${INTERRUPTING_INPUT} first`;
+		const asked = await say(question);
+		expect(asked.json).toMatchObject({ status: 'interrupted', recovered: false });
+		expect(JSON.stringify(asked.json?.interrupt)).toContain('May I answer this?');
+
+		const additionalFields = { payload: '{"only":1}' };
+		const decided = await fixture.run(ask({ inputType: 'decision', decision, additionalFields }), {
+			items: [says(asked.thread, '')],
+		});
+		expect(decided.items[0]?.json).toMatchObject({
+			reply: `${word}: ${question} {"only":1}`,
+			status: 'completed',
+		});
+	});
+});
+
+describe('what comes out', () => {
+	it('is the reply, how it came about and where to go on, with Simplify', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 300 });
+		const { json, items, thread } = await say('Hello');
+		expect(json).toEqual({
+			reply: 'Echo: Hello',
+			status: 'completed',
+			threadId: thread,
+			assistantId: ECHO_ASSISTANT_ID,
+			seconds: expect.any(Number),
+			recovered: false,
+		});
+		expect(json?.seconds).toBeGreaterThanOrEqual(0.3);
+		expect(items[0]?.pairedItem).toEqual({ item: 0 });
+	});
+
+	it('is the answer of the server as it is, without', async () => {
+		const { json } = await say('Hello', { simplify: false });
+		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello' });
+	});
+
+	it('is an empty reply when the assistant had nothing to say', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', outcome: 'empty' });
+		expect((await say('Hello')).json).toMatchObject({ reply: '', status: 'completed' });
+	});
+});
+
+describe('a new conversation', () => {
+	it('is made first, and its ids are given back to go on with', async () => {
+		const options = { title: 'About the device' };
+		const first = await fixture.run(ask({ threadSource: 'new', options }), {
+			items: [says('', 'Hello')],
+		});
+		const [made] = fixture.sandbox.requests.of('E13');
+		expect(made?.body).toEqual({ title: 'About the device' });
+		const { threadId, conversationId } = first.items[0]?.json ?? {};
+		const conversation = fixture.sandbox.store.conversations.get(String(conversationId));
+		expect(conversation).toMatchObject({ threadId, title: 'About the device' });
+		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 2)).toEqual([
+			'E13',
+			'E4',
+		]);
+
+		const second = await fixture.run(ask(), { items: [says(String(threadId), 'Again')] });
+		expect(second.items[0]?.json.reply).toBe('Echo: Again');
+		expect(fixture.sandbox.store.threads.get(String(threadId))?.messages).toHaveLength(4);
+	});
+
+	it('is made for each item, and called by the start of its message', async () => {
+		const items = [says('', 'One'), says('', `Two ${'x'.repeat(200)}`)];
+		const { items: out } = await fixture.run(ask({ threadSource: 'new' }), { items });
+		expect(new Set(out.map(({ json }) => json.threadId)).size).toBe(2);
+		const titles = fixture.sandbox.requests
+			.of('E13')
+			.map(({ body }) => (body as { title: string }).title);
+		expect(titles.sort()).toEqual(['One', expect.stringMatching(/^Two x{40,}.*$/)]);
+		for (const title of titles) expect(title.length).toBeLessThanOrEqual(80);
+	});
+
+	it('that cannot be made fails the item, and no run is sent', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'status', status: 403, body: 'not yours' });
+		const { error } = await fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Hi')] });
+		expect(error?.message).toBe('The server answered 403: not yours');
+		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
+	});
+});
+
+describe('a run that fails', () => {
+	const broken = { assistantId: { __rl: true, mode: 'id', value: BROKEN_ASSISTANT_ID } };
+
+	it('stops the workflow with the reason of the server, the thread and the item', async () => {
+		const { error, thread } = await say('Hello', broken);
+		expect(error?.name).toBe('NodeApiError');
+		expect(error?.message).toBe('The run failed: No model for "broken"');
+		expect(error?.description).toContain(`Thread: ${thread}.`);
+		expect(error?.context).toMatchObject({ itemIndex: 0, data: { threadId: thread } });
+	});
+
+	it('goes to the error output, and the others go on', async () => {
+		const threads = await newThreads(fixture.sandbox, 3);
+		const [, failing = ''] = threads;
+		const reason = 'Quota exceeded';
+		fixture.sandbox.faults.add(onThread(failing, { do: 'run', outcome: 'fail', error: reason }));
+		const { outputs } = await fixture.run(ask(), {
+			items: threads.map((thread) => says(thread, 'Hello')),
+			onError: 'continueErrorOutput',
+		});
+		expect(outputs[0]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
+		expect(outputs[1]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
+		expect(outputs[1]?.[0]?.json.error).toBe(`The run failed: ${reason}`);
+		const conversation = fixture.sandbox.store.conversationOf(failing);
+		expect(detailsOf(outputs[1]?.[0])).toMatchObject({
+			threadId: failing,
+			conversationId: conversation?.id,
+			status: 'failed',
+		});
+	});
+
+	it('is not hidden by an earlier answer', async () => {
+		const { thread } = await say('Hello');
+		fixture.sandbox.faults.add(onThread(thread, { do: 'run', outcome: 'fail', error: 'Later' }));
+		const { error, items } = await fixture.run(ask(), { items: [says(thread, 'And now?')] });
+		expect(error?.message).toBe('The run failed: Later');
+		expect(items).toEqual([]);
+	});
+
+	it('with an assistant nobody knows says so', async () => {
+		const assistantId = { __rl: true, mode: 'id', value: '11111111-1111-4111-8111-111111111111' };
+		const { error } = await say('Hello', { assistantId });
+		expect(error?.message).toContain('The server answered 404');
+		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
+	});
+});

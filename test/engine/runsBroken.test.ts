@@ -1,0 +1,182 @@
+import type { FaultRule } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { arrivals, ask, detailsOf, newThreads, onThread, saidOn, says } from './support/runs';
+
+/** Broken waits are taken up by polls, the first of them after two seconds. */
+jest.setTimeout(20_000);
+
+const fixture = useFixture();
+
+/** Something that goes wrong with a run, and what the run is then. */
+interface Trouble {
+	what: string;
+	faults: FaultRule[];
+}
+
+/** Runs a message on a thread of its own for each trouble, all side by side. */
+async function runAll(troubles: Trouble[], settings = {}) {
+	const threads = await newThreads(fixture.sandbox, troubles.length);
+	troubles.forEach(({ faults }, n) => {
+		for (const fault of faults) fixture.sandbox.faults.add(onThread(threads[n] ?? '', fault));
+	});
+	const { outputs } = await fixture.run(ask({ options: { concurrency: 20, ...settings } }), {
+		items: threads.map((thread, n) => says(thread, `m${n}`)),
+		onError: 'continueErrorOutput',
+	});
+	const all = outputs.flat();
+	return troubles.map(({ what }, n) => ({
+		what,
+		thread: threads[n] ?? '',
+		message: `m${n}`,
+		item: all.find(({ pairedItem }) => (pairedItem as { item: number }).item === n),
+		arrivals: arrivals(fixture.sandbox, threads[n] ?? ''),
+		said: saidOn(fixture.sandbox, threads[n] ?? ''),
+	}));
+}
+
+const lasting = (ms: number): FaultRule => ({ do: 'run', ms });
+const gateway = (status: number): FaultRule => ({
+	do: 'status',
+	when: 'during',
+	status,
+	ms: 100,
+	body: '<h1>Gateway</h1>',
+	contentType: 'text/html',
+});
+
+describe('a run goes on without the connection, and', () => {
+	it('its answer is taken from the thread when the wait breaks, with exactly one E4', async () => {
+		const courses = await runAll([
+			{ what: 'drop during', faults: [lasting(700), { do: 'drop', when: 'during', ms: 100 }] },
+			{ what: 'reset during', faults: [lasting(700), { do: 'drop', when: 'during', reset: true }] },
+			{ what: 'drop after', faults: [{ do: 'drop', when: 'after' }] },
+			{ what: 'answer cut off', faults: [{ do: 'truncate', bytes: 9 }] },
+			{ what: 'bare 503', faults: [lasting(700), gateway(503)] },
+			...[502, 504, 524].map((status) => ({
+				what: `gateway ${status}`,
+				faults: [lasting(700), gateway(status)],
+			})),
+		]);
+		for (const { what, item, message, arrivals: sent, said } of courses) {
+			expect({ what, sent, said }).toEqual({ what, sent: 1, said: [message] });
+			expect({ what, json: item?.json }).toMatchObject({
+				json: { reply: `Echo: ${message}`, status: 'completed', recovered: true },
+			});
+		}
+	});
+
+	it('its failure and its question are found as well', async () => {
+		const broken: FaultRule = { do: 'drop', when: 'during', ms: 50 };
+		const [failing, asking] = await runAll([
+			{ what: 'fail', faults: [{ do: 'run', ms: 400, outcome: 'fail', error: 'Late' }, broken] },
+			{ what: 'ask', faults: [{ do: 'run', ms: 400, outcome: 'interrupt' }, broken] },
+		]);
+		expect(failing?.item?.json.error).toBe('The run failed: Late');
+		expect(detailsOf(failing?.item)).toMatchObject({ threadId: failing?.thread, status: 'failed' });
+		expect(asking?.item?.json).toMatchObject({ status: 'interrupted', recovered: true });
+		expect(JSON.stringify(asking?.item?.json.interrupt)).toContain('May I answer this?');
+	});
+
+	it('a message that did not arrive is said not to, and is not sent again', async () => {
+		const courses = await runAll([
+			{ what: 'drop unread', faults: [{ do: 'drop', when: 'unread' }] },
+			{ what: 'drop before', faults: [{ do: 'drop', when: 'before' }] },
+			{ what: 'bare 503 instead', faults: [{ do: 'status', status: 503, body: 'down' }] },
+		]);
+		for (const { what, item, thread, arrivals: sent, said } of courses) {
+			expect({ what, sent, said }).toEqual({ what, sent: 1, said: [] });
+			expect(item?.json.error).toMatch(/^The message did not reach the assistant\. /);
+			expect(detailsOf(item)).toMatchObject({ threadId: thread, status: 'failed' });
+		}
+	});
+});
+
+describe('a run that certainly did not begin', () => {
+	it('is sent again, and begins exactly once', async () => {
+		const courses = await runAll([
+			{
+				what: '429',
+				faults: [
+					{ do: 'status', status: 429, body: 'slow', headers: { 'retry-after': '0' }, times: 2 },
+				],
+			},
+			{
+				what: '503 with Retry-After',
+				faults: [
+					{ do: 'status', status: 503, body: 'no', headers: { 'retry-after': '1' }, times: 1 },
+				],
+			},
+		]);
+		expect(courses.map(({ arrivals: sent }) => sent)).toEqual([3, 2]);
+		for (const { item, message, said } of courses) {
+			expect(said).toEqual([message]);
+			expect(item?.json).toMatchObject({ reply: `Echo: ${message}`, recovered: false });
+		}
+	});
+
+	it('is reported when nothing listens', async () => {
+		const { error } = await fixture.run(ask({ options: { deadlineMinutes: 0.05 } }), {
+			items: [says('t', 'Hi')],
+			credential: { baseUrl: 'http://127.0.0.1:9' },
+		});
+		expect(error?.message).toMatch(/nothing accepts connections|when the deadline came/);
+		expect(error?.description).toContain('Thread: t.');
+	});
+});
+
+describe('the deadline', () => {
+	it('ends the run as timed out and names the thread, also while a wait is taken up', async () => {
+		const started = Date.now();
+		const courses = await runAll(
+			[
+				{ what: 'waiting', faults: [lasting(8000)] },
+				{ what: 'recovering', faults: [lasting(8000), { do: 'drop', when: 'during', ms: 50 }] },
+			],
+			{ deadlineMinutes: 0.02 },
+		);
+		expect(Date.now() - started).toBeLessThan(3500);
+		for (const { item, thread } of courses) {
+			expect(item?.json.error).toBe('The run was still going on when the deadline came');
+			expect(detailsOf(item)).toMatchObject({ threadId: thread, status: 'timedOut' });
+			expect(detailsOf(item).description).toContain(`Thread: ${thread}.`);
+		}
+	});
+
+	it('covers making the conversation', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'delay', ms: 8000 });
+		const started = Date.now();
+		const options = { deadlineMinutes: 0.01 };
+		const { error } = await fixture.run(ask({ threadSource: 'new', options }), {
+			items: [says('', 'Hi')],
+		});
+		expect(error?.message).toBe('The server did not answer in time');
+		expect(Date.now() - started).toBeLessThan(3000);
+	});
+});
+
+describe('an execution that is stopped', () => {
+	it.each<[string, FaultRule[]]>([
+		['while a run goes on', [lasting(20_000)]],
+		['while a wait is taken up', [lasting(20_000), { do: 'drop', when: 'during', ms: 50 }]],
+	])('ends within a second %s, and nothing more arrives', async (_, faults) => {
+		const [one = '', two = ''] = await newThreads(fixture.sandbox, 2);
+		for (const fault of faults) fixture.sandbox.faults.add(onThread(one, fault));
+		let stoppedAt = 0;
+		const { run } = await fixture.run(ask({ options: { concurrency: 1 } }), {
+			items: [says(one, 'first'), says(one, 'second'), says(two, 'third')],
+			onError: 'continueRegularOutput',
+			onStart: ({ cancel }) =>
+				setTimeout(() => {
+					stoppedAt = Date.now();
+					cancel();
+				}, 500),
+		});
+		expect(run.status).not.toBe('success');
+		expect(Date.now() - stoppedAt).toBeLessThan(1000);
+		const arrived = fixture.sandbox.requests.all.length;
+		await new Promise((resolve) => setTimeout(resolve, 1800));
+		expect(fixture.sandbox.requests.all).toHaveLength(arrived);
+		expect(saidOn(fixture.sandbox, one)).toEqual(['first']);
+		expect(saidOn(fixture.sandbox, two)).toEqual([]);
+	});
+});

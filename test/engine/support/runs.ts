@@ -1,0 +1,100 @@
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, startSandbox } from '../../../sandbox';
+import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
+import type { NodeResult } from './engine';
+import { useFixture } from './fixture';
+import type { Fixture } from './fixture';
+
+/** Parameters of Thread: Run and Wait that take the message from the item. */
+export function ask(parameters: INodeParameters = {}): INodeParameters {
+	return {
+		resource: 'thread',
+		operation: 'run',
+		threadId: '={{ $json.thread }}',
+		assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+		message: '={{ $json.message }}',
+		...parameters,
+	};
+}
+
+/** An item that says something on a thread. */
+export const says = (thread: string, message: string): INodeExecutionData => ({
+	json: { thread, message },
+});
+
+/** Threads on a sandbox, made beside its log. */
+export async function newThreads(sandbox: Sandbox, count: number): Promise<string[]> {
+	return Array.from({ length: count }, () => sandbox.store.putConversation({}).threadId);
+}
+
+/** The fault of the only request of E4 to a thread. */
+export const onThread = (thread: string, fault: FaultRule): FaultRule => ({
+	endpoint: 'E4',
+	path: thread,
+	...fault,
+});
+
+/** What was said to the assistant, in the order in which the runs began. */
+export const saidOn = ({ store }: Sandbox, thread: string): Array<string | undefined> =>
+	runsOf(store.runs, thread).map(({ text }) => text);
+
+/** The runs of one thread. */
+export const runsOf = (runs: RunRecord[], thread: string): RunRecord[] =>
+	runs.filter(({ threadId }) => threadId === thread);
+
+/** Whether two runs were under way at the same time. */
+export const overlap = (one: RunRecord, other: RunRecord): boolean =>
+	one.startedAt < (other.endedAt ?? Infinity) && other.startedAt < (one.endedAt ?? Infinity);
+
+/** Begins a run of somebody else on a thread and resolves when it is under way. */
+export async function occupy(
+	{ url, accessToken, store }: Sandbox,
+	thread: string,
+	input: unknown,
+): Promise<void> {
+	fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
+		method: 'POST',
+		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+		body: JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input }),
+	}).catch(() => undefined);
+	while (store.threads.get(thread)?.status !== 'busy') {
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+/** How often E4 arrived for a thread. */
+export const arrivals = ({ requests }: Sandbox, thread: string): number =>
+	requests.of('E4').filter(({ path }) => path.includes(thread)).length;
+
+/** What is said of a failed item beside its message. */
+export function detailsOf(item: INodeExecutionData | undefined): IDataObject {
+	return (item?.json.details ?? {}) as IDataObject;
+}
+
+/** A fixture whose node calls a sandbox of the LangGraph family. */
+export interface LangGraphFixture {
+	fixture: Fixture;
+	sandbox: Sandbox;
+	run: (parameters: INodeParameters, items?: INodeExecutionData[]) => Promise<NodeResult>;
+}
+
+/** Sets up a LangGraph sandbox for the tests of a file. */
+export function useLangGraph(): LangGraphFixture {
+	const langGraph = { fixture: useFixture() } as LangGraphFixture;
+	beforeAll(async () => {
+		langGraph.sandbox = await startSandbox({ dialect: 'langgraph' });
+		langGraph.run = async (parameters, items) => {
+			const { url, accessToken } = langGraph.sandbox;
+			const options = { serverFamily: 'langgraph', ...(parameters.options as INodeParameters) };
+			return await langGraph.fixture.run(ask({ ...parameters, options }), {
+				items,
+				onError: 'continueErrorOutput',
+				credential: { baseUrl: url, accessToken },
+			});
+		};
+	});
+	beforeEach(() => langGraph.sandbox.reset());
+	afterAll(async () => await langGraph.sandbox?.close());
+	return langGraph;
+}

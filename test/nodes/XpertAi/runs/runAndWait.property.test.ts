@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+
+import { anySettings, anyWorld, passingFault } from './support/arbitraries';
+import { ANSWER, REASON } from './support/modelServer';
+import type { World } from './support/modelServer';
+import { MINUTE, SECOND, run } from './support/run';
+import type { Course } from './support/run';
+
+const ONE_POLL_MS = 30 * SECOND;
+const CERTAIN_CODES = new Set(['ECONNREFUSED']);
+
+/** Whether the node could be certain that a request had not arrived. */
+function certainlyDidNotArrive({ fault, refusedBusy }: Course['server']['seen'][0]): boolean {
+	if (refusedBusy) return true;
+	const { status, code, retryAfterMs } = fault?.failure ?? {};
+	if (code !== undefined) return CERTAIN_CODES.has(code);
+	return status === 429 || status === 422 || (status === 503 && retryAfterMs !== undefined);
+}
+
+/** Checks something for any world and any settings. */
+async function inAnyCourse(
+	check: (course: Course, world: World) => void,
+	worlds: fc.Arbitrary<World> = anyWorld(),
+	settings: typeof anySettings = anySettings,
+): Promise<void> {
+	await fc.assert(
+		fc.asyncProperty(worlds, settings, async (world, how) => check(await run(world, how), world)),
+		{ numRuns: 1500 },
+	);
+}
+
+/** Worlds whose thread can be read, if not at every moment: only there can an older answer be told. */
+const readable = anyWorld(passingFault);
+
+describe('whatever happens, a run', () => {
+	it('comes to exactly one of the five verdicts, within the deadline and one poll', async () => {
+		await inAnyCourse(({ verdict, tookMs, deadlineMs }) => {
+			expect(['completed', 'interrupted', 'failed', 'timedOut', 'cancelled']).toContain(
+				verdict.status,
+			);
+			expect(tookMs).toBeLessThanOrEqual(deadlineMs + ONE_POLL_MS);
+		});
+	});
+
+	it('reaches the server once at most, and is sent again only after it certainly did not', async () => {
+		await inAnyCourse(({ server }) => {
+			expect(server.arrivals.length).toBeLessThanOrEqual(1);
+			expect(
+				server
+					.of('E4')
+					.slice(0, -1)
+					.filter((sent) => !certainlyDidNotArrive(sent)),
+			).toEqual([]);
+		});
+	});
+
+	it('is completed only with its own answer, and interrupted only by its own question', async () => {
+		await inAnyCourse(({ verdict, server }, { outcome }) => {
+			if (verdict.status === 'completed') {
+				expect(server.arrivals).toHaveLength(1);
+				expect({ answer: ANSWER, empty: '' }).toHaveProperty(outcome ?? '', verdict.reply);
+			}
+			if (verdict.status === 'interrupted') {
+				expect(server.arrivals).toHaveLength(1);
+				expect(outcome).toBe('interrupt');
+				expect(JSON.stringify(verdict.interrupt)).toContain('May I?');
+			}
+		}, readable);
+	});
+
+	it('says why when there is no answer, and never an older reason', async () => {
+		await inAnyCourse(({ verdict }) => {
+			if (verdict.status === 'completed' || verdict.status === 'interrupted') return;
+			expect(verdict.reason ?? verdict.failure).toBeTruthy();
+			expect(verdict.reason ?? '').not.toContain('an older reason');
+		}, readable);
+	});
+
+	it('gives every request a time limit that ends with the deadline', async () => {
+		await inAnyCourse(({ server, deadlineMs }) => {
+			for (const { at, timeoutMs } of server.seen) {
+				expect(timeoutMs).toBeGreaterThan(0);
+				expect(at + timeoutMs).toBeLessThanOrEqual(deadlineMs + ONE_POLL_MS);
+			}
+		});
+	});
+
+	it('is cancelled at once when the execution is stopped, and sends nothing more', async () => {
+		const stopped = anySettings.filter(({ stopAfterMs }) => stopAfterMs < Infinity);
+		await inAnyCourse(
+			({ verdict, server, time, tookMs }) => {
+				expect(server.sentAfterStop).toBe(0);
+				if (!time.signal.aborted) return;
+				expect(verdict.status).toBe('cancelled');
+				expect(tookMs).toBe(time.elapsed());
+			},
+			anyWorld(),
+			stopped,
+		);
+	});
+
+	it('does not begin beside another run on the thread', async () => {
+		await inAnyCourse(({ server }) => expect(server.overlaps).toBe(0), readable);
+	});
+});
+
+describe('with time enough and readings that fail only for a while, a run', () => {
+	/** A run that hangs until the deadline has not time enough. */
+	const worlds = readable.filter(
+		({ runs }) => !runs?.some((one) => one?.failure.kind === 'timeout'),
+	);
+	const patient = fc.record({
+		whenBusy: fc.constant('wait' as const),
+		deadlineMs: fc.constant(600 * MINUTE),
+		stopAfterMs: fc.constant(Infinity),
+	});
+
+	it('that arrived is judged by what became of it', async () => {
+		const judged = {
+			answer: 'completed',
+			empty: 'completed',
+			fail: 'failed',
+			interrupt: 'interrupted',
+		};
+		await inAnyCourse(
+			({ verdict, server }, { outcome = 'answer' }) => {
+				if (server.arrivals.length === 0) return;
+				expect(verdict.status).toBe(judged[outcome]);
+				if (outcome === 'fail') expect(verdict.reason).toContain(REASON);
+			},
+			// Two readings of the reason that fail leave it unknown.
+			worlds.map((world) => ({ ...world, searches: [] })),
+			patient,
+		);
+	});
+
+	it('that did not arrive has failed', async () => {
+		await inAnyCourse(
+			({ verdict, server }) => {
+				if (server.arrivals.length === 0) expect(verdict.status).toBe('failed');
+			},
+			worlds,
+			patient,
+		);
+	});
+
+	it('is said not to have reached the assistant only if it has not', async () => {
+		await inAnyCourse(
+			({ verdict, server }) => {
+				if (!verdict.reason?.includes('did not reach')) return;
+				expect(server.arrivals).toEqual([]);
+			},
+			worlds,
+			patient,
+		);
+	});
+});

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+
+import {
+	cutOff,
+	drop,
+	gateway,
+	hangs,
+	notNow,
+	refusal,
+	refusedConnection,
+	tooMany,
+} from './faults';
+import type { Fault } from './faults';
+import type { World } from './modelServer';
+import { MINUTE, SECOND } from './run';
+
+const moment = fc.constantFrom(0, 1, SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 20 * MINUTE);
+const arrives = fc.boolean();
+const askedToWait = fc.constantFrom(0, SECOND, 40 * SECOND, 10 * MINUTE);
+
+/** What may befall a run's request. */
+const runFault: fc.Arbitrary<Fault> = fc.oneof(
+	fc.constantFrom(refusedConnection, cutOff, tooMany()),
+	askedToWait.map(tooMany),
+	askedToWait.map(notNow),
+	fc.tuple(arrives, moment).map(([there, afterMs]) => drop(there, afterMs)),
+	fc
+		.tuple(fc.constantFrom(408, 502, 503, 504, 524), arrives, moment)
+		.map(([status, there, afterMs]) => gateway(status, there, afterMs)),
+	arrives.map(hangs),
+	fc.constantFrom(400, 401, 403, 404, 413, 422, 500).map(refusal),
+);
+
+/** What may befall a reading for a while. */
+export const passingFault: fc.Arbitrary<Fault> = fc.constantFrom(
+	drop(false),
+	gateway(502, false, SECOND),
+	gateway(503, false, 0),
+	gateway(504, false, 20 * SECOND),
+	tooMany(SECOND),
+	refusedConnection,
+	cutOff,
+	hangs(false),
+);
+
+/** What may befall a reading for good. */
+const readFault: fc.Arbitrary<Fault> = fc.oneof(
+	passingFault,
+	fc.constantFrom(401, 403, 404, 500).map(refusal),
+);
+
+const faults = (fault: fc.Arbitrary<Fault>, maxLength: number) =>
+	fc.array(fc.option(fault, { nil: undefined, freq: 3 }), { maxLength });
+
+/** Any world; `reading` says what may befall readings. */
+export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary<World> {
+	const world = fc.record({
+		dialect: fc.constantFrom('xpert' as const, 'langgraph' as const),
+		outcome: fc.constantFrom(
+			'answer' as const,
+			'empty' as const,
+			'fail' as const,
+			'interrupt' as const,
+		),
+		runMs: fc.oneof(moment, fc.nat(40 * MINUTE)),
+		earlier: fc.option(fc.constantFrom('idle' as const, 'error' as const, 'interrupted' as const), {
+			nil: undefined,
+		}),
+		otherUntilMs: fc.constantFrom(0, 0, 1, 12 * SECOND, 7 * MINUTE),
+		nextMs: fc.constantFrom(0, 0, 20 * SECOND, 3 * MINUTE),
+		runs: faults(runFault, 7),
+		reads: faults(reading, 10),
+		searches: faults(passingFault, 2),
+	});
+	// The next run hides what became of ours, unless it is an answer, which stays.
+	return world.map((one) => (one.outcome === 'answer' ? one : { ...one, nextMs: 0 }));
+}
+
+/** Any way the node is asked to run. */
+export const anySettings = fc.record({
+	whenBusy: fc.constantFrom('wait' as const, 'fail' as const),
+	deadlineMs: fc.constantFrom(1, 600, 90 * SECOND, 15 * MINUTE, 120 * MINUTE),
+	stopAfterMs: fc.option(fc.nat(20 * MINUTE), { nil: Infinity, freq: 2 }),
+});

@@ -1,0 +1,65 @@
+import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
+import type { Verdict } from '../../../../../nodes/XpertAi/runs/runAndWait';
+import type { Send } from '../../../../../nodes/XpertAi/transport/request';
+import { ModelServer, QUESTION, THREAD } from './modelServer';
+import type { World } from './modelServer';
+import { virtualTime } from './virtualTime';
+import type { VirtualTime } from './virtualTime';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+
+/** Bodies of E4 that ask our question. */
+export const BODIES = {
+	xpert: JSON.stringify({
+		assistant_id: 'a',
+		input: { action: 'send', message: { input: { input: QUESTION } } },
+	}),
+	langgraph: JSON.stringify({
+		assistant_id: 'a',
+		input: { messages: [{ role: 'user', content: QUESTION }] },
+	}),
+};
+
+/** How the node is asked to run. */
+export interface Settings {
+	whenBusy?: 'wait' | 'fail';
+	isNew?: boolean;
+	deadlineMs?: number;
+	stopAfterMs?: number;
+	body?: string;
+	/** A server of its own instead of the model. */
+	send?: Send;
+}
+
+/** A verdict with all that could be seen of how it came about. */
+export interface Course {
+	verdict: Verdict;
+	server: ModelServer;
+	time: VirtualTime;
+	/** When the verdict came. */
+	tookMs: number;
+	deadlineMs: number;
+	/** When the thread was read. */
+	reads: number[];
+}
+
+/** Runs a thread of a model server to its verdict. */
+export async function run(world: World = {}, settings: Settings = {}): Promise<Course> {
+	const { whenBusy = 'wait', isNew = false, deadlineMs = 15 * MINUTE, stopAfterMs } = settings;
+	const time = virtualTime(stopAfterMs);
+	const server = new ModelServer(world, time);
+	const verdict = await runAndWait({
+		send: settings.send ?? server.send,
+		threadId: THREAD,
+		body: settings.body ?? BODIES[world.dialect ?? 'xpert'],
+		isNew,
+		whenBusy,
+		deadline: time.now() + deadlineMs,
+		clock: time,
+		signal: time.signal,
+	});
+	const tookMs = time.elapsed();
+	const reads = server.of('E15').map(({ at }) => at);
+	return { verdict, server, time, tookMs, deadlineMs, reads };
+}
