@@ -59,6 +59,19 @@ export const documents = z.preprocess(
 	z.array(document),
 );
 
+const FIELDS = new Map<string, z.ZodTypeAny>(Object.entries(document.shape));
+
+/**
+ * Whether a value is a document, told by the fields it has and without copying it. Says the same as
+ * the schema, since no field is required, but fast enough for hundreds of thousands of documents.
+ */
+export function isDocument(value: unknown): value is DocumentRecord {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+	return Object.entries(value).every(
+		([name, field]) => FIELDS.get(name)?.safeParse(field).success ?? true,
+	);
+}
+
 export type Page = z.infer<typeof page>;
 export type Chunk = z.infer<typeof chunk>;
 export type DocumentRecord = z.infer<typeof document>;

@@ -57,6 +57,14 @@ const NETWORK_REASONS: Record<string, string> = {
 	EPIPE: 'the connection was closed while sending',
 	EHOSTUNREACH: 'the host cannot be reached',
 	ENETUNREACH: 'the network cannot be reached',
+	// What axios says of a connection that closes while the answer is read.
+	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
+	CERT_HAS_EXPIRED: 'its certificate has expired',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not trusted',
+	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not known',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known',
 };
 
 /**

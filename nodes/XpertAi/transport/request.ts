@@ -75,9 +75,12 @@ export async function createSend(context: RequestContext): Promise<Send> {
 			sendCredentialsOnCrossOriginRedirect: false,
 			allowedDomains: target.allowedDomains,
 		};
-		if (body !== undefined) options.body = body;
-		if (typeof body === 'string')
+		if (body instanceof FormData) options.body = body;
+		else if (body !== undefined) {
+			// As bytes: what is sent as JSON text, n8n's client parses once more.
+			options.body = Buffer.from(body);
 			options.headers = { ...options.headers, 'Content-Type': 'application/json' };
+		}
 
 		const response = await context.helpers.httpRequestWithAuthentication
 			.call(context, CREDENTIAL_NAME, options)

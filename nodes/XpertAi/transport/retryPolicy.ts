@@ -16,8 +16,19 @@ const MAX_DELAY_MS = 30_000;
 /** Statuses that say "not now". 409, 413, 422 and 500 are the server's last word on the same request. */
 const RETRYABLE_STATUS = new Set([408, 425, 429, 502, 503, 504]);
 
+/** Certificates that are not accepted: nothing is sent, and trying again does not help. */
+const NOT_TRUSTED = new Set([
+	'CERT_HAS_EXPIRED',
+	'DEPTH_ZERO_SELF_SIGNED_CERT',
+	'ERR_TLS_CERT_ALTNAME_INVALID',
+	'SELF_SIGNED_CERT_IN_CHAIN',
+	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** Codes of a connection that was never made: nothing can have arrived. */
 const NEVER_SENT = new Set([
+	...NOT_TRUSTED,
 	'ECONNREFUSED',
 	'ENOTFOUND',
 	'EAI_AGAIN',
@@ -26,7 +37,8 @@ const NEVER_SENT = new Set([
 ]);
 
 /** Whether trying again may help at all. */
-export function isTransient({ kind, status }: Failure): boolean {
+export function isTransient({ kind, status, code }: Failure): boolean {
+	if (code !== undefined && NOT_TRUSTED.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
 	return kind === 'status' && status !== undefined && RETRYABLE_STATUS.has(status);
 }

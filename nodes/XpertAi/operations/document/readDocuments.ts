@@ -8,7 +8,7 @@ import { isoText, readFields, readJson, readOption } from '../../execution/readF
 import type { ItemReader } from '../../execution/readFields';
 import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
-import { document } from '../../payloads/document';
+import { document, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import { documentFieldName } from '../../pickers/documentFields';
 import { isJsonObject } from '../../transport/answer';
@@ -42,6 +42,7 @@ export function documentFromFields(reader: ItemReader): DocumentRecord {
 	addParts(mapped, 'chunks', typed.chunks);
 	const { storeAs, parts } = textParts(reader);
 	addParts(mapped, storeAs, parts);
+	if (isDocument(mapped)) return mapped;
 	return checkInput(document, mapped, {
 		...source,
 		fields: [pagesField, chunksField],

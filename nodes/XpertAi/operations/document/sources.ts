@@ -7,7 +7,7 @@ import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
 import { isUuid } from '../../ingest/identity';
 import { jsonRecords } from '../../ingest/jsonRecords';
-import { document, documents } from '../../payloads/document';
+import { document, documents, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import type { OperationContext } from '../operation';
 import { binaryChunks, readBinaryField } from '../shared/binaryField';
@@ -21,6 +21,12 @@ type Context = OperationContext['context'];
 export interface Origin {
 	itemIndex: number;
 	position: number;
+}
+
+/** A document that was read and checked, and waits for its batch. */
+export interface ReadDocument {
+	document: DocumentRecord;
+	origin: Origin;
 }
 
 /** A document of an item, or why a record of it is none. */
@@ -37,26 +43,24 @@ export function readKnowledgebaseId(reader: ItemReader): string {
 }
 
 /**
- * The documents of one item, each under its id, read as they are asked for.
+ * The documents of one item that is no file, each under its id.
  *
- * @throws NodeOperationError when the item as a whole cannot be read
+ * @throws NodeOperationError when the item cannot be read
  */
-export async function* itemEntries(
-	reader: ItemReader,
-	knowledgebaseId: string,
-): AsyncGenerator<SourceEntry> {
+export function itemDocuments(reader: ItemReader, knowledgebaseId: string): DocumentRecord[] {
 	const mode = reader.context.getNodeParameter('bodyMode', reader.itemIndex, 'fields');
-	if (mode === 'file') {
-		yield* fileEntries(reader, knowledgebaseId);
-		return;
-	}
 	const fromFields = mode !== 'json';
 	const identify = identifier(reader, knowledgebaseId, fromFields);
 	const found = fromFields ? [documentFromFields(reader)] : readJsonBody(reader, documents);
-	yield* found.map((record) => ({ document: identify(record) }));
+	return found.map(identify);
 }
 
-async function* fileEntries(
+/**
+ * The documents of an item's file, each under its id, read as they are asked for.
+ *
+ * @throws NodeOperationError when the item has no such file
+ */
+export async function* fileEntries(
 	reader: ItemReader,
 	knowledgebaseId: string,
 ): AsyncGenerator<SourceEntry> {
@@ -68,7 +72,9 @@ async function* fileEntries(
 		const place = `Line ${record.line} of the file`;
 		try {
 			if ('flaw' in record) throw badInput(source, place, record.flaw);
-			const checked = checkInput(document, record.value, { ...source, parameter: place });
+			const checked = isDocument(record.value)
+				? record.value
+				: checkInput(document, record.value, { ...source, parameter: place });
 			yield { document: identify(checked) };
 		} catch (caught) {
 			yield { flaw: asNodeError(context, caught, itemIndex) };

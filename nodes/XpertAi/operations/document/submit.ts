@@ -3,6 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { mayContinue } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
+import { steadyContext } from '../../execution/steadyContext';
 import { systemClock } from '../../transport/clock';
 import type { CodedOperation, OperationContext } from '../operation';
 import { processStored } from './processStored';
@@ -22,8 +23,9 @@ export const submit: CodedOperation = {
 	execute,
 };
 
-async function execute(operation: OperationContext): Promise<INodeExecutionData[]> {
-	const { context } = operation;
+async function execute({ send, ...given }: OperationContext): Promise<INodeExecutionData[]> {
+	const context = steadyContext(given.context);
+	const operation = { context, send };
 	if (context.getInputData().length === 0) return [];
 	const settings = readSettings({ context, itemIndex: 0 });
 	const started = systemClock.now();

@@ -14,8 +14,8 @@ import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
 import { flawItem, outcomeItem, unchangedItem } from './outputs';
 import type { SubmitSettings } from './settings';
-import { isFileSource, itemEntries, prepare, readKnowledgebaseId } from './sources';
-import type { Origin } from './sources';
+import { fileEntries, isFileSource, itemDocuments, prepare, readKnowledgebaseId } from './sources';
+import type { Origin, ReadDocument } from './sources';
 import { storedState } from './storedState';
 
 const PROGRESS_EVERY_MS = 1000;
@@ -62,27 +62,33 @@ export class SubmitRun {
 		else await this.submitItems();
 	}
 
-	/** Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored. */
+	/**
+	 * Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored.
+	 * Documents are serialized only as batches are made, so that few of them are in memory as text.
+	 */
 	private async submitItems(): Promise<void> {
-		const byKnowledgebase = new Map<string, Array<Prepared<Origin>>>();
+		const byKnowledgebase = new Map<string, ReadDocument[]>();
 		for (const reader of this.readers()) {
+			const { itemIndex } = reader;
 			try {
 				const knowledgebaseId = readKnowledgebaseId(reader);
-				const documents = byKnowledgebase.get(knowledgebaseId) ?? [];
-				for await (const document of this.documentsOf(reader, knowledgebaseId))
-					documents.push(document);
-				byKnowledgebase.set(knowledgebaseId, documents);
+				const read = byKnowledgebase.get(knowledgebaseId) ?? [];
+				byKnowledgebase.set(knowledgebaseId, read);
+				for (const document of itemDocuments(reader, knowledgebaseId))
+					read.push({ document, origin: { itemIndex, position: this.position++ } });
 			} catch (caught) {
-				this.addFlaw(
-					asNodeError(this.operation.context, caught, reader.itemIndex),
-					reader.itemIndex,
-				);
+				this.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
 			}
 			if (this.stopError) return;
 		}
-		for (const [knowledgebaseId, documents] of byKnowledgebase) {
-			if (!this.stopError) await this.submit(knowledgebaseId, documents);
+		for (const [knowledgebaseId, read] of byKnowledgebase) {
+			if (!this.stopError)
+				await this.submit(knowledgebaseId, this.prepareAll(read, knowledgebaseId));
 		}
+	}
+
+	private *prepareAll(read: ReadDocument[], knowledgebaseId: string): Generator<Prepared<Origin>> {
+		for (const document of read) yield this.prepare(document, knowledgebaseId);
 	}
 
 	private async submitFiles(): Promise<void> {
@@ -90,7 +96,7 @@ export class SubmitRun {
 			if (this.stopError) return;
 			try {
 				const knowledgebaseId = readKnowledgebaseId(reader);
-				await this.submit(knowledgebaseId, this.documentsOf(reader, knowledgebaseId));
+				await this.submit(knowledgebaseId, this.fileDocuments(reader, knowledgebaseId));
 			} catch (caught) {
 				this.addFlaw(
 					asNodeError(this.operation.context, caught, reader.itemIndex),
@@ -105,28 +111,37 @@ export class SubmitRun {
 		return context.getInputData().map((_, itemIndex) => ({ context, itemIndex }));
 	}
 
-	/** The documents of an item; with Stop, the first flaw ends them. */
-	private async *documentsOf(
+	/** The documents of an item's file; with Stop, the first flaw ends them. */
+	private async *fileDocuments(
 		reader: ItemReader,
 		knowledgebaseId: string,
 	): AsyncGenerator<Prepared<Origin>> {
 		const { itemIndex } = reader;
-		for await (const entry of itemEntries(reader, knowledgebaseId)) {
-			if ('flaw' in entry) {
-				this.addFlaw(entry.flaw, itemIndex);
-				if (this.stopError) return;
-				continue;
+		try {
+			for await (const entry of fileEntries(reader, knowledgebaseId)) {
+				if ('flaw' in entry) {
+					this.addFlaw(entry.flaw, itemIndex);
+					if (this.stopError) return;
+					continue;
+				}
+				const origin = { itemIndex, position: this.position++ };
+				yield this.prepare({ ...entry, origin }, knowledgebaseId);
 			}
-			const document = prepare(entry.document, { itemIndex, position: this.position++ });
-			if (document.id && !this.settings.summaryOnly)
-				this.noteId(`${knowledgebaseId}/${document.id}`);
-			yield document;
+		} catch (caught) {
+			// The file broke off; what came before is sent all the same.
+			this.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
 		}
+	}
+
+	private prepare(read: ReadDocument, knowledgebaseId: string): Prepared<Origin> {
+		const prepared = prepare(read.document, read.origin);
+		if (prepared.id && !this.settings.summaryOnly) this.noteId(`${knowledgebaseId}/${prepared.id}`);
+		return prepared;
 	}
 
 	private async submit(
 		knowledgebaseId: string,
-		documents: Array<Prepared<Origin>> | AsyncGenerator<Prepared<Origin>>,
+		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
 	): Promise<void> {
 		const { context, send } = this.operation;
 		const { settings, clock } = this;

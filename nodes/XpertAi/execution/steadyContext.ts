@@ -1,0 +1,44 @@
+import get from 'lodash/get';
+import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
+
+/**
+ * The same context for work on very many items. n8n copies the whole node at each `getNode`, and
+ * resolves a parameter anew for each item, also one without an expression; a mapper with all fields
+ * makes both dear. Here the node is copied once, and what is the same for all items is resolved once.
+ */
+export function steadyContext(context: IExecuteFunctions): IExecuteFunctions {
+	const node = context.getNode();
+	const fixed = new Map<string, boolean>();
+	const values = new Map<string, unknown>();
+	const isFixed = (name: string) => {
+		const known = fixed.get(name);
+		if (known !== undefined) return known;
+		const parameter: unknown = get(node.parameters, name);
+		const result = parameter !== undefined && !hasExpression(parameter);
+		fixed.set(name, result);
+		return result;
+	};
+	const getNodeParameter = (
+		name: string,
+		itemIndex: number,
+		fallback?: NodeParameterValueType,
+		options?: { extractValue?: boolean },
+	): unknown => {
+		if (!isFixed(name)) return context.getNodeParameter(name, itemIndex, fallback, options);
+		const key = options?.extractValue ? `${name} extracted` : name;
+		if (!values.has(key))
+			values.set(key, context.getNodeParameter(name, itemIndex, fallback, options));
+		return values.get(key);
+	};
+	return Object.create(context, {
+		getNode: { value: () => node },
+		getNodeParameter: { value: getNodeParameter },
+	}) as IExecuteFunctions;
+}
+
+/** Whether any text in a parameter is an expression. */
+function hasExpression(parameter: unknown): boolean {
+	if (typeof parameter === 'string') return parameter.startsWith('=');
+	if (typeof parameter !== 'object' || parameter === null) return false;
+	return Object.values(parameter).some(hasExpression);
+}

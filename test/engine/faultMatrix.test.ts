@@ -1,0 +1,63 @@
+import { createEngine } from './support/engine';
+import { FAULTS } from './support/faultMatrixFaults';
+import { KINDS } from './support/faultMatrixOperations';
+import { outcomeOf, promiseOf } from './support/faultMatrixOutcomes';
+import { placesOf, watchConsole } from './support/faultMatrixSecrets';
+import { startFaultServer } from './support/faultMatrixServer';
+import type { FaultServer } from './support/faultMatrixServer';
+import { MARK, runTrials } from './support/faultMatrixTrials';
+import type { Trial } from './support/faultMatrixTrials';
+
+describe('the fault matrix', () => {
+	let server: FaultServer;
+	let trials: Trial[];
+	let printed: string;
+
+	beforeAll(async () => {
+		const output = watchConsole();
+		try {
+			const engine = await createEngine();
+			server = await startFaultServer(MARK);
+			trials = await runTrials(engine, server);
+		} finally {
+			printed = output.stop();
+		}
+	}, 120_000);
+	afterAll(() => server?.close());
+
+	it('tries every operation of the catalogue with every fault', () => {
+		const names = new Set(trials.map(({ cell }) => cell.operation.name));
+		expect(names.size).toBe(20);
+		// Submit and Run and Wait meet faults that last and faults that pass.
+		expect(trials).toHaveLength((17 + 3 * 2) * FAULTS.length * 2);
+	});
+
+	describe.each(KINDS)('%s', (kind) => {
+		it.each(FAULTS)('$title: as the table says', (fault) => {
+			const cells = trials.filter(
+				({ cell }) => cell.fault === fault && cell.operation.kind === kind,
+			);
+			expect(cells.length).toBeGreaterThan(0);
+			expect(cells.map(outcomeOf)).toEqual(cells.map(promiseOf));
+		});
+	});
+
+	it('waits as long as Retry-After asks for', () => {
+		const gaps = trials
+			.filter(({ cell }) => cell.fault.title.includes('Retry-After in seconds'))
+			.flatMap(({ cell: { times } }) => times.slice(1).map((time, n) => time - (times[n] ?? 0)));
+		expect(gaps.length).toBeGreaterThan(0);
+		// Timers and clocks differ by a millisecond or two.
+		for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(990);
+	});
+
+	it('shows the token in no result, no error and nothing printed', () => {
+		const leaks = trials.flatMap(({ cell, result }) =>
+			placesOf(MARK, result).map(
+				(place) => `${cell.operation.name}, ${cell.fault.title}: ${place}`,
+			),
+		);
+		expect(leaks).toEqual([]);
+		expect(printed).not.toContain(MARK);
+	});
+});

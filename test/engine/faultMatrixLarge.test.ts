@@ -1,0 +1,89 @@
+import { createServer } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { createEngine } from './support/engine';
+import type { Engine } from './support/engine';
+import { matrixOperations } from './support/faultMatrixOperations';
+import type { Kind } from './support/faultMatrixOperations';
+
+const MEGABYTE = 1024 * 1024;
+const SIZE = 200 * MEGABYTE;
+const PIECE = Buffer.alloc(MEGABYTE, 'x');
+
+/** Writes `start`, so much text that the whole is 200 MB, and `end`, never faster than it is read. */
+async function pour(response: ServerResponse, start: string, end: string): Promise<void> {
+	response.write(start);
+	for (let written = 0; written < SIZE; written += PIECE.length) {
+		if (response.destroyed) return;
+		if (!response.write(PIECE)) await new Promise((resolve) => response.once('drain', resolve));
+	}
+	response.end(end);
+}
+
+describe('an answer of 200 MB', () => {
+	let engine: Engine;
+	let server: Server;
+	let baseUrl: string;
+	let status = 200;
+	let requests = 0;
+	let atStart = 0;
+
+	beforeAll(async () => {
+		engine = await createEngine();
+		atStart = process.memoryUsage().rss;
+		server = createServer((request, response) => {
+			requests += 1;
+			request.resume().on('end', () => {
+				response.writeHead(status, { 'Content-Type': 'application/json' });
+				void pour(response, '[{"message":"', '"}]');
+			});
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	});
+	beforeEach(() => {
+		requests = 0;
+	});
+	afterAll(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+
+	async function run(kind: Kind) {
+		const binary = await engine.binary(Buffer.from('hello'), 'hello.txt', 'text/plain');
+		const operation = matrixOperations(binary).find((one) => one.kind === kind);
+		if (!operation) throw new Error(`no operation of the kind ${kind}`);
+		let peak = 0;
+		const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
+		const result = await engine.run({
+			parameters: operation.parameters,
+			credential: { baseUrl, accessToken: 'token' },
+			items: [{ json: {}, binary: { data: binary } }],
+		});
+		clearInterval(watch);
+		return { result, growth: (Math.max(peak, process.memoryUsage().rss) - atStart) / MEGABYTE };
+	}
+
+	it.each(['single', 'list', 'upload', 'withIds'] as const)(
+		'comes through (%s), within 1.2 GB',
+		async (kind) => {
+			status = 200;
+			const { result, growth } = await run(kind);
+			if (process.env.SHOW_MEMORY) process.stderr.write(`${kind}: ${Math.round(growth)} MB\n`);
+			expect(result.error).toBeUndefined();
+			expect(result.items.length).toBeGreaterThan(0);
+			expect(requests).toBe(1);
+			expect(growth).toBeLessThan(1_200);
+		},
+		90_000,
+	);
+
+	it('that says no fails with its status, and leaves the answer out of the error', async () => {
+		status = 400;
+		const { result } = await run('single');
+		expect(result.error?.message).toMatch(/^The server answered 400: /);
+		expect(JSON.stringify(result.error).length).toBeLessThan(10_000);
+		expect(requests).toBe(1);
+	}, 90_000);
+});

@@ -1,0 +1,110 @@
+import type { IBinaryData, INodeParameters } from 'n8n-workflow';
+
+import { CASES } from './cases';
+import type { World } from './cases';
+
+/** Operations that meet faults in the same way. */
+export const KINDS = ['single', 'list', 'upload', 'withIds', 'withoutIds', 'run'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** How `docs/reliability.md` names the kinds. */
+export const KIND_TITLES: Record<Kind, string> = {
+	single: 'One request',
+	list: 'Lists',
+	upload: 'Uploads',
+	withIds: 'Submit, with IDs',
+	withoutIds: 'Submit, without IDs',
+	run: 'Run and Wait',
+};
+
+/** What is said to the assistant. */
+export const ASKED = 'hello there';
+
+/** An operation of the catalogue and a good call of it. */
+export interface MatrixOperation {
+	name: string;
+	kind: Kind;
+	parameters: INodeParameters;
+	/** JSON a server without fault answers. */
+	answer: string;
+}
+
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
+
+/** Documents in one batch; each fault meets all of them. */
+export const DOCUMENTS = 2;
+
+const KIND_OF: Record<string, Kind> = {
+	E4: 'run',
+	E5: 'list',
+	E7: 'list',
+	E8: 'list',
+	E12: 'upload',
+	E16: 'upload',
+};
+
+const ANSWERS: Record<string, unknown> = {
+	E4: { role: 'ai', content: 'the answer' },
+	E5: { items: [{ id: ID }], total: 1 },
+	E6: { client_secret: 'session-secret', expires_at: 1, expires_after: 60 },
+	E7: [{ assistant_id: ID }],
+	E8: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
+	E9: 7,
+	E11: { namespaces: [['a']] },
+	E15: { thread_id: 't', status: 'idle', values: { messages: [] } },
+	E17: { raw: [], affected: 1 },
+};
+
+/** Every operation of the catalogue; Submit twice, because IDs decide what may be sent again. */
+export function matrixOperations(binary: IBinaryData): MatrixOperation[] {
+	const world: World = {
+		knowledgebaseId: ID,
+		threadId: ID,
+		ranThreadId: ID,
+		storageFileId: ID,
+		binary,
+	};
+	const contract = CASES.filter(({ endpoint }) => endpoint !== 'E3').map(
+		({ endpoint, good }): MatrixOperation => {
+			const parameters = good(world);
+			return {
+				name: `${endpoint} ${String(parameters.resource)}: ${String(parameters.operation)}`,
+				kind: KIND_OF[endpoint] ?? 'single',
+				parameters,
+				answer: JSON.stringify(ANSWERS[endpoint] ?? { id: ID, threadId: 't' }),
+			};
+		},
+	);
+	return [...contract, submit('withIds'), submit('withoutIds'), ...extensions()];
+}
+
+function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
+	const documents = [
+		{ id: ID, name: 'one' },
+		{ id: OTHER_ID, name: 'two' },
+	];
+	return {
+		name: `E3 document: submit (${kind})`,
+		kind,
+		parameters: {
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: ID,
+			bodyMode: 'json',
+			jsonBody: JSON.stringify(documents),
+			documentIdMode: kind === 'withIds' ? 'field' : 'server',
+			options: { maxTries: 2 },
+		},
+		answer: JSON.stringify(documents),
+	};
+}
+
+function extensions(): MatrixOperation[] {
+	return ['process', 'getStatus'].map((operation) => ({
+		name: `extension document: ${operation}`,
+		kind: 'single',
+		parameters: { resource: 'document', operation, knowledgebaseId: ID, documentIds: ID },
+		answer: JSON.stringify([{ id: ID, status: 'waiting' }]),
+	}));
+}

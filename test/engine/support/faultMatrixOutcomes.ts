@@ -1,0 +1,76 @@
+import { REQUEST_ID } from './faultMatrixFaults';
+import { DOCUMENTS } from './faultMatrixOperations';
+import { expected } from './faultMatrixTable';
+import type { Trial } from './faultMatrixTrials';
+
+/** What is known of a trial, in the words of the promise. */
+export function outcomeOf({ cell, onError, result }: Trial) {
+	const { operation } = cell;
+	const trial = { operation: operation.name, requests: cell.arrivals + cell.misses };
+	if (onError) {
+		const errors = result.outputs[1] ?? [];
+		return {
+			...trial,
+			stopped: result.error?.message,
+			outputs: [result.items.length > 0, errors.length],
+			errors: errors.map(({ json, pairedItem }) => ({ ...json, pairedItem })),
+		};
+	}
+	const { error } = result;
+	return {
+		...trial,
+		error: error && {
+			name: error.name,
+			message: error.message,
+			code: (error as { httpCode?: string | null }).httpCode ?? undefined,
+			requestId: /Request ID: (\S+)\./.exec(String(error.description))?.[1],
+			itemIndex: error.context?.itemIndex as unknown,
+		},
+		items: result.items.length > 0,
+	};
+}
+
+/** What the table promises for a trial. */
+export function promiseOf({ cell, onError }: Trial) {
+	const { operation, fault, lasting } = cell;
+	const { kind } = operation;
+	const { succeeds, requests, message, mayBeStored } = expected(fault, kind, lasting);
+	const isSubmit = kind === 'withIds' || kind === 'withoutIds';
+	const noList = message.includes('without a list');
+	const code = noList ? undefined : fault.code;
+	const requestId = fault.answered && !noList ? REQUEST_ID : undefined;
+	const trial = { operation: operation.name, requests };
+	if (onError) {
+		const suffix = mayBeStored ? '. It is not known whether this document is stored' : '';
+		const item = {
+			error: isSubmit ? message + suffix : message,
+			details: expect.objectContaining({
+				description: expect.stringMatching(/\w/) as unknown,
+				...(code ? { httpCode: code } : {}),
+				...(requestId ? { requestId } : {}),
+			}) as unknown,
+			pairedItem: { item: 0 },
+		};
+		const failed = succeeds ? 0 : isSubmit ? DOCUMENTS : 1;
+		return {
+			...trial,
+			stopped: undefined,
+			outputs: [succeeds, failed],
+			errors: Array.from({ length: failed }, () => item),
+		};
+	}
+	const counts = `. 0 documents are stored, ${DOCUMENTS} ${mayBeStored ? 'may be' : 'are not'} stored`;
+	return {
+		...trial,
+		error: succeeds
+			? undefined
+			: {
+					name: noList ? 'NodeOperationError' : 'NodeApiError',
+					message: isSubmit ? message + counts : message,
+					code,
+					requestId,
+					itemIndex: 0,
+				},
+		items: succeeds,
+	};
+}

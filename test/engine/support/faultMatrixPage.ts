@@ -1,0 +1,118 @@
+import { FAULTS } from './faultMatrixFaults';
+import { KINDS, KIND_TITLES } from './faultMatrixOperations';
+import type { Kind } from './faultMatrixOperations';
+import { rowOf } from './faultMatrixTable';
+import type { Reaction } from './faultMatrixTable';
+
+const INTRO = `# Reliability
+
+What the node does when a request goes wrong. A test stands behind every cell of this page: it runs every
+operation of the node against a server with the fault, counts the requests that arrive, compares the words, and
+looks for the access token in all that comes out. The page is generated from the table the test
+uses (\`UPDATE_DOCS=1 npx jest test/engine/faultMatrixDocs\`).
+
+Every failure names what happened, how to go on, the request, and status and request ID where the server gave
+them. With _On Error_ set to one of the _Continue_ settings, the item comes out with the same words and the
+others run on.
+
+## The kinds of operation
+
+`;
+
+const KIND_ROWS = [
+	[
+		'One request',
+		'create, update, delete, count, copy and get, in every resource; _Start Processing_ and _Get Processing Status_; _Store: Create Namespace_',
+	],
+	[
+		'Lists',
+		'_Conversation: Search_, _Assistant: Search_, _Store: Search Items_; each page is a request',
+	],
+	['Uploads', '_File Context: Create_, _File: Create_'],
+	['Submit, with IDs', '_Document: Submit_ when every document of the batch has an ID'],
+	['Submit, without IDs', '_Document: Submit_ when the server makes the IDs'],
+	['Run and Wait', '_Thread: Run and Wait_'],
+];
+
+const WORDS_HEADING = '\n\n## What the words in the table mean\n\n';
+
+const LEGEND: Array<[Reaction, string]> = [
+	['fails', 'one request; the item fails with the words given. Nothing is sent a second time.'],
+	['fails (?)', 'as _fails_, and the documents are reported as _unknown_: they may be stored.'],
+	['fails: no list', 'as _fails_, with “The server answered without a list of results”.'],
+	['goes through', 'one request; what the server sent is taken as its answer.'],
+	[
+		'sends again',
+		'sent again after a wait, up to _Max Tries_ (_Run and Wait_: 5 tries), and never before the time in Retry-After. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun.',
+	],
+	[
+		'sends again (?)',
+		'as _sends again_; if the fault lasts, the documents are reported as _unknown_. With IDs, sending them once more replaces them.',
+	],
+	[
+		'sends halves',
+		'the batch is cut in two and both halves are sent, down to single documents; those the server takes are stored, the others fail with the words given.',
+	],
+	[
+		'reads the thread',
+		'the message is not sent again. The node reads the thread and takes the answer from it when the run ends; if the message is not there, the item fails with “The message did not reach the assistant.” before the words given.',
+	],
+	[
+		'ends at the deadline',
+		'the request may take as long as _Deadline (Minutes)_; then the item fails with “The run was still going on when the deadline came”.',
+	],
+];
+
+const OUTRO = `
+Waits grow from half a second to half a minute, with chance in them. _Max Tries_ and _Retry for (Minutes)_ of
+_Submit_ limit them. A Retry-After that goes beyond _Retry for (Minutes)_ ends the tries at once.
+
+## Very large answers
+
+An answer is held in memory as a whole, as n8n's HTTP helper gives it. One of 200 MB comes through, or fails
+with the words of its status, and takes up to about a gigabyte while it is read. Ask servers for less at
+once with _Limit_.
+
+## The access token
+
+- It goes to the origin of the Base URL only. Redirects are not followed, and an ID is always one segment of
+  the path, also if it looks like an address.
+- _Allowed HTTP Request Domains_ of the credential holds for every operation and every list in the editor.
+- It stands in no error, output, hint, log or execution data, also when a server repeats it in its answer.
+- Certificates are always checked; there is no switch to turn that off. With one that is not trusted nothing is
+  sent: “The server could not be reached: its certificate is self-signed and not trusted
+  (DEPTH_ZERO_SELF_SIGNED_CERT)”. To trust a certificate of your own, give
+  it to n8n with the environment variable \`NODE_EXTRA_CA_CERTS\`.
+- The \`client_secret\` of _Chat Session: Create_ can call the API. It comes out of that operation only; n8n keeps
+  it in the execution data like any output, so hand it on and do not save such executions longer than needed.
+`;
+
+/** A table with aligned columns, as prettier lays it out. */
+function markdownTable(head: string[], rows: string[][]): string {
+	const widths = head.map((_, column) =>
+		Math.max(...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
+	);
+	const line = (cells: string[]) =>
+		`| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+	return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/** The page: the table of the fault matrix with the words around it. */
+export function reliabilityPage(): string {
+	const kinds = markdownTable(['In the table', 'Operations'], KIND_ROWS);
+	const legend = markdownTable(
+		['Word', 'Meaning'],
+		LEGEND.map(([word, meaning]) => [`**${word}**`, meaning]),
+	);
+	const table = markdownTable(
+		['Fault', ...KINDS.map((kind) => KIND_TITLES[kind]), 'Words'],
+		FAULTS.map((fault) => {
+			const { words, reactions } = rowOf(fault);
+			const cells = KINDS.map((kind: Kind) => reactions[kind]);
+			return [fault.title, ...cells, words ? `“${words}”` : ''];
+		}),
+	);
+	const heading =
+		'\n\n## The fault matrix\n\n“not today” stands for the reason the server gives.\n\n';
+	return `${INTRO}${kinds}${WORDS_HEADING}${legend}${heading}${table}\n${OUTRO}`;
+}

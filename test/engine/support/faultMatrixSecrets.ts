@@ -1,0 +1,48 @@
+/**
+ * The places in a value that hold a text: own properties of every object, also hidden ones such as
+ * the `stack` and `cause` of errors, keys included.
+ */
+export function placesOf(text: string, value: unknown): string[] {
+	const found: string[] = [];
+	const seen = new Set<unknown>();
+	const visit = (current: unknown, path: string): void => {
+		if (typeof current === 'string') {
+			if (current.includes(text)) found.push(path);
+			return;
+		}
+		if (Buffer.isBuffer(current)) return visit(current.toString('latin1'), path);
+		if (current === null || (typeof current !== 'object' && typeof current !== 'function')) return;
+		if (seen.has(current)) return;
+		seen.add(current);
+		if (current instanceof Map || current instanceof Set) visit([...current], path);
+		for (const key of Reflect.ownKeys(current)) {
+			if (String(key).includes(text)) found.push(`${path}.${String(key)} (key)`);
+			const descriptor = Object.getOwnPropertyDescriptor(current, key);
+			visit(descriptor?.value, `${path}.${String(key)}`);
+		}
+	};
+	visit(value, '$');
+	return found;
+}
+
+/** Collects all that is printed, until it is stopped. */
+export function watchConsole(): { stop: () => string } {
+	const lines: string[] = [];
+	const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
+		jest.spyOn(console, method).mockImplementation((...words: unknown[]) => {
+			lines.push(words.map(String).join(' '));
+		}),
+	);
+	const streams = [process.stdout, process.stderr].map((stream) =>
+		jest.spyOn(stream, 'write').mockImplementation((text) => {
+			lines.push(String(text));
+			return true;
+		}),
+	);
+	return {
+		stop: () => {
+			[...spies, ...streams].forEach((spy) => spy.mockRestore());
+			return lines.join('\n');
+		},
+	};
+}

@@ -1,0 +1,138 @@
+import dns from 'node:dns';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Fault } from './faultMatrixFaults';
+import { ASKED } from './faultMatrixOperations';
+import type { MatrixOperation } from './faultMatrixOperations';
+
+/** One experiment: an operation that meets a fault, always or only the first time. */
+export interface Cell {
+	operation: MatrixOperation;
+	fault: Fault;
+	lasting: boolean;
+	/** Requests of the operation that arrived; those that only look at a thread do not count. */
+	arrivals: number;
+	/** When they arrived. */
+	times: number[];
+	/** Connections that the fault kept from being made. */
+	misses: number;
+	/** Whether a run is on the thread. */
+	ran: boolean;
+}
+
+/** A server on which every cell of the matrix has a path, and a host name, of its own. */
+export interface FaultServer {
+	/** Base URL of a new cell. */
+	add: (cell: Omit<Cell, 'arrivals' | 'misses' | 'times' | 'ran'>) => {
+		baseUrl: string;
+		cell: Cell;
+	};
+	close: () => void;
+}
+
+type LookupCallback = (
+	error: NodeJS.ErrnoException | null,
+	addresses?: Array<{ address: string; family: number }> | string,
+	family?: number,
+) => void;
+
+/** Starts it, and answers for the names `cell<n>.localhost` until it is closed. */
+export async function startFaultServer(token: string): Promise<FaultServer> {
+	const cells: Cell[] = [];
+	const server: Server = createServer((request, response) => {
+		const [, number] = /^\/cell(\d+)\//.exec(request.url ?? '') ?? [];
+		const cell = cells[Number(number)];
+		if (cell) receive(cell, token, request, response);
+		else response.writeHead(418).end();
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	const lookup = jest.spyOn(dns, 'lookup') as unknown as jest.SpyInstance<
+		void,
+		[string, { all?: boolean }, LookupCallback]
+	>;
+	lookup.mockImplementation((host, options, callback) => {
+		const [, number] = /^cell(\d+)\.localhost$/.exec(host) ?? [];
+		resolveHost(cells[Number(number)], host, options.all === true, callback);
+	});
+	return {
+		add: (given) => {
+			const cell: Cell = { ...given, arrivals: 0, misses: 0, times: [], ran: false };
+			const number = cells.push(cell) - 1;
+			return { baseUrl: `http://cell${number}.localhost:${port}/cell${number}`, cell };
+		},
+		close: () => {
+			lookup.mockRestore();
+			server.closeAllConnections();
+			server.close();
+		},
+	};
+}
+
+/** Nothing listens on 127.0.0.2; a host no cell has is not known. */
+function resolveHost(
+	cell: Cell | undefined,
+	host: string,
+	all: boolean,
+	callback: LookupCallback,
+): void {
+	let address = '127.0.0.1';
+	const { unreachable } = cell?.fault ?? {};
+	if (cell && unreachable && (cell.lasting || cell.misses === 0)) {
+		cell.misses += 1;
+		address = unreachable === 'refused' ? '127.0.0.2' : '';
+	}
+	if (!cell || address === '') {
+		const error = new Error(`getaddrinfo ENOTFOUND ${host}`);
+		callback(Object.assign(error, { code: 'ENOTFOUND', syscall: 'getaddrinfo' }));
+	} else if (all) callback(null, [{ address, family: 4 }]);
+	else callback(null, address, 4);
+}
+
+function receive(
+	cell: Cell,
+	token: string,
+	request: IncomingMessage,
+	response: ServerResponse,
+): void {
+	const { operation, fault } = cell;
+	const { misbehave } = fault;
+	const aside = operation.kind === 'run' && !request.url?.endsWith('/runs/wait');
+	if (!aside) {
+		cell.arrivals += 1;
+		cell.times.push(Date.now());
+	}
+	const wrong = !aside && (cell.lasting || cell.arrivals === 1);
+	if (misbehave && wrong && !fault.read) {
+		misbehave({ request, response, answer: '', token });
+		return;
+	}
+	request.on('error', () => undefined);
+	request.resume().on('end', () => {
+		const answer = aside ? threadOf(cell) : operation.answer;
+		if (misbehave && wrong) {
+			// A run goes on whatever becomes of the answer; a lasting fault kept it from beginning.
+			if (!cell.lasting && !fault.title.startsWith('429')) cell.ran = true;
+			misbehave({ request, response, answer, token });
+			return;
+		}
+		if (!aside) cell.ran = true;
+		response.writeHead(201, { 'Content-Type': 'application/json' }).end(answer);
+	});
+}
+
+/** The thread of a run, or the search for its conversation. */
+function threadOf({ ran }: Cell): string {
+	const messages = [
+		{ type: 'human', content: ASKED },
+		{ type: 'ai', content: 'the answer' },
+	];
+	return JSON.stringify({
+		thread_id: 't',
+		status: 'idle',
+		values: { messages: ran ? messages : [] },
+		items: [],
+	});
+}

@@ -1,0 +1,182 @@
+import type { Fault } from './faultMatrixFaults';
+import { DOCUMENTS } from './faultMatrixOperations';
+import type { Kind } from './faultMatrixOperations';
+
+/** What an operation does about a fault. */
+export type Reaction =
+	| 'fails'
+	| 'goes through'
+	| 'sends again'
+	| 'sends again (?)'
+	| 'sends halves'
+	| 'fails (?)'
+	| 'reads the thread'
+	| 'ends at the deadline'
+	| 'fails: no list';
+
+/** What must come of it. */
+export interface Expectation {
+	succeeds: boolean;
+	/** Requests of the operation, or tries to connect. */
+	requests: number;
+	message: string;
+	/** For Submit: whether the documents may be stored although it failed. */
+	mayBeStored: boolean;
+}
+
+interface Row {
+	words: string;
+	reactions: Record<Kind, Reaction>;
+}
+
+/** Tries of a run that has certainly not begun. */
+const RUN_TRIES = 5;
+
+/** Reactions of one-request operations, lists and uploads, then of Submit with and without IDs, then of a run. */
+const row = (
+	words: string,
+	simple: Reaction,
+	withIds: Reaction,
+	withoutIds: Reaction,
+	run: Reaction,
+	list = simple,
+): Row => ({
+	words,
+	reactions: { single: simple, list, upload: simple, withIds, withoutIds, run },
+});
+
+const said = (status: number) => `The server answered ${status}: not today`;
+const unreached = (why: string) => `The server could not be reached: ${why}`;
+const RESET = unreached('the connection was closed before an answer came (ECONNRESET)');
+
+const finished = (status: number) => row(said(status), 'fails', 'fails', 'fails', 'fails');
+const rejected = (status: number) =>
+	row(said(status), 'fails', 'sends halves', 'fails (?)', 'fails');
+const notNow = (status: number) =>
+	row(said(status), 'fails', 'sends again', 'sends again', 'sends again');
+/** The server may have done the work all the same. */
+const doubtful = (words: string) =>
+	row(words, 'fails', 'sends again (?)', 'fails (?)', 'reads the thread');
+
+/** The promise: what every kind of operation does about every fault. */
+const ROWS: Record<string, Row> = {
+	'400': rejected(400),
+	'401': finished(401),
+	'403': finished(403),
+	'404': rejected(404),
+	'408': doubtful(said(408)),
+	'409': finished(409),
+	'413': row(said(413), 'fails', 'sends halves', 'sends halves', 'fails'),
+	'422': rejected(422),
+	'425': doubtful(said(425)),
+	'429': notNow(429),
+	'429 with Retry-After in seconds': notNow(429),
+	'429 with Retry-After as a date': notNow(429),
+	'500': rejected(500),
+	'502': doubtful(said(502)),
+	'503': doubtful(said(503)),
+	'503 with Retry-After': notNow(503),
+	'504': doubtful(said(504)),
+	'Connection refused': row(
+		unreached('nothing accepts connections at this address (ECONNREFUSED)'),
+		'fails',
+		'sends again',
+		'sends again',
+		'sends again',
+	),
+	'Unknown host name (DNS)': row(
+		unreached('the host name is not known (ENOTFOUND)'),
+		'fails',
+		'sends again',
+		'sends again',
+		'sends again',
+	),
+	'Connection reset before the request was read': doubtful(RESET),
+	'Connection reset after the request was read': doubtful(RESET),
+	'No answer within Timeout': {
+		...doubtful('The server did not answer in time'),
+		reactions: {
+			...doubtful('').reactions,
+			run: 'ends at the deadline',
+		},
+	},
+	'Connection cut in the middle of the answer': doubtful(
+		unreached('the connection was closed in the middle of the answer (ERR_BAD_RESPONSE)'),
+	),
+	'Truncated JSON': doubtful(
+		"The server's answer cannot be read: it breaks off or is not valid JSON (HTTP 200)",
+	),
+	'HTML page with 200': doubtful(
+		"The server's answer cannot be read: it is an HTML page, not an answer of this API (HTTP 200)",
+	),
+	'HTML page with 502': doubtful(
+		'The server answered 502: an HTML page with the title "Bad Gateway"',
+	),
+	'Empty body with 200': row(
+		'',
+		'goes through',
+		'goes through',
+		'goes through',
+		'goes through',
+		'fails: no list',
+	),
+	'Wrong content type with 200': row(
+		'',
+		'goes through',
+		'goes through',
+		'goes through',
+		'goes through',
+	),
+	'Redirect to the same origin': row(
+		'The server redirects to another path of the same server, which the node does not follow with your token (HTTP 307)',
+		'fails',
+		'fails',
+		'fails',
+		'fails',
+	),
+	'Redirect to another origin': row(
+		'The server redirects to https://evil.example, which the node does not follow with your token (HTTP 307)',
+		'fails',
+		'fails',
+		'fails',
+		'fails',
+	),
+};
+
+/** The row of a fault. */
+export function rowOf({ title }: Fault): Row {
+	const found = ROWS[title];
+	if (!found) throw new Error(`the table has no row for ${title}`);
+	return found;
+}
+
+const NO_LIST = 'The server answered without a list of results';
+const NOT_BEGUN = 'The message did not reach the assistant';
+const DEADLINE = 'The run was still going on when the deadline came';
+
+/** What must come of a cell: the table, spelled out. */
+export function expected(fault: Fault, kind: Kind, lasting: boolean): Expectation {
+	const { words, reactions } = rowOf(fault);
+	const tries = kind === 'run' ? RUN_TRIES : 2;
+	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
+	switch (reactions[kind]) {
+		case 'fails':
+			return fails;
+		case 'fails (?)':
+			return { ...fails, mayBeStored: true };
+		case 'fails: no list':
+			return { ...fails, message: NO_LIST };
+		case 'goes through':
+			return { ...fails, succeeds: true };
+		case 'sends again':
+			return { ...fails, succeeds: !lasting, requests: lasting ? tries : 2 };
+		case 'sends again (?)':
+			return { ...fails, succeeds: !lasting, requests: lasting ? tries : 2, mayBeStored: true };
+		case 'sends halves':
+			return { ...fails, succeeds: !lasting, requests: 1 + DOCUMENTS };
+		case 'reads the thread':
+			return { ...fails, succeeds: !lasting && fault.read, message: `${NOT_BEGUN}. ${words}` };
+		case 'ends at the deadline':
+			return { ...fails, message: DEADLINE };
+	}
+}

@@ -1,0 +1,85 @@
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import type { Engine, NodeResult } from './engine';
+import { FAULTS } from './faultMatrixFaults';
+import type { Fault } from './faultMatrixFaults';
+import { matrixOperations } from './faultMatrixOperations';
+import type { Kind, MatrixOperation } from './faultMatrixOperations';
+import type { Cell, FaultServer } from './faultMatrixServer';
+
+/** The access token of every trial, to be looked for in all that comes out. */
+export const MARK = 'token-9c41f7-stays-home';
+
+/** How a cell ended. */
+export interface Trial {
+	cell: Cell;
+	onError?: 'continueErrorOutput';
+	result: NodeResult;
+}
+
+type Start = () => Promise<Trial>;
+
+/** Meets every operation with every fault, with On Error set to stop and to the error output. */
+export async function runTrials(engine: Engine, server: FaultServer): Promise<Trial[]> {
+	const binary = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
+	const items = [{ json: {}, binary: { data: binary } }];
+	const operations = matrixOperations(binary);
+	const waiting = operations.filter(({ kind }) => !isOneAttempt(kind));
+	const quick = operations.filter(({ kind }) => isOneAttempt(kind));
+	const trials = (some: MatrixOperation[], lasting: boolean, soon: boolean): Start[] =>
+		FAULTS.filter((fault) => isTimeout(fault) === soon).flatMap((fault) =>
+			some.flatMap((operation) =>
+				([undefined, 'continueErrorOutput'] as const).map(
+					(onError) => () => attempt(engine, server, { operation, fault, lasting }, items, onError),
+				),
+			),
+		);
+	const all = (soon: boolean): [Start[], Start[]] => [
+		[...trials(waiting, true, soon), ...trials(waiting, false, soon)],
+		trials(quick, true, soon),
+	];
+	// Those that wait do so side by side, while the others take turns.
+	const [sideBySide, inTurns] = all(false);
+	const done = await Promise.all([inPool(sideBySide, sideBySide.length), inPool(inTurns, 10)]);
+	// A busy machine must not let a request time out before it has arrived.
+	return [...done.flat(), ...(await inPool(all(true).flat(), 12))];
+}
+
+async function inPool(starts: Start[], size: number): Promise<Trial[]> {
+	const queue = [...starts];
+	const done: Trial[] = [];
+	const work = async () => {
+		for (let next = queue.shift(); next; next = queue.shift()) done.push(await next());
+	};
+	await Promise.all(Array.from({ length: size }, work));
+	return done;
+}
+
+async function attempt(
+	engine: Engine,
+	server: FaultServer,
+	given: Pick<Cell, 'operation' | 'fault' | 'lasting'>,
+	items: INodeExecutionData[],
+	onError?: 'continueErrorOutput',
+): Promise<Trial> {
+	const { baseUrl, cell } = server.add(given);
+	const credential = { baseUrl, accessToken: MARK };
+	const parameters = inTime(given.operation, given.fault);
+	const result = await engine.run({ parameters, credential, items, onError });
+	return { cell, onError, result };
+}
+
+/** Whether faults that pass make no difference: there is no second request. */
+export function isOneAttempt(kind: Kind): boolean {
+	return kind === 'single' || kind === 'list' || kind === 'upload';
+}
+
+const isTimeout = ({ title }: Fault) => title.includes('Timeout');
+
+/** A timeout comes soon where it is what is tested. */
+function inTime({ parameters, kind }: MatrixOperation, fault: Fault): INodeParameters {
+	const soon = isTimeout(fault);
+	const options =
+		kind === 'run' ? { deadlineMinutes: soon ? 0.03 : 15 } : { timeout: soon ? 0.8 : 60 };
+	return { ...parameters, options: { ...(parameters.options as INodeParameters), ...options } };
+}

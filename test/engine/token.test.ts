@@ -1,0 +1,173 @@
+import type { INodeParameters } from 'n8n-workflow';
+import dns from 'node:dns';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+
+import { CASES } from './support/cases';
+import { placesOf } from './support/faultMatrixSecrets';
+import { selfSigned } from './support/faultMatrixTls';
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+/** The parameters that hold an ID or a name, by operation; they are where addresses may come in. */
+const ID_NAMES = ['knowledgebaseId', 'threadId', 'assistantId', 'fileId', 'namespace_prefix'];
+
+const HOSTILE_IDS = [
+	'https://evil.example/x',
+	'//evil.example/x',
+	'\\\\evil.example\\x',
+	'@evil.example/',
+	'x@evil.example:80/#',
+	'../../..//evil.example',
+	'.evil.example',
+	'%2f%2fevil.example',
+	'x?redirect=https://evil.example',
+];
+
+const isId = (name: string) => ID_NAMES.includes(name);
+
+const withIds = (parameters: INodeParameters, id: string): INodeParameters =>
+	Object.fromEntries(
+		Object.entries(parameters).map(([name, value]) => [name, isId(name) ? id : value]),
+	);
+
+const WITH_IDS = CASES.filter(({ good }) => Object.keys(good({} as never)).some(isId));
+
+const listen = async (server: Server): Promise<number> => {
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return (server.address() as AddressInfo).port;
+};
+
+describe('an ID that looks like an address', () => {
+	it.each(WITH_IDS)('stays an ID ($endpoint)', async ({ good, request }) => {
+		const lookup = jest.spyOn(dns, 'lookup');
+		const expected = request(fixture.world);
+		try {
+			for (const id of HOSTILE_IDS) {
+				fixture.sandbox.requests.clear();
+				const result = await fixture.run(withIds(good(fixture.world), id));
+				const own = fixture.sandbox.requests.all;
+				for (const { path } of own) {
+					expect(decodeURIComponent(path).split('?')[0]).toMatch(/^\/api\/ai\//);
+					expect(path.split('/')).toHaveLength(
+						path.includes('/conversations/search')
+							? '/api/ai/conversations/search'.split('/').length
+							: path.includes('/runs/wait') || !expected.path.includes('/runs/wait')
+								? expected.path.split('/').length
+								: '/api/ai/threads/id'.split('/').length,
+					);
+				}
+				// Either it went to the server of the credential, or it was refused in plain words.
+				expect(own.length > 0 || result.error?.name === 'NodeOperationError').toBe(true);
+				expect(placesOf(fixture.sandbox.accessToken, result)).toEqual([]);
+			}
+			expect(
+				lookup.mock.calls.map(([host]) => host).filter((host) => host !== '127.0.0.1'),
+			).toEqual([]);
+		} finally {
+			lookup.mockRestore();
+		}
+	});
+});
+
+describe('the hosts a credential allows', () => {
+	const elsewhere = { allowedHttpRequestDomains: 'domains', allowedDomains: 'api.example.com' };
+
+	it.each(CASES)('hold for $endpoint', async ({ good }) => {
+		const { error } = await fixture.run(good(fixture.world), { credential: elsewhere });
+		expect(error?.name).toBe('NodeApiError');
+		expect(error?.message).toMatch(
+			/^The allowed domains of the credential do not include the host of its Base URL/,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('hold for the lists in the editor', async () => {
+		const { url: baseUrl, accessToken } = fixture.sandbox;
+		const methods = Object.keys(fixture.engine.nodeType.methods?.listSearch ?? {});
+		expect(methods.length).toBeGreaterThan(0);
+		for (const method of methods) {
+			await expect(
+				fixture.engine.listSearch(method, { baseUrl, accessToken, ...elsewhere }),
+			).rejects.toThrow('allowed domains');
+		}
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe('a redirect to another origin', () => {
+	it.each(CASES)('is not followed ($endpoint)', async ({ good }) => {
+		const reached: unknown[] = [];
+		const other = createServer((request, response) => {
+			reached.push(request.headers);
+			response.end('{}');
+		});
+		const to = `http://127.0.0.1:${await listen(other)}/api/ai`;
+		try {
+			for (const status of [301, 302, 303, 307, 308]) {
+				fixture.sandbox.faults.clear();
+				fixture.sandbox.faults.add({ do: 'redirect', to, status });
+				const result = await fixture.run(good(fixture.world));
+				expect(result.error?.message).toContain('which the node does not follow with your token');
+				expect(placesOf(fixture.sandbox.accessToken, result)).toEqual([]);
+			}
+		} finally {
+			other.closeAllConnections();
+			other.close();
+		}
+		expect(reached).toEqual([]);
+	});
+});
+
+describe('the client secret of a chat session', () => {
+	const chatSession = CASES.find(({ endpoint }) => endpoint === 'E6');
+
+	it('comes out of Chat Session: Create only', async () => {
+		for (const { endpoint, good } of CASES) {
+			const { items } = await fixture.run(good(fixture.world));
+			expect(placesOf('client_secret', items).length > 0).toBe(endpoint === 'E6');
+		}
+	});
+
+	it('stands in no error when its answer breaks off', async () => {
+		fixture.sandbox.faults.add({
+			do: 'status',
+			status: 200,
+			body: '{"client_secret":"secret-4711","expires_a',
+		});
+		const parameters = chatSession?.good(fixture.world) ?? {};
+		const stopped = await fixture.run(parameters);
+		const goesOn = await fixture.run(parameters, { onError: 'continueErrorOutput' });
+		expect(stopped.error?.message).toContain('it breaks off');
+		expect(placesOf('secret-4711', [stopped, goesOn])).toEqual([]);
+	});
+});
+
+describe('a certificate nobody has signed', () => {
+	it.each(CASES)('keeps $endpoint from sending anything', async ({ good }) => {
+		let requests = 0;
+		const server = createTlsServer(selfSigned('localhost'), (_, response) => {
+			requests += 1;
+			response.end('{}');
+		});
+		const baseUrl = `https://localhost:${await listen(server)}`;
+		try {
+			const { error, ...rest } = await fixture.run(good(fixture.world), {
+				credential: { baseUrl },
+			});
+			expect(error?.name).toBe('NodeApiError');
+			expect(error?.message).toContain(
+				'The server could not be reached: its certificate is self-signed and not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)',
+			);
+			// Submit counts what it has not stored.
+			expect(error?.message).not.toContain('may be stored');
+			expect(placesOf(fixture.sandbox.accessToken, { error, ...rest })).toEqual([]);
+		} finally {
+			server.closeAllConnections();
+			server.close();
+		}
+		expect(requests).toBe(0);
+	});
+});
