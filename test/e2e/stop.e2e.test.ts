@@ -1,0 +1,87 @@
+import type { WorkflowFile } from '../../host/examples';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import {
+	chain,
+	ingestion,
+	manualTrigger,
+	writeDocuments,
+	xpertAiNode,
+} from '../queue/support/ingestion';
+import { expectStopped, pressStop } from '../queue/support/pressStop';
+import { useHarness } from './support/harness';
+
+const harness = useHarness();
+
+describe('the Stop button', () => {
+	let credential: CredentialReference;
+	let knowledgebaseId: string;
+
+	beforeAll(async () => {
+		writeDocuments(harness.host.documents, 2_000);
+		credential = await harness.createCredential();
+		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Stopped' }).id;
+	});
+
+	afterEach(() => harness.sandbox.faults.clear());
+
+	/** Starts a workflow, presses Stop once it has got so far, and watches what happens then. */
+	const stopOnce = async (workflow: WorkflowFile, gotSoFar: () => boolean) => {
+		harness.sandbox.requests.clear();
+		const id = await harness.startManually(await harness.importWorkflow(workflow, credential));
+		return await pressStop(harness, id, gotSoFar);
+	};
+
+	const arrived = (endpoint: string) => harness.sandbox.requests.of(endpoint).length;
+
+	it('ends an ingestion whose requests take long', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 1_000 });
+		const workflow = ingestion(manualTrigger(), knowledgebaseId);
+		expectStopped(await stopOnce(workflow, () => arrived('E3') >= 3));
+		expect(arrived('E3')).toBe(3);
+	});
+
+	it('ends an ingestion that sends several requests at once', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 1_000 });
+		const workflow = ingestion(manualTrigger(), knowledgebaseId, { concurrency: 4 });
+		expectStopped(await stopOnce(workflow, () => arrived('E3') >= 5));
+		expect(arrived('E3')).toBeLessThanOrEqual(8);
+	});
+
+	it.each([3_600, 3])('ends the wait for a server that asked for %i seconds', async (seconds) => {
+		const headers = { 'Retry-After': String(seconds) };
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 503, headers });
+		const workflow = ingestion(manualTrigger(), knowledgebaseId, { retryMinutes: 180 });
+		const waiting = () => harness.sandbox.requests.of('E3').some(({ status }) => status === 503);
+		expectStopped(await stopOnce(workflow, waiting));
+		expect(arrived('E3')).toBe(1);
+	});
+
+	it('ends a run whose answer is awaited', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 3_000 });
+		expectStopped(await stopOnce(longRun(), () => arrived('E4') === 1));
+		expect(arrived('E15')).toBe(0);
+	});
+
+	it('ends the reading of a thread whose run goes on after the connection broke', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 600_000 });
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 100 });
+		expectStopped(await stopOnce(longRun(), () => arrived('E15') === 2));
+		expect(arrived('E4')).toBe(1);
+		expect(arrived('E15')).toBe(2);
+	});
+});
+
+function longRun(): WorkflowFile {
+	const ask = xpertAiNode('Ask Assistant', {
+		resource: 'thread',
+		operation: 'run',
+		threadSource: 'new',
+		bodyMode: 'fields',
+		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
+		inputType: 'message',
+		message: 'Take your time',
+		options: {},
+	});
+	return chain('Long run', manualTrigger(), ask);
+}

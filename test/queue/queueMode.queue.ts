@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { sum, times, uniq } from 'lodash';
+
+import { waitFor } from '../../host/waitFor';
+import {
+	ingestion,
+	SUBMIT_NODE,
+	timesStored,
+	webhookTrigger,
+	writeDocuments,
+} from './support/ingestion';
+import { expectStopped, pressStop } from './support/pressStop';
+import { QueueMode } from './support/queueMode';
+import type { Worker } from './support/worker';
+
+const RUNS = 20;
+const DOCUMENTS = 5_000;
+
+const queue = new QueueMode();
+const { harness } = queue;
+
+beforeAll(async () => await queue.start(), 240_000);
+afterAll(async () => await queue.end(), 60_000);
+afterEach(() => harness.sandbox.faults.clear());
+
+describe('n8n in queue mode with two workers', () => {
+	it('spreads runs that webhooks trigger over both workers, and each runs once', async () => {
+		const credential = await harness.createCredential();
+		await harness.activate(await harness.importWorkflow('ask-an-assistant.json', credential));
+		await harness.callWebhook('ask', { question: 'Are you there?' });
+		harness.sandbox.requests.clear();
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 1_000, text: 'Here I am' });
+
+		const answers = await Promise.all(
+			times(RUNS, async (run) => await harness.callWebhook('ask', { question: `Question ${run}` })),
+		);
+
+		expect(answers).toEqual(
+			times(RUNS, () => ({
+				status: 200,
+				data: { answer: 'Here I am', threadId: expect.any(String) },
+			})),
+		);
+		const threads = answers.map(({ data }) => (data as { threadId: string }).threadId);
+		expect(uniq(threads)).toHaveLength(RUNS);
+		expect(harness.sandbox.requests.of('E4')).toHaveLength(RUNS);
+		const begun = queue.workers.map(({ executions }) => executions.length);
+		expect(sum(begun)).toBe(RUNS + 1);
+		expect(Math.min(...begun)).toBeGreaterThan(2);
+	});
+});
+
+describe('an ingestion on a worker', () => {
+	let knowledgebaseId: string;
+	let workflowId: string;
+	let killed: Worker;
+
+	const stored = () => harness.sandbox.store.documentsOf(knowledgebaseId);
+
+	const arrived = () => harness.sandbox.requests.of('E3').length;
+
+	beforeAll(async () => {
+		writeDocuments(harness.host.documents, DOCUMENTS);
+		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Queued' }).id;
+		const credential = await harness.createCredential();
+		const workflow = ingestion(webhookTrigger('bulk'), knowledgebaseId);
+		workflowId = await harness.importWorkflow(workflow, credential);
+		await harness.activate(workflowId);
+	});
+
+	/** Triggers the ingestion against a slow server. */
+	const start = async () => {
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 100 });
+		await harness.callWebhook('bulk');
+		const newest = async () => (await harness.host.rest.listExecutions(workflowId))[0];
+		return await waitFor('the execution', newest);
+	};
+
+	it('ends when Stop is pressed in the main n8n, and sends nothing more', async () => {
+		const id = await start();
+		const seen = await pressStop(harness, id, () => stored().length >= 500);
+		expectStopped(seen);
+		expect(queue.workerOf(id)).toBeDefined();
+		expect(stored().length).toBeLessThan(DOCUMENTS);
+	});
+
+	it('fails when the worker is killed; n8n says so and gives it to no other worker', async () => {
+		const already = arrived();
+		const id = await start();
+		const halfway = async () => arrived() > already + 20 || undefined;
+		await waitFor('a part of the documents', halfway, { everyMs: 20 });
+		killed = await waitFor('the log of its worker', async () => queue.workerOf(id));
+		await killed.kill();
+		await sleep(500);
+		const sent = arrived();
+
+		const { status, error } = await harness.execution(id, 120_000);
+		expect({ status, error: error?.message }).toEqual({
+			status: 'error',
+			error: expect.stringContaining('failed to be processed too many times'),
+		});
+		expect(arrived()).toBe(sent);
+		expect(queue.workers.filter(({ executions }) => executions.includes(id))).toEqual([killed]);
+		expect(stored().length).toBeLessThan(DOCUMENTS);
+		expect(timesStored(stored())).toEqual({ once: stored().length });
+	});
+
+	it('is made good by the next run on the other worker, which doubles nothing', async () => {
+		await harness.callWebhook('bulk');
+		const all = async () => stored().length >= DOCUMENTS || undefined;
+		await waitFor('all documents', all, { everyMs: 100 });
+
+		const execution = await harness.latestExecution(workflowId);
+		const other = queue.workers.find((worker) => worker !== killed);
+		expect(queue.workerOf(execution.id)).toBe(other);
+		expect(execution.status).toBe('success');
+		expect(execution.json(SUBMIT_NODE)).toEqual([
+			expect.objectContaining({ documents: DOCUMENTS, stored: DOCUMENTS, failed: [] }),
+		]);
+		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
+	});
+});

@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { countBy } from 'lodash';
+
+import type { WorkflowFile } from '../../../host/examples';
+import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
+
+const FILE = 'bulk.ndjson';
+const TRIGGER = 'Start';
+
+/** The name of the node that submits, in every workflow made here. */
+export const SUBMIT_NODE = 'Submit Documents';
+
+/** A node of a workflow that is built for a test. */
+type Node = WorkflowFile['nodes'][number];
+
+/** Nodes one after another, the first being the trigger, as a workflow. */
+export function chain(name: string, ...nodes: Node[]): WorkflowFile {
+	const placed = nodes.map((node, index) => ({
+		typeVersion: 1,
+		position: [index * 220, 0],
+		parameters: {},
+		...node,
+		id: `${index}`,
+	}));
+	const connections = Object.fromEntries(
+		nodes
+			.slice(1)
+			.map((node, index) => [
+				nodes[index]?.name,
+				{ main: [[{ node: node.name, type: 'main', index: 0 }]] },
+			]),
+	);
+	return { name, nodes: placed, connections, settings: { executionOrder: 'v1' } };
+}
+
+/** The trigger behind the button "Execute workflow". */
+export function manualTrigger(): Node {
+	return { name: TRIGGER, type: 'n8n-nodes-base.manualTrigger' };
+}
+
+/** A webhook that answers at once, while its workflow goes on. */
+export function webhookTrigger(path: string): Node {
+	return {
+		name: TRIGGER,
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		webhookId: path,
+		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+	};
+}
+
+/** The node under test with the sandbox's credential. */
+export function xpertAiNode(name: string, parameters: Record<string, unknown>): Node {
+	const credentials = { xpertAiApi: { id: '', name: SANDBOX_CREDENTIAL } };
+	return { name, type: 'n8n-nodes-xpertai.xpertAi', parameters, credentials };
+}
+
+/** Writes as many small documents as lines of a file where workflows may read it. */
+export function writeDocuments(folder: string, count: number): void {
+	const lines = Array.from({ length: count }, (_, index) =>
+		JSON.stringify({
+			name: documentName(index),
+			filePath: `bulk/${documentName(index)}`,
+			chunks: [{ pageContent: `Document ${index} of ${count}` }],
+		}),
+	);
+	writeFileSync(join(folder, FILE), `${lines.join('\n')}\n`);
+}
+
+/** The name of the document in a line of the file, counted from 0. */
+export function documentName(index: number): string {
+	return `document-${String(index).padStart(6, '0')}.md`;
+}
+
+/** How many of the documents stored in a sandbox are there once, and how many more often, by their names. */
+export function timesStored(documents: Array<{ name?: unknown }>): Record<string, number> {
+	return countBy(countBy(documents, 'name'), (count) => (count === 1 ? 'once' : 'doubled'));
+}
+
+/** Submits the file that `writeDocuments` wrote, each document under an id derived from its path. */
+export function ingestion(
+	trigger: Node,
+	knowledgebaseId: string,
+	options: Record<string, unknown> = {},
+): WorkflowFile {
+	const read = {
+		name: 'Read File',
+		type: 'n8n-nodes-base.readWriteFile',
+		typeVersion: 1.1,
+		parameters: { operation: 'read', fileSelector: `documents/${FILE}`, options: {} },
+	};
+	const submit = xpertAiNode(SUBMIT_NODE, {
+		resource: 'document',
+		operation: 'submit',
+		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+		bodyMode: 'file',
+		binaryPropertyName: 'data',
+		documentIdMode: 'derived',
+		documentKeyField: 'filePath',
+		output: 'summary',
+		options,
+	});
+	return chain('Ingestion', trigger, read, submit);
+}
