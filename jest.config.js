@@ -5,6 +5,12 @@ module.exports = {
 		'^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.dev.json', diagnostics: false }],
 	},
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
-	testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/e2e/', '<rootDir>/.host/'],
+	testPathIgnorePatterns: [
+		'/node_modules/',
+		'/dist/',
+		'<rootDir>/test/e2e/',
+		'\\.proof\\.test\\.ts$',
+		'<rootDir>/.host/',
+	],
 	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
 };

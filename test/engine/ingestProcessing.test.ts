@@ -48,7 +48,7 @@ describe('Process After Storing', () => {
 		});
 		const result = await submit(parameters({ processAfterStoring: true }), { items: rows(1) });
 		expect(requests('process')).toHaveLength(2);
-		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batches).']);
+		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);
 	});
 
 	it('that goes wrong leaves the documents stored, and a note', async () => {
@@ -136,7 +136,7 @@ describe('a server without these routes', () => {
 			expect(result.error).toBeUndefined();
 			expect(column(result.items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
 			expect(hintsOf(result)).toEqual([
-				'Documents: 3 stored (1 batches).',
+				'Documents: 3 stored (1 batch).',
 				'The documents are stored, but this server has no route to process them.',
 			]);
 			expect(other.store.documentsOf(id)).toHaveLength(3);

@@ -58,7 +58,7 @@ describe('documents from a file', () => {
 		expect(column(result.outputs[1], 'details')).toEqual(
 			Array.from({ length: 3 }, () => expect.objectContaining({ outcome: 'rejected' })),
 		);
-		expect(hintsOf(result)[0]).toBe('Documents: 3 stored, 3 rejected (1 batches).');
+		expect(hintsOf(result)[0]).toBe('Documents: 3 stored, 3 rejected (1 batch).');
 	});
 
 	it('stand in the order of the file, good and bad, on one output', async () => {

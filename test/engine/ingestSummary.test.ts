@@ -67,7 +67,7 @@ describe('the summary', () => {
 			],
 		});
 		expect(hintsOf(result)[0]).toBe(
-			'Documents: 3 stored, 1 rejected (1 batches, 1 requests tried again).',
+			'Documents: 3 stored, 1 rejected (1 batch, 1 request tried again).',
 		);
 	});
 

@@ -1,4 +1,5 @@
 import camelCase from 'lodash/camelCase';
+import findLastIndex from 'lodash/findLastIndex';
 import minBy from 'lodash/minBy';
 import truncate from 'lodash/truncate';
 import { NodeOperationError } from 'n8n-workflow';
@@ -76,6 +77,38 @@ function firstIssue(issues: ZodIssue[]): ZodIssue {
 	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
 }
 
+/**
+ * The JSON text of a value that is sent.
+ *
+ * @throws NodeOperationError naming the parameter whose value has no JSON text
+ */
+export function jsonText(value: unknown, source: InputSource): string {
+	const text = textOf(value);
+	if (text !== undefined) return text;
+	const path: string[] = [];
+	for (let inner = value; path.length < NAMED_LEVELS; ) {
+		const bad = Object.entries(inner as object).find(
+			([, one]) => one !== undefined && textOf(one) === undefined,
+		);
+		if (!bad) break;
+		path.push(bad[0]);
+		inner = bad[1];
+	}
+	throw badInput(source, subjectOf(path, source), 'is nested too deeply or too long to be sent');
+}
+
+/** How far the place of a value without JSON text is named. */
+const NAMED_LEVELS = 4;
+
+/** JSON text of a value; none where it is too deep or too long for one. */
+function textOf(value: unknown): string | undefined {
+	try {
+		return JSON.stringify(value) as string | undefined;
+	} catch {
+		return undefined;
+	}
+}
+
 function demandOf(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
@@ -116,14 +149,22 @@ function subjectOf(
 	path: Array<string | number>,
 	{ fields, labels, parameter }: InputSource,
 ): string {
-	const label = labels?.[path.join('.')];
+	const labelOf = (parts: Array<string | number>) => {
+		const key = parts.join('.');
+		return labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
+	};
+	const label = labelOf(path);
 	if (label) return `"${label}"`;
 	if (!fields) {
 		const key = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
 		return `"${parameter ?? 'JSON Body'}"${key ? ` at ${key.replace(/^\./, '')}` : ''}`;
 	}
+	// What no field is named after belongs to the part around it that has a name.
+	const own = findLastIndex(path, (_, end) => labelOf(path.slice(0, end + 1)) !== undefined);
+	if (own > 0 || (own === 0 && !findField(String(path[0]), fields)))
+		return `"${labelOf(path.slice(0, own + 1))}"`;
 	const names = displayNames(path, fields);
-	if (names.length === 0) return `"${parameter ?? 'Fields'}"`;
+	if (names.length === 0) return `"${labelOf([]) ?? parameter ?? 'Fields'}"`;
 	return names
 		.reverse()
 		.map((name) => `"${name}"`)
@@ -168,12 +209,10 @@ function valueAt(value: unknown, path: Array<string | number>): unknown {
 	);
 }
 
-function quoted(value: unknown): string {
-	const text =
-		typeof value === 'string'
-			? `"${value}"`
-			: typeof value === 'object'
-				? JSON.stringify(value)
-				: String(value);
-	return truncate(text ?? String(value), { length: 80 });
+/** A value as it stands in a message. */
+export function quoted(value: unknown): string {
+	if (typeof value === 'object') {
+		return truncate(textOf(value) ?? 'a value that is nested too deeply', { length: 80 });
+	}
+	return truncate(typeof value === 'string' ? `"${value}"` : String(value), { length: 80 });
 }

@@ -1,6 +1,7 @@
 import omitBy from 'lodash/omitBy';
 import { NodeOperationError, jsonParse, validateFieldType } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import { z } from 'zod';
 import type { ZodNumber } from 'zod';
 
 import type { FieldValues } from '../operations/operation';
@@ -49,10 +50,15 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 	if (typeof id !== 'string') throw badInput(source, `"${displayName}"`, 'must be text', id);
 	const trimmed = idInAddress(id.trim());
 	if (trimmed === '') throw badInput(source, `"${displayName}"`, 'must not be empty');
-	if (trimmed === '.' || trimmed === '..' || /\p{Surrogate}/u.test(trimmed)) {
+	if (trimmed === '.' || trimmed === '..' || !isEncodable(trimmed)) {
 		throw badInput(source, `"${displayName}"`, 'must be an ID', trimmed);
 	}
 	return trimmed;
+}
+
+/** Whether a text can stand in an address: half a surrogate pair cannot. */
+function isEncodable(text: string): boolean {
+	return !/\p{Surrogate}/u.test(text);
 }
 
 /** A pasted address stands for the last UUID in it. */
@@ -74,7 +80,10 @@ export function readIds(
 ): string {
 	const raw: unknown = context.getNodeParameter(name, itemIndex, '');
 	const source = { node: context.getNode(), itemIndex, parameter: displayName };
-	return checkInput(idList, typeof raw === 'string' ? splitIds(raw) : raw, source).join(',');
+	const ids = checkInput(idList, typeof raw === 'string' ? splitIds(raw) : raw, source);
+	const bad = ids.find((id) => !isEncodable(id));
+	if (bad !== undefined) throw badInput(source, `"${displayName}"`, 'must be IDs', bad);
+	return ids.join(',');
 }
 
 /** The ids in a text with commas. */
@@ -83,6 +92,24 @@ export function splitIds(text: string): string[] {
 		.split(',')
 		.map((id) => id.trim())
 		.filter(Boolean);
+}
+
+/**
+ * Reads a text parameter; numbers, switches and dates that an expression gave become what they say.
+ *
+ * @throws NodeOperationError when it is a list or an object
+ */
+export function readText(
+	{ context, itemIndex }: ItemReader,
+	name: string,
+	displayName: string,
+	defaultValue = '',
+): string {
+	const raw: unknown = context.getNodeParameter(name, itemIndex, defaultValue);
+	const text = isoText(raw ?? defaultValue);
+	const source = { node: context.getNode(), itemIndex };
+	if (typeof text === 'object') throw badInput(source, `"${displayName}"`, 'must be text', text);
+	return String(text);
 }
 
 /**
@@ -166,6 +193,10 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 			return field.typeOptions?.multipleValues ? raw : asText(isoText(raw));
 		case 'dateTime':
 			return raw === '' ? undefined : isoText(raw);
+		case 'multiOptions': {
+			const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
+			return checkInput(optionList, raw, { ...source, parameter: field.displayName });
+		}
 		case 'resourceLocator':
 			return isLocator(raw) ? raw.value : raw;
 		case 'collection':
@@ -195,14 +226,16 @@ function fromText(type: 'number' | 'boolean', raw: unknown): unknown {
 	return parsed.valid ? parsed.newValue : raw;
 }
 
+const optionList = z.array(z.string());
+
 function asText(raw: unknown): unknown {
 	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
 }
 
 /** A date as ISO 8601 text: an expression may give a Date or luxon's DateTime. Anything else stays. */
 export function isoText(raw: unknown): unknown {
-	if (raw instanceof Date) return raw.toISOString();
-	if (isRecord(raw) && typeof raw.toISO === 'function') return String(raw.toISO());
+	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
+	if (isRecord(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
 	return raw;
 }
 

@@ -2,11 +2,17 @@ import { NodeOperationError } from 'n8n-workflow';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import type { DeclaredOperation, OperationContext, Paging } from '../operations/operation';
+import type {
+	DeclaredOperation,
+	JsonBody,
+	OperationContext,
+	Paging,
+} from '../operations/operation';
 import { DEFAULT_LIMIT, DEFAULT_TIMEOUT_SECONDS, DISPLAY_NAMES } from '../operations/shared/fields';
 import { answerItems, isJsonObject } from '../transport/answer';
 import { buildPath } from '../transport/request';
 import { answerFor, simplified } from './answers';
+import { jsonText } from './badInput';
 import { forEachItem, pairedItems } from './items';
 import { collectPages } from './paging';
 import { isJsonMode, readBody } from './readBody';
@@ -23,7 +29,7 @@ export async function runDeclared(
 		const path = readPath(reader, operation.path);
 		const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
 		const request = async (body: unknown) => {
-			const text = body === undefined ? undefined : JSON.stringify(body);
+			const text = body === undefined ? undefined : sentText(reader, operation.body, body);
 			return await answerFor(reader, send, {
 				method: operation.method,
 				path,
@@ -43,11 +49,22 @@ export async function runDeclared(
 	});
 }
 
+/** The JSON text of a body, whose parts are named as they were read. */
+function sentText(reader: ItemReader, jsonBody: JsonBody | undefined, body: unknown): string {
+	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
+	const { fields, labels } = isJsonMode(reader) ? {} : (jsonBody ?? {});
+	return jsonText(body, { ...source, fields, labels });
+}
+
+/** What a timer of Node.js can wait, in seconds. */
+const LONGEST_TIMEOUT_SECONDS = 2_147_483;
+
+/** A time limit in seconds that the HTTP client can keep. */
+export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEOUT_SECONDS);
+
 /** Seconds of the option Timeout as milliseconds. */
 export function readTimeoutMs(reader: ItemReader, defaultSeconds: number): number {
-	return (
-		readNumber(reader, 'options.timeout', 'Timeout', z.number().positive(), defaultSeconds) * 1000
-	);
+	return readNumber(reader, 'options.timeout', 'Timeout', timeoutSeconds, defaultSeconds) * 1000;
 }
 
 function readPath(reader: ItemReader, template: string): string {

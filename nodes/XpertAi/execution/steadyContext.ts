@@ -36,9 +36,14 @@ export function steadyContext(context: IExecuteFunctions): IExecuteFunctions {
 	}) as IExecuteFunctions;
 }
 
-/** Whether any text in a parameter is an expression. */
+/** Whether any text in a parameter is an expression, however deep it lies. */
 function hasExpression(parameter: unknown): boolean {
-	if (typeof parameter === 'string') return parameter.startsWith('=');
-	if (typeof parameter !== 'object' || parameter === null) return false;
-	return Object.values(parameter).some(hasExpression);
+	const open: unknown[] = [parameter];
+	while (open.length > 0) {
+		const part = open.pop();
+		if (typeof part === 'string' && part.startsWith('=')) return true;
+		if (typeof part !== 'object' || part === null) continue;
+		for (const inner of Object.values(part)) open.push(inner);
+	}
+	return false;
 }

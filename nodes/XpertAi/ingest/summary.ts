@@ -65,13 +65,18 @@ export class Summary {
 		if (unchanged > 0) parts.push(`${unchanged} unchanged and not sent`);
 		if (rejected > 0) parts.push(`${rejected} rejected`);
 		if (unknown > 0) parts.push(`${unknown} unknown`);
-		const tried = retries > 0 ? `, ${retries} requests tried again` : '';
-		return `Documents: ${parts.join(', ')} (${batches} batches${tried}).`;
+		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
+		return `Documents: ${parts.join(', ')} (${counted(batches, 'batch', 'batches')}${tried}).`;
 	}
 
 	private addFailed(document: FailedDocument): void {
 		if (this.failed.length < MAX_LISTED) this.failed.push(document);
 	}
+}
+
+/** A number with its word. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+	return `${count} ${count === 1 ? one : many}`;
 }
 
 function reasonOf(failure: Failure): { reason: string; status?: number } {

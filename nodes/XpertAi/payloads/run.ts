@@ -24,7 +24,7 @@ const xpertDecision = z.object({
 export const ROLES = ['user', 'assistant', 'system'] as const;
 
 /** Chat messages, in the shape LangGraph servers take. */
-const chatMessages = z.object({
+export const chatInput = z.object({
 	messages: z.array(z.object({ role: z.enum(ROLES), content: z.string().min(1) })).min(1),
 });
 
@@ -48,7 +48,7 @@ const resumeCommand = z.object({ resume: z.unknown() });
 /** The body of E4, for either family of servers. */
 export const runBody = langGraphFields.extend({
 	assistant_id: z.string().min(1),
-	input: z.union([xpertMessage, xpertDecision, chatMessages]).optional(),
+	input: z.union([xpertMessage, xpertDecision, chatInput]).optional(),
 	command: resumeCommand.optional(),
 });
 
@@ -60,8 +60,8 @@ export const runBodies = {
 		decision: runBody.extend({ input: xpertDecision }),
 	},
 	langgraph: {
-		message: runBody.extend({ input: chatMessages }),
-		chat: runBody.extend({ input: chatMessages }),
+		message: runBody.extend({ input: chatInput }),
+		chat: runBody.extend({ input: chatInput }),
 		decision: runBody.extend({
 			command: resumeCommand.extend({ resume: xpertDecision.shape.decision }),
 		}),

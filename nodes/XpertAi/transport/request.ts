@@ -68,7 +68,8 @@ export async function createSend(context: RequestContext): Promise<Send> {
 			url: `${target.root}${API_ROOT}${path}`,
 			headers: { Accept: 'application/json' },
 			encoding: 'text',
-			timeout: timeoutMs,
+			// The HTTP client takes 0.4 for no limit at all.
+			timeout: Math.max(1, Math.ceil(timeoutMs)),
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,

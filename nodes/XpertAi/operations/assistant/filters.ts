@@ -1,7 +1,8 @@
 import isEmpty from 'lodash/isEmpty';
 import pickBy from 'lodash/pickBy';
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
+import { isJsonObject } from '../../transport/answer';
 import type { FieldValues } from '../operation';
 import { fieldCollection } from '../shared/fields';
 
@@ -48,6 +49,13 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 	},
 ]);
 
+/** Names of the fields that become metadata. */
+export const METADATA_LABELS = {
+	'metadata.slug': 'Slug',
+	'metadata.type': 'Type',
+	'metadata.workspaceId': 'Workspace ID',
+};
+
 /** Slug, type and workspace are part of the metadata the server filters by (E7, E9). */
 export function withMetadata({
 	slug,
@@ -61,5 +69,7 @@ export function withMetadata({
 		(value) => value !== undefined && value !== '',
 	);
 	if (isEmpty(fields)) return metadata === undefined ? rest : { ...rest, metadata };
-	return { ...rest, metadata: { ...(metadata as IDataObject | undefined), ...fields } };
+	// What is no object is left to the schema to refuse.
+	if (metadata !== undefined && !isJsonObject(metadata)) return { ...rest, metadata };
+	return { ...rest, metadata: { ...metadata, ...fields } };
 }

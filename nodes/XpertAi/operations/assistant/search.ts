@@ -1,6 +1,6 @@
 import { assistantFilter } from '../../payloads/assistant';
 import type { DeclaredOperation } from '../operation';
-import { assistantFilters, withMetadata } from './filters';
+import { METADATA_LABELS, assistantFilters, withMetadata } from './filters';
 
 export const search: DeclaredOperation = {
 	value: 'search',
@@ -14,6 +14,7 @@ export const search: DeclaredOperation = {
 		fields: [assistantFilters],
 		schema: assistantFilter,
 		compose: withMetadata,
+		labels: METADATA_LABELS,
 		notShown: true,
 		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
 	},

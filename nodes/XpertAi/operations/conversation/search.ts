@@ -92,6 +92,7 @@ export const search: DeclaredOperation = {
 		fields: [fieldCollection('filters', filters)],
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
+		labels: { 'where.xpertId': 'Assistant (Xpert) ID', 'where.threadId': 'Thread ID' },
 		notShown: true,
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},
@@ -108,13 +109,16 @@ function withWhereAndOrder({
 	...values
 }: FieldValues): FieldValues {
 	const columns = pickBy({ xpertId, threadId }, (value) => value !== undefined && value !== '');
-	const { column, direction } = (order ?? {}) as { column?: string; direction?: string };
+	const { column = 'createdAt', direction } = (order ?? {}) as FieldValues;
 	return {
 		...values,
 		...(isEmpty(columns) ? {} : { where: columns }),
 		...(where === undefined
 			? {}
 			: { where: isPlainObject(where) ? { ...where, ...columns } : where }),
-		...(order === undefined ? {} : { order: { [column ?? 'createdAt']: direction ?? 'DESC' } }),
+		// A column that is no text is left to the schema to refuse.
+		...(order === undefined
+			? {}
+			: { order: typeof column === 'string' ? { [column]: direction ?? 'DESC' } : [column] }),
 	};
 }

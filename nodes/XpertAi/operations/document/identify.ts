@@ -1,7 +1,9 @@
 import get from 'lodash/get';
+import has from 'lodash/has';
 import omit from 'lodash/omit';
 
-import { badInput } from '../../execution/badInput';
+import { badInput, quoted } from '../../execution/badInput';
+import { readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { derivedId, isUuid, withId } from '../../ingest/identity';
 import type { DocumentRecord } from '../../payloads/document';
@@ -47,18 +49,25 @@ function derivedIdentifier(
 		? (['documentKey', '"Document Key"'] as const)
 		: (['documentKeyField', '"Key Field"'] as const);
 	const isSet = keyIsSet(context.getNode().parameters[parameter]);
-	const given: unknown = context.getNodeParameter(parameter, itemIndex, '');
 	if (!isSet) return (document) => document;
+	const given: unknown = fromFields
+		? context.getNodeParameter(parameter, itemIndex, '')
+		: readText(reader, parameter, 'Key Field');
 	return (document) => {
-		const key: unknown = fromFields ? given : get(document, String(given));
+		const key: unknown = fromFields ? given : ownValue(document, String(given));
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
 			return withId(document, derivedId(knowledgebaseId, String(key)));
 		}
 		const demand = fromFields
 			? 'must not be empty'
-			: `names "${String(given)}", which this document does not have`;
+			: `names ${quoted(given)}, which this document does not have`;
 		throw badInput(source, label, demand);
 	};
+}
+
+/** The value at a path of the document's own keys; `constructor.name` is none of them. */
+function ownValue(document: DocumentRecord, path: string): unknown {
+	return has(document, path) ? get(document, path) : undefined;
 }
 
 /** An expression that comes out empty for one document must not leave it without an id unnoticed. */

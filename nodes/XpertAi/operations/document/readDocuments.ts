@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { checkInput } from '../../execution/badInput';
-import { isoText, readFields, readJson, readOption } from '../../execution/readFields';
+import { isoText, readFields, readJson, readOption, readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
@@ -29,6 +29,9 @@ const JSON_FIELDS = [
 /** Names of the mapped fields, as the editor shows them. */
 const FIELD_NAMES = mapValues(document.shape, (_, id) => documentFieldName(id));
 
+/** How messages name the parts of a document that fields make. */
+export const DOCUMENT_NAMES = { fields: [pagesField, chunksField], labels: FIELD_NAMES };
+
 /**
  * The document an item's fields make.
  *
@@ -45,8 +48,7 @@ export function documentFromFields(reader: ItemReader): DocumentRecord {
 	if (isDocument(mapped)) return mapped;
 	return checkInput(document, mapped, {
 		...source,
-		fields: [pagesField, chunksField],
-		labels: FIELD_NAMES,
+		...DOCUMENT_NAMES,
 	});
 }
 
@@ -65,7 +67,7 @@ function mappedColumns(reader: ItemReader): IDataObject {
 	const columns = automatic ? context.getInputData()[itemIndex]?.json : value;
 	const known = omitBy(
 		isJsonObject(columns) ? columns : {},
-		(column, name) => column === undefined || !(name in document.shape),
+		(column, name) => column === undefined || !Object.hasOwn(document.shape, name),
 	);
 	const filled = automatic ? known : omitBy(known, (column) => column === null || column === '');
 	for (const name of Object.keys(filled))
@@ -80,11 +82,11 @@ function mappedColumns(reader: ItemReader): IDataObject {
 
 function textParts(reader: ItemReader): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {
 	const { context, itemIndex } = reader;
-	const given = context.getNodeParameter('textOptions', itemIndex, {}) as IDataObject;
+	const options: unknown = context.getNodeParameter('textOptions', itemIndex, {});
+	const given = isJsonObject(options) ? options : {};
 	const storeAs = given.storeAs === 'chunks' ? 'chunks' : 'pages';
-	const text: unknown = context.getNodeParameter('text', itemIndex, '');
-	if (text === '' || text === undefined || text === null) return { storeAs, parts: [] };
-	const whole = String(text);
+	const whole = readText(reader, 'text', 'Text');
+	if (whole === '') return { storeAs, parts: [] };
 	const parts =
 		given.chunkSize === undefined ? [whole] : cutText(whole, readCutOptions(reader, given));
 	return { storeAs, parts: parts.map((pageContent) => ({ pageContent })) };
@@ -105,6 +107,6 @@ function readCutOptions(reader: ItemReader, given: IDataObject): CutOptions {
 			given.chunkOverlap === undefined
 				? 0
 				: readOption(reader, textOptions, 'chunkOverlap', smaller),
-		delimiter: String(given.delimiter ?? DEFAULT_DELIMITER),
+		delimiter: readText(reader, 'textOptions.delimiter', 'Delimiter', DEFAULT_DELIMITER),
 	};
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ZodNumber } from 'zod';
 
 import { readOption } from '../../execution/readFields';
+import { timeoutSeconds } from '../../execution/runDeclared';
 import type { ItemReader } from '../../execution/readFields';
 import type { BatchLimits } from '../../ingest/batches';
 import type { RetryLimits } from '../../transport/retryPolicy';
@@ -49,7 +50,7 @@ export function readSettings(reader: ItemReader): SubmitSettings {
 			maxElapsedMs: number('retryMinutes', z.number().min(0)) * MINUTE_MS,
 		},
 		concurrency: number('concurrency', wholeFrom1.max(20)),
-		timeoutMs: number('timeout', z.number().positive()) * 1000,
+		timeoutMs: number('timeout', timeoutSeconds) * 1000,
 		isolateWithoutIds: on('isolateWithoutIds'),
 		skipUnchanged: on('skipUnchanged'),
 		resendAll: on('resendAll'),

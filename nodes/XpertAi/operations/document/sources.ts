@@ -1,4 +1,4 @@
-import { badInput, checkInput } from '../../execution/badInput';
+import { badInput, checkInput, jsonText } from '../../execution/badInput';
 import { asNodeError } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
 import { readJsonBody } from '../../execution/readBody';
@@ -13,7 +13,7 @@ import type { OperationContext } from '../operation';
 import { binaryChunks, readBinaryField } from '../shared/binaryField';
 import { DISPLAY_NAMES } from '../shared/fields';
 import { identifier } from './identify';
-import { documentFromFields } from './readDocuments';
+import { DOCUMENT_NAMES, documentFromFields } from './readDocuments';
 
 type Context = OperationContext['context'];
 
@@ -82,9 +82,29 @@ export async function* fileEntries(
 	}
 }
 
-/** Serializes a document, the only time it is. */
-export function prepare(record: DocumentRecord, origin: Origin): Prepared<Origin> {
-	const json = JSON.stringify(record);
+const SOURCE_NAMES = {
+	json: DISPLAY_NAMES.jsonBody,
+	file: 'Input Binary Field',
+};
+
+/**
+ * The JSON text of a document, made only once.
+ *
+ * @throws NodeOperationError naming what of it has none
+ */
+export function documentText({ context, itemIndex }: ItemReader, record: DocumentRecord): string {
+	const mode = context.getNodeParameter('bodyMode', itemIndex, 'fields');
+	const names =
+		mode === 'json' || mode === 'file' ? { parameter: SOURCE_NAMES[mode] } : DOCUMENT_NAMES;
+	return jsonText(record, { node: context.getNode(), itemIndex, ...names });
+}
+
+/** A document ready to be sent. */
+export function prepare(
+	record: DocumentRecord,
+	origin: Origin,
+	json = JSON.stringify(record),
+): Prepared<Origin> {
 	const { id, name } = record;
 	return {
 		json,

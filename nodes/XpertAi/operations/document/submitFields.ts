@@ -33,6 +33,7 @@ const documentFields: INodeProperties = {
 		resourceMapper: {
 			resourceMapperMethod: 'getDocumentFields',
 			mode: 'add',
+			valuesLabel: 'Document Fields',
 			fieldWords: { singular: 'field', plural: 'fields' },
 			addAllFields: true,
 			multiKeyMatch: false,

@@ -14,7 +14,14 @@ import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
 import { flawItem, outcomeItem, unchangedItem } from './outputs';
 import type { SubmitSettings } from './settings';
-import { fileEntries, isFileSource, itemDocuments, prepare, readKnowledgebaseId } from './sources';
+import {
+	documentText,
+	fileEntries,
+	isFileSource,
+	itemDocuments,
+	prepare,
+	readKnowledgebaseId,
+} from './sources';
 import type { Origin, ReadDocument } from './sources';
 import { storedState } from './storedState';
 
@@ -134,7 +141,9 @@ export class SubmitRun {
 	}
 
 	private prepare(read: ReadDocument, knowledgebaseId: string): Prepared<Origin> {
-		const prepared = prepare(read.document, read.origin);
+		const { context } = this.operation;
+		const reader = { context, itemIndex: read.origin.itemIndex };
+		const prepared = prepare(read.document, read.origin, documentText(reader, read.document));
 		if (prepared.id && !this.settings.summaryOnly) this.noteId(`${knowledgebaseId}/${prepared.id}`);
 		return prepared;
 	}

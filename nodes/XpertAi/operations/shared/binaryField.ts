@@ -1,6 +1,7 @@
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 
 import { badInput } from '../../execution/badInput';
+import { readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 
 /** The parameter that names a binary field of the item. */
@@ -27,10 +28,11 @@ export interface BinaryField {
  *
  * @throws NodeOperationError when the item has no such field, naming those it has
  */
-export function readBinaryField({ context, itemIndex }: ItemReader): BinaryField {
-	const property = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();
+export function readBinaryField(reader: ItemReader): BinaryField {
+	const { context, itemIndex } = reader;
+	const property = readText(reader, 'binaryPropertyName', 'Input Binary Field', 'data').trim();
 	const fields = context.getInputData()[itemIndex]?.binary ?? {};
-	const binary = fields[property];
+	const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 	if (binary) return { property, binary };
 	const found = Object.keys(fields);
 	const offer = found.length > 0 ? `this item has ${found.join(', ')}` : 'this item has none';

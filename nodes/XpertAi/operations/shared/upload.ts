@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
 import { answerFor, simplified } from '../../execution/answers';
-import { checkInput } from '../../execution/badInput';
+import { checkInput, jsonText } from '../../execution/badInput';
 import { forEachItem, pairedItems } from '../../execution/items';
 import { isJsonMode, readBody } from '../../execution/readBody';
 import { readFields } from '../../execution/readFields';
@@ -74,8 +74,9 @@ export function uploadOperation(upload: Upload): CodedOperation {
 		execute: async ({ context, send }) =>
 			await forEachItem(context, async (itemIndex) => {
 				const reader: ItemReader = { context, itemIndex };
+				const source = { node: context.getNode(), itemIndex };
 				const body = isJsonMode(reader)
-					? JSON.stringify(readBody(reader, jsonBody))
+					? jsonText(readBody(reader, jsonBody), source)
 					: await readForm(reader, upload);
 				const answer = await answerFor(reader, send, {
 					method: 'POST',
@@ -96,6 +97,8 @@ async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Pro
 		string,
 		unknown
 	>;
+	// The parts are sent as JSON text each; one that has none is named here.
+	jsonText(texts, source);
 	const field = readBinaryField(reader);
 	const { fileName, mimeType } = field.binary;
 	return multipartForm(

@@ -1,9 +1,11 @@
+import { z } from 'zod';
+
 import { checkInput } from '../../execution/badInput';
 import { isJsonMode, readJsonBody } from '../../execution/readBody';
 import { readFields, splitIds } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { anyJson } from '../../payloads/common';
-import { runBodies } from '../../payloads/run';
+import { chatInput, runBodies } from '../../payloads/run';
 import { runInput } from '../../runs/input';
 import type { RunInput, ServerFamily } from '../../runs/input';
 import type { FieldValues } from '../operation';
@@ -18,27 +20,32 @@ import { runBodyFields } from './runFields';
 export function readRunBody(reader: ItemReader, family: ServerFamily): unknown {
 	if (isJsonMode(reader)) return readJsonBody(reader, anyJson);
 	const { context, itemIndex } = reader;
-	const kind = context.getNodeParameter('inputType', itemIndex, 'message') as RunInput['kind'];
+	const source = { node: context.getNode(), itemIndex };
+	const given: unknown = context.getNodeParameter('inputType', itemIndex, 'message');
+	const kind = checkInput(inputKind, given, { ...source, parameter: 'Input' });
 	const own = runBodyFields.filter(({ displayOptions }) => {
 		const shown = displayOptions?.show?.inputType;
 		return !shown || shown.includes(kind);
 	});
 	const { assistantId, ...values } = readFields(reader, own);
 	const { langGraphFields: further } = readFields(reader, [langGraphFields]);
+	if (kind === 'chat') {
+		const labels = { ...chatLabels(values.chatMessages), messages: 'Chat Messages' };
+		checkInput(chatInput, { messages: values.chatMessages }, { ...source, fields: [], labels });
+	}
 	const body = {
 		...(family === 'langgraph' ? (further as FieldValues | undefined) : {}),
 		assistant_id: assistantId,
 		...runInput(family, toInput(kind, values)),
 	};
-	const source = { node: context.getNode(), itemIndex };
-	return checkInput(runBodies[family][kind], body, {
-		...source,
-		fields: [...own, langGraphFields],
-		labels: { ...LABELS, ...chatLabels(kind, values.chatMessages) },
-	});
+	return checkInput(runBodies[family][kind], body, { ...source, ...RUN_NAMES });
 }
 
+const inputKind = z.enum(['message', 'chat', 'decision']);
+
 const LABELS = {
+	'input.decision.payload': 'Payload',
+	'command.resume.payload': 'Payload',
 	assistant_id: 'Assistant',
 	input: 'Message',
 	'input.message.input.input': 'Message',
@@ -50,12 +57,15 @@ const LABELS = {
 	'input.target': 'Target',
 };
 
+/** How messages name the parts of a body that fields make. */
+export const RUN_NAMES = { fields: [...runBodyFields, langGraphFields], labels: LABELS };
+
 /** Names the fields of each chat message. */
-function chatLabels(kind: RunInput['kind'], messages: unknown): Record<string, string> {
-	if (kind !== 'chat' || !Array.isArray(messages)) return {};
+function chatLabels(messages: unknown): Record<string, string> {
+	if (!Array.isArray(messages)) return {};
 	const labels = messages.flatMap((_, index) => [
-		[`input.messages.${index}.role`, `Role" of message ${index + 1} in "Chat Messages`],
-		[`input.messages.${index}.content`, `Content" of message ${index + 1} in "Chat Messages`],
+		[`messages.${index}.role`, `Role" of message ${index + 1} in "Chat Messages`],
+		[`messages.${index}.content`, `Content" of message ${index + 1} in "Chat Messages`],
 	]);
 	return Object.fromEntries(labels) as Record<string, string>;
 }
@@ -73,5 +83,6 @@ function toInput(kind: RunInput['kind'], values: FieldValues): RunInput {
 
 function fileList(files: unknown): unknown {
 	const ids = typeof files === 'string' ? splitIds(files) : files;
-	return Array.isArray(ids) ? ids.map((id: unknown) => ({ id: String(id) })) : ids;
+	if (!Array.isArray(ids)) return ids;
+	return ids.map((id: unknown) => ({ id: typeof id === 'number' ? String(id) : id }));
 }

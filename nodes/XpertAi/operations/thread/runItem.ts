@@ -5,8 +5,9 @@ import type { IDataObject, NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { answerFor } from '../../execution/answers';
-import { badInput } from '../../execution/badInput';
-import { readId, readOption } from '../../execution/readFields';
+import { badInput, jsonText } from '../../execution/badInput';
+import { isJsonMode } from '../../execution/readBody';
+import { readId, readOption, readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import type { ServerFamily } from '../../runs/input';
 import { runAndWait } from '../../runs/runAndWait';
@@ -17,10 +18,14 @@ import { toNodeApiError } from '../../transport/failure';
 import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
 import { DISPLAY_NAMES } from '../shared/fields';
-import { readRunBody } from './readRun';
+import { RUN_NAMES, readRunBody } from './readRun';
 import { runOptions } from './runOptions';
 
 const MINUTE_MS = 60_000;
+
+/** Minutes that a timer of Node.js can wait. */
+const deadline = z.number().positive().min(0.001).max(35_791);
+
 const SETUP_TIMEOUT_MS = 60_000;
 const TITLE_LENGTH = 80;
 
@@ -31,6 +36,8 @@ export interface PreparedRun {
 	/** The thread to run; without it, a new conversation is started. */
 	threadId?: string;
 	body: IDataObject;
+	/** The body as it is sent. */
+	bodyText: string;
 	title: string;
 	whenBusy: Run['whenBusy'];
 	deadlineMs: number;
@@ -62,14 +69,19 @@ export function prepareRun(reader: ItemReader): PreparedRun {
 			body,
 		);
 	}
-	const minutes = readOption(reader, runOptions, 'deadlineMinutes', z.number().positive());
+	const minutes = readOption(reader, runOptions, 'deadlineMinutes', deadline);
+	// LangGraph has no route of the contract to make a thread; its runs can do it.
+	const sent = isNew && family === 'langgraph' ? { if_not_exists: 'create', ...body } : body;
+	const names = isJsonMode(reader) ? {} : RUN_NAMES;
 	return {
 		reader,
 		family,
 		...(isNew ? {} : { threadId: readId(reader, 'threadId', DISPLAY_NAMES.threadId) }),
 		body,
+		bodyText: jsonText(sent, { node: context.getNode(), itemIndex, ...names }),
 		title:
-			String(option('title', '')) || titleOf(context.getNodeParameter('message', itemIndex, '')),
+			readText(reader, 'options.title', 'Title') ||
+			titleOf(context.getNodeParameter('message', itemIndex, '')),
 		whenBusy: option('whenBusy', 'wait') === 'fail' ? 'fail' : 'wait',
 		deadlineMs: minutes * MINUTE_MS,
 	};
@@ -87,17 +99,14 @@ export async function runItem(
 	clock: Clock,
 ): Promise<IDataObject> {
 	const started = clock.now();
-	const { reader, family, body } = run;
+	const { reader, body } = run;
 	const facts =
 		run.threadId === undefined ? await startConversation(run, send) : { threadId: run.threadId };
 	const isNew = run.threadId === undefined;
 	const verdict = await runAndWait({
 		send,
 		threadId: facts.threadId,
-		// LangGraph has no route of the contract to make a thread; its runs can do it.
-		body: JSON.stringify(
-			isNew && family === 'langgraph' ? { if_not_exists: 'create', ...body } : body,
-		),
+		body: run.bodyText,
 		isNew,
 		whenBusy: run.whenBusy,
 		deadline: started + run.deadlineMs,

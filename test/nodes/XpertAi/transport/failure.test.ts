@@ -30,7 +30,7 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 	],
 	[
 		{ kind: 'network', code: 'CERT_HAS_EXPIRED', reason: 'certificate has expired' },
-		'The server could not be reached: certificate has expired (CERT_HAS_EXPIRED)',
+		'The server could not be reached: its certificate has expired (CERT_HAS_EXPIRED)',
 		'Check the Base URL',
 	],
 	[{ kind: 'network' }, 'The server could not be reached: the connection broke', 'Check the Base'],

@@ -57,7 +57,7 @@ describe('what is handed to n8n', () => {
 					method: 'POST',
 					url: 'https://api.example.com/api/ai/assistants/count',
 					headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
-					body: '{}',
+					body: Buffer.from('{}'),
 					encoding: 'text',
 					timeout: 5000,
 					returnFullResponse: true,
@@ -92,7 +92,7 @@ describe('what is handed to n8n', () => {
 	it('passes JSON text on byte by byte', async () => {
 		const body = '{"a": 1e2, "ü": "\\u0000", "big": 12345678901234567890}';
 		const { sent } = await sendOnce({ request: { body } });
-		expect(sent[0]?.options.body).toBe(body);
+		expect(String(sent[0]?.options.body)).toBe(body);
 	});
 
 	it.each([

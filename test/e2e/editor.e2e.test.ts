@@ -1,0 +1,119 @@
+import { catalogue } from '../../nodes/XpertAi/catalogue';
+import { EditorWindow } from './support/browser';
+import { CredentialDialog } from './support/editorCredential';
+import { NodesPanel } from './support/editorNodesPanel';
+import { NodePanel } from './support/editorPanel';
+import { picturePath, readmePicture } from './support/editorPictures';
+import { workflowOf } from './support/editorWorkflow';
+import { useHarness } from './support/harness';
+
+const harness = useHarness();
+const QUESTION = 'How do I reset the device?';
+const ASK = 'Run a thread and wait for the answer';
+
+describe('the node in the editor, from the search to the answer', () => {
+	let window: EditorWindow;
+	let nodes: NodesPanel;
+	let panel: NodePanel;
+	let credential: CredentialDialog;
+
+	beforeAll(async () => {
+		window = await EditorWindow.open(harness.host);
+		nodes = new NodesPanel(window);
+		panel = new NodePanel(window);
+		credential = new CredentialDialog(window);
+		await window.openWorkflow(await harness.importWorkflow(workflowOf('From the search')));
+		await nodes.open();
+	});
+	afterAll(async () => await window?.close());
+
+	it.each(['xpert', 'knowledge base', 'RAG', 'assistant', 'chat', 'agent', 'upload', 'embed'])(
+		'is found by "%s"',
+		async (words) => {
+			expect(await nodes.search(words)).toContain('Xpert AI');
+		},
+	);
+
+	it('offers every operation as an action, in the order of the catalogue', async () => {
+		await nodes.search('knowledge base');
+		const actions = catalogue.flatMap(({ operations }) => operations.map(({ action }) => action));
+		expect(await nodes.openActions('Xpert AI')).toEqual(actions);
+		await window.screenshot(readmePicture('actions'), { x: 640, y: 0, width: 800, height: 900 });
+	});
+
+	it('opens the panel of the action that is picked', async () => {
+		await nodes.pick(ASK);
+		expect(await panel.lines()).toEqual(
+			expect.arrayContaining(['Resource', 'Operation', 'Assistant', 'Message']),
+		);
+	});
+
+	it('takes a credential, saying what is wrong with it until its test passes', async () => {
+		await credential.create();
+		await credential.enter('baseUrl', 'http://xpert.example.com');
+		await credential.enter('accessToken', 'wrong-token');
+		await credential.save();
+		await credential.seesReason(
+			'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
+		);
+		await credential.enter('baseUrl', harness.sandbox.url);
+		await credential.save();
+		await credential.seesReason('The server did not accept the access token');
+		await window.screenshot(picturePath('credential-refused'));
+
+		await credential.enter('accessToken', harness.sandbox.accessToken);
+		await credential.save();
+		await credential.isClosed();
+		await credential.edit();
+		await credential.seesSuccess();
+		await window.screenshot(picturePath('credential'));
+		await credential.close();
+	});
+
+	it('lists the assistants and filters them as the user types', async () => {
+		const entries = await panel.openList('assistantId');
+		expect(await entries.allInnerTexts()).toEqual(['Sandbox Assistant', 'Echo', 'Broken']);
+		await panel.filterList('ech');
+		await entries.filter({ hasText: 'Broken' }).waitFor({ state: 'hidden' });
+		await entries.first().waitFor();
+		expect(await entries.allInnerTexts()).toEqual(['Echo']);
+		await entries.first().click();
+		expect(
+			await panel.parameters
+				.locator('[data-test-id="resource-locator-assistantId"] input')
+				.last()
+				.inputValue(),
+		).toBe('Echo');
+	});
+
+	it('lists the threads with title, status and last change', async () => {
+		const older = harness.sandbox.store.putConversation({ title: 'Order 4711' });
+		older.updatedAt = '2026-01-31T08:00:00.000Z';
+		harness.sandbox.store.putConversation({ title: 'Invoice', status: 'idle' });
+		const entries = await panel.openList('threadId');
+		expect(await entries.allInnerTexts()).toEqual([
+			expect.stringMatching(/^Invoice · idle · \d{4}-\d\d-\d\d \d\d:\d\d$/),
+			expect.stringMatching(/^Order 4711 · \d{4}-\d\d-\d\d \d\d:\d\d$/),
+		]);
+		await window.screenshot(picturePath('threads'));
+		await window.page.keyboard.press('Escape');
+	});
+
+	it('runs the thread of a pasted address and shows the reply', async () => {
+		const { threadId } = harness.sandbox.store.putConversation({ title: 'Pasted' });
+		await panel.enterId('threadId', `https://xpert.example.com/chat/c/${threadId}?tab=1`);
+		await panel.fill('message', QUESTION);
+		await panel.run();
+		await panel.showAs('json');
+		const shown = await panel.outputWith(/completed/);
+		expect(shown).toContain(QUESTION);
+		expect(shown).toContain(threadId);
+		expect(harness.sandbox.requests.of('E4')).toHaveLength(1);
+		await window.screenshot(picturePath('run-by-address'));
+		await panel.close();
+	});
+
+	it('makes the page complain about nothing', () => {
+		expect(window.problems).toEqual([]);
+	});
+});

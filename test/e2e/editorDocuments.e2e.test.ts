@@ -1,0 +1,137 @@
+import { EditorWindow } from './support/browser';
+import { NodePanel } from './support/editorPanel';
+import { picturePath, readmePicture } from './support/editorPictures';
+import { itemsNode, workflowOf, xpertNode } from './support/editorWorkflow';
+import { useHarness } from './support/harness';
+
+const harness = useHarness();
+
+const GOOD = [
+	{ name: 'one.md', type: 'md', filePath: 'handbook/one.md', size: 3, note: 'no field' },
+	{ name: 'two.md', type: 'md', filePath: 'handbook/two.md', size: 3 },
+];
+const BAD = [GOOD[0], { name: 'two.md', size: 'big' }];
+/** The panel of a node, without the dimmed canvas around it. */
+const PANEL = { x: 25, y: 25, width: 1390, height: 850 };
+const MANUAL =
+	'To reset the device, hold the power button for ten seconds, until the light blinks twice.';
+
+describe('documents and answers in the editor', () => {
+	let window: EditorWindow;
+	let panel: NodePanel;
+	let knowledgebaseId: string;
+
+	const submit = (name: string, mappingMode: string) =>
+		xpertNode(name, {
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			documentFields: { mappingMode, value: null },
+		});
+
+	beforeAll(async () => {
+		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
+		const ask = xpertNode('Ask Assistant', {
+			resource: 'thread',
+			operation: 'run',
+			threadSource: 'new',
+			message: '={{ $json.question }}',
+		});
+		const workflow = workflowOf(
+			'Documents',
+			[itemsNode('Rows', GOOD), submit('Submit', 'autoMapInputData')],
+			[itemsNode('Bad Rows', BAD), submit('Submit Bad', 'autoMapInputData')],
+			[submit('Map Fields', 'defineBelow')],
+			[itemsNode('Questions', [{ question: 'How do I reset the device?' }]), ask],
+		);
+		const credential = await harness.createCredential();
+		window = await EditorWindow.open(harness.host);
+		panel = new NodePanel(window);
+		await window.openWorkflow(await harness.importWorkflow(workflow, credential));
+	});
+	afterEach(async () => await panel.close());
+	afterAll(async () => await window?.close());
+
+	const stored = () =>
+		harness.sandbox.store.documentsOf(knowledgebaseId).map(({ name, filePath, size }) => ({
+			name,
+			filePath,
+			size,
+		}));
+
+	it('offers the fields of a document to map, its name first, and needs no other', async () => {
+		await window.openNode('Map Fields');
+		const fields = ['Name', 'Type', 'File Path', 'Metadata'];
+		const lines = await panel.linesWith(fields);
+		expect(lines.filter((line) => fields.includes(line))).toEqual(fields);
+		expect(await panel.find('parameter-issues').count()).toBe(0);
+		await window.screenshot(picturePath('mapper'));
+
+		await panel.find('mapping-fields-container').locator('input').first().fill('mapped.md');
+		await panel.run();
+		await panel.outputWith(/mapped\.md/);
+		expect(stored()).toEqual([expect.objectContaining({ name: 'mapped.md' })]);
+	});
+
+	it('maps columns with the names of fields by itself and tells what became of each document', async () => {
+		await window.openNode('Submit');
+		await panel.run();
+		await panel.showAs('table');
+		const shown = await panel.outputWith(/two\.md/);
+		expect(shown).toContain('Documents: 2 stored');
+		expect(shown.match(/\bstored\b/g)).toHaveLength(3);
+		expect(stored()).toEqual([
+			expect.objectContaining({ name: 'mapped.md' }),
+			{ name: 'one.md', filePath: 'handbook/one.md', size: 3 },
+			{ name: 'two.md', filePath: 'handbook/two.md', size: 3 },
+		]);
+		await window.screenshot(picturePath('mapped'));
+	});
+
+	it('names field and item of a value that cannot be sent, once', async () => {
+		await window.openNode('Submit Bad');
+		await panel.run();
+		const shown = await panel.outputWith(/must be/);
+		expect(shown).toContain('"Size" must be a number, but is "big"');
+		expect(shown.match(/item 1\b/gi)).toHaveLength(1);
+		await window.screenshot(picturePath('bad-value'));
+	});
+
+	it('answers a question from the documents', async () => {
+		harness.sandbox.store.putDocument({
+			knowledgebaseId,
+			name: 'manual.md',
+			pages: [{ pageContent: MANUAL }],
+		});
+		await window.openNode('Ask Assistant');
+		const entries = await panel.openList('assistantId');
+		await entries.filter({ hasText: 'Sandbox Assistant' }).click();
+		await panel.run();
+		await panel.showAs('json');
+		expect(await panel.outputWith(/completed/)).toContain('hold the power button');
+		await window.screenshot(readmePicture('ask'), PANEL);
+	});
+
+	it('runs the example on the canvas and shows what became of its files', async () => {
+		const credential = await harness.createCredential();
+		await window.openWorkflow(
+			await harness.importWorkflow('ingest-markdown-documents.json', credential),
+		);
+		await window.page.getByRole('button', { name: 'Execute workflow' }).last().click();
+		const success = window.find('canvas-node-status-success', window.node('Submit Documents'));
+		await success.waitFor({ timeout: 30_000 });
+		await window.screenshot(readmePicture('canvas'));
+
+		await window.openNode('Submit Documents');
+		await panel.linesWith(['Metadata']);
+		await panel.run();
+		await panel.showAs('schema', panel.input);
+		await panel.showAs('table');
+		await panel.outputWith(/README\.md/);
+		await window.screenshot(readmePicture('submit'), PANEL);
+	});
+
+	it('makes the page complain about nothing', () => {
+		expect(window.problems).toEqual([]);
+	});
+});

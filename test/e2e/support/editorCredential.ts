@@ -1,0 +1,64 @@
+import type { Locator } from 'playwright-core';
+import type { EditorWindow } from './browser';
+
+/** The dialog of a credential. */
+export class CredentialDialog {
+	constructor(private readonly window: EditorWindow) {}
+
+	private get dialog(): Locator {
+		return this.window.page.locator('[data-test-id="credential-edit-dialog"]');
+	}
+
+	/** From a node's panel: opens the form of a new credential. */
+	async create(): Promise<void> {
+		const { page } = this.window;
+		await this.window.find('node-credentials-select').or(this.emptyState).first().click();
+		const entry = page.locator('[data-test-id="node-credentials-select-item-new"]:visible');
+		await entry.or(this.dialog).first().waitFor();
+		if (await entry.isVisible()) await entry.click();
+		await this.dialog.waitFor();
+	}
+
+	/** From a node's panel: opens the credential that is chosen, which tests it. */
+	async edit(): Promise<void> {
+		await this.window.find('credential-edit-button').click();
+		await this.dialog.waitFor();
+	}
+
+	async enter(field: string, text: string): Promise<void> {
+		await this.window.find(`parameter-input-${field}`, this.dialog).locator('input').fill(text);
+	}
+
+	/** Saves, which runs the test. */
+	async save(): Promise<void> {
+		await this.window.find('credential-save-button').click();
+	}
+
+	/** Waits until the dialog says why the test did not pass, in these words. */
+	async seesReason(reason: string): Promise<void> {
+		const more = this.dialog.getByText('More details');
+		const text = this.dialog.getByText(reason, { exact: true });
+		await more.or(text).first().waitFor();
+		if (await more.isVisible()) await more.click();
+		await text.waitFor();
+	}
+
+	/** Waits until the dialog says that the test has passed. */
+	async seesSuccess(): Promise<void> {
+		await this.dialog.getByText('Connection tested successfully').waitFor();
+	}
+
+	/** Waits until the dialog has closed itself, as it does after a save whose test has passed. */
+	async isClosed(): Promise<void> {
+		await this.dialog.waitFor({ state: 'hidden' });
+	}
+
+	async close(): Promise<void> {
+		await this.window.page.locator('.el-dialog__headerbtn:visible').last().click();
+		await this.isClosed();
+	}
+
+	private get emptyState(): Locator {
+		return this.window.find('node-credentials-empty-state').getByRole('button');
+	}
+}

@@ -1,0 +1,42 @@
+import type { Locator } from 'playwright-core';
+import type { EditorWindow } from './browser';
+
+/** The panel that nodes are added from. */
+export class NodesPanel {
+	constructor(private readonly window: EditorWindow) {}
+
+	async open(): Promise<void> {
+		await this.window.find('node-creator-plus-button').click();
+		await this.window.find('node-creator-search-bar').waitFor();
+	}
+
+	/** The names of the nodes found for what a user types, best first. */
+	async search(words: string): Promise<string[]> {
+		const field = this.window.find('node-creator-search-bar');
+		// The list follows the typing with a delay: emptied first, it cannot show an earlier search.
+		await field.fill('nothing is called like this');
+		await this.names.first().waitFor({ state: 'hidden' });
+		await field.fill(words);
+		await this.names.first().waitFor();
+		return await this.names.allInnerTexts();
+	}
+
+	/** Opens the list of actions of a node that is in the list. */
+	async openActions(node: string): Promise<string[]> {
+		const entry = this.names.filter({ hasText: node });
+		await entry.first().click();
+		await entry.first().waitFor({ state: 'hidden' });
+		await this.names.first().waitFor();
+		return await this.names.allInnerTexts();
+	}
+
+	private get names(): Locator {
+		return this.window.find('node-creator-item-name');
+	}
+
+	/** Adds the node set to an action, which opens its panel. */
+	async pick(action: string): Promise<void> {
+		await this.names.filter({ hasText: action }).first().click();
+		await this.window.find('ndv').waitFor();
+	}
+}

@@ -1,0 +1,111 @@
+import type { Locator } from 'playwright-core';
+import { waitFor } from '../../../host/waitFor';
+import type { EditorWindow } from './browser';
+
+const DRAWING_MS = 5_000;
+const RUNNING_MS = 30_000;
+
+/** The open panel of a node: its parameters, its output and its credential. */
+export class NodePanel {
+	constructor(private readonly window: EditorWindow) {}
+
+	/** The middle column, with all parameters. */
+	get parameters(): Locator {
+		return this.find('node-parameters');
+	}
+
+	/** The left column, with the items to work on. */
+	get input(): Locator {
+		return this.find('ndv-input-panel');
+	}
+
+	/** The right column, with the items, hints or error of the last run. */
+	get output(): Locator {
+		return this.find('output-panel');
+	}
+
+	/** The same, once all labels given are among them or it is clear that they will not come. */
+	async linesWith(labels: string[]): Promise<string[]> {
+		const all = async () => {
+			const lines = await this.lines();
+			return labels.every((label) => lines.includes(label)) ? lines : undefined;
+		};
+		const wait = waitFor('the labels', all, { timeoutMs: DRAWING_MS });
+		return await wait.catch(async () => await this.lines());
+	}
+
+	/** The text of the right column, once it matches. */
+	async outputWith(pattern: RegExp): Promise<string> {
+		await this.output.filter({ hasText: pattern }).waitFor({ timeout: RUNNING_MS });
+		return await this.output.innerText();
+	}
+
+	/** The lines of text in the middle column, in the order a user reads them. */
+	async lines(): Promise<string[]> {
+		const text = await this.parameters.innerText();
+		return text
+			.split('\n')
+			.map((line) => line.trim())
+			.filter(Boolean);
+	}
+
+	/** Opens the list of a picker; returns its entries once there are any. */
+	async openList(parameter: string): Promise<Locator> {
+		await this.picker(parameter).locator('[data-test-id="rlc-input"]').click();
+		const entries = this.find('rlc-item', this.window.page.locator('body'));
+		await entries.first().waitFor();
+		return entries;
+	}
+
+	/** Types into the search field of the list that is open. */
+	async filterList(text: string): Promise<void> {
+		const search = this.window.page.locator('[data-test-id="rlc-search"]:visible');
+		await search.or(search.locator('input')).last().fill(text);
+	}
+
+	/** Sets a picker to By ID and enters an id or an address. */
+	async enterId(parameter: string, id: string): Promise<void> {
+		const modes = this.picker(parameter).locator('[data-test-id="rlc-mode-selector"]');
+		await modes.click();
+		await this.window.page.locator('[data-test-id="mode-id"]:visible').click();
+		const input = this.picker(parameter).locator('[data-test-id="rlc-input"]');
+		await input.or(input.locator('input')).last().fill(id);
+	}
+
+	/** Enters a text into a plain parameter. */
+	async fill(parameter: string, text: string): Promise<void> {
+		const field = this.find(`parameter-input-${parameter}`);
+		await field.locator('textarea, input').first().fill(text);
+	}
+
+	/** Clicks "Execute step" and waits for items or an error. */
+	async run(): Promise<void> {
+		await this.find('node-execute-button').click();
+		await this.output
+			.locator('[data-test-id="ndv-items-count"], [data-test-id="node-error-message"]')
+			.or(this.output.getByText(/\d+ items?\b/))
+			.first()
+			.waitFor({ timeout: RUNNING_MS });
+	}
+
+	/** Shows the output, or the input, as a table, JSON or schema. */
+	async showAs(mode: 'table' | 'json' | 'schema', column = this.output): Promise<void> {
+		await column.hover();
+		await column.locator(`[data-test-id="radio-button-${mode}"]`).click();
+	}
+
+	/** Closes the panel; does nothing when it is closed. */
+	async close(): Promise<void> {
+		const button = this.find('ndv-close-button');
+		if (await button.isVisible()) await button.click();
+		await this.window.page.locator('[data-test-id="ndv"]').waitFor({ state: 'hidden' });
+	}
+
+	find(testId: string, within: Locator = this.window.page.locator('[data-test-id="ndv"]')) {
+		return this.window.find(testId, within);
+	}
+
+	private picker(parameter: string): Locator {
+		return this.find(`resource-locator-${parameter}`);
+	}
+}

@@ -1,0 +1,57 @@
+import { inChild } from './support/hostileChild';
+import type { InChild } from './support/hostileChild';
+import type { Load, LoadReport, LoadTarget } from './support/hostileLoad';
+
+const MEGABYTE = 1024 * 1024;
+const MINUTE = 60_000;
+
+let server: InChild<LoadTarget>;
+
+/** Runs a load in a process with a heap of 1 GB; it ends with a failure where that is not enough. */
+async function load(size: Pick<Load, 'executions' | 'items'>): Promise<LoadReport[]> {
+	const target = await server.result;
+	const flags = ['--max-old-space-size=1024', '--expose-gc'];
+	const { child, result } = inChild<LoadReport[]>(
+		'hostileLoad.ts',
+		'runLoad',
+		{ ...size, target },
+		flags,
+	);
+	try {
+		return await result;
+	} finally {
+		child.kill();
+	}
+}
+
+describe('Document: Submit in an n8n with a heap of 1 GB', () => {
+	beforeAll(() => {
+		server = inChild<LoadTarget>('hostileLoad.ts', 'serveSandbox', null);
+	});
+
+	afterAll(() => void server.child.kill());
+
+	it(
+		'stores 100,000 items of 1 KB',
+		async () => {
+			const reports = await load({ executions: 1, items: 100_000 });
+			if (process.env.LEAK_REPORT) console.log(reports);
+			expect(reports.map(({ stored }) => stored)).toEqual([100_000]);
+		},
+		MINUTE,
+	);
+
+	it(
+		'keeps nothing of an execution that has ended',
+		async () => {
+			const reports = await load({ executions: 20, items: 2000 });
+			const heaps = reports.map(({ liveHeap }) => liveHeap / MEGABYTE);
+			if (process.env.LEAK_REPORT) console.log(heaps);
+			expect(reports.map(({ stored }) => stored)).toEqual(Array(20).fill(2000));
+			// One execution alone has 2 MB of items; a leak of it would be 30 MB by the end.
+			const [fifth = 0, last = 0] = [heaps[4], heaps[19]];
+			expect(last - fifth).toBeLessThan(3);
+		},
+		MINUTE,
+	);
+});

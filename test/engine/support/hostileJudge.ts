@@ -1,0 +1,112 @@
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { isCoded } from '../../../nodes/XpertAi/operations/operation';
+import type { Operation } from '../../../nodes/XpertAi/operations/operation';
+import { GOOD_ID } from './hostileTargets';
+import type { Target } from './hostileTargets';
+
+/** A request as it is judged. */
+export type JudgedRequest = Pick<IHttpRequestOptions, 'url' | 'method' | 'headers' | 'body'> & {
+	timeout?: number;
+};
+
+const ID = '[^/]+';
+
+/** Methods and paths of the operations that have code of their own; `{}` stands for one id. */
+const CODED: Record<string, string[]> = {
+	E3: ['POST /knowledges/{}/bulk', 'POST /knowledges/{}/process', 'GET /knowledges/{}/status'],
+	E4: [
+		'GET /threads/{}',
+		'POST /threads/{}/runs/wait',
+		'POST /conversations',
+		'POST /conversations/search',
+	],
+	E12: ['POST /contexts/file'],
+	E16: ['POST /v1/file'],
+};
+
+function routesOf(operation: Operation): RegExp[] {
+	const routes = isCoded(operation)
+		? (CODED[operation.endpoint] ?? [])
+		: [`${operation.method} ${operation.path.replace(/\?.*/, '')}`];
+	return routes.map(
+		(route) => new RegExp(`^${route.replace(' ', ' /api/ai').replace(/\{\w*\}/g, ID)}$`),
+	);
+}
+
+/** Headers the node may set, and those n8n and its HTTP client add. */
+const HEADERS =
+	/^(accept|content-type|authorization|user-agent|content-length|accept-encoding|host|connection|transfer-encoding)$/i;
+
+/** The longest wait a timer of Node.js can do. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * What is wrong with a request, if anything: it must go to the host and to a path of the operation,
+ * with every id inside its segment.
+ */
+export function requestFlaw(
+	{ url, method, headers, body, timeout }: JudgedRequest,
+	operation: Operation,
+	origin: string,
+): string | undefined {
+	if (/[^\x21-\x7e]/.test(url)) return `a character in the address that is not allowed: ${url}`;
+	const parsed = new URL(url);
+	if (parsed.origin !== origin || parsed.username || parsed.password || parsed.hash)
+		return `another origin: ${url}`;
+	const route = `${method} ${parsed.pathname}`;
+	if (!routesOf(operation).some((one) => one.test(route))) return `another route: ${route}`;
+	if ([...parsed.searchParams.keys()].some((key) => key !== 'ids')) return `a query: ${url}`;
+	for (const [name, value] of Object.entries(headers ?? {})) {
+		if (!HEADERS.test(name) || /[\r\n\0]/.test(String(value))) return `a header: ${name}: ${value}`;
+	}
+	if (typeof body === 'string') {
+		try {
+			JSON.parse(body);
+		} catch {
+			return 'a body that is no JSON';
+		}
+	}
+	// The HTTP client reads the time limit as a whole number out of its text, and 0 as none.
+	const timer = timeout === undefined ? 1 : parseInt(String(timeout), 10);
+	if (!(timer >= 1 && timer <= LONGEST_TIMER_MS && Math.abs(timer - (timeout ?? 1)) <= 1))
+		return `a time limit that is none: ${timeout}`;
+	return undefined;
+}
+
+/** The id in a path must be the one that was given, whole. */
+export function idFlaw({ url }: JudgedRequest, value: unknown): string | undefined {
+	const { pathname } = new URL(url);
+	const segment = /\/(?:knowledges|threads|file|kb)\/([^/]+)/.exec(pathname)?.[1];
+	if (segment === undefined) return undefined;
+	const id = decodeURIComponent(segment);
+	if (id === GOOD_ID) return undefined;
+	const given = isLocator(value) ? value.value : value;
+	const text = typeof given === 'number' ? String(given) : given;
+	return text === id || (typeof text === 'string' && text.trim() === id)
+		? undefined
+		: `the id ${id}`;
+}
+
+/** What is wrong with an error, if anything: it must be n8n's, and name item and parameter. */
+export function errorFlaw(error: unknown, names: string[]): string | undefined {
+	if (!(error instanceof NodeApiError) && !(error instanceof NodeOperationError))
+		return `an error that is not n8n's: ${String(error)}`;
+	if (error.context.itemIndex !== 0) return `an error without the item: ${error.message}`;
+	if (error.message.length > 2000) return `a message of ${error.message.length} characters`;
+	const named = names.some((name) => error.message.includes(`"${name}"`));
+	return named ? undefined : `an error that names no parameter: ${error.message.slice(0, 160)}`;
+}
+
+/** A switch shows other parameters, so the message may be about one of those. */
+export function namesFor(targets: Target[], all: Target[]): string[] {
+	const switches = targets.some(({ path }) => SWITCHES.has(String(path[0])));
+	return (switches ? all : targets).flatMap(({ names }) => names);
+}
+
+const SWITCHES = new Set(['bodyMode', 'inputType', 'threadSource', 'documentIdMode', 'options']);
+
+function isLocator(value: unknown): value is { value: unknown } {
+	return typeof value === 'object' && value !== null && 'value' in value;
+}

@@ -1,0 +1,82 @@
+import get from 'lodash/get';
+import type {
+	IBinaryKeyData,
+	IDataObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	INodeParameters,
+} from 'n8n-workflow';
+
+import { execute } from '../../../nodes/XpertAi/execution/execute';
+import { contextWith } from '../../nodes/support/context';
+import { node } from '../../nodes/support/node';
+import { CREDENTIAL } from '../../nodes/support/sender';
+import { GOOD_ID } from './hostileTargets';
+import { deepFreeze } from './hostileValues';
+
+/** One item and the parameters of the node. */
+export interface Call {
+	parameters: INodeParameters;
+	json: Record<string, unknown>;
+}
+
+/** What a call came to, and what reached n8n's HTTP helper on the way. */
+export interface CallOutcome {
+	requests: IHttpRequestOptions[];
+	error?: unknown;
+	milliseconds: number;
+}
+
+const BINARY: IBinaryKeyData = {
+	data: { data: 'W10=', mimeType: 'application/json', fileName: 'a.json' },
+};
+
+/** Runs the node without the engine; parameters and item are frozen, so that nothing can change them. */
+export async function call({ parameters, json }: Call): Promise<CallOutcome> {
+	deepFreeze(parameters);
+	const items = deepFreeze([{ json: json as IDataObject, binary: structuredClone(BINARY) }]);
+	const requests: IHttpRequestOptions[] = [];
+	const methods: Partial<Record<keyof IExecuteFunctions, unknown>> = {
+		getNode: () => ({ ...node, parameters }),
+		getNodeParameter: (name: string, _index: number, fallback?: unknown): unknown =>
+			get(parameters, name, fallback),
+		getInputData: () => items,
+		getCredentials: async () => CREDENTIAL,
+		getExecutionCancelSignal: () => undefined,
+		continueOnFail: () => false,
+		getMode: () => 'trigger',
+		getWorkflowStaticData: () => ({}),
+		addExecutionHints: () => undefined,
+		helpers: {
+			getBinaryDataBuffer: async () => Buffer.from('[{"name":"from a file"}]'),
+			httpRequestWithAuthentication: async (_name: string, options: IHttpRequestOptions) => {
+				requests.push(options);
+				return { statusCode: 201, headers: {}, body: JSON.stringify(answerTo(options)) };
+			},
+		},
+	};
+	const started = performance.now();
+	const outcome: CallOutcome = { requests, milliseconds: 0 };
+	try {
+		await execute(contextWith(methods as Partial<IExecuteFunctions>));
+	} catch (error) {
+		outcome.error = error;
+	}
+	return { ...outcome, milliseconds: performance.now() - started };
+}
+
+/** What a server answers to a good request. */
+export function answerTo({
+	url,
+	body,
+}: Pick<IHttpRequestOptions, 'url'> & { body?: unknown }): unknown {
+	const { pathname, searchParams } = new URL(url);
+	if (pathname.endsWith('/bulk')) return (JSON.parse(String(body)) as unknown[]).map(() => ({}));
+	if (pathname.endsWith('/status'))
+		return (searchParams.get('ids') ?? '').split(',').map((id) => ({ id, status: 'finish' }));
+	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
+	if (pathname.endsWith('/search')) return pathname.includes('assistants') ? [] : { items: [] };
+	if (pathname.endsWith('/conversations')) return { id: GOOD_ID, threadId: GOOD_ID };
+	if (pathname.includes('/threads/')) return { status: 'idle', values: { messages: [] } };
+	return {};
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { answerTo } from './hostileRun';
+
+/** A request as it arrived. */
+export interface Arrival {
+	method: string;
+	url: string;
+	headers: IncomingHttpHeaders;
+	body: string;
+}
+
+/** A server that answers everything well and keeps what arrived. */
+export interface PlainServer {
+	url: string;
+	arrivals: Arrival[];
+	/** Pieces of text that were no HTTP request. */
+	garbage: string[];
+	close: () => Promise<void>;
+}
+
+/** Starts a server on a free port. */
+export async function startPlainServer(): Promise<PlainServer> {
+	const arrivals: Arrival[] = [];
+	const garbage: string[] = [];
+	const server = createServer({ maxHeaderSize: 2 ** 20 }, (request, response) => {
+		const pieces: Buffer[] = [];
+		request.on('data', (piece: Buffer) => pieces.push(piece));
+		request.on('end', () => {
+			const body = Buffer.concat(pieces).toString('utf8');
+			const url = `http://${request.headers.host}${request.url}`;
+			arrivals.push({ method: request.method ?? '', url, headers: request.headers, body });
+			response.writeHead(201, { 'Content-Type': 'application/json' });
+			response.end(JSON.stringify(answerTo({ url, body })));
+		});
+	});
+	server.on('clientError', (error, socket) => {
+		garbage.push(error.message);
+		socket.destroy();
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `http://127.0.0.1:${port}`,
+		arrivals,
+		garbage,
+		close: async () => {
+			server.closeAllConnections();
+			server.close();
+			await once(server, 'close');
+		},
+	};
+}
