@@ -56,7 +56,7 @@ describe('the fields of a document in the mapper', () => {
 	it('show the usual ones first and keep the others in the list', async () => {
 		const { fields } = await getDocumentFields();
 		const shown = fields.filter(({ removed }) => !removed).map(({ id }) => id);
-		expect(shown.sort()).toEqual(['filePath', 'metadata', 'name', 'type']);
+		expect(shown.sort()).toEqual(['filePath', 'name', 'type']);
 	});
 
 	it('name the field whose spelling surprises', async () => {
