@@ -61,7 +61,7 @@ describe('documents and answers in the editor', () => {
 
 	it('offers the fields of a document to map, its name first, and needs no other', async () => {
 		await window.openNode('Map Fields');
-		const fields = ['Name', 'Type', 'File Path', 'Metadata'];
+		const fields = ['Name', 'Type', 'File Path'];
 		const lines = await panel.linesWith(fields);
 		expect(lines.filter((line) => fields.includes(line))).toEqual(fields);
 		expect(await panel.find('parameter-issues').count()).toBe(0);
@@ -123,7 +123,7 @@ describe('documents and answers in the editor', () => {
 		await window.screenshot(readmePicture('canvas'));
 
 		await window.openNode('Submit Documents');
-		await panel.linesWith(['Metadata']);
+		await panel.linesWith(['Name']);
 		await panel.run();
 		await panel.showAs('schema', panel.input);
 		await panel.showAs('table');
