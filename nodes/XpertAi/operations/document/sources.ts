@@ -23,14 +23,8 @@ export interface Origin {
 	position: number;
 }
 
-/** A document that was read and checked, and waits for its batch. */
-export interface ReadDocument {
-	document: DocumentRecord;
-	origin: Origin;
-}
-
-/** A document of an item, or why a record of it is none. */
-export type SourceEntry = { document: DocumentRecord } | { flaw: ItemError };
+/** A document of a file with its JSON text, or why a record of it is none. */
+export type SourceEntry = { document: DocumentRecord; text: string } | { flaw: ItemError };
 
 /** Whether the documents of the input items come from files, which are not read into memory. */
 export function isFileSource(context: Context): boolean {
@@ -75,7 +69,8 @@ export async function* fileEntries(
 			const checked = isDocument(record.value)
 				? record.value
 				: checkInput(document, record.value, { ...source, parameter: place });
-			yield { document: identify(checked) };
+			const identified = identify(checked);
+			yield { document: identified, text: documentText(reader, identified) };
 		} catch (caught) {
 			yield { flaw: asNodeError(context, caught, itemIndex) };
 		}

@@ -8,6 +8,7 @@ import type { Fingerprints } from '../../ingest/fingerprints';
 import { submitDocuments } from '../../ingest/submit';
 import type { DocumentOutcome } from '../../ingest/submit';
 import { Summary } from '../../ingest/summary';
+import type { DocumentRecord } from '../../payloads/document';
 import type { Clock } from '../../transport/clock';
 import { toNodeApiError } from '../../transport/failure';
 import { buildPath } from '../../transport/request';
@@ -22,7 +23,7 @@ import {
 	prepare,
 	readKnowledgebaseId,
 } from './sources';
-import type { Origin, ReadDocument } from './sources';
+import type { Origin } from './sources';
 import { storedState } from './storedState';
 
 const PROGRESS_EVERY_MS = 1000;
@@ -69,33 +70,28 @@ export class SubmitRun {
 		else await this.submitItems();
 	}
 
-	/**
-	 * Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored.
-	 * Documents are serialized only as batches are made, so that few of them are in memory as text.
-	 */
+	/** Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored. */
 	private async submitItems(): Promise<void> {
-		const byKnowledgebase = new Map<string, ReadDocument[]>();
+		const byKnowledgebase = new Map<string, Array<Prepared<Origin>>>();
 		for (const reader of this.readers()) {
 			const { itemIndex } = reader;
 			try {
 				const knowledgebaseId = readKnowledgebaseId(reader);
-				const read = byKnowledgebase.get(knowledgebaseId) ?? [];
-				byKnowledgebase.set(knowledgebaseId, read);
-				for (const document of itemDocuments(reader, knowledgebaseId))
-					read.push({ document, origin: { itemIndex, position: this.position++ } });
+				const prepared = byKnowledgebase.get(knowledgebaseId) ?? [];
+				byKnowledgebase.set(knowledgebaseId, prepared);
+				const found = itemDocuments(reader, knowledgebaseId);
+				const texts = found.map((document) => documentText(reader, document));
+				found.forEach((document, index) =>
+					prepared.push(this.prepare(document, itemIndex, knowledgebaseId, texts[index])),
+				);
 			} catch (caught) {
 				this.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
 			}
 			if (this.stopError) return;
 		}
-		for (const [knowledgebaseId, read] of byKnowledgebase) {
-			if (!this.stopError)
-				await this.submit(knowledgebaseId, this.prepareAll(read, knowledgebaseId));
+		for (const [knowledgebaseId, prepared] of byKnowledgebase) {
+			if (!this.stopError) await this.submit(knowledgebaseId, prepared);
 		}
-	}
-
-	private *prepareAll(read: ReadDocument[], knowledgebaseId: string): Generator<Prepared<Origin>> {
-		for (const document of read) yield this.prepare(document, knowledgebaseId);
 	}
 
 	private async submitFiles(): Promise<void> {
@@ -131,8 +127,7 @@ export class SubmitRun {
 					if (this.stopError) return;
 					continue;
 				}
-				const origin = { itemIndex, position: this.position++ };
-				yield this.prepare({ ...entry, origin }, knowledgebaseId);
+				yield this.prepare(entry.document, itemIndex, knowledgebaseId, entry.text);
 			}
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
@@ -140,10 +135,13 @@ export class SubmitRun {
 		}
 	}
 
-	private prepare(read: ReadDocument, knowledgebaseId: string): Prepared<Origin> {
-		const { context } = this.operation;
-		const reader = { context, itemIndex: read.origin.itemIndex };
-		const prepared = prepare(read.document, read.origin, documentText(reader, read.document));
+	private prepare(
+		document: DocumentRecord,
+		itemIndex: number,
+		knowledgebaseId: string,
+		json?: string,
+	): Prepared<Origin> {
+		const prepared = prepare(document, { itemIndex, position: this.position++ }, json);
 		if (prepared.id && !this.settings.summaryOnly) this.noteId(`${knowledgebaseId}/${prepared.id}`);
 		return prepared;
 	}
