@@ -48,9 +48,7 @@ export class SubmitRun {
 	processingFailed = 0;
 
 	private readonly seenIds = new Set<string>();
-
 	private position = 0;
-
 	private progressShownAt = 0;
 
 	constructor(
