@@ -7,6 +7,7 @@ import type { ZodNumber } from 'zod';
 import type { FieldValues } from '../operations/operation';
 import { idList } from '../payloads/common';
 import { isContainer } from '../operations/shared/fields';
+import { isJsonObject } from '../transport/answer';
 import { badInput, checkInput } from './badInput';
 
 /** The item whose parameters are read. */
@@ -171,7 +172,7 @@ type Entry = NonNullable<INodeProperties['options']>[number];
 
 function readGroup(reader: ItemReader, entries: Entry[], raw: unknown): FieldValues {
 	const values: FieldValues = {};
-	if (!isRecord(raw)) return values;
+	if (!isJsonObject(raw)) return values;
 	for (const entry of entries) {
 		if (!('type' in entry) || !(entry.name in raw)) continue;
 		const value = readValue(reader, entry, raw[entry.name]);
@@ -213,7 +214,7 @@ function readFixedCollection(reader: ItemReader, field: INodeProperties, raw: un
 	const group = (field.options ?? []).find(
 		(entry): entry is INodePropertyCollection => 'values' in entry,
 	);
-	const content = isRecord(raw) && group ? raw[group.name] : undefined;
+	const content = isJsonObject(raw) && group ? raw[group.name] : undefined;
 	if (!group || content === undefined) return undefined;
 	if (Array.isArray(content)) return content.map((entry) => readGroup(reader, group.values, entry));
 	return readGroup(reader, group.values, content);
@@ -235,14 +236,10 @@ function asText(raw: unknown): unknown {
 /** A date as ISO 8601 text: an expression may give a Date or luxon's DateTime. Anything else stays. */
 export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
-	if (isRecord(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
+	if (isJsonObject(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
 	return raw;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isLocator(value: unknown): value is { value: unknown } {
-	return isRecord(value) && 'value' in value;
+	return isJsonObject(value) && 'value' in value;
 }

@@ -55,6 +55,3 @@ export const knowledgebaseChanges = z
 
 /** The body of E1. Real servers answer a missing name with "Name Exist", so it is asked for here. */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });
-
-export type KnowledgebaseChanges = z.infer<typeof knowledgebaseChanges>;
-export type Knowledgebase = z.infer<typeof knowledgebase>;

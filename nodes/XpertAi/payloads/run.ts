@@ -68,8 +68,6 @@ export const runBodies = {
 	},
 };
 
-export type RunBody = z.infer<typeof runBody>;
-
 /** A message of a thread; servers name its kind `type` or `role`. */
 export const threadMessage = z
 	.object({
