@@ -65,7 +65,7 @@ describe('an answer of 200 MB', () => {
 		return { result, growth: (Math.max(peak, process.memoryUsage().rss) - atStart) / MEGABYTE };
 	}
 
-	it.each(['single', 'list', 'upload', 'withIds'] as const)(
+	it.each(['write', 'read', 'upload', 'withIds'] as const)(
 		'comes through (%s), within 1.2 GB',
 		async (kind) => {
 			status = 200;
@@ -81,7 +81,7 @@ describe('an answer of 200 MB', () => {
 
 	it('that says no fails with its status, and leaves the answer out of the error', async () => {
 		status = 400;
-		const { result } = await run('single');
+		const { result } = await run('write');
 		expect(result.error?.message).toMatch(/^The server answered 400: /);
 		expect(JSON.stringify(result.error).length).toBeLessThan(10_000);
 		expect(requests).toBe(1);

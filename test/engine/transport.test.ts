@@ -70,6 +70,62 @@ describe('answers of a success', () => {
 	});
 });
 
+describe('a success without any answer', () => {
+	it.each([
+		['knowledgebase', { operation: 'create', name: 'n' }],
+		['conversation', { operation: 'create' }],
+	])('of a write in %s is done: an empty item, and a hint', async (resource, parameters) => {
+		fixture.sandbox.faults.add({ do: 'status', status: 201, body: '' });
+		const { items, hints } = await fixture.run({ resource, ...parameters });
+		expect(items).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
+		expect(hints.map(({ message }) => message)).toEqual([
+			'One item is empty: the server confirmed the request but sent no data back.',
+		]);
+		expect(fixture.sandbox.requests.all).toHaveLength(1);
+	});
+
+	it('of a read is asked for again, and never taken for one', async () => {
+		fixture.sandbox.faults.add({ do: 'status', status: 200, body: '' });
+		const { error } = await fixture.run(count);
+		expect(error?.message).toBe("The server's answer cannot be read: it is empty (HTTP 200)");
+		expect(error?.description).toContain('Tries: 3.');
+		expect(fixture.sandbox.requests.all).toHaveLength(3);
+	});
+});
+
+describe('a request whose answer is lost', () => {
+	const lose = () => fixture.sandbox.faults.add({ do: 'drop', when: 'after', nth: 1 });
+
+	it('is sent again when it only reads', async () => {
+		lose();
+		const { items } = await fixture.run(count);
+		expect(items[0]?.json).toEqual({ count: 3 });
+		expect(fixture.sandbox.requests.all).toHaveLength(2);
+	});
+
+	it('is not sent again when it makes something', async () => {
+		lose();
+		const before = fixture.sandbox.store.knowledgebases.size;
+		const { error } = await fixture.run({
+			resource: 'knowledgebase',
+			operation: 'create',
+			name: 'only once',
+		});
+		expect(error?.message).toContain('the connection was closed before an answer came');
+		expect(fixture.sandbox.store.knowledgebases.size).toBe(before + 1);
+	});
+});
+
+describe('a server that asks to wait longer than the node does', () => {
+	it('is not asked again, and its wish is told', async () => {
+		const headers = { 'Retry-After': '120' };
+		fixture.sandbox.faults.add({ do: 'status', status: 429, headers });
+		const { error } = await fixture.run(count);
+		expect(error?.description).toContain('The server asks to wait 120 seconds.');
+		expect(fixture.sandbox.requests.all).toHaveLength(1);
+	});
+});
+
 describe('the access token', () => {
 	it('is sent once when the server does not accept it', async () => {
 		const { error } = await fixture.run(count, { credential: { accessToken: 'wrong' } });

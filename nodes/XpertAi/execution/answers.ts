@@ -1,23 +1,42 @@
+import isEmpty from 'lodash/isEmpty';
 import pick from 'lodash/pick';
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Simplification } from '../operations/operation';
+import { systemClock } from '../transport/clock';
 import { toNodeApiError } from '../transport/failure';
-import type { ApiRequest, Send } from '../transport/request';
+import { cancelSignal } from '../transport/request';
+import type { ApiRequest, RequestContext, Send } from '../transport/request';
+import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { sendWithRetries } from '../transport/sendWithRetries';
 import type { ItemReader } from './readFields';
 
+/** Who needs an answer: an item of an execution, or a list in the editor. */
+interface Asking {
+	context: RequestContext;
+	itemIndex?: number;
+}
+
 /**
- * Sends a request for an item.
+ * Sends a request that stands alone, with the retry policy.
  *
+ * @param repeatable whether the request may arrive twice without harm
  * @returns the parsed answer of a success
  * @throws NodeApiError for anything else
  */
 export async function answerFor(
-	{ context, itemIndex }: ItemReader,
+	{ context, itemIndex }: Asking,
 	send: Send,
 	request: ApiRequest,
+	repeatable = false,
 ): Promise<unknown> {
-	const outcome = await send(request);
+	const { outcome } = await sendWithRetries(send, {
+		request,
+		limits: SINGLE_REQUEST_LIMITS,
+		repeatable,
+		clock: systemClock,
+		signal: cancelSignal(context),
+	});
 	if (!outcome.ok) throw toNodeApiError(outcome.failure, { node: context.getNode(), itemIndex });
 	return outcome.answer;
 }
@@ -33,5 +52,19 @@ export function simplified(
 	return results.map((json) => {
 		const kept = pick(json, simplification);
 		return Object.keys(kept).length > 0 ? kept : json;
+	});
+}
+
+/**
+ * Tells the user of items without any field. The request was done, so it must not fail and be made
+ * again; but a step that needs its ID will find none.
+ */
+export function hintAtEmptyItems(context: IExecuteFunctions, output: INodeExecutionData[]): void {
+	const empty = output.filter(({ json }) => isEmpty(json)).length;
+	if (empty === 0) return;
+	const items = empty === 1 ? 'One item is' : `${empty} items are`;
+	context.addExecutionHints({
+		message: `${items} empty: the server confirmed the request but sent no data back.`,
+		location: 'outputPane',
 	});
 }

@@ -4,6 +4,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { findOperation } from '../catalogue';
 import { isCoded } from '../operations/operation';
 import { createSend } from '../transport/request';
+import { hintAtEmptyItems } from './answers';
 import { runDeclared } from './runDeclared';
 
 /** Runs the operation the node is set to over all input items. */
@@ -21,7 +22,9 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		);
 	}
 	const send = await createSend(context);
-	return isCoded(operation)
+	const output = isCoded(operation)
 		? await operation.execute({ context, send })
 		: await runDeclared(operation, { context, send });
+	hintAtEmptyItems(context, output);
+	return output;
 }

@@ -1,4 +1,3 @@
-import { NodeOperationError } from 'n8n-workflow';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -9,7 +8,7 @@ import type {
 	Paging,
 } from '../operations/operation';
 import { DEFAULT_LIMIT, DEFAULT_TIMEOUT_SECONDS, DISPLAY_NAMES } from '../operations/shared/fields';
-import { answerItems, isJsonObject } from '../transport/answer';
+import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { buildPath } from '../transport/request';
 import { answerFor, simplified } from './answers';
 import { jsonText } from './badInput';
@@ -28,19 +27,19 @@ export async function runDeclared(
 		const reader: ItemReader = { context, itemIndex };
 		const path = readPath(reader, operation.path);
 		const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
+		const { method, paging, repeatable } = operation;
+		const flawIn = paging ? answerWithList(paging.resultsKey) : operation.flawIn;
 		const request = async (body: unknown) => {
 			const text = body === undefined ? undefined : sentText(reader, operation.body, body);
-			return await answerFor(reader, send, {
-				method: operation.method,
-				path,
-				body: text,
-				timeoutMs,
-			});
+			return await answerFor(
+				reader,
+				send,
+				{ method, path, body: text, timeoutMs, flawIn },
+				repeatable,
+			);
 		};
 		const body = operation.body && readBody(reader, operation.body);
-		const answer = operation.paging
-			? await readList(reader, operation.paging, body, request)
-			: await request(body);
+		const answer = paging ? await readList(reader, paging, body, request) : await request(body);
 		const results = (operation.shape ?? answerItems)(answer);
 		return pairedItems(
 			operation.simplify ? simplified(reader, operation.simplify, results) : results,
@@ -82,7 +81,7 @@ async function readList(
 	body: unknown,
 	request: (body: unknown) => Promise<unknown>,
 ): Promise<unknown[]> {
-	const listOf = (answer: unknown) => listIn(reader, answer, paging);
+	const listOf = (answer: unknown) => listIn(answer, paging.resultsKey) as unknown[];
 	if (isJsonMode(reader)) return listOf(await request(body));
 	const all = reader.context.getNodeParameter('returnAll', reader.itemIndex, false) === true;
 	const wanted = all
@@ -90,17 +89,4 @@ async function readList(
 		: readNumber(reader, 'limit', 'Limit', z.number().int().min(1), DEFAULT_LIMIT);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(async (page) => listOf(await request({ ...filters, ...page })), wanted);
-}
-
-function listIn(
-	{ context, itemIndex }: ItemReader,
-	answer: unknown,
-	{ resultsKey }: Paging,
-): unknown[] {
-	const list = resultsKey && isJsonObject(answer) ? answer[resultsKey] : answer;
-	if (Array.isArray(list)) return list;
-	throw new NodeOperationError(context.getNode(), 'The server answered without a list of results', {
-		itemIndex,
-		description: 'Check that the Base URL of the credential is the address of an Xpert AI server.',
-	});
 }

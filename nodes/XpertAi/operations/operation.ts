@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
+import type { AnswerCheck } from '../transport/answer';
 import type { Send } from '../transport/request';
 
 /** What every operation tells the editor. */
@@ -59,6 +60,10 @@ export interface DeclaredOperation extends OperationFace {
 	shape?: (answer: unknown) => IDataObject[];
 	/** How long to wait for the answer when Timeout is not set. */
 	timeoutSeconds?: number;
+	/** Whether the same request may arrive twice without harm, so that it is sent again when its answer is lost. */
+	repeatable?: boolean;
+	/** What the answer must be for items to be made of it; lists need a list in any case. */
+	flawIn?: AnswerCheck;
 	/** What Simplify keeps; an operation without it has no Simplify switch. */
 	simplify?: Simplification;
 }

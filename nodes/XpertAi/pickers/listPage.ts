@@ -6,9 +6,9 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
+import { answerFor } from '../execution/answers';
 import { collectPages } from '../execution/paging';
-import { isJsonObject } from '../transport/answer';
-import { toNodeApiError } from '../transport/failure';
+import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
 
 const PAGE_SIZE = 100;
@@ -43,18 +43,13 @@ export async function listPage(
 	list: PickerList,
 ): Promise<INodeListSearchResult> {
 	const send = await createSend(context);
+	const { path, resultsKey } = list;
+	const flawIn = answerWithList(resultsKey);
 	const fetchPage = async (page: { limit: number; offset: number }) => {
 		const body = JSON.stringify({ ...list.body, ...page });
-		const outcome = await send({
-			method: 'POST',
-			path: list.path,
-			body,
-			timeoutMs: LIST_TIMEOUT_MS,
-		});
-		if (!outcome.ok) throw toNodeApiError(outcome.failure, { node: context.getNode() });
-		const { answer } = outcome;
-		const found = list.resultsKey && isJsonObject(answer) ? answer[list.resultsKey] : answer;
-		return Array.isArray(found) ? found.filter(isJsonObject) : [];
+		const request = { method: 'POST' as const, path, body, timeoutMs: LIST_TIMEOUT_MS, flawIn };
+		const answer = await answerFor({ context }, send, request, true);
+		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
 	const entries = (results: unknown[]) =>
 		uniqBy(

@@ -1,6 +1,7 @@
 import isEqual from 'lodash/isEqual';
 
 import type { ThreadState } from '../payloads/run';
+import { answerThat } from '../transport/answer';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/request';
@@ -84,6 +85,7 @@ async function conclude(run: Run): Promise<Verdict> {
 			path: buildPath('/threads/{threadId}/runs/wait', { threadId: run.threadId }),
 			body: run.body,
 			timeoutMs: remaining(run),
+			flawIn: answerThat(() => true, ''),
 		},
 		limits: { maxTries: MAX_TRIES, maxElapsedMs: remaining(run) },
 		repeatable: false,
@@ -151,7 +153,18 @@ async function judgeAnswer(run: Run, answer: unknown, before: Before): Promise<V
 		return timedOut('The answer could not be told from an earlier one', thread.failure);
 	if (empty && state?.status === 'busy') return await recover(run, before);
 	const verdict = await judgeState(run, state, empty || !state);
-	return verdict ?? { status: 'completed', reply, answer, recovered: false };
+	if (verdict) return verdict;
+	// The thread may hold what the answer left out.
+	const inThread = empty && state ? lastReply(ownReplies(run, before, state) ?? []) : undefined;
+	return inThread
+		? { status: 'completed', reply: inThread, answer: state, recovered: true }
+		: { status: 'completed', reply, answer, recovered: false };
+}
+
+/** What the assistant said to our message, as the thread has it; nothing when our message is not there. */
+function ownReplies(run: Run, before: Before, state: ThreadState) {
+	const fresh = messagesOf(state).slice(messagesOf(before).length);
+	return repliesTo(saidIn(run.body), fresh, !before && !run.isNew);
 }
 
 function mayReadAgain(run: Run, reading: Awaited<ReturnType<typeof readThread>>): boolean {
@@ -201,8 +214,7 @@ async function recover(run: Run, before: Before, failure?: Failure): Promise<Ver
 		if (state.status === 'busy') continue;
 		const judged = isEqual(state, before) ? undefined : await judgeState(run, state, false);
 		if (judged) return { ...judged, recovered: true };
-		const fresh = messagesOf(state).slice(messagesOf(before).length);
-		const replies = repliesTo(saidIn(run.body), fresh, !before && !run.isNew);
+		const replies = ownReplies(run, before, state);
 		const reply = replies && lastReply(replies);
 		// It may not have begun yet, or not have written all; a second look decides.
 		if (!reply && ++quiet < 2) continue;

@@ -23,6 +23,35 @@ export function isHtml(text: string): boolean {
 }
 
 /**
+ * Says what is wrong with an answer that should be of a certain kind, in words that follow "cannot be
+ * read:"; `undefined` for one that is right.
+ *
+ * @param answer the result of `parseAnswer`
+ */
+export type AnswerCheck = (answer: unknown) => string | undefined;
+
+/** Makes the check of an answer that nothing can be read from unless it is of this kind. */
+export function answerThat(isRight: (answer: unknown) => boolean, flaw: string): AnswerCheck {
+	return (answer) => {
+		if (answer === undefined) return 'it is empty';
+		return isRight(answer) ? undefined : flaw;
+	};
+}
+
+/** The list in an answer: under a key of it where it has one, else the answer itself. */
+export function listIn(answer: unknown, resultsKey?: string): unknown {
+	return resultsKey !== undefined && isJsonObject(answer) ? answer[resultsKey] : answer;
+}
+
+/** Makes the check of an answer that must hold a list. */
+export function answerWithList(resultsKey?: string): AnswerCheck {
+	return answerThat(
+		(answer) => Array.isArray(listIn(answer, resultsKey)),
+		'it holds no list of results',
+	);
+}
+
+/**
  * What is wrong with the answer of a success, if anything: a web page is no answer of this API, and
  * text that starts like JSON but does not parse was cut off on the way.
  *

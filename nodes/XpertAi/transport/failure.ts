@@ -28,6 +28,8 @@ export interface Failure {
 	requestId?: string;
 	/** How long the server asked to wait, in milliseconds (`Retry-After`). */
 	retryAfterMs?: number;
+	/** How often the request was sent, where that is known. */
+	attempts?: number;
 	/** Path the request went to, without the origin. */
 	path: string;
 	method: string;
@@ -115,11 +117,14 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 	}
 }
 
-function failureDescription({ kind, status, reason, requestId, method, path }: Failure): string {
+function failureDescription(failure: Failure): string {
+	const { kind, status, reason, requestId, retryAfterMs, attempts = 1, method, path } = failure;
 	const missing = status === 501 || /not (yet )?implemented/i.test(reason ?? '');
 	const hint = missing ? 'This server does not offer this operation.' : hintFor({ kind, status });
 	const facts = [`Request: ${method} ${path}`];
 	if (requestId) facts.push(`Request ID: ${requestId}`);
+	if (attempts > 1) facts.push(`Tries: ${attempts}`);
+	if (retryAfterMs) facts.push(`The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds`);
 	return [hint, `${facts.join('. ')}.`].filter(Boolean).join(' ');
 }
 

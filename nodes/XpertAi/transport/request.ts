@@ -9,6 +9,7 @@ import type {
 } from 'n8n-workflow';
 
 import { answerFlaw, parseAnswer } from './answer';
+import type { AnswerCheck } from './answer';
 import { serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
 import { failureReason } from './failureReason';
@@ -28,6 +29,8 @@ export interface ApiRequest {
 	/** JSON text, already serialized, or a multipart form. */
 	body?: string | FormData;
 	timeoutMs: number;
+	/** What the answer of a success must be; by default any JSON or text, also none. */
+	flawIn?: AnswerCheck;
 }
 
 /** What came of a request: the parsed answer of any 2xx, or the reason there is none. */
@@ -51,7 +54,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	const target = readTarget(credential);
 	const token = String(credential.accessToken ?? '');
 
-	return async ({ method, path, body, timeoutMs }) => {
+	return async ({ method, path, body, timeoutMs, flawIn }) => {
 		const fail = (failure: Omit<Failure, 'method' | 'path'>): Outcome => ({
 			ok: false,
 			failure: {
@@ -90,7 +93,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 				(error: unknown) => networkFailure(error, cancelSignal(context)),
 			);
 		if ('kind' in response) return fail(response);
-		return readResponse(response, fail, (text) => hideToken(text, token));
+		return readResponse(response, { fail, flawIn, hide: (text) => hideToken(text, token) });
 	};
 }
 
@@ -135,17 +138,22 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 	return { root: service.root, allowedDomains };
 }
 
-function readResponse(
-	response: IN8nHttpFullResponse,
-	fail: (failure: Omit<Failure, 'method' | 'path'>) => Outcome,
-	hide: (text: string) => string,
-): Outcome {
+/** How a response is read. */
+interface Reading {
+	fail: (failure: Omit<Failure, 'method' | 'path'>) => Outcome;
+	flawIn?: AnswerCheck;
+	/** Takes secrets out of a text. */
+	hide: (text: string) => string;
+}
+
+function readResponse(response: IN8nHttpFullResponse, { fail, flawIn, hide }: Reading): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
 	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
 	if (status >= 200 && status < 300) {
 		// Text that parsed as JSON is whole, also where it starts with a bracket.
-		const flaw = answer === response.body ? answerFlaw(answer) : undefined;
+		const torn = answer === response.body ? answerFlaw(answer) : undefined;
+		const flaw = torn ?? flawIn?.(answer);
 		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
 		return { ok: true, status, answer, requestId };
 	}
@@ -173,8 +181,8 @@ function hideToken(text: string, token: string): string {
 	return token === '' ? withoutBearer : withoutBearer.split(token).join('***');
 }
 
-/** Lists in the editor cannot be cancelled. */
-function cancelSignal(context: RequestContext): AbortSignal | undefined {
+/** Fires when the execution is stopped; lists in the editor cannot be. */
+export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);
 }

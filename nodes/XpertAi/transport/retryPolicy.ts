@@ -10,6 +10,9 @@ export interface RetryLimits {
 	maxElapsedMs: number;
 }
 
+/** Limits of a request that stands alone. Longer waits are n8n's Retry On Fail or the next run of the workflow. */
+export const SINGLE_REQUEST_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
+
 const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 

@@ -39,7 +39,8 @@ export async function sendWithRetries(
 		const { failure } = outcome;
 		const harmless = certainlyNotDone(failure);
 		if (isTransient(failure) && !harmless) mayBeDone = true;
-		const ended = { outcome, attempts, mayBeDone };
+		const last: Outcome = attempts > 1 ? { ok: false, failure: { ...failure, attempts } } : outcome;
+		const ended = { outcome: last, attempts, mayBeDone };
 		if (!isTransient(failure) || !(repeatable || harmless) || attempts >= limits.maxTries)
 			return ended;
 

@@ -4,13 +4,14 @@ import { CASES } from './cases';
 import type { World } from './cases';
 
 /** Operations that meet faults in the same way. */
-export const KINDS = ['single', 'list', 'upload', 'withIds', 'withoutIds', 'run'] as const;
+export const KINDS = ['write', 'update', 'read', 'upload', 'withIds', 'withoutIds', 'run'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** How `docs/reliability.md` names the kinds. */
 export const KIND_TITLES: Record<Kind, string> = {
-	single: 'One request',
-	list: 'Lists',
+	write: 'Writes',
+	update: 'Updates',
+	read: 'Reads',
 	upload: 'Uploads',
 	withIds: 'Submit, with IDs',
 	withoutIds: 'Submit, without IDs',
@@ -36,11 +37,14 @@ const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
 export const DOCUMENTS = 2;
 
 const KIND_OF: Record<string, Kind> = {
+	E2: 'update',
 	E4: 'run',
-	E5: 'list',
-	E7: 'list',
-	E8: 'list',
+	E5: 'read',
+	E7: 'read',
+	E8: 'read',
+	E9: 'read',
 	E12: 'upload',
+	E15: 'read',
 	E16: 'upload',
 };
 
@@ -70,7 +74,7 @@ export function matrixOperations(binary: IBinaryData): MatrixOperation[] {
 			const parameters = good(world);
 			return {
 				name: `${endpoint} ${String(parameters.resource)}: ${String(parameters.operation)}`,
-				kind: KIND_OF[endpoint] ?? 'single',
+				kind: KIND_OF[endpoint] ?? 'write',
 				parameters,
 				answer: JSON.stringify(ANSWERS[endpoint] ?? { id: ID, threadId: 't' }),
 			};
@@ -103,7 +107,7 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 function extensions(): MatrixOperation[] {
 	return ['process', 'getStatus'].map((operation) => ({
 		name: `extension document: ${operation}`,
-		kind: 'single',
+		kind: operation === 'process' ? 'write' : 'read',
 		parameters: { resource: 'document', operation, knowledgebaseId: ID, documentIds: ID },
 		answer: JSON.stringify([{ id: ID, status: 'waiting' }]),
 	}));

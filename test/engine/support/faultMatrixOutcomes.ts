@@ -36,9 +36,8 @@ export function promiseOf({ cell, onError }: Trial) {
 	const { kind } = operation;
 	const { succeeds, requests, message, mayBeStored } = expected(fault, kind, lasting);
 	const isSubmit = kind === 'withIds' || kind === 'withoutIds';
-	const noList = message.includes('without a list');
-	const code = noList ? undefined : fault.code;
-	const requestId = fault.answered && !noList ? REQUEST_ID : undefined;
+	const { code } = fault;
+	const requestId = fault.answered ? REQUEST_ID : undefined;
 	const trial = { operation: operation.name, requests };
 	if (onError) {
 		const suffix = mayBeStored ? '. It is not known whether this document is stored' : '';
@@ -65,7 +64,7 @@ export function promiseOf({ cell, onError }: Trial) {
 		error: succeeds
 			? undefined
 			: {
-					name: noList ? 'NodeOperationError' : 'NodeApiError',
+					name: 'NodeApiError',
 					message: isSubmit ? message + counts : message,
 					code,
 					requestId,

@@ -21,13 +21,11 @@ others run on.
 
 const KIND_ROWS = [
 	[
-		'One request',
-		'create, update, delete, count, copy and get, in every resource; _Start Processing_ and _Get Processing Status_; _Store: Create Namespace_',
+		'Writes',
+		'_Create_, _Delete_ and _Copy_ of every resource; _Store: Create Namespace_; _Document: Start Processing_',
 	],
-	[
-		'Lists',
-		'_Conversation: Search_, _Assistant: Search_, _Store: Search Items_; each page is a request',
-	],
+	['Updates', '_Knowledgebase: Update_, which changes nothing more when it arrives twice'],
+	['Reads', '_Search_, _Count_ and _Get_ of every resource; each page of a list is a request'],
 	['Uploads', '_File Context: Create_, _File: Create_'],
 	['Submit, with IDs', '_Document: Submit_ when every document of the batch has an ID'],
 	['Submit, without IDs', '_Document: Submit_ when the server makes the IDs'],
@@ -39,11 +37,13 @@ const WORDS_HEADING = '\n\n## What the words in the table mean\n\n';
 const LEGEND: Array<[Reaction, string]> = [
 	['fails', 'one request; the item fails with the words given. Nothing is sent a second time.'],
 	['fails (?)', 'as _fails_, and the documents are reported as _unknown_: they may be stored.'],
-	['fails: no list', 'as _fails_, with “The server answered without a list of results”.'],
-	['goes through', 'one request; what the server sent is taken as its answer.'],
+	[
+		'goes through',
+		'one request; what the server sent is taken as its answer. If it sent no data, a hint says so.',
+	],
 	[
 		'sends again',
-		'sent again after a wait, up to _Max Tries_ (_Run and Wait_: 5 tries), and never before the time in Retry-After. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun.',
+		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ up to _Max Tries_; _Run and Wait_ up to 5 tries. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done.',
 	],
 	[
 		'sends again (?)',
@@ -65,7 +65,8 @@ const LEGEND: Array<[Reaction, string]> = [
 
 const OUTRO = `
 Waits grow from half a second to half a minute, with chance in them. _Max Tries_ and _Retry for (Minutes)_ of
-_Submit_ limit them. A Retry-After that goes beyond _Retry for (Minutes)_ ends the tries at once.
+_Submit_ limit them. A Retry-After that goes beyond the time for tries ends them at once, and the item says how
+long the server asks to wait.
 
 ## Very large answers
 

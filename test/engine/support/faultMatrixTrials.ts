@@ -4,7 +4,7 @@ import type { Engine, NodeResult } from './engine';
 import { FAULTS } from './faultMatrixFaults';
 import type { Fault } from './faultMatrixFaults';
 import { matrixOperations } from './faultMatrixOperations';
-import type { Kind, MatrixOperation } from './faultMatrixOperations';
+import type { MatrixOperation } from './faultMatrixOperations';
 import type { Cell, FaultServer } from './faultMatrixServer';
 
 /** The access token of every trial, to be looked for in all that comes out. */
@@ -24,25 +24,17 @@ export async function runTrials(engine: Engine, server: FaultServer): Promise<Tr
 	const binary = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
 	const items = [{ json: {}, binary: { data: binary } }];
 	const operations = matrixOperations(binary);
-	const waiting = operations.filter(({ kind }) => !isOneAttempt(kind));
-	const quick = operations.filter(({ kind }) => isOneAttempt(kind));
-	const trials = (some: MatrixOperation[], lasting: boolean, soon: boolean): Start[] =>
+	const trials = (lasting: boolean, soon: boolean): Start[] =>
 		FAULTS.filter((fault) => isTimeout(fault) === soon).flatMap((fault) =>
-			some.flatMap((operation) =>
+			operations.flatMap((operation) =>
 				([undefined, 'continueErrorOutput'] as const).map(
 					(onError) => () => attempt(engine, server, { operation, fault, lasting }, items, onError),
 				),
 			),
 		);
-	const all = (soon: boolean): [Start[], Start[]] => [
-		[...trials(waiting, true, soon), ...trials(waiting, false, soon)],
-		trials(quick, true, soon),
-	];
-	// Those that wait do so side by side, while the others take turns.
-	const [sideBySide, inTurns] = all(false);
-	const done = await Promise.all([inPool(sideBySide, sideBySide.length), inPool(inTurns, 10)]);
+	const done = await inPool([...trials(true, false), ...trials(false, false)], 60);
 	// A busy machine must not let a request time out before it has arrived.
-	return [...done.flat(), ...(await inPool(all(true).flat(), 12))];
+	return [...done, ...(await inPool([...trials(true, true), ...trials(false, true)], 12))];
 }
 
 async function inPool(starts: Start[], size: number): Promise<Trial[]> {
@@ -67,11 +59,6 @@ async function attempt(
 	const parameters = inTime(given.operation, given.fault);
 	const result = await engine.run({ parameters, credential, items, onError });
 	return { cell, onError, result };
-}
-
-/** Whether faults that pass make no difference: there is no second request. */
-export function isOneAttempt(kind: Kind): boolean {
-	return kind === 'single' || kind === 'list' || kind === 'upload';
 }
 
 const isTimeout = ({ title }: Fault) => title.includes('Timeout');

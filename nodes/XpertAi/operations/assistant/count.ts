@@ -1,4 +1,5 @@
 import { assistantFilter } from '../../payloads/assistant';
+import { answerThat, isJsonObject } from '../../transport/answer';
 import type { DeclaredOperation } from '../operation';
 import { METADATA_LABELS, assistantFilters, withMetadata } from './filters';
 
@@ -18,5 +19,10 @@ export const count: DeclaredOperation = {
 		notShown: true,
 		example: '{}',
 	},
-	shape: (answer) => [{ count: answer as number }],
+	repeatable: true,
+	flawIn: answerThat(
+		(answer) => typeof answer === 'number' || isJsonObject(answer),
+		'it is not a number',
+	),
+	shape: (answer) => [isJsonObject(answer) ? answer : { count: answer as number }],
 };

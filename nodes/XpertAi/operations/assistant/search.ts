@@ -19,4 +19,5 @@ export const search: DeclaredOperation = {
 		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
 	},
 	paging: {},
+	repeatable: true,
 };

@@ -97,6 +97,7 @@ export const search: DeclaredOperation = {
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},
 	paging: { resultsKey: 'items' },
+	repeatable: true,
 	simplify: CONVERSATION_SUMMARY,
 };
 

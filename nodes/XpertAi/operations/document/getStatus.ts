@@ -1,3 +1,4 @@
+import { answerThat } from '../../transport/answer';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
 import { documentIds } from './processingFields';
@@ -12,4 +13,6 @@ export const getStatus: DeclaredOperation = {
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
 	fields: [idField('knowledgebaseId', 'The knowledgebase the documents are in'), documentIds],
+	repeatable: true,
+	flawIn: answerThat(Array.isArray, 'it is not a list of documents'),
 };

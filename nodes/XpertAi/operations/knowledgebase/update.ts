@@ -38,6 +38,7 @@ export const update: DeclaredOperation = {
 		compose: withClearedFields,
 		example: '{\n  "description": "New description"\n}',
 	},
+	repeatable: true,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 };
 

@@ -47,4 +47,5 @@ export const searchItems: DeclaredOperation = {
 		example: '{\n  "namespace_prefix": ["memories"],\n  "limit": 10\n}',
 	},
 	paging: { resultsKey: 'items' },
+	repeatable: true,
 };

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { threadState } from '../../payloads/run';
 import { isFromAssistant, messagesOf, textOf } from '../../runs/messages';
+import { aThread } from '../../runs/thread';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
 
@@ -14,6 +15,8 @@ export const get: DeclaredOperation = {
 	method: 'GET',
 	path: '/threads/{threadId}',
 	fields: [idField('threadId', 'The thread to read')],
+	repeatable: true,
+	flawIn: aThread,
 	simplify: threadSummary,
 };
 

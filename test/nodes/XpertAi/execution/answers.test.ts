@@ -1,12 +1,21 @@
 import { NodeApiError } from 'n8n-workflow';
+import type { INodeExecutionData, NodeExecutionHint } from 'n8n-workflow';
 
-import { answerFor, simplified } from '../../../../nodes/XpertAi/execution/answers';
+import {
+	answerFor,
+	hintAtEmptyItems,
+	simplified,
+} from '../../../../nodes/XpertAi/execution/answers';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { readerOf } from '../../support/context';
+import { contextWith, readerOf } from '../../support/context';
 import { REQUEST } from '../../support/sender';
 
 const answered = async (outcome: Outcome) =>
-	await answerFor(readerOf({}, 4), async () => outcome, REQUEST);
+	await answerFor(
+		{ context: contextWith({ getExecutionCancelSignal: () => undefined }), itemIndex: 4 },
+		async () => outcome,
+		REQUEST,
+	);
 
 describe('the answer for an item', () => {
 	it('is what the server answered', async () => {
@@ -18,6 +27,32 @@ describe('the answer for an item', () => {
 		const answer = answered({ ok: false, failure });
 		await expect(answer).rejects.toBeInstanceOf(NodeApiError);
 		await expect(answer).rejects.toMatchObject({ httpCode: '404', context: { itemIndex: 4 } });
+	});
+});
+
+describe('items without any field', () => {
+	const hintsAt = (...jsons: Array<INodeExecutionData['json']>) => {
+		const hints: NodeExecutionHint[] = [];
+		const context = contextWith({ addExecutionHints: (...given) => void hints.push(...given) });
+		hintAtEmptyItems(
+			context,
+			jsons.map((json) => ({ json })),
+		);
+		return hints.map(({ message }) => message);
+	};
+
+	it('are pointed out, once for all of them', () => {
+		expect(hintsAt({}, { id: 1 })).toEqual([
+			'One item is empty: the server confirmed the request but sent no data back.',
+		]);
+		expect(hintsAt({}, {})).toEqual([
+			'2 items are empty: the server confirmed the request but sent no data back.',
+		]);
+	});
+
+	it('are the only ones', () => {
+		expect(hintsAt({ id: 1 }, { deleted: true })).toEqual([]);
+		expect(hintsAt()).toEqual([]);
 	});
 });
 

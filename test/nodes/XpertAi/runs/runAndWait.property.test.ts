@@ -58,7 +58,10 @@ describe('whatever happens, a run', () => {
 		await inAnyCourse(({ verdict, server }, { outcome }) => {
 			if (verdict.status === 'completed') {
 				expect(server.arrivals).toHaveLength(1);
-				expect({ answer: ANSWER, empty: '' }).toHaveProperty(outcome ?? '', verdict.reply);
+				expect({ answer: ANSWER, unsaid: ANSWER, empty: '' }).toHaveProperty(
+					outcome ?? '',
+					verdict.reply,
+				);
 			}
 			if (verdict.status === 'interrupted') {
 				expect(server.arrivals).toHaveLength(1);
@@ -118,6 +121,7 @@ describe('with time enough and readings that fail only for a while, a run', () =
 	it('that arrived is judged by what became of it', async () => {
 		const judged = {
 			answer: 'completed',
+			unsaid: 'completed',
 			empty: 'completed',
 			fail: 'failed',
 			interrupt: 'interrupted',

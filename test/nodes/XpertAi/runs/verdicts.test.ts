@@ -53,6 +53,14 @@ describe.each(DIALECTS)('on a server of the family %s, a run', (dialect) => {
 		}
 	});
 
+	it('that is answered with nothing has the reply the thread holds', async () => {
+		for (const earlier of [undefined, 'idle'] as const) {
+			const { verdict, server } = await run({ dialect, earlier, outcome: 'unsaid' });
+			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+			expect(server.arrivals).toHaveLength(1);
+		}
+	});
+
 	it.each([400, 401, 403, 413, 500])(
 		'that the server refuses with %i has failed',
 		async (status) => {

@@ -3,11 +3,34 @@ import fc from 'fast-check';
 import {
 	answerFlaw,
 	answerItems,
+	answerThat,
+	answerWithList,
 	deletedItem,
 	isHtml,
 	isJsonObject,
 	parseAnswer,
 } from '../../../../nodes/XpertAi/transport/answer';
+
+describe('an answer that must be of a kind', () => {
+	const isNumber = answerThat((answer) => typeof answer === 'number', 'it is not a number');
+
+	it('has no flaw when it is', () => {
+		expect(isNumber(0)).toBeUndefined();
+		expect(answerWithList()([])).toBeUndefined();
+		expect(answerWithList('items')({ items: [1], total: 1 })).toBeUndefined();
+		expect(answerWithList('items')([1])).toBeUndefined();
+	});
+
+	it.each([
+		[isNumber, '7', 'it is not a number'],
+		[isNumber, undefined, 'it is empty'],
+		[answerWithList(), { items: [] }, 'it holds no list of results'],
+		[answerWithList('items'), { items: null }, 'it holds no list of results'],
+		[answerWithList('items'), undefined, 'it is empty'],
+	])('says what is wrong with another (%#)', (check, answer, flaw) => {
+		expect(check(answer)).toBe(flaw);
+	});
+});
 
 describe('an answer is parsed by its content', () => {
 	it.each([

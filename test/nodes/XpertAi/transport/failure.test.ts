@@ -99,6 +99,19 @@ describe('the error a user reads', () => {
 		expect(errorFor({ kind: 'status', status: 500 }).description).not.toContain('Request ID');
 	});
 
+	it('says how often the request was sent, and how long the server asks to wait', () => {
+		const { description } = errorFor({
+			kind: 'status',
+			status: 429,
+			attempts: 3,
+			retryAfterMs: 89_001,
+		});
+		expect(description).toContain('Tries: 3. The server asks to wait 90 seconds.');
+		expect(errorFor({ kind: 'status', status: 429, attempts: 1 }).description).not.toMatch(
+			/Tries|asks to wait/,
+		);
+	});
+
 	it('carries the item it is about, and the facts for other code', () => {
 		const error = errorFor({ kind: 'status', status: 404, requestId: 'r' }, 3);
 		expect(error.context.itemIndex).toBe(3);

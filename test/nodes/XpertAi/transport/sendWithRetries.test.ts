@@ -76,6 +76,11 @@ describe('a request that may be repeated', () => {
 		expect(result.waits).toEqual([250, 500]);
 	});
 
+	it('says in its failure how often it was sent', async () => {
+		const { outcome } = await send([answered(503), answered(404)]);
+		expect(outcome).toMatchObject({ ok: false, failure: { status: 404, attempts: 2 } });
+	});
+
 	it('is given up rather than tried after the time is over', async () => {
 		const limits = { maxTries: 100, maxElapsedMs: 3 * SECOND };
 		const { attempts, waits } = await send([answered(503)], { limits });

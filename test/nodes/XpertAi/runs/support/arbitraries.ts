@@ -58,6 +58,7 @@ export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary
 		dialect: fc.constantFrom('xpert' as const, 'langgraph' as const),
 		outcome: fc.constantFrom(
 			'answer' as const,
+			'unsaid' as const,
 			'empty' as const,
 			'fail' as const,
 			'interrupt' as const,

@@ -10,11 +10,14 @@ export const OLD_ANSWER = 'an older answer';
 export const REASON = 'No model for "broken"';
 export const INTERRUPTS = { task1: [{ id: 'i1', value: { question: 'May I?' } }] };
 
+/** `unsaid` answers with nothing and leaves the answer on the thread. */
+type Outcomes = 'answer' | 'unsaid' | 'empty' | 'fail' | 'interrupt';
+
 /** How a server and what befalls the requests are, in a test. */
 export interface World {
 	dialect?: 'xpert' | 'langgraph';
 	/** What our run comes to, and how long it takes. */
-	outcome?: 'answer' | 'empty' | 'fail' | 'interrupt';
+	outcome?: Outcomes;
 	runMs?: number;
 	/** What a run has left on the thread before; it has never run without it. */
 	earlier?: 'idle' | 'error' | 'interrupted';
@@ -106,7 +109,7 @@ export class ModelServer {
 			return { messages: this.messages(false) };
 		}
 		if (outcome === 'answer') return { role: 'ai', content: ANSWER };
-		if (outcome === 'empty') return { role: 'ai', content: '' };
+		if (outcome === 'empty' || outcome === 'unsaid') return { role: 'ai', content: '' };
 		// A failed run looks like a success: with the answer before it, or with nothing.
 		const before = this.messages().filter(({ type }) => type === 'ai');
 		return { role: 'ai', content: before[before.length - 1]?.content ?? '' };
@@ -165,7 +168,8 @@ export class ModelServer {
 		const endedAt = this.endedAt();
 		if (endedAt === undefined) return earlier ?? (otherUntilMs ? 'idle' : undefined);
 		if (!this.ended() || this.time.elapsed() < endedAt + nextMs) return 'busy';
-		return { answer: 'idle', empty: 'idle', fail: 'error', interrupt: 'interrupted' }[outcome];
+		const statuses = { answer: 'idle', unsaid: 'idle', empty: 'idle', fail: 'error' };
+		return outcome === 'interrupt' ? 'interrupted' : statuses[outcome];
 	}
 
 	/** The messages of the thread, with those of the run after ours or as ours has left them. */
@@ -177,7 +181,7 @@ export class ModelServer {
 		if (otherUntilMs > 0) messages.push(human('another question'));
 		if (otherUntilMs > 0 && !this.otherIsOn()) messages.push(ai('another answer'));
 		if (this.arrivals.length > 0) messages.push(human(QUESTION));
-		if (this.ended() && outcome === 'answer') messages.push(ai(ANSWER));
+		if (this.ended() && ['answer', 'unsaid'].includes(outcome)) messages.push(ai(ANSWER));
 		if (this.ended() && nextMs) messages.push(human('the next question'));
 		if (this.ended() && nextMs && this.status() !== 'busy') messages.push(ai('the next answer'));
 		return messages;
