@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -58,13 +58,15 @@ describe('the package, as the scanner of n8n sees it', () => {
 	}, 60_000);
 
 	it('holds the built node and its papers, and nothing else', () => {
-		const papers = files.filter((file) => !file.startsWith('dist/'));
-		expect(papers.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
-		for (const file of files.filter((name) => name.startsWith('dist/'))) {
-			expect(file).toMatch(
-				/^dist\/(credentials\/XpertAiApi\.credentials\.js|nodes\/XpertAi\/.+\.(js|svg)|nodes\/XpertAi\/XpertAi\.node\.json)$/,
-			);
-		}
+		const built = ['credentials', 'nodes']
+			.flatMap((folder) =>
+				readdirSync(path.join(ROOT, folder), { recursive: true })
+					.map(String)
+					.map((file) => path.posix.join('dist', folder, file)),
+			)
+			.filter((file) => /\.(ts|svg|json)$/.test(file))
+			.map((file) => file.replace(/\.ts$/, '.js'));
+		expect(files.sort()).toEqual(['LICENSE', 'README.md', 'package.json', ...built].sort());
 	});
 
 	it('needs nothing but what n8n provides', () => {

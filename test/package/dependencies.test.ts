@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.resolve(__dirname, '../..');
+
+interface LockedPackage {
+	integrity?: string;
+	resolved?: string;
+	hasInstallScript?: boolean;
+	deprecated?: string;
+	inBundle?: boolean;
+}
+
+/** Every package of a lock file, without the project itself. */
+function locked(folder: string): Array<[string, LockedPackage]> {
+	const file = path.join(ROOT, folder, 'package-lock.json');
+	const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {
+		packages: Record<string, LockedPackage>;
+	};
+	return Object.entries(packages).filter(([name]) => name !== '');
+}
+
+/** The development's own packages, and the n8n that `npm start` installs. */
+describe.each(['.', 'host'])('what is installed in %s', (folder) => {
+	it('is fixed to contents that npm compares before it unpacks', () => {
+		const unsure = locked(folder).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
+		expect(unsure).toEqual([]);
+	});
+
+	it('comes from the registry the user has set, and from nowhere else', () => {
+		expect(locked(folder).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+	});
+
+	it('runs nothing of its own while it is installed', () => {
+		expect(locked(folder).some(([, { hasInstallScript }]) => hasInstallScript)).toBe(true);
+		const settings = readFileSync(path.join(ROOT, folder, '.npmrc'), 'utf8').split('\n');
+		expect(settings).toContain('ignore-scripts=true');
+	});
+});
