@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { FaultRule } from '../../sandbox/faults';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
@@ -201,8 +202,11 @@ describe('a server that does not answer', () => {
 		expect(error?.message).toContain('the connection was closed before an answer came');
 	});
 
-	it('is left at once when the execution is stopped', async () => {
-		fixture.sandbox.faults.add({ do: 'delay', ms: 10_000 });
+	it.each<[string, FaultRule]>([
+		['while it is silent', { do: 'delay', ms: 10_000 }],
+		['between two tries', { do: 'status', status: 429, headers: { 'Retry-After': '20' } }],
+	])('is left at once when the execution is stopped %s', async (_, fault) => {
+		fixture.sandbox.faults.add(fault);
 		const started = Date.now();
 		const running = fixture.run(count, {
 			items: [{ json: {} }, { json: {} }],
