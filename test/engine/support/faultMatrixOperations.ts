@@ -83,6 +83,15 @@ export function matrixOperations(binary: IBinaryData): MatrixOperation[] {
 	return [...contract, submit('withIds'), submit('withoutIds'), ...extensions()];
 }
 
+/** A list of the editor, as the fault server sees it. */
+export function listOperation(method: 'searchAssistants' | 'searchThreads'): MatrixOperation {
+	const answers = {
+		searchAssistants: [{ assistant_id: ID, name: 'one' }],
+		searchThreads: { items: [{ id: ID, threadId: 't', title: 'one' }], total: 1 },
+	};
+	return { name: method, kind: 'read', parameters: {}, answer: JSON.stringify(answers[method]) };
+}
+
 function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 	const documents = [
 		{ id: ID, name: 'one' },

@@ -25,7 +25,10 @@ const KIND_ROWS = [
 		'_Create_, _Delete_ and _Copy_ of every resource; _Store: Create Namespace_; _Document: Start Processing_',
 	],
 	['Updates', '_Knowledgebase: Update_, which changes nothing more when it arrives twice'],
-	['Reads', '_Search_, _Count_ and _Get_ of every resource; each page of a list is a request'],
+	[
+		'Reads',
+		'_Search_, _Count_ and _Get_ of every resource; each page of a list is a request; the lists to choose from in the editor',
+	],
 	['Uploads', '_File Context: Create_, _File: Create_'],
 	['Submit, with IDs', '_Document: Submit_ when every document of the batch has an ID'],
 	['Submit, without IDs', '_Document: Submit_ when the server makes the IDs'],

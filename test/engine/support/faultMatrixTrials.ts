@@ -61,7 +61,8 @@ async function attempt(
 	return { cell, onError, result };
 }
 
-const isTimeout = ({ title }: Fault) => title.includes('Timeout');
+/** Whether the fault is that no answer comes. */
+export const isTimeout = ({ title }: Fault) => title.includes('Timeout');
 
 /** A timeout comes soon where it is what is tested. */
 function inTime({ parameters, kind }: MatrixOperation, fault: Fault): INodeParameters {
