@@ -1,22 +1,11 @@
-import { submitDocuments } from '../../../../nodes/XpertAi/ingest/submit';
-import type { DocumentOutcome, Submission } from '../../../../nodes/XpertAi/ingest/submit';
-import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import type { Submission } from '../../../../nodes/XpertAi/ingest/submit';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { prepared } from '../../support/documents';
-
-const failedWith = (status: number): Outcome => {
-	const failure: Failure = { kind: 'status', status, method: 'POST', path: '/bulk' };
-	return { ok: false, failure };
-};
+import { answered } from './support/outcomes';
+import { submitTo } from './support/submitting';
 
 const documents = (count: number) =>
 	Array.from({ length: count }, (_, index) => prepared({ name: `d${index}` }, index));
-
-/** Time that passes only when somebody waits for it. */
-function stoppedClock() {
-	let now = 0;
-	return { now: () => now, random: () => 0.5, sleep: async (ms: number) => void (now += ms) };
-}
 
 /** Submits two documents a request to a server that stores them, unless `answers` has something else. */
 async function submit(
@@ -25,28 +14,21 @@ async function submit(
 	changes: Partial<Submission<number>> = {},
 ) {
 	const bodies: string[] = [];
-	const outcomes: Array<DocumentOutcome<number>> = [];
 	let running = 0;
 	let most = 0;
-	const counts = await submitDocuments<number>({
+	const send: Submission<number>['send'] = async ({ body }) => {
+		most = Math.max(most, ++running);
+		const turn = bodies.push(String(body));
+		await new Promise((resolve) => setImmediate(resolve));
+		running -= 1;
+		const records = JSON.parse(String(body)) as object[];
+		const stored = records.map((record) => ({ ...record, id: 'new' }));
+		return answers[turn] ?? { ok: true, status: 201, answer: stored };
+	};
+	const { told: outcomes, counts } = await submitTo({ send }, [], {
 		documents: documents(count),
 		batchLimits: { maxCount: 2, maxBytes: 1000 },
 		retryLimits: { maxTries: 1, maxElapsedMs: 60_000 },
-		concurrency: 1,
-		isolateWithoutIds: false,
-		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
-		send: async ({ body }) => {
-			most = Math.max(most, ++running);
-			const turn = bodies.push(String(body));
-			await new Promise((resolve) => setImmediate(resolve));
-			running -= 1;
-			const records = JSON.parse(String(body)) as object[];
-			const stored = records.map((record) => ({ ...record, id: 'new' }));
-			return answers[turn] ?? { ok: true, status: 201, answer: stored };
-		},
-		onOutcome: (outcome) => outcomes.push(outcome),
-		goOn: () => true,
-		clock: stoppedClock(),
 		...changes,
 	});
 	const told = outcomes.map(({ document, outcome, batch }) => [document.origin, outcome, batch]);
@@ -88,7 +70,7 @@ describe('submitting documents', () => {
 	});
 
 	it('gives the failure of a batch to each of its documents, and goes on', async () => {
-		const { bodies, told, outcomes } = await submit(5, { 2: failedWith(401) });
+		const { bodies, told, outcomes } = await submit(5, { 2: answered(401) });
 		expect(bodies).toHaveLength(3);
 		expect(told).toEqual([
 			[0, 'stored', 1],
@@ -101,7 +83,7 @@ describe('submitting documents', () => {
 	});
 
 	it('stops after a failed batch when told to, and says nothing of documents not sent', async () => {
-		const { bodies, told } = await submit(5, { 2: failedWith(401) }, { goOn: () => false });
+		const { bodies, told } = await submit(5, { 2: answered(401) }, { goOn: () => false });
 		expect(bodies).toHaveLength(2);
 		expect(told.map(([origin]) => origin)).toEqual([0, 1, 2, 3]);
 	});
@@ -111,12 +93,12 @@ describe('submitting documents', () => {
 		const goOn = () => ++asked > 0;
 		await submit(5, {}, { goOn });
 		expect(asked).toBe(0);
-		await submit(5, { 2: failedWith(401) }, { goOn });
+		await submit(5, { 2: answered(401) }, { goOn });
 		expect(asked).toBe(1);
 	});
 
 	it('does not claim to know what a batch of several left behind, which is not transactional', async () => {
-		const { told } = await submit(2, { 1: failedWith(400) });
+		const { told } = await submit(2, { 1: answered(400) });
 		expect(told).toEqual([
 			[0, 'unknown', 1],
 			[1, 'unknown', 1],
@@ -124,7 +106,7 @@ describe('submitting documents', () => {
 	});
 
 	it('halves a batch that is too large for the server, which then has stored nothing', async () => {
-		const { bodies, told, counts } = await submit(2, { 1: failedWith(413) });
+		const { bodies, told, counts } = await submit(2, { 1: answered(413) });
 		expect(bodies.slice(1)).toEqual(['[{"name":"d0"}]', '[{"name":"d1"}]']);
 		expect(told).toEqual([
 			[0, 'stored', 1],
