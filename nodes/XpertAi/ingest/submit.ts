@@ -48,6 +48,11 @@ export interface SubmissionCounts {
 	splits: number;
 }
 
+/** The counts before anything is sent. */
+export function noRequests(): SubmissionCounts {
+	return { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
+}
+
 /** Statuses after which some documents of a batch may be stored and others not (E3 is not transactional). */
 const PARTIAL_STATUS = new Set([400, 404, 422, 500]);
 
@@ -76,13 +81,7 @@ interface Attempted<Origin> {
 }
 
 class Submitter<Origin> {
-	private readonly counts: SubmissionCounts = {
-		batches: 0,
-		bytes: 0,
-		requests: 0,
-		retries: 0,
-		splits: 0,
-	};
+	private readonly counts = noRequests();
 
 	private stopped = false;
 

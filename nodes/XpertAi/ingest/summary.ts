@@ -1,5 +1,6 @@
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failure';
+import { noRequests } from './submit';
 import type { DocumentOutcome, SubmissionCounts } from './submit';
 
 /** Failed documents named in a summary; the counts are always complete. */
@@ -18,13 +19,7 @@ export interface FailedDocument {
 export class Summary {
 	readonly counts = { documents: 0, stored: 0, rejected: 0, unknown: 0, unchanged: 0 };
 
-	readonly requests: SubmissionCounts = {
-		batches: 0,
-		bytes: 0,
-		requests: 0,
-		retries: 0,
-		splits: 0,
-	};
+	readonly requests = noRequests();
 
 	readonly failed: FailedDocument[] = [];
 
