@@ -7,6 +7,24 @@ export const OWNER = {
 	userId: 'a0000000-0000-4000-8000-000000000003',
 } as const;
 
+/** The columns that say whose a row is and who wrote it. */
+export const OWNED = {
+	tenantId: OWNER.tenantId,
+	organizationId: OWNER.organizationId,
+	createdById: OWNER.userId,
+	updatedById: OWNER.userId,
+} as const;
+
+/** The same as the relations that answers add to a row. */
+export const TENANCY = {
+	tenant: { id: OWNER.tenantId },
+	organization: { id: OWNER.organizationId },
+} as const;
+export const AUTHORS = {
+	createdBy: { id: OWNER.userId },
+	updatedBy: { id: OWNER.userId },
+} as const;
+
 /** A stored knowledgebase; every column of the server's table is there. */
 export type Knowledgebase = Loose & {
 	id: string;

@@ -27,9 +27,7 @@ export async function faultsBefore(
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): Promise<boolean> {
-	for (const delay of actionsOf(actions, 'delay')) {
-		if (delay.when === 'before') await clock.sleep(delay.ms);
-	}
+	await delays(clock, actions, 'before');
 	for (const drop of actionsOf(actions, 'drop')) {
 		if (drop.when === 'before') {
 			reply.hijack();
@@ -73,9 +71,7 @@ export async function faultsAfter(
 	payload: unknown,
 ): Promise<unknown> {
 	let answer = payload;
-	for (const delay of actionsOf(actions, 'delay')) {
-		if (delay.when === 'after') await clock.sleep(delay.ms);
-	}
+	await delays(clock, actions, 'after');
 	for (const drop of actionsOf(actions, 'drop')) if (drop.when === 'after') cut(request, drop);
 	for (const fault of actionsOf(actions, 'contentType')) reply.header('content-type', fault.value);
 	const status = actionsOf(actions, 'status').find((action) => action.when === 'after');
@@ -96,6 +92,11 @@ export const waitsForAnswer = (actions: Action[]): boolean =>
 			('when' in one && one.when === 'after') ||
 			(one.do === 'status' && one.when === 'during'),
 	);
+
+async function delays(clock: Clock, actions: Action[], when: 'before' | 'after'): Promise<void> {
+	for (const delay of actionsOf(actions, 'delay'))
+		if (delay.when === when) await clock.sleep(delay.ms);
+}
 
 function cut(request: FastifyRequest, { reset }: ActionOf<'drop'>): void {
 	if (reset) request.raw.socket.resetAndDestroy();

@@ -5,6 +5,7 @@ import {
 	CONVERSATION_COLUMNS,
 	DOCUMENT_COLUMNS,
 	KNOWLEDGEBASE_DEFAULTS,
+	OWNED,
 	OWNER,
 	type Conversation,
 	type FileContext,
@@ -84,10 +85,7 @@ export class Store {
 		const now = timestamp(this.clock);
 		const row: Knowledgebase = {
 			id: randomUUID(),
-			tenantId: OWNER.tenantId,
-			organizationId: OWNER.organizationId,
-			createdById: OWNER.userId,
-			updatedById: OWNER.userId,
+			...OWNED,
 			documentNum: null,
 			createdAt: now,
 			updatedAt: now,

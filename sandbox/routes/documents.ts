@@ -5,9 +5,11 @@ import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
 import { insertInto, selectById, tooLong, unreadable, type ColumnKind } from '../databaseErrors';
 import {
+	AUTHORS,
 	DOCUMENT_COLUMNS,
-	OWNER,
+	OWNED,
 	PASSAGE_DEFAULTS,
+	TENANCY,
 	type Knowledgebase,
 	type Passage,
 	type StoredDocument,
@@ -20,8 +22,6 @@ const TABLE = 'knowledge_document';
 const SOURCE_TYPE_LENGTH = 20;
 const SPLITTER = 'recursive-character';
 const SENT = ['id', 'folder', 'sourceKey', 'sourceHash', ...DOCUMENT_COLUMNS];
-const AUTHORS = { createdBy: { id: OWNER.userId }, updatedBy: { id: OWNER.userId } };
-const TENANCY = { tenant: { id: OWNER.tenantId }, organization: { id: OWNER.organizationId } };
 
 /** Columns the database reads strictly; all others take anything (`E03` "size text"). */
 const STRICT: Array<[column: string, kind: ColumnKind, reads: (text: string) => boolean]> = [
@@ -93,10 +93,7 @@ function rowOf(sent: Loose, id: string, owner: Knowledgebase, now: string): Loos
 	const { filePath, sourceType } = sent;
 	const sourceKey = filePath ? `${String(sourceType ?? 'unknown')}:${String(filePath)}` : null;
 	return {
-		tenantId: OWNER.tenantId,
-		organizationId: OWNER.organizationId,
-		createdById: OWNER.userId,
-		updatedById: OWNER.userId,
+		...OWNED,
 		sourceKey,
 		sourceHash: null,
 		processingHash: hash(filePath, sourceType, sent.fileUrl, sent.storageFileId, config),

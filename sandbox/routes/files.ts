@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { omit } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
-import { OWNER, type StoredFile } from '../entities';
+import { AUTHORS, OWNED, OWNER, TENANCY, type StoredFile } from '../entities';
 import { badRequest, forbidden, internal } from '../errors';
 import type { UploadedFile } from '../requestLog';
 import { theFile } from '../uploads';
@@ -52,10 +52,7 @@ function keep({ context }: Call, file: UploadedFile, { directory, prefix }: Plac
 	const unique = `${prefix}-${now}-${randomBytes(3).toString('hex')}${extname(name)}`;
 	const path = `${directory}/${OWNER.tenantId}/${unique}`;
 	return context.store.putFile({
-		tenantId: OWNER.tenantId,
-		organizationId: OWNER.organizationId,
-		createdById: OWNER.userId,
-		updatedById: OWNER.userId,
+		...OWNED,
 		file: path,
 		url: `${context.url()}/public/${path}`,
 		thumb: null,
@@ -73,13 +70,7 @@ function createFile(call: Call): Loose {
 	const file = theFile(call.upload);
 	if (file === undefined) throw internal();
 	const row = keep(call, file, place(call.upload?.fields.target, 'files'));
-	return {
-		...row,
-		tenant: { id: OWNER.tenantId },
-		organization: { id: OWNER.organizationId },
-		createdBy: { id: OWNER.userId },
-		updatedBy: { id: OWNER.userId },
-	};
+	return { ...row, ...TENANCY, ...AUTHORS };
 }
 
 /** What becomes of a file's text: small texts are read at once, the rest later or never (`E12` "fake pdf"). */

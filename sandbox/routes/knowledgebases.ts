@@ -11,7 +11,13 @@ import {
 	tooLong,
 	unreadable,
 } from '../databaseErrors';
-import { DOCUMENT_COLUMNS, KNOWLEDGEBASE_DEFAULTS, OWNER, type Knowledgebase } from '../entities';
+import {
+	AUTHORS,
+	DOCUMENT_COLUMNS,
+	KNOWLEDGEBASE_DEFAULTS,
+	OWNER,
+	type Knowledgebase,
+} from '../entities';
 import { badRequest, forbidden, internal, notFound } from '../errors';
 import { asObject, isUuid, type Loose } from '../values';
 
@@ -24,8 +30,6 @@ const tenancy = (row: Knowledgebase) => ({
 	tenant: { id: row.tenantId },
 	organization: row.organizationId === null ? null : { id: row.organizationId },
 });
-
-const authors = () => ({ createdBy: { id: OWNER.userId }, updatedBy: { id: OWNER.userId } });
 
 /** The body as the server reads it; without one it fails. An array counts as an object of its places. */
 function bodyOf({ body }: Call): Loose {
@@ -109,7 +113,7 @@ function create(call: Call): Loose {
 	return {
 		...row,
 		...tenancy(row),
-		...authors(),
+		...AUTHORS,
 		...(model && { copilotModel: model }),
 		...(body.documents !== undefined && { documents: children }),
 	};
@@ -127,7 +131,7 @@ function overwrite({ context }: Call, existing: Knowledgebase, fields: Loose): L
 		updatedAt: timestamp(context.clock),
 	});
 	return omit(
-		{ ...row, ...tenancy(row), ...authors(), documentNum: null },
+		{ ...row, ...tenancy(row), ...AUTHORS, documentNum: null },
 		'createdAt',
 		'deletedAt',
 		'metadataSchema',
