@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { HostError, lastLines } from './messages';
 import { signalGroup } from './processGroup';
 
 export interface CommandOptions {
@@ -60,6 +61,11 @@ export async function runNpm(args: string[], options: CommandOptions): Promise<C
 		return await runCommand('cmd.exe', ['/d', '/s', '/c', 'npm', ...args], options);
 	}
 	return await runCommand('npm', args, options);
+}
+
+/** Throws HostError with the complaint and the last lines of a command that ended badly. */
+export function requireSuccess({ code, output }: CommandResult, complaint: string): void {
+	if (code !== 0) throw new HostError(`${complaint}. Its last lines:\n${lastLines(output, 25)}`);
 }
 
 /** Ends every command still running, for a Ctrl-C in the middle of an installation. */

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, runNpm, type CommandResult } from './command';
+import { requireSuccess, runCommand, runNpm } from './command';
 import { missingBuildTools, nativeBuildAdvice } from './buildTools';
-import { HostError, lastLines, withHeartbeat, type Say } from './messages';
+import { HostError, withHeartbeat, type Say } from './messages';
 import { nodeForN8n, ownNodeRunsN8n, packagedNodeFolder } from './nodeBinary';
 import { n8nFolder, projectRoot } from './paths';
 import { doOnce, hashFiles } from './stamp';
@@ -84,8 +84,4 @@ function lockedPackages(): string[] {
 
 function isInstalled(path: string): boolean {
 	return existsSync(join(n8nFolder, path, 'package.json'));
-}
-
-function requireSuccess({ code, output }: CommandResult, complaint: string): void {
-	if (code !== 0) throw new HostError(`${complaint}. Its last lines:\n${lastLines(output, 20)}`);
 }

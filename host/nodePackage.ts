@@ -8,8 +8,8 @@ import {
 	writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runNpm, type CommandResult } from './command';
-import { HostError, lastLines, type Say } from './messages';
+import { requireSuccess, runNpm } from './command';
+import { HostError, type Say } from './messages';
 import { packageFolder, PACKAGE_NAME, projectRoot, userFolderPaths } from './paths';
 import { doOnce, hashFiles } from './stamp';
 
@@ -93,8 +93,4 @@ async function packAndUnpack(): Promise<void> {
 	if (!existsSync(join(stage, 'node_modules', PACKAGE_NAME, 'package.json'))) {
 		throw new HostError(`The tarball ${tarball} does not hold the package ${PACKAGE_NAME}`);
 	}
-}
-
-function requireSuccess({ code, output }: CommandResult, complaint: string): void {
-	if (code !== 0) throw new HostError(`${complaint}. Its last lines:\n${lastLines(output, 25)}`);
 }

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { runCommand } from './command';
-import { HostError, lastLines, type Say } from './messages';
+import { requireSuccess, runCommand } from './command';
+import { HostError, type Say } from './messages';
 import { projectRoot, userFolderPaths } from './paths';
 import { LOOPBACK } from './ports';
 import { ServerProcess } from './serverProcess';
@@ -58,12 +58,10 @@ async function compileSandbox(say: Say): Promise<void> {
 	mkdirSync(output, { recursive: true });
 	await doOnce(join(output, '.compiled'), stamp, async () => {
 		say('Compiling the sandbox');
-		const result = await runCommand(process.execPath, [compiler, '-p', config], {
-			cwd: projectRoot,
-		});
-		if (result.code !== 0) {
-			throw new HostError(`Compiling the sandbox did not work:\n${lastLines(result.output, 20)}`);
-		}
+		requireSuccess(
+			await runCommand(process.execPath, [compiler, '-p', config], { cwd: projectRoot }),
+			'Compiling the sandbox did not work',
+		);
 	});
 }
 
