@@ -7,12 +7,15 @@ export class HostError extends Error {
 }
 
 /** Prints a line of progress with the seconds since the start, e.g. `[ 12 s] n8n is up`. */
-export function progressPrinter(startedAt = Date.now()): Say {
+export function progressPrinter(): Say {
+	const startedAt = Date.now();
 	return (line) => {
 		const seconds = Math.round((Date.now() - startedAt) / 1000);
 		process.stdout.write(`[${String(seconds).padStart(3)} s] ${line}\n`);
 	};
 }
+
+const HEARTBEAT_MS = 15_000;
 
 /**
  * Repeats a line while something slow runs.
@@ -26,12 +29,11 @@ export async function withHeartbeat<T>(
 	say: Say,
 	line: (seconds: number) => string,
 	work: () => Promise<T>,
-	everySeconds = 15,
 ): Promise<T> {
 	const startedAt = Date.now();
 	const timer = setInterval(
 		() => say(line(Math.round((Date.now() - startedAt) / 1000))),
-		everySeconds * 1000,
+		HEARTBEAT_MS,
 	);
 	try {
 		return await work();

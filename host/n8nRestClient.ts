@@ -43,8 +43,8 @@ export class N8nRestError extends Error {
  * Every method throws N8nRestError when n8n refuses, and axios' own error when it does not answer.
  */
 export class N8nRestClient {
-	/** n8n ties a session to this; a browser that is given the session's cookie has to send it too. */
-	readonly browserId = randomUUID();
+	/** n8n ties a session to this. */
+	private readonly browserId = randomUUID();
 
 	private readonly http: AxiosInstance;
 
@@ -52,11 +52,6 @@ export class N8nRestClient {
 
 	constructor(readonly url: string) {
 		this.http = axios.create({ baseURL: url, timeout: 60_000, validateStatus: () => true });
-	}
-
-	/** The value of the cookie `n8n-auth` after `logIn` or `setUpOwner`. */
-	get sessionToken(): string | undefined {
-		return this.cookie?.split('=').slice(1).join('=');
 	}
 
 	/** Sends any request of the editor API, e.g. `request('GET', '/rest/settings')`. */
@@ -133,10 +128,6 @@ export class N8nRestClient {
 	async activateWorkflow(id: string): Promise<void> {
 		const { versionId } = await this.getWorkflow(id);
 		await this.request('POST', `/rest/workflows/${id}/activate`, { versionId });
-	}
-
-	async deactivateWorkflow(id: string): Promise<void> {
-		await this.request('POST', `/rest/workflows/${id}/deactivate`, {});
 	}
 
 	/** Starts a manual run at the trigger named. Returns the execution's id. */

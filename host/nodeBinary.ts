@@ -4,7 +4,7 @@ import { HostError } from './messages';
 import { n8nFolder } from './paths';
 
 /** The Node major version that the pinned n8n needs. */
-export const N8N_NODE_MAJOR = 24;
+const N8N_NODE_MAJOR = 24;
 
 /** The folder of the packaged Node binary for this platform, whether or not it is there. */
 export function packagedNodeFolder(): string {

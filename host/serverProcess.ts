@@ -18,6 +18,8 @@ export interface ServerOptions {
 	appendLog?: boolean;
 }
 
+const GRACE_MS = 15_000;
+
 const live = new Set<ServerProcess>();
 
 /** Ends every server still running, the youngest first, since later ones use earlier ones. */
@@ -68,10 +70,10 @@ export class ServerProcess {
 		await this.ended;
 	}
 
-	/** Asks the server to finish, and kills it when it has not after `graceMs`. */
-	async stop(graceMs = 15_000): Promise<void> {
+	/** Asks the server to finish, and kills it when it has not after 15 seconds. */
+	async stop(): Promise<void> {
 		if (!this.hasEnded) this.child.kill('SIGTERM');
-		const timer = setTimeout(() => signalGroup(this.child, 'SIGKILL'), graceMs);
+		const timer = setTimeout(() => signalGroup(this.child, 'SIGKILL'), GRACE_MS);
 		await this.ended;
 		clearTimeout(timer);
 		signalGroup(this.child, 'SIGKILL');

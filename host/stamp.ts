@@ -17,7 +17,7 @@ export function hashFiles(base: string, paths: string[]): string {
 }
 
 /** The text of a stamp file, or undefined when there is none. */
-export function readStamp(file: string): string | undefined {
+function readStamp(file: string): string | undefined {
 	try {
 		return readFileSync(file, 'utf8');
 	} catch {

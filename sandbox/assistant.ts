@@ -6,7 +6,7 @@ import type { Assistant, Store } from './store';
 import { asObject } from './values';
 
 /** A text no assistant survives: it makes a run fail as recorded in `E04` "model fails (BOOM)". */
-export const FAILING_INPUT = 'BOOM';
+const FAILING_INPUT = 'BOOM';
 
 /** A text that begins so makes any assistant ask a person first. */
 export const INTERRUPTING_INPUT = 'ASK A PERSON';

@@ -10,23 +10,17 @@ import { xpert } from './routes';
 import { DEFAULT_ASSISTANTS, DEFAULT_ITEMS, type AssistantSeed } from './seed';
 import { Store } from './store';
 
-export type { TokenKind, TokenSeed } from './auth';
-export { FakeClock, scaledClock, type Clock } from './clock';
+export { FakeClock, scaledClock } from './clock';
 export type { FaultRule } from './faults';
-export type { Interrupt, Message, RunRecord, Thread } from './entities';
-export type { LoggedFile, LoggedRequest } from './requestLog';
-export type { AnswerMode, AssistantSeed } from './seed';
+export type { RunRecord } from './entities';
 export {
 	BROKEN_ASSISTANT_ID,
-	COPILOT_ID,
 	DEFAULT_ASSISTANTS,
 	ECHO_ASSISTANT_ID,
 	INTERRUPTING_ASSISTANT,
 	SANDBOX_ASSISTANT_ID,
-	WORKSPACE_ID,
 } from './seed';
-export { FAILING_INPUT, INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
-export type { Store } from './store';
+export { INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
 
 /** How to start a sandbox; every option has a default. */
 export interface SandboxOptions {

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 const SENTENCE = 'The quick brown fox jumps over the lazy dog, and n8n hands it on. ';
 
 /** A document of the API with the size asked for, as a workflow would bring it along. */
-export function makeDocument(index: number, bytes: number): IDataObject {
+function makeDocument(index: number, bytes: number): IDataObject {
 	const document = {
 		id: randomUUID(),
 		name: `document-${index}.md`,

@@ -3,7 +3,6 @@ import type { PerformanceEntry } from 'node:perf_hooks';
 
 /** Memory of this process at one moment, in bytes. */
 export interface MemorySample {
-	seconds: number;
 	rss: number;
 	heap: number;
 }
@@ -34,11 +33,10 @@ export async function watchMemory<Result>(
 	everyMs: number,
 ): Promise<Watched<Result>> {
 	const started = performance.now();
-	const seconds = () => (performance.now() - started) / 1000;
 	const samples: MemorySample[] = [];
 	const sample = () => {
 		const { rss, heapUsed } = process.memoryUsage();
-		samples.push({ seconds: seconds(), rss, heap: heapUsed });
+		samples.push({ rss, heap: heapUsed });
 	};
 	sample();
 	const live: number[] = [];
@@ -50,11 +48,11 @@ export async function watchMemory<Result>(
 	const timer = setInterval(sample, everyMs);
 	try {
 		const result = await work();
-		const took = seconds();
+		const seconds = (performance.now() - started) / 1000;
 		const { user, system } = process.cpuUsage(cpuBefore);
 		sample();
 		const memory = { ...curve(samples), ...(live.length > 0 && { peakLive: Math.max(...live) }) };
-		return { result, seconds: took, cpuSeconds: (user + system) / 1e6, memory };
+		return { result, seconds, cpuSeconds: (user + system) / 1e6, memory };
 	} finally {
 		clearInterval(timer);
 		collections.disconnect();

@@ -72,6 +72,4 @@ export function isDocument(value: unknown): value is DocumentRecord {
 	);
 }
 
-export type Page = z.infer<typeof page>;
-export type Chunk = z.infer<typeof chunk>;
 export type DocumentRecord = z.infer<typeof document>;

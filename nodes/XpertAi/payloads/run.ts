@@ -21,7 +21,7 @@ const xpertDecision = z.object({
 });
 
 /** Who says a chat message. */
-export const ROLES = ['user', 'assistant', 'system'] as const;
+const ROLES = ['user', 'assistant', 'system'] as const;
 
 /** Chat messages, in the shape LangGraph servers take. */
 export const chatInput = z.object({
