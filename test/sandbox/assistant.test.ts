@@ -1,26 +1,13 @@
-import type { AxiosInstance } from 'axios';
-import {
-	BROKEN_ASSISTANT_ID,
-	NOTHING_FOUND,
-	SANDBOX_ASSISTANT_ID,
-	startSandbox,
-	type Sandbox,
-} from '../../sandbox';
-import { clientFor, newThread, runOn, until, viewOf } from './support/client';
+import { BROKEN_ASSISTANT_ID, NOTHING_FOUND, SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import { newThread, runOn, until, viewOf } from './support/client';
+import { useSandbox } from './support/useSandbox';
 
 const ID = '44444444-4444-4444-8444-444444444444';
 
-let sandbox: Sandbox;
-let client: AxiosInstance;
+const { client } = useSandbox();
 let knowledgebaseId: string;
 
-beforeAll(async () => {
-	sandbox = await startSandbox();
-	client = clientFor(sandbox);
-});
-afterAll(() => sandbox.close());
 beforeEach(async () => {
-	sandbox.reset();
 	const { data } = await client.post<{ id: string }>('/api/ai/knowledges', { name: 'Handbook' });
 	knowledgebaseId = data.id;
 });
@@ -145,14 +132,7 @@ describe('a thread', () => {
 });
 
 describe('a run that takes a while', () => {
-	let slow: Sandbox;
-	let slowClient: AxiosInstance;
-
-	beforeAll(async () => {
-		slow = await startSandbox({ runMs: 300 });
-		slowClient = clientFor(slow);
-	});
-	afterAll(() => slow.close());
+	const { client: slowClient } = useSandbox({ runMs: 300 });
 
 	it('goes on when the connection drops: busy, then idle with the answer', async () => {
 		const thread = await newThread(slowClient);

@@ -1,21 +1,12 @@
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type Sandbox } from '../../sandbox';
-import { clientFor } from './support/client';
+import { useSandbox } from './support/useSandbox';
 
 const ID = '44444444-4444-4444-8444-444444444444';
 const OTHER_ID = '55555555-5555-4555-8555-555555555555';
 
-let sandbox: Sandbox;
-let client: AxiosInstance;
+const { sandbox, client } = useSandbox();
 let knowledgebaseId: string;
 
-beforeAll(async () => {
-	sandbox = await startSandbox();
-	client = clientFor(sandbox);
-});
-afterAll(() => sandbox.close());
 beforeEach(() => {
-	sandbox.reset();
 	knowledgebaseId = sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
 });
 

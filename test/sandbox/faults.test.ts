@@ -1,24 +1,11 @@
 import { Agent } from 'node:http';
-import type { AxiosError, AxiosInstance } from 'axios';
-import { startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
-import { clientFor, newThread, runOn, until, viewOf } from './support/client';
+import { startSandbox, type FaultRule } from '../../sandbox';
+import { clientFor, codeOf, newThread, runOn, until, viewOf } from './support/client';
+import { useSandbox } from './support/useSandbox';
 
-let sandbox: Sandbox;
-let client: AxiosInstance;
-
-beforeAll(async () => {
-	sandbox = await startSandbox();
-	client = clientFor(sandbox);
-});
-afterAll(() => sandbox.close());
-beforeEach(() => sandbox.reset());
+const { sandbox, client } = useSandbox();
 
 const create = (name = 'x') => client.post<unknown>('/api/ai/knowledges', { name });
-const codeOf = (request: Promise<unknown>) =>
-	request.then(
-		() => 'answered',
-		(error: AxiosError) => error.code,
-	);
 const stored = () => sandbox.store.knowledgebases.size;
 
 describe('what can go wrong', () => {

@@ -1,29 +1,25 @@
-import type { AxiosInstance } from 'axios';
 import {
 	BROKEN_ASSISTANT_ID,
 	ECHO_ASSISTANT_ID,
 	FakeClock,
 	INTERRUPTING_ASSISTANT,
-	startSandbox,
-	type Sandbox,
 } from '../../sandbox';
 import { clientFor, say } from './support/client';
+import { useFreshSandbox } from './support/useSandbox';
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999';
 
 let clock: FakeClock;
-let sandbox: Sandbox;
-let client: AxiosInstance;
+const { sandbox, client } = useFreshSandbox(() => {
+	clock = new FakeClock();
+	return { dialect: 'langgraph', clock };
+});
 let thread: string;
 
-beforeEach(async () => {
-	clock = new FakeClock();
-	sandbox = await startSandbox({ dialect: 'langgraph', clock });
+beforeEach(() => {
 	sandbox.store.putAssistant(INTERRUPTING_ASSISTANT);
-	client = clientFor(sandbox);
 	thread = sandbox.store.putThread().threadId;
 });
-afterEach(() => sandbox.close());
 
 const run = (body: object, on = thread) =>
 	client.post<Record<string, unknown>>(`/api/ai/threads/${on}/runs/wait`, {

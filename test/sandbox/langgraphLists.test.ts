@@ -1,15 +1,8 @@
-import type { AxiosInstance } from 'axios';
-import { SANDBOX_ASSISTANT_ID, startSandbox, type Sandbox } from '../../sandbox';
+import { SANDBOX_ASSISTANT_ID, startSandbox } from '../../sandbox';
 import { clientFor } from './support/client';
+import { useSandbox } from './support/useSandbox';
 
-let sandbox: Sandbox;
-let client: AxiosInstance;
-
-beforeAll(async () => {
-	sandbox = await startSandbox({ dialect: 'langgraph' });
-	client = clientFor(sandbox);
-});
-afterAll(() => sandbox.close());
+const { client } = useSandbox({ dialect: 'langgraph' });
 
 describe('lists', () => {
 	const post = (path: string, body: object) => client.post<unknown>(`/api/ai/${path}`, body);

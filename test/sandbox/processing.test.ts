@@ -1,6 +1,6 @@
-import type { AxiosInstance } from 'axios';
-import { FakeClock, startSandbox, type Sandbox } from '../../sandbox';
+import { FakeClock, startSandbox } from '../../sandbox';
 import { clientFor } from './support/client';
+import { useSandbox } from './support/useSandbox';
 
 const [ONE, TWO, THREE, ELSEWHERE, UNKNOWN] = Array.from(
 	{ length: 5 },
@@ -15,17 +15,10 @@ interface Status {
 }
 
 const clock = new FakeClock();
-let sandbox: Sandbox;
-let client: AxiosInstance;
+const { sandbox, client } = useSandbox({ clock, processMs: 1000 });
 let knowledgebaseId: string;
 
-beforeAll(async () => {
-	sandbox = await startSandbox({ clock, processMs: 1000 });
-	client = clientFor(sandbox);
-});
-afterAll(() => sandbox.close());
 beforeEach(async () => {
-	sandbox.reset();
 	knowledgebaseId = sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
 	await ingest({ id: ONE }, { id: TWO }, { id: THREE });
 });

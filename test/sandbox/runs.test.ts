@@ -1,4 +1,3 @@
-import type { AxiosInstance } from 'axios';
 import {
 	BROKEN_ASSISTANT_ID,
 	DEFAULT_ASSISTANTS,
@@ -6,31 +5,23 @@ import {
 	FakeClock,
 	INTERRUPTING_ASSISTANT,
 	INTERRUPTING_INPUT,
-	startSandbox,
 	type FaultRule,
-	type Sandbox,
 } from '../../sandbox';
-import { clientFor, newThread, runOn, viewOf } from './support/client';
+import { codeOf, newThread, runOn, viewOf } from './support/client';
+import { useFreshSandbox } from './support/useSandbox';
 
 const MINUTE = 60_000;
 const SLOW_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000009';
 
 let clock: FakeClock;
-let sandbox: Sandbox;
-let client: AxiosInstance;
-let thread: string;
-
-beforeEach(async () => {
+const { sandbox, client } = useFreshSandbox(() => {
 	clock = new FakeClock();
 	const slow = { id: SLOW_ASSISTANT_ID, name: 'slow', answers: 'echo', runMs: 7 * MINUTE } as const;
-	sandbox = await startSandbox({
-		clock,
-		assistants: [...DEFAULT_ASSISTANTS, INTERRUPTING_ASSISTANT, slow],
-	});
-	client = clientFor(sandbox);
-	thread = await newThread(client);
+	return { clock, assistants: [...DEFAULT_ASSISTANTS, INTERRUPTING_ASSISTANT, slow] };
 });
-afterEach(() => sandbox.close());
+let thread: string;
+
+beforeEach(async () => void (thread = await newThread(client)));
 
 const contents = async () => (await viewOf(client, thread)).values.messages.map((m) => m.content);
 const conversation = async () => {
@@ -41,11 +32,6 @@ const conversation = async () => {
 	);
 	return data.items[0];
 };
-const errorOf = (request: Promise<unknown>) =>
-	request.then(
-		() => 'answered',
-		(error: { code?: string }) => error.code,
-	);
 const resume = (decision: object) =>
 	client.post<{ content: string }>(`/api/ai/threads/${thread}/runs/wait`, {
 		assistant_id: INTERRUPTING_ASSISTANT.id,
@@ -76,7 +62,7 @@ describe('how long a run takes', () => {
 		['reset', { do: 'drop', when: 'during', ms: MINUTE, reset: true }],
 	])('does not change when the connection is %s', async (_how, fault) => {
 		sandbox.faults.add({ ...fault, endpoint: 'E4' });
-		const answer = errorOf(runOn(client, thread, 'hello', SLOW_ASSISTANT_ID));
+		const answer = codeOf(runOn(client, thread, 'hello', SLOW_ASSISTANT_ID));
 		await clock.untilSleeping(2);
 		await clock.advance(MINUTE);
 		expect(await answer).toBe('ECONNRESET');

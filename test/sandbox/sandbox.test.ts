@@ -1,19 +1,11 @@
 import { connect } from 'node:net';
-import type { AxiosInstance } from 'axios';
-import { SANDBOX_ASSISTANT_ID, startSandbox, type Sandbox } from '../../sandbox';
+import { SANDBOX_ASSISTANT_ID, startSandbox } from '../../sandbox';
 import { clientFor, newThread, runOn } from './support/client';
+import { useSandbox } from './support/useSandbox';
 
-let sandbox: Sandbox;
-let client: AxiosInstance;
 let now = Date.UTC(2026, 0, 1);
-
-beforeAll(async () => {
-	const clock = { now: () => now, sleep: () => Promise.resolve() };
-	sandbox = await startSandbox({ accessToken: 'secret', clock });
-	client = clientFor(sandbox);
-});
-afterAll(() => sandbox.close());
-beforeEach(() => sandbox.reset());
+const clock = { now: () => now, sleep: () => Promise.resolve() };
+const { sandbox, client } = useSandbox({ accessToken: 'secret', clock });
 
 describe('a fresh sandbox', () => {
 	it('has assistants with fixed ids', async () => {

@@ -1,8 +1,11 @@
-import axios, { type AxiosInstance } from 'axios';
+import axios, { type AxiosError, type AxiosInstance } from 'axios';
 import { ECHO_ASSISTANT_ID, type Sandbox } from '../../../sandbox';
 
 /** An HTTP client with the sandbox's token that takes every answer, also errors and redirects, as it is. */
-export const clientFor = (sandbox: Sandbox, token = sandbox.accessToken): AxiosInstance =>
+export const clientFor = (
+	sandbox: Pick<Sandbox, 'url' | 'accessToken'>,
+	token = sandbox.accessToken,
+): AxiosInstance =>
 	axios.create({
 		baseURL: sandbox.url,
 		headers: { authorization: `Bearer ${token}` },
@@ -50,6 +53,13 @@ export async function viewOf(client: AxiosInstance, threadId: string): Promise<T
 	const { data } = await client.get<ThreadView>(`/api/ai/threads/${threadId}`);
 	return data;
 }
+
+/** The code of the error a request ends with, as its client sees it. */
+export const codeOf = async (request: Promise<unknown>): Promise<string | undefined> =>
+	await request.then(
+		() => 'answered',
+		(error: AxiosError) => error.code,
+	);
 
 /** Asks until the answer is as wanted, for two seconds at most. */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
