@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { INodeParameters } from 'n8n-workflow';
 
+import { byId } from '../test/engine/support/locators';
 import { ndjson } from './support/documents';
 import { createEngine } from './support/engine';
 import { watchMemory } from './support/memory';
@@ -31,7 +32,7 @@ serveTask<FileTask>(async ({ target, records, batchSize }): Promise<FileMeasurem
 	const parameters: INodeParameters = {
 		resource: 'document',
 		operation: 'submit',
-		knowledgebaseId: { __rl: true, mode: 'id', value: target.knowledgebaseId },
+		knowledgebaseId: byId(target.knowledgebaseId),
 		bodyMode: 'file',
 		binaryPropertyName: PROPERTY,
 		output: 'summary',

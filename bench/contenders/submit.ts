@@ -1,6 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
+import { byId } from '../../test/engine/support/locators';
 import { createEngine } from '../support/engine';
 import type { Prepared, Task } from './contender';
 
@@ -11,7 +12,7 @@ export async function submit({ target, batchSize, concurrency }: Task) {
 	const parameters: INodeParameters = {
 		resource: 'document',
 		operation: 'submit',
-		knowledgebaseId: { __rl: true, mode: 'id', value: target.knowledgebaseId },
+		knowledgebaseId: byId(target.knowledgebaseId),
 		// As the editor saves it: with the list of all fields.
 		documentFields: {
 			mappingMode: 'autoMapInputData',

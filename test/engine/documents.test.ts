@@ -1,33 +1,19 @@
-import type { INodeParameters } from 'n8n-workflow';
+import { range } from 'lodash';
 
 import { useFixture } from './support/fixture';
+import { BY_NAME, column, ingestOn, origins, rows } from './support/ingest';
 
 const fixture = useFixture();
-
-function submit(parameters: INodeParameters): INodeParameters {
-	return {
-		resource: 'document',
-		operation: 'submit',
-		knowledgebaseId: fixture.world.knowledgebaseId,
-		...parameters,
-	};
-}
-
-const byName = { documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] } };
-const rows = (total: number) =>
-	Array.from({ length: total }, (_, n) => ({ json: { name: `doc ${n}` } }));
-const storedNames = () =>
-	fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).map(({ name }) => name);
+const { submit, storedNames, batchSizes } = ingestOn(fixture);
 
 describe('Document: Submit', () => {
 	it('makes a document of each item and sends them in batches, one after another', async () => {
-		const { items } = await fixture.run(submit({ ...byName, options: { batchSize: 100 } }), {
-			items: rows(250),
-		});
-		expect(fixture.sandbox.requests.of('E3').map(({ body }) => (body as unknown[]).length)).toEqual(
-			[100, 100, 50],
+		const { items } = await submit(
+			{ ...BY_NAME, options: { batchSize: 100 } },
+			{ items: rows(250) },
 		);
-		expect(storedNames()).toEqual(rows(250).map(({ json }) => json.name));
+		expect(batchSizes()).toEqual([100, 100, 50]);
+		expect(storedNames()).toEqual(column(rows(250), 'name'));
 		expect(items.map(({ json, pairedItem }) => [json.name, pairedItem])).toEqual(
 			rows(250).map(({ json }, item) => [json.name, { item }]),
 		);
@@ -42,7 +28,7 @@ describe('Document: Submit', () => {
 	});
 
 	it('maps columns with the names of document fields and leaves the others out', async () => {
-		await fixture.run(submit(byName), {
+		await submit(BY_NAME, {
 			items: [
 				{ json: { name: 'a', folder: '/x', size: 3, pages: [{ pageContent: 'p' }], mood: 'good' } },
 			],
@@ -53,8 +39,8 @@ describe('Document: Submit', () => {
 	});
 
 	it('takes the documents of each item from JSON and pairs each with its item', async () => {
-		const { items } = await fixture.run(
-			submit({ bodyMode: 'json', jsonBody: '={{ $json.documents }}' }),
+		const { items } = await submit(
+			{ bodyMode: 'json', jsonBody: '={{ $json.documents }}' },
 			{
 				items: [
 					{ json: { documents: [{ name: 'a' }, { name: 'b' }] } },
@@ -70,7 +56,7 @@ describe('Document: Submit', () => {
 	});
 
 	it('gives the records of the server with Simplify off', async () => {
-		const { items } = await fixture.run(submit({ ...byName, simplify: false }), { items: rows(1) });
+		const { items } = await submit({ ...BY_NAME, simplify: false }, { items: rows(1) });
 		expect(items[0]?.json).toMatchObject({
 			name: 'doc 0',
 			knowledgebaseId: fixture.world.knowledgebaseId,
@@ -79,7 +65,7 @@ describe('Document: Submit', () => {
 	});
 
 	it('sends nothing when an item is not valid and On Error is Stop', async () => {
-		const { error } = await fixture.run(submit(byName), {
+		const { error } = await submit(BY_NAME, {
 			items: [...rows(3), { json: { name: 'bad', storageFileId: 'x' } }],
 		});
 		expect(error?.message).toMatch(/"Storage File ID" must be a UUID .*\[item 3\]/);
@@ -88,9 +74,7 @@ describe('Document: Submit', () => {
 
 	it('says how much is stored when a batch fails', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
-		const { error } = await fixture.run(submit({ ...byName, options: { batchSize: 10 } }), {
-			items: rows(30),
-		});
+		const { error } = await submit({ ...BY_NAME, options: { batchSize: 10 } }, { items: rows(30) });
 		expect(error?.message).toBe(
 			'The server answered 503: busy. 10 documents are stored, 10 may be stored, 10 were not sent',
 		);
@@ -99,17 +83,12 @@ describe('Document: Submit', () => {
 
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
-		const { outputs } = await fixture.run(submit({ ...byName, options: { batchSize: 10 } }), {
-			items: rows(30),
-			onError: 'continueErrorOutput',
-		});
-		const items = (output: number) => outputs[output]?.map(({ pairedItem }) => pairedItem);
-		const range = (from: number, to: number) =>
-			rows(30)
-				.map((_, item) => ({ item }))
-				.slice(from, to);
-		expect(items(0)).toEqual([...range(0, 10), ...range(20, 30)]);
-		expect(items(1)).toEqual(range(10, 20));
+		const { outputs } = await submit(
+			{ ...BY_NAME, options: { batchSize: 10 } },
+			{ items: rows(30), onError: 'continueErrorOutput' },
+		);
+		expect(origins(outputs[0])).toEqual([...range(0, 10), ...range(20, 30)]);
+		expect(origins(outputs[1])).toEqual(range(10, 20));
 	});
 
 	it('does not change the items it is given', async () => {
@@ -117,7 +96,7 @@ describe('Document: Submit', () => {
 			{ json: { name: 'a', metadata: { deep: { x: 1 } }, pages: [{ pageContent: 'p' }] } },
 		];
 		const before = structuredClone(items);
-		await fixture.run(submit(byName), { items });
+		await submit(BY_NAME, { items });
 		expect(items[0]?.json).toEqual(before[0]?.json);
 	});
 });

@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
-import { BY_NAME, ingestOn, rows } from './support/ingest';
+import { stopAtMs, useFixture } from './support/fixture';
+import { BY_NAME, busyFor, ingestOn, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit } = ingestOn(fixture);
@@ -11,20 +11,16 @@ const pause = async (ms: number) => await new Promise((resolve) => setTimeout(re
 
 /** Submits a hundred documents, ten a batch, and stops the execution after some time. */
 async function stopAfter(ms: number, options: INodeParameters = {}) {
-	let stoppedAt = 0;
+	const stop = stopAtMs(ms);
 	const { run, items } = await submit(
 		{ ...BY_NAME, documentKey: '={{ $json.name }}', options: { batchSize: 10, ...options } },
 		{
 			items: rows(100),
 			onError: 'continueRegularOutput',
-			onStart: ({ cancel }) =>
-				setTimeout(() => {
-					stoppedAt = Date.now();
-					cancel();
-				}, ms),
+			onStart: stop.onStart,
 		},
 	);
-	const took = Date.now() - stoppedAt;
+	const took = stop.tookMs();
 	const atOnce = arrived();
 	await pause(500);
 	return { run, items, took, atOnce };
@@ -53,12 +49,7 @@ describe('an execution that is stopped', () => {
 	});
 
 	it.each([1, 5])('while %i batches wait for a retry ends within a second', async (concurrency) => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E3',
-			do: 'status',
-			status: 429,
-			headers: { 'retry-after': '3600' },
-		});
+		fixture.sandbox.faults.add(busyFor(3600, 429));
 		const { run, took } = await stopAfter(300, { concurrency, retryMinutes: 120 });
 		expect(run.status).toBe('canceled');
 		expect(took).toBeLessThan(1000);

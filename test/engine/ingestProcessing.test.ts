@@ -1,7 +1,7 @@
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { useFixture } from './support/fixture';
-import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';
+import { BY_NAME, busyFor, column, hintsOf, ingestOn, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, storedNames } = ingestOn(fixture);
@@ -39,13 +39,7 @@ describe('Process After Storing', () => {
 	});
 
 	it('is tried again when the server is busy', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'process',
-			nth: 1,
-			do: 'status',
-			status: 503,
-			headers: { 'retry-after': '0' },
-		});
+		fixture.sandbox.faults.add(busyFor(0, 503, { endpoint: 'process', nth: 1 }));
 		const result = await submit(parameters({ processAfterStoring: true }), { items: rows(1) });
 		expect(requests('process')).toHaveLength(2);
 		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);

@@ -1,7 +1,10 @@
+import { range } from 'lodash';
+
 import { useFixture } from './support/fixture';
 import {
 	BY_NAME,
 	REFUSED_SOURCE_TYPE,
+	busyFor,
 	column,
 	hintsOf,
 	ingestOn,
@@ -22,8 +25,6 @@ const viaJson = (count: number, bad: number[], parameters = {}) => ({
 	jsonBody: JSON.stringify(rows(count, refused(bad)).map(({ json }) => json)),
 	...parameters,
 });
-const range = (from: number, to: number) =>
-	Array.from({ length: to - from }, (_, index) => from + index);
 const namesBut = (count: number, bad: number[]) =>
 	column(rows(count), 'name').filter((_, index) => !bad.includes(index));
 
@@ -87,13 +88,12 @@ describe('a document the server rejects', () => {
 });
 
 describe('a server that is busy', () => {
-	const busy = (status: number, headers = {}) =>
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [2, 3], do: 'status', status, headers });
+	const secondBatch = { endpoint: 'E3', nth: [2, 3] };
 
-	it.each([429, 503])(
+	it.each([429, 503] as const)(
 		'answering %i with Retry-After gets the batch again, also without ids',
 		async (status) => {
-			busy(status, { 'retry-after': '0' });
+			fixture.sandbox.faults.add(busyFor(0, status, secondBatch));
 			const result = await submit({ ...BY_NAME, options: { batchSize: 10 } }, { items: rows(30) });
 			expect(column(result.items, 'attempts')).toEqual(
 				[1, 3, 1].flatMap((attempts) => Array.from({ length: 10 }, () => attempts)),
@@ -106,13 +106,7 @@ describe('a server that is busy', () => {
 	);
 
 	it('is waited for as long as it asks', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E3',
-			nth: 1,
-			do: 'status',
-			status: 429,
-			headers: { 'retry-after': '1' },
-		});
+		fixture.sandbox.faults.add(busyFor(1, 429, { endpoint: 'E3', nth: 1 }));
 		await submit(BY_NAME, { items: rows(1) });
 		const [first, second] = fixture.sandbox.requests.of('E3').map(({ arrivedAt }) => arrivedAt);
 		expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1000);
@@ -139,7 +133,7 @@ describe('a server that is busy', () => {
 	});
 
 	it('is given up after Max Tries', async () => {
-		busy(429, { 'retry-after': '0' });
+		fixture.sandbox.faults.add(busyFor(0, 429, secondBatch));
 		const { error } = await submit(
 			{ ...BY_NAME, options: { batchSize: 10, maxTries: 2 } },
 			{ items: rows(30) },

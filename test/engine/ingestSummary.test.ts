@@ -1,5 +1,5 @@
 import { useFixture } from './support/fixture';
-import { BY_NAME, REFUSED_SOURCE_TYPE, hintsOf, ingestOn, rows } from './support/ingest';
+import { BY_NAME, REFUSED_SOURCE_TYPE, busyFor, hintsOf, ingestOn, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, file, storedNames } = ingestOn(fixture);
@@ -30,13 +30,7 @@ describe('the summary', () => {
 	});
 
 	it('counts retries and splits, and names what was not stored', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E3',
-			nth: 1,
-			do: 'status',
-			status: 503,
-			headers: { 'retry-after': '0' },
-		});
+		fixture.sandbox.faults.add(busyFor(0, 503, { endpoint: 'E3', nth: 1 }));
 		const documents = rows(4, (index) => (index === 2 ? { sourceType: REFUSED_SOURCE_TYPE } : {}));
 		const result = await submit(
 			{

@@ -1,4 +1,5 @@
 import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
 
 const fixture = useFixture();
 
@@ -79,11 +80,7 @@ describe('an ID', () => {
 		const { items } = await fixture.run({
 			resource: 'thread',
 			operation: 'get',
-			threadId: {
-				__rl: true,
-				mode: 'id',
-				value: `https://app.example.com/chat/${ranThreadId}?tab=1`,
-			},
+			threadId: byId(`https://app.example.com/chat/${ranThreadId}?tab=1`),
 		});
 		expect(items[0]?.json).toMatchObject({ threadId: ranThreadId, status: 'idle' });
 	});

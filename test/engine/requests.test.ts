@@ -49,21 +49,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 	);
 
 	it('E12 sends its optional parts as text, and target as JSON', async () => {
-		await fixture.run({
-			resource: 'fileContext',
-			operation: 'create',
-			additionalFields: {
-				target: '{"kind":"storage"}',
-				purpose: 'chat_attachment',
-				parseMode: 'deep',
-				conversationId: 'c1',
-				threadId: 't1',
-				projectId: 'p1',
-				xpertId: 'x1',
-				workspacePath: 'a/b',
-			},
-		});
-		expect(fixture.sandbox.requests.all[0]?.fields).toEqual({
+		const parts = {
 			target: '{"kind":"storage"}',
 			purpose: 'chat_attachment',
 			parseMode: 'deep',
@@ -72,7 +58,13 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			projectId: 'p1',
 			xpertId: 'x1',
 			workspacePath: 'a/b',
+		};
+		await fixture.run({
+			resource: 'fileContext',
+			operation: 'create',
+			additionalFields: { ...parts },
 		});
+		expect(fixture.sandbox.requests.all[0]?.fields).toEqual(parts);
 	});
 
 	it.each(

@@ -1,5 +1,6 @@
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, onThread, says } from './support/runs';
 
 const fixture = useFixture();
@@ -132,7 +133,7 @@ describe('a new conversation', () => {
 });
 
 describe('a run that fails', () => {
-	const broken = { assistantId: { __rl: true, mode: 'id', value: BROKEN_ASSISTANT_ID } };
+	const broken = { assistantId: byId(BROKEN_ASSISTANT_ID) };
 
 	it('stops the workflow with the reason of the server, the thread and the item', async () => {
 		const { error, thread } = await say('Hello', broken);
@@ -171,7 +172,7 @@ describe('a run that fails', () => {
 	});
 
 	it('with an assistant nobody knows says so', async () => {
-		const assistantId = { __rl: true, mode: 'id', value: '11111111-1111-4111-8111-111111111111' };
+		const assistantId = byId('11111111-1111-4111-8111-111111111111');
 		const { error } = await say('Hello', { assistantId });
 		expect(error?.message).toContain('The server answered 404');
 		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);

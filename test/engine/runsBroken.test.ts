@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../sandbox';
-import { useFixture } from './support/fixture';
+import { stopAtMs, useFixture } from './support/fixture';
 import { arrivals, ask, detailsOf, newThreads, onThread, saidOn, says } from './support/runs';
 
 /** Broken waits are taken up by polls, the first of them after two seconds. */
@@ -161,18 +161,15 @@ describe('an execution that is stopped', () => {
 	])('ends within a second %s, and nothing more arrives', async (_, faults) => {
 		const [one = '', two = ''] = await newThreads(fixture.sandbox, 2);
 		for (const fault of faults) fixture.sandbox.faults.add(onThread(one, fault));
-		let stoppedAt = 0;
+		const stop = stopAtMs(500);
 		const { run } = await fixture.run(ask({ options: { concurrency: 1 } }), {
 			items: [says(one, 'first'), says(one, 'second'), says(two, 'third')],
 			onError: 'continueRegularOutput',
-			onStart: ({ cancel }) =>
-				setTimeout(() => {
-					stoppedAt = Date.now();
-					cancel();
-				}, 500),
+			onStart: stop.onStart,
 		});
+		const tookMs = stop.tookMs();
 		expect(run.status).not.toBe('success');
-		expect(Date.now() - stoppedAt).toBeLessThan(1000);
+		expect(tookMs).toBeLessThan(1000);
 		const arrived = fixture.sandbox.requests.all.length;
 		await new Promise((resolve) => setTimeout(resolve, 1800));
 		expect(fixture.sandbox.requests.all).toHaveLength(arrived);

@@ -2,6 +2,7 @@ import type { IBinaryData, INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
+import { byId } from './locators';
 
 /** Records that exist on the sandbox before an operation runs. */
 export interface World {
@@ -70,7 +71,7 @@ export const CASES: OperationCase[] = [
 		good: ({ knowledgebaseId }) => ({
 			resource: 'knowledgebase',
 			operation: 'update',
-			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { permission: 'public' },
 			clearFields: ['description'],
 		}),
@@ -82,7 +83,7 @@ export const CASES: OperationCase[] = [
 		bad: ({ knowledgebaseId }) => ({
 			resource: 'knowledgebase',
 			operation: 'update',
-			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
 		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid" \[item 0\]/,
@@ -92,7 +93,7 @@ export const CASES: OperationCase[] = [
 		good: ({ knowledgebaseId }) => ({
 			resource: 'document',
 			operation: 'submit',
-			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			knowledgebaseId: byId(knowledgebaseId),
 			documentFields: {
 				mappingMode: 'defineBelow',
 				value: { name: 'guide.md', processDuation: 4, metadata: '{"lang":"en"}', disabled: false },
@@ -120,7 +121,7 @@ export const CASES: OperationCase[] = [
 		bad: ({ knowledgebaseId }) => ({
 			resource: 'document',
 			operation: 'submit',
-			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			knowledgebaseId: byId(knowledgebaseId),
 			...json([{ name: 'a', createdAt: 'yesterday' }]),
 		}),
 		refusal:
@@ -131,8 +132,8 @@ export const CASES: OperationCase[] = [
 		good: ({ threadId }) => ({
 			resource: 'thread',
 			operation: 'run',
-			threadId: { __rl: true, mode: 'id', value: threadId },
-			assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+			threadId: byId(threadId),
+			assistantId: byId(ECHO_ASSISTANT_ID),
 			message: 'hello there',
 		}),
 		request: ({ threadId }) => ({
@@ -146,8 +147,8 @@ export const CASES: OperationCase[] = [
 		bad: ({ threadId }) => ({
 			resource: 'thread',
 			operation: 'run',
-			threadId: { __rl: true, mode: 'id', value: threadId },
-			assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+			threadId: byId(threadId),
+			assistantId: byId(ECHO_ASSISTANT_ID),
 			message: missingId,
 		}),
 		refusal: /"Message" is missing \[item 0\]/,
@@ -187,7 +188,7 @@ export const CASES: OperationCase[] = [
 		good: () => ({
 			resource: 'chatSession',
 			operation: 'create',
-			assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
+			assistantId: byId(SANDBOX_ASSISTANT_ID),
 			additionalFields: { expires_after: 60, user: 'customer-42' },
 		}),
 		request: () => ({
@@ -270,7 +271,7 @@ export const CASES: OperationCase[] = [
 		good: ({ threadId }) => ({
 			resource: 'thread',
 			operation: 'copy',
-			threadId: { __rl: true, mode: 'id', value: threadId },
+			threadId: byId(threadId),
 		}),
 		request: ({ threadId }) => ({
 			method: 'POST',
@@ -343,7 +344,7 @@ export const CASES: OperationCase[] = [
 		good: ({ storageFileId }) => ({
 			resource: 'fileContext',
 			operation: 'delete',
-			fileId: { __rl: true, mode: 'id', value: storageFileId },
+			fileId: byId(storageFileId),
 		}),
 		request: ({ storageFileId }) => ({
 			method: 'DELETE',
@@ -357,7 +358,7 @@ export const CASES: OperationCase[] = [
 		good: ({ ranThreadId }) => ({
 			resource: 'thread',
 			operation: 'get',
-			threadId: { __rl: true, mode: 'id', value: ranThreadId },
+			threadId: byId(ranThreadId),
 		}),
 		request: ({ ranThreadId }) => ({ method: 'GET', path: `/api/ai/threads/${ranThreadId}` }),
 		bad: () => ({ resource: 'thread', operation: 'get', threadId: '={{ ".." }}' }),
@@ -383,7 +384,7 @@ export const CASES: OperationCase[] = [
 		good: ({ knowledgebaseId }) => ({
 			resource: 'knowledgebase',
 			operation: 'delete',
-			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+			knowledgebaseId: byId(knowledgebaseId),
 		}),
 		request: ({ knowledgebaseId }) => ({
 			method: 'DELETE',

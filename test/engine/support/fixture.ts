@@ -24,6 +24,22 @@ interface RunOptions {
 	onStart?: (execution: { cancel: () => void }) => void;
 }
 
+/** Stops an execution after some time, and tells how long it then took to end. */
+export function stopAtMs(ms: number): {
+	onStart: NonNullable<RunOptions['onStart']>;
+	tookMs: () => number;
+} {
+	let stoppedAt = 0;
+	return {
+		onStart: ({ cancel }) =>
+			setTimeout(() => {
+				stoppedAt = Date.now();
+				cancel();
+			}, ms),
+		tookMs: () => Date.now() - stoppedAt,
+	};
+}
+
 /** Sets up a fixture for the tests of a file. */
 export function useFixture(): Fixture {
 	const fixture = {} as Fixture;

@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { startSandbox } from '../../../sandbox';
 import { createEngine } from './engine';
 import { BY_NAME } from './ingest';
+import { byId } from './locators';
 
 /** Where documents go. */
 export interface LoadTarget {
@@ -47,7 +48,7 @@ export async function runLoad({ target, executions, items }: Load): Promise<Load
 			parameters: {
 				resource: 'document',
 				operation: 'submit',
-				knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+				knowledgebaseId: byId(knowledgebaseId),
 				...BY_NAME,
 				options: { batchSize: 500 },
 			},

@@ -5,6 +5,7 @@ import type { Operation, Resource } from '../../../nodes/XpertAi/operations/oper
 import { document } from '../../../nodes/XpertAi/payloads/document';
 import { documentFieldName } from '../../../nodes/XpertAi/pickers/documentFields';
 import { OPERATIONS, propertiesOf } from '../../nodes/support/properties';
+import { byId } from './locators';
 
 /** The id every good parameter holds. */
 export const GOOD_ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
@@ -124,7 +125,7 @@ function columns(
 			good: () => ({
 				resource,
 				operation,
-				knowledgebaseId: { __rl: true, mode: 'id', value: GOOD_ID },
+				knowledgebaseId: byId(GOOD_ID),
 				documentFields: { mappingMode: 'autoMapInputData', value: null },
 			}),
 		}),
@@ -160,7 +161,7 @@ function goodParameters(
 	for (const { name, type, default: initial } of properties) {
 		parameters[name] =
 			type === 'resourceLocator'
-				? { __rl: true, mode: 'id', value: GOOD_ID }
+				? byId(GOOD_ID)
 				: (GOOD_VALUES[name] ?? (structuredClone(initial) as INodeParameters[string]));
 	}
 	const companions = structuredClone(COMPANIONS[`${operation.value}.${shown.name}`] ?? {});

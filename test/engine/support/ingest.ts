@@ -5,6 +5,7 @@ import type {
 	INodeParameters,
 } from 'n8n-workflow';
 
+import type { FaultRule } from '../../../sandbox';
 import type { NodeResult } from './engine';
 import type { Fixture } from './fixture';
 
@@ -15,6 +16,13 @@ export const REFUSED_SOURCE_TYPE = 'x'.repeat(21);
 export const BY_NAME: INodeParameters = {
 	documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
 };
+
+/** The server is busy: it does nothing, and says after how many seconds to come back. */
+export const busyFor = (
+	seconds: number,
+	status: 429 | 503,
+	which: Pick<FaultRule, 'endpoint' | 'nth'> = { endpoint: 'E3' },
+): FaultRule => ({ ...which, do: 'status', status, headers: { 'retry-after': String(seconds) } });
 
 /** What tests of ingestion do with the fixture. */
 export interface Ingest {

@@ -5,6 +5,7 @@ import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
 import type { NodeResult } from './engine';
 import { useFixture } from './fixture';
 import type { Fixture } from './fixture';
+import { byId } from './locators';
 
 /** Parameters of Thread: Run and Wait that take the message from the item. */
 export function ask(parameters: INodeParameters = {}): INodeParameters {
@@ -12,7 +13,7 @@ export function ask(parameters: INodeParameters = {}): INodeParameters {
 		resource: 'thread',
 		operation: 'run',
 		threadId: '={{ $json.thread }}',
-		assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+		assistantId: byId(ECHO_ASSISTANT_ID),
 		message: '={{ $json.message }}',
 		...parameters,
 	};

@@ -1,3 +1,5 @@
+import { range } from 'lodash';
+
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
 import { answered, broken } from './support/outcomes';
@@ -12,8 +14,6 @@ function answering(...outcomes: Outcome[]) {
 }
 
 const oneBatch = (maxCount: number) => ({ batchLimits: { maxCount, maxBytes: Infinity } });
-const range = (from: number, to: number) =>
-	Array.from({ length: to - from }, (_, index) => from + index);
 
 describe('a batch the server rejects, of documents with ids', () => {
 	it.each([400, 404, 422, 500])(
