@@ -18,14 +18,19 @@ export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFuncti
 	});
 }
 
-/** Reads parameters off an object, as n8n reads them off the node. */
-export function readerOf(parameters: Record<string, unknown>, itemIndex = 0): ItemReader {
+/** Reads parameters off an object, as n8n reads them off the node; `methods` are what else is asked for. */
+export function readerOf(
+	parameters: Record<string, unknown>,
+	itemIndex = 0,
+	methods: Partial<IExecuteFunctions> = {},
+): ItemReader {
 	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
 		get(parameters, name, fallback) as unknown;
 	return {
 		// The overloads of n8n's method all come down to this one.
 		context: contextWith({
 			getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
+			...methods,
 		}),
 		itemIndex,
 	};

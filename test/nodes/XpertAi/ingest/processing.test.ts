@@ -1,15 +1,14 @@
 import { processDocuments } from '../../../../nodes/XpertAi/ingest/processing';
 import type { Processing } from '../../../../nodes/XpertAi/ingest/processing';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { stoppedClock } from './support/clock';
+import { virtualTime } from '../../support/virtualTime';
 import { answered, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
 type Request = Omit<ApiRequest, 'timeoutMs'>;
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
-const all = (ids: string[], status: string, more = {}) =>
-	succeeded(ids.map((id) => ({ id, status, ...more })));
+const all = (ids: string[], status: string) => succeeded(ids.map((id) => ({ id, status })));
 
 /** Processes documents on a server whose status answers are given; starting them goes well. */
 async function process(
@@ -17,7 +16,7 @@ async function process(
 	polls: Array<(ids: string[]) => Outcome>,
 	changes: Partial<Processing> = {},
 ) {
-	const clock = stoppedClock();
+	const clock = virtualTime();
 	const starts: Request[] = [];
 	const asked: string[][] = [];
 	const result = await processDocuments({
@@ -163,7 +162,7 @@ describe('waiting for the processing', () => {
 
 	it('asks nothing more when the execution is stopped', async () => {
 		const stop = new AbortController();
-		const clock = { ...stoppedClock(), sleep: async () => stop.abort() };
+		const clock = { ...virtualTime(), sleep: async () => stop.abort() };
 		const { asked, timedOut } = await process(['a'], [(ids) => all(ids, 'running')], {
 			clock,
 			signal: stop.signal,

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/submit';
 import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
+import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
-import { stoppedClock } from './support/clock';
 import { answered, failed } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/submitting';
 
@@ -106,7 +106,7 @@ describe('an execution that is stopped', () => {
 
 	it('does not wait for a retry', async () => {
 		const stopping = new AbortController();
-		const clock = { ...stoppedClock(), sleep: async () => await untilAborted(stopping.signal) };
+		const clock = { ...virtualTime(), sleep: async () => await untilAborted(stopping.signal) };
 		let sent = 0;
 		const send: BulkServer['send'] = async () => (++sent, answered(429, 3_600_000));
 		setImmediate(() => stopping.abort());

@@ -1,37 +1,6 @@
 import { chunk, document, documents, page } from '../../../../nodes/XpertAi/payloads/document';
-import { RECORD_ROWS, followsTable } from '../../support/contract';
+import { DOCUMENT, RECORD_ROWS, followsTable } from '../../support/contract';
 import type { ContractTable } from '../../support/contract';
-
-/** The contract's table "Document record". */
-const DOCUMENT: ContractTable = {
-	...RECORD_ROWS,
-	disabled: 'boolean',
-	storageFileId: 'UUID',
-	parserConfig: 'object',
-	pages: 'array',
-	chunks: 'array',
-	sourceConfig: 'object',
-	type: 'string',
-	thumbnail: 'string',
-	parserId: 'string',
-	name: 'string',
-	filePath: 'string',
-	fileUrl: 'string',
-	folder: 'string',
-	size: 'number',
-	mimeType: 'string',
-	tokenNum: 'number',
-	chunkNum: 'number',
-	progress: 'number',
-	processMsg: 'string',
-	processBeginAt: 'date-time',
-	processDuation: 'number',
-	jobId: 'string',
-	options: 'object',
-	metadata: 'object',
-	draft: 'object',
-	parent: 'any',
-};
 
 /** The contract's "Page", and "Chunk" beside it. */
 const PAGE: ContractTable = {

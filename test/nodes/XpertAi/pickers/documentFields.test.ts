@@ -1,45 +1,27 @@
+import { mapValues } from 'lodash';
+
 import { getDocumentFields } from '../../../../nodes/XpertAi/pickers/documentFields';
 import { document } from '../../../../nodes/XpertAi/payloads/document';
+import { DOCUMENT } from '../../support/contract';
 
-/** Every field of the contract's Document record, with the mapper's type. `parent` has none. */
-const TYPES: Record<string, string | undefined> = {
-	id: 'string',
-	createdAt: 'string',
-	updatedAt: 'string',
-	createdById: 'string',
-	updatedById: 'string',
-	disabled: 'boolean',
-	storageFileId: 'string',
-	parserConfig: 'object',
-	pages: 'array',
-	chunks: 'array',
-	sourceConfig: 'object',
-	type: 'string',
-	thumbnail: 'string',
-	parserId: 'string',
-	name: 'string',
-	filePath: 'string',
-	fileUrl: 'string',
-	folder: 'string',
-	size: 'number',
-	mimeType: 'string',
-	tokenNum: 'number',
-	chunkNum: 'number',
-	progress: 'number',
-	processMsg: 'string',
-	processBeginAt: 'string',
-	processDuation: 'number',
-	jobId: 'string',
-	options: 'object',
-	metadata: 'object',
-	draft: 'object',
-	parent: undefined,
-};
+/** The mapper's type for each type of the contract; none where the contract leaves it open. */
+const MAPPER_TYPES = {
+	string: 'string',
+	UUID: 'string',
+	'date-time': 'string',
+	number: 'number',
+	boolean: 'boolean',
+	object: 'object',
+	array: 'array',
+	any: undefined,
+} as const;
 
 describe('the fields of a document in the mapper', () => {
 	it('are all of the contract, each with its type', async () => {
 		const { fields } = await getDocumentFields();
-		expect(Object.fromEntries(fields.map(({ id, type }) => [id, type]))).toEqual(TYPES);
+		expect(Object.fromEntries(fields.map(({ id, type }) => [id, type]))).toEqual(
+			mapValues(DOCUMENT, (type) => MAPPER_TYPES[type]),
+		);
 		expect(fields.map(({ id }) => id).sort()).toEqual(Object.keys(document.shape).sort());
 	});
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { sendWithRetries } from '../../../../nodes/XpertAi/transport/sendWithRetries';
 import type { RetriedRequest } from '../../../../nodes/XpertAi/transport/sendWithRetries';
-import { stoppedClock } from '../ingest/support/clock';
+import { virtualTime } from '../../support/virtualTime';
 import { answered, broken, failed, succeeded } from '../ingest/support/outcomes';
 
 const REQUEST = { method: 'POST' as const, path: '/bulk', body: '[]', timeoutMs: 1000 };
@@ -15,7 +15,7 @@ async function send(
 	changes: Partial<RetriedRequest> = {},
 	requestMs = 0,
 ): Promise<Awaited<ReturnType<typeof sendWithRetries>> & { waits: number[]; sent: unknown[] }> {
-	const clock = stoppedClock();
+	const clock = virtualTime();
 	const sent: unknown[] = [];
 	const respond = async (request: unknown) => {
 		clock.pass(requestMs);
@@ -177,7 +177,7 @@ describe('an execution that is stopped', () => {
 	it('ends a wait at once and sends nothing more', async () => {
 		const stop = new AbortController();
 		const clock = {
-			...stoppedClock(),
+			...virtualTime(),
 			sleep: async (_ms: number, signal?: AbortSignal) => {
 				stop.abort();
 				expect(signal?.aborted).toBe(true);

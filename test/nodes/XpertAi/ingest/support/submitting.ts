@@ -6,8 +6,8 @@ import type {
 } from '../../../../../nodes/XpertAi/ingest/submit';
 import type { Prepared } from '../../../../../nodes/XpertAi/ingest/batches';
 import { prepared } from '../../../support/documents';
+import { virtualTime } from '../../../support/virtualTime';
 import type { BulkServer, ModelDocument } from './bulkServer';
-import { stoppedClock } from './clock';
 
 /** What came of a submission. */
 export interface Submitted {
@@ -54,7 +54,7 @@ export async function submitTo(
 		send: server.send,
 		onOutcome: (result) => told.push(result),
 		goOn: () => true,
-		clock: stoppedClock(),
+		clock: virtualTime(),
 		...changes,
 	});
 	const placesOf: Submitted['placesOf'] = (outcome) =>

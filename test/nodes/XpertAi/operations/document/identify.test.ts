@@ -1,25 +1,26 @@
+import type { INodeParameters } from 'n8n-workflow';
+
 import { derivedId, uuidV5 } from '../../../../../nodes/XpertAi/ingest/identity';
 import { identifier } from '../../../../../nodes/XpertAi/operations/document/identify';
 import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
-import { contextWith, readerOf } from '../../../support/context';
+import { readerOf } from '../../../support/context';
 import { node } from '../../../support/node';
 import { thrownBy } from '../../../support/thrown';
 
 const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 
-/** Identifies a document on a node with these parameters. */
+/** Identifies a document on a node with these parameters; expressions are given as typed as well. */
 function identify(
 	document: DocumentRecord,
 	parameters: Record<string, unknown>,
 	fromFields = false,
+	asTyped: Record<string, unknown> = {},
 ): DocumentRecord {
-	const { context } = readerOf(parameters);
-	const withNode = contextWith({
-		getNode: () => ({ ...node, parameters: parameters as typeof node.parameters }),
-		getNodeParameter: context.getNodeParameter,
+	const reader = readerOf(parameters, 0, {
+		getNode: () => ({ ...node, parameters: { ...parameters, ...asTyped } as INodeParameters }),
 	});
-	return identifier({ context: withNode, itemIndex: 0 }, KNOWLEDGEBASE, fromFields)(document);
+	return identifier(reader, KNOWLEDGEBASE, fromFields)(document);
 }
 
 describe('ids derived from a key', () => {
@@ -67,13 +68,9 @@ describe('ids derived from a key', () => {
 	});
 
 	it('are not made of an expression that came out empty', () => {
-		const reader = readerOf({ documentIdMode: 'derived', documentKey: '' });
-		const context = contextWith({
-			getNode: () => ({ ...node, parameters: { documentKey: '={{ $json.path }}' } }),
-			getNodeParameter: reader.context.getNodeParameter,
-		});
-		const named = identifier({ context, itemIndex: 0 }, KNOWLEDGEBASE, true);
-		expect(thrownBy(() => named({ name: 'a' })).message).toBe(
+		const empty = { documentIdMode: 'derived', documentKey: '' };
+		const typed = { documentKey: '={{ $json.path }}' };
+		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
 			'"Document Key" must not be empty [item 0]',
 		);
 	});

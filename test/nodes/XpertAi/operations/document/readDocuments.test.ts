@@ -1,32 +1,21 @@
-import get from 'lodash/get';
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { readJsonBody } from '../../../../../nodes/XpertAi/execution/readBody';
 import type { ItemReader } from '../../../../../nodes/XpertAi/execution/readFields';
 import { documentFromFields } from '../../../../../nodes/XpertAi/operations/document/readDocuments';
 import { documents } from '../../../../../nodes/XpertAi/payloads/document';
-import { contextWith } from '../../../support/context';
+import { readerOf } from '../../../support/context';
 import { thrownBy } from '../../../support/thrown';
 
 /** The item of a node with these parameters. */
 function itemOf(parameters: Record<string, unknown>, json: IDataObject = {}): ItemReader {
-	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
-		get(parameters, name, fallback) as unknown;
-	return {
-		context: contextWith({
-			getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
-			getInputData: () => [{ json }],
-		}),
-		itemIndex: 0,
-	};
+	return readerOf(parameters, 0, { getInputData: () => [{ json }] });
 }
 
 const byHand = (value: unknown, more = {}) =>
 	documentFromFields(itemOf({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
-const byColumn = (json: IDataObject, more = {}) =>
-	documentFromFields(
-		itemOf({ documentFields: { mappingMode: 'autoMapInputData' }, ...more }, json),
-	);
+const byColumn = (json: IDataObject) =>
+	documentFromFields(itemOf({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
 const byJson = (jsonBody: unknown) =>
 	readJsonBody(itemOf({ bodyMode: 'json', jsonBody }), documents);
 

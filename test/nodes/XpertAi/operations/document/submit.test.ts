@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, NodeExecutionHint } from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { contextWith, readerOf } from '../../../support/context';
+import { readerOf } from '../../../support/context';
 import { BulkServer } from '../../ingest/support/bulkServer';
 
 const MANUAL =
@@ -12,14 +12,13 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 	const hints: NodeExecutionHint[] = [];
 	const progress: string[] = [];
 	const server = new BulkServer();
-	const reader = readerOf({
+	const parameters = {
 		knowledgebaseId: 'kb',
 		bodyMode: 'json',
 		jsonBody: [{ key: 1 }, { key: 2 }],
 		options,
-	});
-	const context = contextWith({
-		getNodeParameter: reader.context.getNodeParameter,
+	};
+	const { context } = readerOf(parameters, 0, {
 		getInputData: () => [{ json: {} }],
 		getMode: () => mode,
 		getWorkflowStaticData: () => ({}),

@@ -1,7 +1,7 @@
 import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
 import type { Fault } from './faults';
-import type { VirtualTime } from './virtualTime';
+import type { VirtualTime } from '../../../support/virtualTime';
 
 export const THREAD = 't1';
 export const QUESTION = 'our question';

@@ -3,8 +3,8 @@ import type { Verdict } from '../../../../../nodes/XpertAi/runs/runAndWait';
 import type { Send } from '../../../../../nodes/XpertAi/transport/request';
 import { ModelServer, QUESTION, THREAD } from './modelServer';
 import type { World } from './modelServer';
-import { virtualTime } from './virtualTime';
-import type { VirtualTime } from './virtualTime';
+import { virtualTime } from '../../../support/virtualTime';
+import type { VirtualTime } from '../../../support/virtualTime';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

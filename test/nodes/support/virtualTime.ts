@@ -1,26 +1,25 @@
-import type { Clock } from '../../../../../nodes/XpertAi/transport/clock';
+import type { Clock } from '../../../nodes/XpertAi/transport/clock';
 
-/** Time that passes only in sleeps and requests, so that hours take no real time. */
+/** Time that passes only in waits and requests, so that hours take no real time. */
 export interface VirtualTime extends Clock {
 	/** Milliseconds since the test began. */
 	elapsed: () => number;
-	/** Lets so much time pass, or as much as there is until the execution is stopped. */
+	/** Lets so much time pass, as a slow request does, or as much as there is until the execution is stopped. */
 	pass: (ms: number) => void;
-	/** When each sleep began, and how long it was to be. */
-	sleeps: Array<{ at: number; ms: number }>;
+	/** How long each wait was to be, in milliseconds. */
+	waits: number[];
 	signal: AbortSignal;
 }
 
 /**
- * Virtual time.
+ * Virtual time; its random number is always the same.
  *
  * @param stopAfterMs when the user stops the execution; never without it
- * @param random what the clock's random number is
  */
-export function virtualTime(stopAfterMs = Infinity, random = 0.5): VirtualTime {
+export function virtualTime(stopAfterMs = Infinity): VirtualTime {
 	const start = Date.UTC(2026, 0, 1);
 	const stop = new AbortController();
-	const sleeps: VirtualTime['sleeps'] = [];
+	const waits: number[] = [];
 	let elapsed = 0;
 	const pass = (ms: number) => {
 		if (stop.signal.aborted) return;
@@ -29,15 +28,15 @@ export function virtualTime(stopAfterMs = Infinity, random = 0.5): VirtualTime {
 	};
 	pass(0);
 	return {
-		sleeps,
+		waits,
 		pass,
 		signal: stop.signal,
 		elapsed: () => elapsed,
 		now: () => start + elapsed,
-		random: () => random,
+		random: () => 0.5,
 		sleep: async (ms, signal) => {
 			if (signal?.aborted) return;
-			sleeps.push({ at: elapsed, ms });
+			waits.push(ms);
 			pass(ms);
 			await Promise.resolve();
 		},
