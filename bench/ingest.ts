@@ -7,6 +7,8 @@ import { NODES_BASE } from './support/paths';
 import { runInChild } from './support/processes';
 import { startServer } from './support/server';
 import type { Arrived, ServerKind } from './support/server';
+import { SHARED_OPTIONS, readShared, runBenchmark, whole, wholes } from './support/settings';
+import type { SharedSettings } from './support/settings';
 import { megabytes, median, table } from './support/table';
 
 const DOCUMENT_BYTES = 1024;
@@ -18,13 +20,11 @@ interface Entry {
 	rounds: Array<Measurement & Arrived>;
 }
 
-interface Settings {
+interface Settings extends SharedSettings {
 	documents: number;
 	httpDocuments: number;
 	rounds: number;
 	concurrency: number[];
-	batchSize: number;
-	server: ServerKind;
 }
 
 function readSettings(): Settings {
@@ -34,27 +34,16 @@ function readSettings(): Settings {
 			'http-documents': { type: 'string', default: '3000' },
 			rounds: { type: 'string', default: '3' },
 			concurrency: { type: 'string', default: '1,5' },
-			'batch-size': { type: 'string', default: '100' },
-			server: { type: 'string', default: 'sandbox' },
+			...SHARED_OPTIONS,
 		},
 	});
-	if (values.server !== 'sandbox' && values.server !== 'bare')
-		throw new Error('--server is sandbox or bare');
 	return {
+		...readShared(values),
 		documents: whole('--documents', values.documents),
 		httpDocuments: whole('--http-documents', values['http-documents']),
 		rounds: whole('--rounds', values.rounds),
-		concurrency: values.concurrency.split(',').map((text) => whole('--concurrency', text)),
-		batchSize: whole('--batch-size', values['batch-size']),
-		server: values.server,
+		concurrency: wholes('--concurrency', values.concurrency),
 	};
-}
-
-function whole(name: string, text: string): number {
-	const number = Number(text);
-	if (!Number.isInteger(number) || number < 1)
-		throw new Error(`${name} takes whole numbers from 1`);
-	return number;
 }
 
 function entriesFor(settings: Settings): Entry[] {
@@ -174,7 +163,4 @@ async function main(): Promise<void> {
 	report(entries);
 }
 
-main().catch((error: unknown) => {
-	console.error(error instanceof Error ? error.message : error);
-	process.exitCode = 1;
-});
+runBenchmark(main);

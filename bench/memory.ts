@@ -4,32 +4,24 @@ import { parseArgs } from 'node:util';
 import type { FileMeasurement, FileTask } from './fileChild';
 import { runInChild } from './support/processes';
 import { startServer } from './support/server';
-import type { ServerKind } from './support/server';
+import { SHARED_OPTIONS, readShared, runBenchmark, wholes } from './support/settings';
+import type { SharedSettings } from './support/settings';
 import { chart, megabytes, table } from './support/table';
 
 const CHART_COLUMNS = 60;
 
-interface Settings {
+interface Settings extends SharedSettings {
 	records: number[];
-	batchSize: number;
-	server: ServerKind;
 }
 
 function readSettings(): Settings {
 	const { values } = parseArgs({
 		options: {
 			records: { type: 'string', default: '10000,100000,1000000' },
-			'batch-size': { type: 'string', default: '100' },
-			server: { type: 'string', default: 'sandbox' },
+			...SHARED_OPTIONS,
 		},
 	});
-	if (values.server !== 'sandbox' && values.server !== 'bare')
-		throw new Error('--server is sandbox or bare');
-	const records = values.records.split(',').map(Number);
-	const batchSize = Number(values['batch-size']);
-	if ([...records, batchSize].some((number) => !Number.isInteger(number) || number < 1))
-		throw new Error('--records and --batch-size take whole numbers from 1');
-	return { records, batchSize, server: values.server };
+	return { ...readShared(values), records: wholes('--records', values.records) };
 }
 
 /** Streams a file of so many records, engine and server both in fresh processes. */
@@ -90,7 +82,4 @@ async function main(): Promise<void> {
 	console.log('* the most that was left after a full garbage collection');
 }
 
-main().catch((error: unknown) => {
-	console.error(error instanceof Error ? error.message : error);
-	process.exitCode = 1;
-});
+runBenchmark(main);

@@ -1,13 +1,12 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { byId } from '../../test/engine/support/locators';
-import { createEngine } from '../support/engine';
-import type { Prepared, Task } from './contender';
+import type { Task } from './contender';
+import { inEngine } from './inEngine';
 
 /** Document: Submit, as built, in n8n's engine; columns are mapped to the document's fields by name. */
 export async function submit({ target, batchSize, concurrency }: Task) {
-	const engine = await createEngine('xpertAi', target.credential);
 	const { fields } = await getDocumentFields();
 	const parameters: INodeParameters = {
 		resource: 'document',
@@ -21,13 +20,5 @@ export async function submit({ target, batchSize, concurrency }: Task) {
 		},
 		options: { batchSize, concurrency },
 	};
-	return (documents: IDataObject[]): Prepared => {
-		const items = documents.map((json) => ({ json }));
-		return {
-			run: async () => {
-				const output = await engine.run(parameters, items);
-				return output.filter(({ json }) => json.outcome === 'stored').length;
-			},
-		};
-	};
+	return await inEngine('xpertAi', target, parameters, ({ outcome }) => outcome === 'stored');
 }
