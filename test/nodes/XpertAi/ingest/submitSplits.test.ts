@@ -150,6 +150,11 @@ describe('what may be stored', () => {
 		['unknown', 'a dropped request and then 401', [gone, answered(401)]],
 		['unknown', 'a dropped request and then 403', [gone, answered(403)]],
 		['unknown', 'a dropped request and then a refused connection', [gone, broken('ECONNREFUSED')]],
+		[
+			'unknown',
+			'a dropped request and then 413, its halves 401',
+			[gone, answered(413), answered(401), answered(401)],
+		],
 		['unknown', '429 and then a dropped request', [answered(429), gone]],
 		['unknown', '504', [answered(504), answered(504)]],
 		['unknown', '520 of a proxy', [answered(520)]],
