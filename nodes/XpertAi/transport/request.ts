@@ -35,7 +35,7 @@ export interface ApiRequest {
 
 /** What came of a request: the parsed answer of any 2xx, or the reason there is none. */
 export type Outcome =
-	| { ok: true; status: number; answer: unknown; requestId?: string }
+	| { ok: true; status: number; answer: unknown }
 	| { ok: false; failure: Failure };
 
 /** Sends one request. Never throws for what the network or the server does. */
@@ -155,7 +155,7 @@ function readResponse(response: IN8nHttpFullResponse, { fail, flawIn, hide }: Re
 		const torn = answer === response.body ? answerFlaw(answer) : undefined;
 		const flaw = torn ?? flawIn?.(answer);
 		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
-		return { ok: true, status, answer, requestId };
+		return { ok: true, status, answer };
 	}
 	if (status >= 300 && status < 400) {
 		const location = headerText(headers.location);

@@ -32,7 +32,7 @@ export interface Fault {
 const reasonWith = (token: string) =>
 	JSON.stringify({ message: 'not today', echo: `Authorization: Bearer ${token}` });
 
-export function send(
+function send(
 	{ response }: Exchange,
 	status: number,
 	body: string,
