@@ -1,10 +1,10 @@
-import { CASES } from './support/cases';
+import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
 /** Servers answer E10 with 400 "not yet implemented"; see the tests of Thread: Copy. */
-const IMPLEMENTED = CASES.filter(({ endpoint }) => endpoint !== 'E10');
+const IMPLEMENTED = ALL_CASES.filter(({ endpoint }) => endpoint !== 'E10');
 
 describe('a good call', () => {
 	it.each(IMPLEMENTED)('$endpoint gives items paired with the input item', async ({ good }) => {
@@ -18,7 +18,7 @@ describe('a good call', () => {
 });
 
 describe('bad input', () => {
-	it.each(CASES)('$endpoint is refused before anything is sent', async ({ bad, refusal }) => {
+	it.each(ALL_CASES)('$endpoint is refused before anything is sent', async ({ bad, refusal }) => {
 		const { error } = await fixture.run(bad(fixture.world));
 		expect(error?.message).toMatch(refusal);
 		expect(error?.name).toBe('NodeOperationError');
@@ -26,7 +26,7 @@ describe('bad input', () => {
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 
-	it.each(CASES)(
+	it.each(ALL_CASES)(
 		'$endpoint goes to the error output, or stays, as On Error says',
 		async ({ bad, refusal }) => {
 			const toErrorOutput = await fixture.run(bad(fixture.world), {
@@ -70,7 +70,7 @@ describe('a server that answers with an error', () => {
 		});
 	});
 
-	it.each(CASES)(
+	it.each(ALL_CASES)(
 		'$endpoint fails with reason, status and request ID',
 		async ({ endpoint, good, request }) => {
 			const { error, outputs } = await fixture.run(good(fixture.world));
@@ -86,7 +86,7 @@ describe('a server that answers with an error', () => {
 		},
 	);
 
-	it.each(CASES)('$endpoint sends each item to the error output, paired', async ({ good }) => {
+	it.each(ALL_CASES)('$endpoint sends each item to the error output, paired', async ({ good }) => {
 		const items = [{ json: { row: 1 } }, { json: { row: 2 } }];
 		const { outputs } = await fixture.run(good(fixture.world), {
 			items,
@@ -103,7 +103,7 @@ describe('a server that answers with an error', () => {
 		});
 	});
 
-	it.each(CASES)(
+	it.each(ALL_CASES)(
 		'$endpoint gives error items on the main output with "Continue"',
 		async ({ good }) => {
 			const { items } = await fixture.run(good(fixture.world), {

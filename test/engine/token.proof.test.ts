@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 
-import { CASES } from './support/cases';
+import { ALL_CASES } from './support/cases';
 import { placesOf } from './support/faultMatrixSecrets';
 import { selfSigned } from './support/faultMatrixTls';
 import { useFixture } from './support/fixture';
@@ -12,7 +12,14 @@ import { useFixture } from './support/fixture';
 const fixture = useFixture();
 
 /** The parameters that hold an ID or a name, by operation; they are where addresses may come in. */
-const ID_NAMES = ['knowledgebaseId', 'threadId', 'assistantId', 'fileId', 'namespace_prefix'];
+const ID_NAMES = [
+	'knowledgebaseId',
+	'threadId',
+	'assistantId',
+	'fileId',
+	'namespace_prefix',
+	'documentIds',
+];
 
 const HOSTILE_IDS = [
 	'https://evil.example/x',
@@ -33,7 +40,7 @@ const withIds = (parameters: INodeParameters, id: string): INodeParameters =>
 		Object.entries(parameters).map(([name, value]) => [name, isId(name) ? id : value]),
 	);
 
-const WITH_IDS = CASES.filter(({ good }) => Object.keys(good({} as never)).some(isId));
+const WITH_IDS = ALL_CASES.filter(({ good }) => Object.keys(good({} as never)).some(isId));
 
 const listen = async (server: Server): Promise<number> => {
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,7 +82,7 @@ describe('an ID that looks like an address', () => {
 describe('the hosts a credential allows', () => {
 	const elsewhere = { allowedHttpRequestDomains: 'domains', allowedDomains: 'api.example.com' };
 
-	it.each(CASES)('hold for $endpoint', async ({ good }) => {
+	it.each(ALL_CASES)('hold for $endpoint', async ({ good }) => {
 		const { error } = await fixture.run(good(fixture.world), { credential: elsewhere });
 		expect(error?.name).toBe('NodeApiError');
 		expect(error?.message).toMatch(
@@ -98,7 +105,7 @@ describe('the hosts a credential allows', () => {
 });
 
 describe('a redirect to another origin', () => {
-	it.each(CASES)('is not followed ($endpoint)', async ({ good }) => {
+	it.each(ALL_CASES)('is not followed ($endpoint)', async ({ good }) => {
 		const reached: unknown[] = [];
 		const other = createServer((request, response) => {
 			reached.push(request.headers);
@@ -122,10 +129,10 @@ describe('a redirect to another origin', () => {
 });
 
 describe('the client secret of a chat session', () => {
-	const chatSession = CASES.find(({ endpoint }) => endpoint === 'E6');
+	const chatSession = ALL_CASES.find(({ endpoint }) => endpoint === 'E6');
 
 	it('comes out of Chat Session: Create only', async () => {
-		for (const { endpoint, good } of CASES) {
+		for (const { endpoint, good } of ALL_CASES) {
 			const { items } = await fixture.run(good(fixture.world));
 			expect(placesOf('client_secret', items).length > 0).toBe(endpoint === 'E6');
 		}
@@ -146,7 +153,7 @@ describe('the client secret of a chat session', () => {
 });
 
 describe('a certificate nobody has signed', () => {
-	it.each(CASES)('keeps $endpoint from sending anything', async ({ good }) => {
+	it.each(ALL_CASES)('keeps $endpoint from sending anything', async ({ good }) => {
 		let requests = 0;
 		const server = createTlsServer(selfSigned('localhost'), (_, response) => {
 			requests += 1;

@@ -1,7 +1,8 @@
-import type { IBinaryData, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
+import { EXTENSION_CASES } from './extensionCases';
 import { byId } from './locators';
 
 /** Records that exist on the sandbox before an operation runs. */
@@ -11,11 +12,14 @@ export interface World {
 	/** A thread that has run and can be read. */
 	ranThreadId: string;
 	storageFileId: string;
-	binary: IBinaryData;
+	/** A knowledgebase with one document in it. */
+	filledKnowledgebaseId: string;
+	documentId: string;
 }
 
 /** How an operation is called, and what must arrive at the server. */
 export interface OperationCase {
+	/** As the sandbox's log of requests names it. */
 	endpoint: string;
 	/** Parameters of a good call. */
 	good: (world: World) => INodeParameters;
@@ -28,7 +32,7 @@ export interface OperationCase {
 const json = (value: unknown) => ({ bodyMode: 'json', jsonBody: JSON.stringify(value) });
 const missingId = '={{ "" }}';
 
-/** Every operation of the node. */
+/** The operations of the contract's seventeen endpoints. */
 export const CASES: OperationCase[] = [
 	{
 		endpoint: 'E1',
@@ -395,8 +399,11 @@ export const CASES: OperationCase[] = [
 	},
 ];
 
+/** Every operation of the node; the one that deletes what others need comes last. */
+export const ALL_CASES: OperationCase[] = [...EXTENSION_CASES, ...CASES];
+
 /** Puts the records the cases need on a fresh sandbox. */
-export async function createWorld(sandbox: Sandbox, binary: IBinaryData): Promise<World> {
+export async function createWorld(sandbox: Sandbox): Promise<World> {
 	const call = async (path: string, body: unknown) => {
 		const response = await fetch(`${sandbox.url}/api/ai${path}`, {
 			method: 'POST',
@@ -406,7 +413,8 @@ export async function createWorld(sandbox: Sandbox, binary: IBinaryData): Promis
 			},
 			body: body instanceof FormData ? body : JSON.stringify(body),
 		});
-		return (await response.json()) as Record<string, string>;
+		const answer = (await response.json()) as Record<string, string>;
+		return Array.isArray(answer) ? (answer[0] as typeof answer) : answer;
 	};
 	const form = new FormData();
 	form.append('file', new Blob(['hello world']), 'hello.txt');
@@ -422,12 +430,17 @@ export async function createWorld(sandbox: Sandbox, binary: IBinaryData): Promis
 		input: { action: 'send', message: { input: { input: 'hi' } } },
 	});
 	const { storageFileId } = await call('/contexts/file', form);
+	const { id: filledKnowledgebaseId } = await call('/knowledges', { name: 'Filled' });
+	const { id: documentId } = await call(`/knowledges/${filledKnowledgebaseId}/bulk`, [
+		{ name: 'guide.md' },
+	]);
 	sandbox.requests.clear();
 	return {
 		knowledgebaseId: String(knowledgebaseId),
 		threadId: String(threadId),
 		ranThreadId: String(ranThreadId),
 		storageFileId: String(storageFileId),
-		binary,
+		filledKnowledgebaseId: String(filledKnowledgebaseId),
+		documentId: String(documentId),
 	};
 }

@@ -1,6 +1,6 @@
-import type { IBinaryData, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
-import { CASES } from './cases';
+import { ALL_CASES } from './cases';
 import type { World } from './cases';
 
 /** Operations that meet faults in the same way. */
@@ -46,6 +46,7 @@ const KIND_OF: Record<string, Kind> = {
 	E12: 'upload',
 	E15: 'read',
 	E16: 'upload',
+	status: 'read',
 };
 
 const ANSWERS: Record<string, unknown> = {
@@ -58,18 +59,21 @@ const ANSWERS: Record<string, unknown> = {
 	E11: { namespaces: [['a']] },
 	E15: { thread_id: 't', status: 'idle', values: { messages: [] } },
 	E17: { raw: [], affected: 1 },
+	process: [{ id: ID, status: 'waiting' }],
+	status: [{ id: ID, status: 'waiting' }],
 };
 
 /** Every operation of the catalogue; Submit twice, because IDs decide what may be sent again. */
-export function matrixOperations(binary: IBinaryData): MatrixOperation[] {
+export function matrixOperations(): MatrixOperation[] {
 	const world: World = {
 		knowledgebaseId: ID,
 		threadId: ID,
 		ranThreadId: ID,
 		storageFileId: ID,
-		binary,
+		filledKnowledgebaseId: ID,
+		documentId: ID,
 	};
-	const contract = CASES.filter(({ endpoint }) => endpoint !== 'E3').map(
+	const others = ALL_CASES.filter(({ endpoint }) => endpoint !== 'E3').map(
 		({ endpoint, good }): MatrixOperation => {
 			const parameters = good(world);
 			return {
@@ -80,7 +84,7 @@ export function matrixOperations(binary: IBinaryData): MatrixOperation[] {
 			};
 		},
 	);
-	return [...contract, submit('withIds'), submit('withoutIds'), ...extensions()];
+	return [...others, submit('withIds'), submit('withoutIds')];
 }
 
 /** A list of the editor, as the fault server sees it. */
@@ -111,13 +115,4 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 		},
 		answer: JSON.stringify(documents),
 	};
-}
-
-function extensions(): MatrixOperation[] {
-	return ['process', 'getStatus'].map((operation) => ({
-		name: `extension document: ${operation}`,
-		kind: operation === 'process' ? 'write' : 'read',
-		parameters: { resource: 'document', operation, knowledgebaseId: ID, documentIds: ID },
-		answer: JSON.stringify([{ id: ID, status: 'waiting' }]),
-	}));
 }

@@ -23,7 +23,7 @@ type Start = () => Promise<Trial>;
 export async function runTrials(engine: Engine, server: FaultServer): Promise<Trial[]> {
 	const binary = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
 	const items = [{ json: {}, binary: { data: binary } }];
-	const operations = matrixOperations(binary);
+	const operations = matrixOperations();
 	const trials = (lasting: boolean, soon: boolean): Start[] =>
 		FAULTS.filter((fault) => isTimeout(fault) === soon).flatMap((fault) =>
 			operations.flatMap((operation) =>

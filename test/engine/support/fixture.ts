@@ -56,7 +56,7 @@ export function useFixture(): Fixture {
 			'hello.txt',
 			'text/plain',
 		);
-		fixture.world = await createWorld(fixture.sandbox, binary);
+		fixture.world = await createWorld(fixture.sandbox);
 		fixture.run = async (parameters, { items, credential, ...options } = {}) =>
 			await fixture.engine.run({
 				parameters,
