@@ -4,13 +4,15 @@ import type { INode } from 'n8n-workflow';
 /** Why a request did not succeed, as plain data, so that callers can decide without exceptions. */
 export interface Failure {
 	/**
-	 * `refused`: not sent, the credential or its restrictions forbid it. `network`: no answer came.
+	 * `refused`: not sent, the credential or its restrictions forbid it. `blocked`: not sent, n8n's
+	 * SSRF protection forbids the address. `network`: no answer came.
 	 * `timeout`: none in time. `cancelled`: the execution was stopped. `redirect`: the server pointed
 	 * elsewhere. `unreadable`: a 2xx whose body is not what this API sends. `status`: any other answer.
 	 * `run`: a run that did not end in an answer, whatever the request did.
 	 */
 	kind:
 		| 'refused'
+		| 'blocked'
 		| 'network'
 		| 'timeout'
 		| 'cancelled'
@@ -45,12 +47,14 @@ const STATUS_HINTS: Record<number, string> = {
 	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
 	403: 'The token is valid but may not do this. Use a key made for this workspace or assistant, and check the ID.',
 	404: 'Check the ID, and that the Base URL of the credential is the address of an Xpert AI server.',
+	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
 	408: 'The server gave up waiting. Run it again, or raise Timeout under Options.',
 	413: 'The server takes up to 50 MB of JSON in one request. Send less at once.',
 	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
 	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check both, then look up the request ID in the log of the server.',
 };
 
+/** By Node's error code, or by what is said where there is none. */
 const NETWORK_REASONS: Record<string, string> = {
 	ECONNREFUSED: 'nothing accepts connections at this address',
 	ENOTFOUND: 'the host name is not known',
@@ -61,6 +65,8 @@ const NETWORK_REASONS: Record<string, string> = {
 	ENETUNREACH: 'the network cannot be reached',
 	// What axios says of a connection that closes while the answer is read.
 	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
+	'Proxy connection ended before receiving CONNECT response':
+		'the proxy closed the connection without an answer',
 	CERT_HAS_EXPIRED: 'its certificate has expired',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
 	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
@@ -99,13 +105,15 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 	switch (kind) {
 		case 'refused':
 			return reason ?? 'The request was not sent';
+		case 'blocked':
+			return `n8n's SSRF protection does not allow requests to ${reason}`;
 		case 'cancelled':
 			// n8n tells an execution that was stopped from one that failed by the word "canceled".
 			return 'The execution was canceled before the server answered';
 		case 'timeout':
 			return 'The server did not answer in time';
 		case 'network':
-			return `The server could not be reached: ${NETWORK_REASONS[code ?? ''] ?? reason ?? 'the connection broke'}${code ? ` (${code})` : ''}`;
+			return `The server could not be reached: ${NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke'}${code ? ` (${code})` : ''}`;
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'run':
@@ -113,7 +121,7 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
 		case 'status':
-			return `The server answered ${status}: ${reason || 'it gave no reason'}`;
+			return `The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`;
 	}
 }
 
@@ -131,10 +139,13 @@ function failureDescription(failure: Failure): string {
 function hintFor({ kind, status }: Pick<Failure, 'kind' | 'status'>): string {
 	return {
 		refused: 'Open the Xpert AI credential and correct it there.',
+		blocked:
+			'Check the Base URL of the credential. If it is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
 		cancelled: '',
 		timeout:
 			'Raise Timeout under Options, or check how busy the server is. The server may still have done the work.',
-		network: 'Check the Base URL of the credential and that the server runs.',
+		network:
+			'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
 		redirect: 'Enter the address the server points to as the Base URL of the credential.',
 		run: 'Look the thread up on the server, or read it with Thread: Get.',
 		unreadable:

@@ -2,6 +2,7 @@ import get from 'lodash/get';
 import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
 import type {
 	ICredentialDataDecryptedObject,
+	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
@@ -90,7 +91,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 			.call(context, CREDENTIAL_NAME, options)
 			.then(
 				(full: IN8nHttpFullResponse) => full,
-				(error: unknown) => networkFailure(error, cancelSignal(context)),
+				(error: unknown) => refusalHead(error) ?? networkFailure(error, cancelSignal(context)),
 			);
 		if ('kind' in response) return fail(response);
 		return readResponse(response, { fail, flawIn, hide: (text) => hideToken(text, token) });
@@ -166,14 +167,37 @@ function readResponse(response: IN8nHttpFullResponse, { fail, flawIn, hide }: Re
 	return fail({ kind: 'status', status, requestId, reason, retryAfterMs });
 }
 
+/**
+ * The head of an answer that said no before its body broke off, which says more than the break: proxies
+ * that refuse a tunnel are cut off so.
+ */
+function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
+	const head: unknown = get(error, 'cause.response');
+	const statusCode: unknown = get(head, 'status');
+	if (typeof statusCode !== 'number' || statusCode < 400) return undefined;
+	const statusMessage = headerText(get(head, 'statusText'));
+	const headers: IDataObject = { ...get(head, 'headers', {}) };
+	return { statusCode, statusMessage, headers, body: '' };
+}
+
 /** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */
 function networkFailure(error: unknown, signal?: AbortSignal): Omit<Failure, 'method' | 'path'> {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
+	const blocked = blockedTarget(error);
+	if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return { kind: 'timeout', code };
 	const reason = get(error, 'cause.message') ?? get(error, 'message');
 	return { kind: 'network', code, reason: typeof reason === 'string' ? reason : undefined };
+}
+
+/** The address or host name n8n's SSRF protection stands before; found out while connecting, axios wraps it too. */
+function blockedTarget(error: unknown): string | undefined {
+	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
+	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
+	if (block === undefined) return undefined;
+	return String(get(block, 'ip') ?? get(block, 'hostname') ?? 'this address');
 }
 
 function hideToken(text: string, token: string): string {

@@ -51,7 +51,7 @@ export function isTransient({ kind, status, code }: Failure): boolean {
  * the server has read it, so it does not count; one with Retry-After comes before.
  */
 export function certainlyNotDone({ kind, status, code, retryAfterMs }: Failure): boolean {
-	if (kind === 'refused') return true;
+	if (kind === 'refused' || kind === 'blocked') return true;
 	if (kind === 'network') return code !== undefined && NEVER_SENT.has(code);
 	return status === 429 || (status === 503 && retryAfterMs !== undefined);
 }

@@ -72,8 +72,12 @@ export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; 
 	return { outcome, sent };
 }
 
-/** An axios error as n8n hands it on: wrapped in a NodeApiError, with the original as its cause. */
-export function wrapped(code: string | undefined, message: string): NodeApiError {
-	const cause = Object.assign(new Error(message), code ? { code } : {});
+/** An error as n8n hands it on: wrapped in a NodeApiError, with the original as its cause. */
+export function wrap(cause: Error): NodeApiError {
 	return new NodeApiError(node, cause as Error & JsonObject);
+}
+
+/** An error of axios, as n8n hands it on. */
+export function wrapped(code: string | undefined, message: string): NodeApiError {
+	return wrap(Object.assign(new Error(message), code ? { code } : {}));
 }

@@ -17,6 +17,11 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 		'Open the Xpert AI credential',
 	],
 	[{ kind: 'refused' }, 'The request was not sent', 'Open the Xpert AI credential'],
+	[
+		{ kind: 'blocked', reason: '10.0.0.5' },
+		"n8n's SSRF protection does not allow requests to 10.0.0.5",
+		'N8N_SSRF_ALLOWED_IP_RANGES',
+	],
 	[{ kind: 'cancelled' }, 'The execution was canceled before the server answered', ''],
 	[
 		{ kind: 'timeout', code: 'ECONNABORTED' },
@@ -34,6 +39,16 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 		'Check the Base URL',
 	],
 	[{ kind: 'network' }, 'The server could not be reached: the connection broke', 'Check the Base'],
+	[
+		{ kind: 'network', reason: 'Proxy connection ended before receiving CONNECT response' },
+		'The server could not be reached: the proxy closed the connection without an answer',
+		'the proxy if n8n uses one',
+	],
+	[
+		{ kind: 'status', status: 407, reason: 'Proxy Authentication Required' },
+		'The proxy answered 407: Proxy Authentication Required',
+		'asks for a user name and password',
+	],
 	[
 		{ kind: 'redirect', status: 302, reason: 'https://sso.example.com' },
 		'The server redirects to https://sso.example.com, which the node does not follow with your token (HTTP 302)',
@@ -133,7 +148,8 @@ describe('the error a user reads', () => {
 		fc.assert(
 			fc.property(
 				fc.string({ minLength: 1 }),
-				fc.integer({ min: 400, max: 599 }),
+				// What a proxy says is told as such.
+				fc.integer({ min: 400, max: 599 }).filter((status) => status !== 407),
 				(reason, status) => {
 					const error = errorFor({ kind: 'status', status, reason });
 					expect(error.message).toBe(`The server answered ${status}: ${reason}`);

@@ -1,6 +1,6 @@
 import { UserError } from 'n8n-workflow';
 
-import { CREDENTIAL, sendOnce, wrapped } from '../../support/sender';
+import { CREDENTIAL, sendOnce, wrap, wrapped } from '../../support/sender';
 import type { Exchange } from '../../support/sender';
 
 const WHERE = { method: 'POST', path: '/api/ai/assistants/count' };
@@ -147,6 +147,25 @@ describe('no answer at all', () => {
 		},
 	);
 
+	it.each(['SsrfBlockedIpError', 'SsrfBlockedHostnameError'])(
+		"is n8n's SSRF protection when that threw %s, before or while connecting",
+		async (name) => {
+			const what = name === 'SsrfBlockedIpError' ? { ip: '10.0.0.5' } : { hostname: '10.0.0.5' };
+			const block = Object.assign(new UserError('The request was blocked'), { name, ...what });
+			// While connecting, axios puts an error of its own around it, under the same name.
+			const around = Object.assign(new Error('The request was blocked', { cause: block }), {
+				name,
+			});
+			for (const thrown of [block, wrap(block), wrap(around)]) {
+				expect(await failureOf({ thrown })).toEqual({
+					...WHERE,
+					kind: 'blocked',
+					reason: '10.0.0.5',
+				});
+			}
+		},
+	);
+
 	it('is a stop when the execution was stopped, whatever the code', async () => {
 		expect(await failureOf({ thrown: wrapped('ERR_CANCELED', 'canceled') })).toMatchObject({
 			kind: 'cancelled',
@@ -174,6 +193,34 @@ describe('no answer at all', () => {
 		expect(Object.keys(await failureOf({ thrown: error })).sort()).toEqual(
 			['code', 'kind', 'method', 'path', 'reason'].sort(),
 		);
+	});
+});
+
+describe('an answer that breaks off', () => {
+	const torn = (status: number, headers = {}) =>
+		wrap(
+			Object.assign(new Error('stream has been aborted'), {
+				code: 'ERR_BAD_RESPONSE',
+				response: { status, statusText: 'Not now', headers },
+			}),
+		);
+
+	it.each([400, 407, 413, 502])('after its head said %i is known by its head', async (status) => {
+		const headers = { 'x-request-id': 'r-1' };
+		expect(await failureOf({ thrown: torn(status, headers) })).toEqual({
+			...WHERE,
+			kind: 'status',
+			status,
+			reason: 'Not now',
+			requestId: 'r-1',
+		});
+	});
+
+	it.each([200, 201, 302])('after its head said %i is the network', async (status) => {
+		expect(await failureOf({ thrown: torn(status) })).toMatchObject({
+			kind: 'network',
+			code: 'ERR_BAD_RESPONSE',
+		});
 	});
 });
 

@@ -25,6 +25,7 @@ describe('what is tried again', () => {
 		['timeout', true],
 		['unreadable', true],
 		['refused', false],
+		['blocked', false],
 		['cancelled', false],
 		['redirect', false],
 	])('%s: %s', (kind, expected) => expect(isTransient(failure({ kind }))).toBe(expected));
@@ -58,6 +59,7 @@ describe('what the server has certainly not done', () => {
 
 	it.each<[Failure['kind'], boolean]>([
 		['refused', true],
+		['blocked', true],
 		['timeout', false],
 		['unreadable', false],
 		['cancelled', false],
