@@ -15,7 +15,7 @@ async function load(size: Pick<Load, 'executions' | 'items'>): Promise<LoadRepor
 		'hostileLoad.ts',
 		'runLoad',
 		{ ...size, target },
-		flags,
+		{ flags },
 	);
 	try {
 		return await result;

@@ -2,12 +2,12 @@ import type { INodeParameters } from 'n8n-workflow';
 import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
 
 import { ALL_CASES } from './support/cases';
 import { placesOf } from './support/faultMatrixSecrets';
 import { selfSigned } from './support/faultMatrixTls';
 import { useFixture } from './support/fixture';
+import { listen } from './support/listen';
 
 const fixture = useFixture();
 
@@ -41,11 +41,6 @@ const withIds = (parameters: INodeParameters, id: string): INodeParameters =>
 	);
 
 const WITH_IDS = ALL_CASES.filter(({ good }) => Object.keys(good({} as never)).some(isId));
-
-const listen = async (server: Server): Promise<number> => {
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	return (server.address() as AddressInfo).port;
-};
 
 describe('an ID that looks like an address', () => {
 	it.each(WITH_IDS)('stays an ID ($endpoint)', async ({ good, request }) => {

@@ -25,18 +25,25 @@ export interface InChild<Result> {
 	result: Promise<Result>;
 }
 
+/** How the process is started. */
+export interface ChildOptions {
+	/** Flags of Node. */
+	flags?: string[];
+	env?: NodeJS.ProcessEnv;
+}
+
 /** Calls a function of a module beside this one in a new process, which lives until it is killed. */
 export function inChild<Result>(
 	module: string,
 	name: string,
 	input: unknown,
-	flags: string[] = [],
+	{ flags = [], env }: ChildOptions = {},
 ): InChild<Result> {
 	const file = path.join(__dirname, module);
 	const child = spawn(
 		process.execPath,
 		[...flags, '-e', LOADER, file, name, JSON.stringify(input)],
-		{ stdio: ['ignore', 'ignore', 'pipe', 'ipc'], cwd: path.resolve(__dirname, '../../..') },
+		{ stdio: ['ignore', 'ignore', 'pipe', 'ipc'], cwd: path.resolve(__dirname, '../../..'), env },
 	);
 	let complaints = '';
 	child.stderr?.on('data', (text: Buffer) => (complaints += String(text)));

@@ -1,0 +1,7 @@
+import type { AddressInfo, Server } from 'node:net';
+
+/** Opens a server on loopback; gives the port it has got. */
+export async function listen(server: Server): Promise<number> {
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,119 @@
+import { escapeRegExp, pickBy } from 'lodash';
+import type { INodeParameters } from 'n8n-workflow';
+
+import { startSandbox } from '../../../sandbox';
+import type { Sandbox } from '../../../sandbox';
+import { ALL_CASES, createWorld } from './cases';
+import type { CredentialData } from './credentials';
+import { inChild } from './hostileChild';
+import type { CallReport, NetworkRun } from './networkRun';
+
+/** Variables of this process that would steer what is tested. */
+const STEERING = /_proxy$|^N8N_|^NODE_/i;
+
+/** Options that make a lasting fault end soon. */
+const SOON: Record<string, INodeParameters> = { E3: { maxTries: 2 } };
+
+/** Servers answer Copy with 400, "not yet implemented". */
+const REFUSED_BY_SERVER = 'E10';
+
+/** What all calls are made with. */
+export interface Surroundings {
+	/** Variables the process is started with. */
+	env: Record<string, string>;
+	/** What differs from the sandbox's credential. */
+	credential?: Partial<CredentialData>;
+	/** Texts besides the token that may come out nowhere. */
+	secrets?: string[];
+}
+
+/** A server, and n8n's engine in a process of its own. */
+export interface Network {
+	sandbox: Sandbox;
+	/** Calls every operation of the node and every list of its pickers. */
+	callAll: (surroundings: Surroundings) => Promise<CallReport[]>;
+}
+
+/** Sets up a server for the tests of a file, with the records the operations need, fresh for every test. */
+export function useNetwork(): Network {
+	const network = {} as Network;
+	beforeAll(async () => {
+		network.sandbox = await startSandbox();
+	});
+	beforeEach(async () => {
+		const { sandbox } = network;
+		sandbox.reset();
+		const world = await createWorld(sandbox);
+		const operations = ALL_CASES.map(({ endpoint, good }) => ({
+			name: endpoint,
+			parameters: { options: SOON[endpoint] ?? {}, ...good(world) },
+		}));
+		network.callAll = async ({ env, credential, secrets = [] }) =>
+			await runInChild(env, {
+				credential: { baseUrl: sandbox.url, accessToken: sandbox.accessToken, ...credential },
+				operations,
+				secrets: [sandbox.accessToken, ...secrets],
+			});
+	});
+	afterAll(async () => await network.sandbox?.close());
+	return network;
+}
+
+async function runInChild(
+	variables: Record<string, string>,
+	input: NetworkRun,
+): Promise<CallReport[]> {
+	const env = { ...pickBy(process.env, (_value, name) => !STEERING.test(name)), ...variables };
+	const { child, result } = inChild<CallReport[]>('networkRun.ts', 'runCalls', input, { env });
+	try {
+		return await result;
+	} finally {
+		child.kill();
+	}
+}
+
+/** Checks that every call has succeeded and has reached the server. */
+export function expectAllToSucceed(reports: CallReport[], { requests }: Sandbox): void {
+	const failed = reports.filter(({ error }) => error !== undefined);
+	expect(failed.map(({ name, error }) => [name, error?.message])).toEqual([
+		[REFUSED_BY_SERVER, expect.stringContaining('not yet implemented')],
+	]);
+	const empty = reports.filter(({ count }) => count === 0);
+	expect(empty.map(({ name }) => name)).toEqual([REFUSED_BY_SERVER]);
+	const reached = new Set(requests.all.map(({ endpoint }) => endpoint));
+	expect(ALL_CASES.filter(({ endpoint }) => !reached.has(endpoint))).toEqual([]);
+	expectNoSecrets(reports);
+}
+
+/** What every call is to come to. */
+export interface ExpectedError {
+	/** How the message begins. */
+	words: string;
+	/** A part of the description. */
+	hint: string;
+	httpCode?: string;
+}
+
+/** Checks that every call has failed in the same plain words. */
+export function expectAllToFail(
+	reports: CallReport[],
+	{ words, hint, httpCode }: ExpectedError,
+): void {
+	expect(reports.map(({ name, error }) => ({ call: name, ...error }))).toEqual(
+		reports.map(({ name }) => ({
+			call: name,
+			name: 'NodeApiError',
+			message: expect.stringMatching(`^${escapeRegExp(words)}`) as string,
+			description: expect.stringContaining(hint) as string,
+			...(httpCode ? { httpCode } : {}),
+		})),
+	);
+	expectNoSecrets(reports);
+}
+
+function expectNoSecrets(reports: CallReport[]): void {
+	expect(reports.length).toBeGreaterThan(ALL_CASES.length);
+	expect(reports.flatMap(({ name, leaks }) => leaks.map((place) => `${name}: ${place}`))).toEqual(
+		[],
+	);
+}
