@@ -3,6 +3,7 @@ import { KINDS, KIND_TITLES } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
 import { rowOf } from './faultMatrixTable';
 import type { Reaction } from './faultMatrixTable';
+import { NETWORK_SECTIONS } from './networkPage';
 
 const INTRO = `# Reliability
 
@@ -76,7 +77,7 @@ long the server asks to wait.
 An answer is held in memory as a whole, as n8n's HTTP helper gives it. One of 200 MB comes through, or fails
 with the words of its status, and takes up to about a gigabyte while it is read. Ask servers for less at
 once with _Limit_.
-
+${NETWORK_SECTIONS}
 ## The access token
 
 - It goes to the origin of the Base URL only. Redirects are not followed, and an ID is always one segment of
