@@ -1,3 +1,7 @@
+// Tests talk to servers on this machine, where a proxy of the environment does not lead.
+const direct = [process.env.no_proxy || process.env.NO_PROXY, '127.0.0.1,localhost,.localhost'];
+process.env.NO_PROXY = process.env.no_proxy = direct.filter(Boolean).join(',');
+
 /** @type {import('jest').Config} */
 module.exports = {
 	testEnvironment: 'node',

@@ -33,6 +33,12 @@ const QUIET_AND_LOCAL = {
 		'mcp-registry,instance-ai,agents,mcp,chat-hub,source-control,external-secrets,ldap,sso-oidc,sso-saml,otel',
 };
 
+/** Variables with which n8n reaches this machine, and so the sandbox, without the proxy the user may have. */
+function withoutProxyToLoopback({ no_proxy, NO_PROXY }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+	const hosts = [no_proxy || NO_PROXY, LOOPBACK, 'localhost'].filter(Boolean).join(',');
+	return { NO_PROXY: hosts, no_proxy: hosts };
+}
+
 /**
  * The environment of an n8n that listens on loopback only, calls nobody by itself, and shares
  * nothing with an n8n the user may have: variables that would steer it are not passed on.
@@ -40,6 +46,7 @@ const QUIET_AND_LOCAL = {
 export function n8nEnvironment(settings: N8nSettings): NodeJS.ProcessEnv {
 	return {
 		...pickBy(process.env, (_value, name) => !LEFT_OUT.test(name)),
+		...withoutProxyToLoopback(process.env),
 		...QUIET_AND_LOCAL,
 		NODE_ENV: 'production',
 		N8N_USER_FOLDER: settings.userFolder,

@@ -51,7 +51,9 @@ export class N8nRestClient {
 	private cookie: string | undefined;
 
 	constructor(readonly url: string) {
-		this.http = axios.create({ baseURL: url, timeout: 60_000, validateStatus: () => true });
+		// n8n is on this machine, where a proxy the user may have does not lead.
+		const own = { timeout: 60_000, proxy: false, validateStatus: () => true } as const;
+		this.http = axios.create({ baseURL: url, ...own });
 	}
 
 	/** Sends any request of the editor API, e.g. `request('GET', '/rest/settings')`. */

@@ -27,7 +27,7 @@ const list = async (methodName: string) =>
 const LISTS = ['searchAssistants', 'searchThreads'];
 const BLOCKED = WORDS.blocked('127.0.0.1');
 
-/** Variables this process may have, which n8n would get too. */
+/** Takes back what the host and the tests set, and what the environment may hold. */
 const NO_PROXY_OF_OURS = { http_proxy: '', NO_PROXY: '', no_proxy: '' };
 
 describe('an n8n whose SSRF protection holds back requests to the server', () => {
