@@ -7,6 +7,9 @@ export const langGraphFields: INodeProperties = {
 	type: 'collection',
 	placeholder: 'Add field',
 	default: {},
+	description: 'What servers that follow the LangGraph protocol take beyond the fields above',
+	// Hidden and not shown: n8n drops values of parameters whose "show" asks for what is in a collection.
+	displayOptions: { hide: { '/options.serverFamily': ['xpert'] } },
 	options: [
 		{
 			displayName: 'After Seconds',

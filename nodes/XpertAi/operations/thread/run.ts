@@ -15,7 +15,7 @@ import { runOptions } from './runOptions';
 export const run: CodedOperation = {
 	value: 'run',
 	name: 'Run and Wait',
-	action: 'Run a thread and wait for the answer',
+	action: 'Ask an assistant',
 	description:
 		'Ask an assistant and wait for its answer, also for many minutes. A wait that breaks is taken up again.',
 	endpoint: 'E4',

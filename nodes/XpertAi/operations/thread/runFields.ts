@@ -7,7 +7,7 @@ import { langGraphFields } from './langGraphFields';
 import { runOptions } from './runOptions';
 
 const threadSource: INodeProperties = {
-	displayName: 'Conversation',
+	displayName: 'Run On',
 	name: 'threadSource',
 	type: 'options',
 	noDataExpression: true,
@@ -24,7 +24,7 @@ const threadSource: INodeProperties = {
 		},
 	],
 	default: 'existing',
-	description: 'Whether to go on with a thread or to start a new conversation',
+	description: 'Where the run takes place: on a thread that is there, or in a new conversation',
 };
 
 const inputType: INodeProperties = {

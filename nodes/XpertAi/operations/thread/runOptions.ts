@@ -1,7 +1,8 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import { optionsField } from '../shared/fields';
 
-/** The collection Options of Run and Wait. */
-export const runOptions = optionsField([
+const options = optionsField([
 	{
 		displayName: 'Deadline (Minutes)',
 		name: 'deadlineMinutes',
@@ -33,7 +34,7 @@ export const runOptions = optionsField([
 			{ name: 'Xpert AI', value: 'xpert' },
 		],
 		default: 'xpert',
-		description: 'Which shape the input is sent in',
+		description: 'Which kind of server runs the thread. LangGraph servers take further fields.',
 	},
 	{
 		displayName: 'Title',
@@ -54,3 +55,6 @@ export const runOptions = optionsField([
 		description: 'What to do when another run is going on on the thread',
 	},
 ]);
+
+/** The collection Options of Run and Wait. A new node says its server, which LangGraph Fields go by. */
+export const runOptions: INodeProperties = { ...options, default: { serverFamily: 'xpert' } };
