@@ -72,7 +72,7 @@ describe('ids derived from a key', () => {
 		});
 		expect(storedNames()).toEqual(['new 0']);
 		expect(hintsOf(result)).toContain(
-			'1 documents came with the ID of an earlier one and replaced it.',
+			'1 document came with the ID of an earlier one and replaced it.',
 		);
 	});
 });

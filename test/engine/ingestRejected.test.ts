@@ -49,7 +49,7 @@ describe('a document the server rejects', () => {
 		);
 		expect(error?.message).toMatch(REASON);
 		expect(error?.message).toMatch(
-			/\. 149 documents are stored, 1 are not stored, 100 were not sent$/,
+			/\. 149 documents are stored, 1 is not stored, 100 were not sent$/,
 		);
 		expect(error?.description).toContain(
 			'A second run replaces documents that carry a UUID as ID and stores all others again.',

@@ -82,7 +82,7 @@ describe('documents from a file', () => {
 			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
 		);
 		expect(error?.message).toBe(
-			'Line 6 of the file is not valid JSON [item 0]. 5 documents are stored, 1 are not stored',
+			'Line 6 of the file is not valid JSON [item 0]. 5 documents are stored, 1 is not stored',
 		);
 		expect(storedNames()).toEqual(names(5));
 	});

@@ -26,6 +26,14 @@ describe('the summary', () => {
 			seconds: expect.any(Number),
 			failed: [],
 		});
+		expect(Object.keys(items[0]?.json ?? {}).slice(0, 6)).toEqual([
+			'documents',
+			'stored',
+			'unchanged',
+			'rejected',
+			'unknown',
+			'failed',
+		]);
 		expect(items[0]?.pairedItem).toEqual(rows(25).map((_, item) => ({ item })));
 	});
 

@@ -1,4 +1,3 @@
-import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failure';
 import { noRequests } from './submit';
 import type { DocumentOutcome, SubmissionCounts } from './submit';
@@ -8,16 +7,16 @@ const MAX_LISTED = 1000;
 
 /** A document that was not stored, or may not have been. */
 export interface FailedDocument {
-	id?: string;
 	name?: string;
 	outcome: 'rejected' | 'unknown';
 	reason: string;
+	id?: string;
 	status?: number;
 }
 
 /** Counts over a whole run, kept without keeping the documents. */
 export class Summary {
-	readonly counts = { documents: 0, stored: 0, rejected: 0, unknown: 0, unchanged: 0 };
+	readonly counts = { documents: 0, stored: 0, unchanged: 0, rejected: 0, unknown: 0 };
 
 	readonly requests = noRequests();
 
@@ -28,7 +27,9 @@ export class Summary {
 		this.counts.documents += 1;
 		this.counts[result.outcome] += 1;
 		if (result.outcome !== 'stored') {
-			this.addFailed({ id, name, outcome: result.outcome, ...reasonOf(result.failure) });
+			const { outcome, failure } = result;
+			const reason = failureMessage(failure);
+			this.addFailed({ name, outcome, reason, id, status: failure.status });
 		}
 	}
 
@@ -69,11 +70,7 @@ export class Summary {
 	}
 }
 
-/** A number with its word. */
+/** A number with its word, or with words that fit it: `counted(1, 'was', 'were')`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
 	return `${count} ${count === 1 ? one : many}`;
-}
-
-function reasonOf(failure: Failure): { reason: string; status?: number } {
-	return { reason: failureMessage(failure), status: failure.status };
 }

@@ -21,20 +21,20 @@ export function outcomeItem(
 ): INodeExecutionData {
 	const { document, batch, attempts, outcome } = result;
 	const { itemIndex } = document.origin;
-	const facts = { id: document.id, name: document.name, outcome };
+	const { id, name } = document;
 	if (result.outcome !== 'stored') {
 		const error = toNodeApiError(result.failure, { node: context.getNode(), itemIndex });
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		const { status } = result.failure;
-		return errorItem(error, itemIndex, { ...facts, status, attempts, batch });
+		return errorItem(error, itemIndex, { name, outcome, id, status, attempts, batch });
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
 	const sent = () => JSON.parse(document.json) as IDataObject;
 	const json: IDataObject = simplify
 		? {
-				id: record?.id ?? document.id,
-				name: record?.name ?? document.name,
+				name: record?.name ?? name,
 				outcome,
+				id: record?.id ?? id,
 				status: result.status,
 				attempts,
 				batch,
@@ -47,7 +47,7 @@ const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 /** The item of a document that an earlier run has stored with the same content. */
 export function unchangedItem({ id, name, origin }: Prepared<Origin>): INodeExecutionData {
-	return { json: { id, name, outcome: 'unchanged' }, pairedItem: { item: origin.itemIndex } };
+	return { json: { name, outcome: 'unchanged', id }, pairedItem: { item: origin.itemIndex } };
 }
 
 /** The item of a record that could not be sent. */
@@ -71,7 +71,7 @@ export function processedItem(
 	const error = new NodeOperationError(context.getNode(), message, { itemIndex });
 	error.message = message;
 	const { id, name } = item.json;
-	return errorItem(error, itemIndex, { id, name, outcome: 'stored', processing });
+	return errorItem(error, itemIndex, { name, outcome: 'stored', id, processing });
 }
 
 function itemOf({ pairedItem }: INodeExecutionData): number {

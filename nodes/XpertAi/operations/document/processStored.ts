@@ -1,4 +1,5 @@
 import { processDocuments } from '../../ingest/processing';
+import { counted } from '../../ingest/summary';
 import type { Clock } from '../../transport/clock';
 import { failureMessage } from '../../transport/failure';
 import type { Failure } from '../../transport/failure';
@@ -58,7 +59,8 @@ export async function processStored(
 		}
 	}
 	if (run.processingFailed > 0) {
-		notes.push(`${run.processingFailed} documents are stored but could not be processed.`);
+		const failed = counted(run.processingFailed, 'document is', 'documents are');
+		notes.push(`${failed} stored but could not be processed.`);
 	}
 	return notes;
 }

@@ -4,6 +4,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { mayContinue } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
 import { steadyContext } from '../../execution/steadyContext';
+import { counted } from '../../ingest/summary';
 import { systemClock } from '../../transport/clock';
 import type { CodedOperation, OperationContext } from '../operation';
 import { processStored } from './processStored';
@@ -42,11 +43,11 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 /** Says how much is stored and what a second run would do. */
 function withCounts(error: ItemError, { summary, notSent }: SubmitRun): ItemError {
 	const { stored, unknown, rejected, unchanged } = summary.counts;
-	const counts = [`${stored} documents are stored`];
-	if (unchanged > 0) counts.push(`${unchanged} were unchanged`);
+	const counts = [`${counted(stored, 'document is', 'documents are')} stored`];
+	if (unchanged > 0) counts.push(`${counted(unchanged, 'was', 'were')} unchanged`);
 	if (unknown > 0) counts.push(`${unknown} may be stored`);
-	if (rejected > 0) counts.push(`${rejected} are not stored`);
-	if (notSent > 0) counts.push(`${notSent} were not sent`);
+	if (rejected > 0) counts.push(`${counted(rejected, 'is', 'are')} not stored`);
+	if (notSent > 0) counts.push(`${counted(notSent, 'was', 'were')} not sent`);
 	error.message = `${error.message}. ${counts.join(', ')}`;
 	const reasons = [...new Set(summary.failed.map(({ reason }) => reason))].slice(0, 3);
 	error.description = [
@@ -85,11 +86,11 @@ function summaryItem(
 	const { requests, ...counts } = summary.requests;
 	const json: IDataObject = {
 		...summary.counts,
-		...counts,
-		attempts: requests,
-		seconds: Math.round(seconds * 1000) / 1000,
-		failed: summary.failed as unknown as IDataObject[],
 		...(notes.length > 0 ? { notes } : {}),
+		failed: summary.failed as unknown as IDataObject[],
+		seconds: Math.round(seconds * 1000) / 1000,
+		attempts: requests,
+		...counts,
 	};
 	return { json, pairedItem: context.getInputData().map((_, item) => ({ item })) };
 }
@@ -102,7 +103,9 @@ function addHints(
 ): void {
 	const messages = [run.summary.line(), ...notes];
 	if (run.replaced > 0) {
-		messages.push(`${run.replaced} documents came with the ID of an earlier one and replaced it.`);
+		messages.push(
+			`${counted(run.replaced, 'document')} came with the ID of an earlier one and replaced it.`,
+		);
 	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
 		messages.push(

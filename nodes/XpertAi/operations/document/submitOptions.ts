@@ -16,7 +16,7 @@ export const submitOptions = optionsField([
 		displayName: 'Batch Size (MB)',
 		name: 'batchMegabytes',
 		type: 'number',
-		typeOptions: { minValue: 0.01, maxValue: 50, numberPrecision: 2 },
+		typeOptions: { minValue: 0.01, maxValue: 50 },
 		default: 8,
 		description: 'Max size of one request. Servers take up to 50 MB.',
 	},

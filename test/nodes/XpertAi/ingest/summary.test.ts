@@ -1,5 +1,5 @@
 import type { Prepared } from '../../../../nodes/XpertAi/ingest/batches';
-import { Summary } from '../../../../nodes/XpertAi/ingest/summary';
+import { Summary, counted } from '../../../../nodes/XpertAi/ingest/summary';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
@@ -85,4 +85,13 @@ describe('the summary of a run', () => {
 			'Documents: 2 stored, 4 unchanged and not sent, 1 rejected, 3 unknown (3 batches, 7 requests tried again).',
 		);
 	});
+});
+
+it.each([
+	[0, '0 documents were', '0 batches'],
+	[1, '1 document was', '1 batch'],
+	[2, '2 documents were', '2 batches'],
+])('a count of %i has the words that fit it', (count, documents, batches) => {
+	expect(counted(count, 'document was', 'documents were')).toBe(documents);
+	expect(counted(count, 'batch', 'batches')).toBe(batches);
 });

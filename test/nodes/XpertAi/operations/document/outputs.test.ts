@@ -42,6 +42,12 @@ describe('the item of a stored document', () => {
 		});
 	});
 
+	it('begins with what a user looks for', () => {
+		const { json } = outcomeItem(context, stored({ id: ID, name: 'a' }), true);
+		expect(Object.keys(json)).toEqual(['name', 'outcome', 'id', 'status', 'attempts', 'batch']);
+		expect(Object.keys(unchangedItem(document).json)).toEqual(['name', 'outcome', 'id']);
+	});
+
 	it('knows the id the server made, and else the one that was sent', () => {
 		expect(outcomeItem(context, stored({ id: 'new' }), true).json).toMatchObject({
 			id: 'new',
@@ -74,6 +80,7 @@ describe('the item of a document that is not stored', () => {
 	it('is one n8n moves to the error output, with all that is known', () => {
 		const { json, pairedItem: paired } = failed('rejected');
 		expect(Object.keys(json)).toEqual(['error', 'details']);
+		expect(Object.keys(json.details ?? {}).slice(0, 3)).toEqual(['name', 'outcome', 'id']);
 		expect(json).toMatchObject({
 			error: 'The server answered 422: no',
 			details: {
