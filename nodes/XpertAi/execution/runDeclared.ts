@@ -63,7 +63,8 @@ export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEO
 
 /** Seconds of the option Timeout as milliseconds. */
 export function readTimeoutMs(reader: ItemReader, defaultSeconds: number): number {
-	return readNumber(reader, 'options.timeout', 'Timeout', timeoutSeconds, defaultSeconds) * 1000;
+	const { timeout } = DISPLAY_NAMES;
+	return readNumber(reader, 'options.timeout', timeout, timeoutSeconds, defaultSeconds) * 1000;
 }
 
 function readPath(reader: ItemReader, template: string): string {

@@ -1,3 +1,5 @@
+import dropWhile from 'lodash/dropWhile';
+import takeWhile from 'lodash/takeWhile';
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
@@ -5,6 +7,8 @@ import { isCoded } from './operation';
 import type { DeclaredOperation, Operation, Resource } from './operation';
 import {
 	bodyMode,
+	emptyOrJson,
+	isContainer,
 	jsonBodyField,
 	limit,
 	optionsField,
@@ -80,8 +84,12 @@ export function bodyProperties(
 	paging: INodeProperties[] = [],
 ): INodeProperties[] {
 	return [
-		bodyMode,
-		...updateDisplayOptions({ show: { bodyMode: ['fields'] } }, [...paging, ...fields]),
+		fields.length > 0 ? bodyMode : emptyOrJson,
+		...updateDisplayOptions({ show: { bodyMode: ['fields'] } }, [
+			...takeWhile(fields, (field) => !isContainer(field)),
+			...paging,
+			...dropWhile(fields, (field) => !isContainer(field)),
+		]),
 		...updateDisplayOptions({ show: { bodyMode: ['json'] } }, [jsonBodyField(example)]),
 	];
 }

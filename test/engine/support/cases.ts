@@ -205,7 +205,7 @@ export const CASES: OperationCase[] = [
 			operation: 'create',
 			additionalFields: { expires_after: 1.5 },
 		}),
-		refusal: /"Expires After" must be a whole number, but is 1\.5 \[item 0\]/,
+		refusal: /"Expires After \(Seconds\)" must be a whole number, but is 1\.5 \[item 0\]/,
 	},
 	{
 		endpoint: 'E7',
@@ -341,7 +341,7 @@ export const CASES: OperationCase[] = [
 			operation: 'create',
 			additionalFields: { options: '={{ 5 }}' },
 		}),
-		refusal: /"Options" must be an object \(JSON\), but is 5 \[item 0\]/,
+		refusal: /"Conversation Options" must be an object \(JSON\), but is 5 \[item 0\]/,
 	},
 	{
 		endpoint: 'E14',

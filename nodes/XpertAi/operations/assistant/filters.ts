@@ -4,7 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../../transport/answer';
 import type { FieldValues } from '../operation';
-import { fieldCollection } from '../shared/fields';
+import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
 
 /** The filters that E7 and E9 share. */
 export const assistantFilters: INodeProperties = fieldCollection('filters', [
@@ -13,6 +13,7 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		name: 'graph_id',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the graph the assistant runs; some servers ignore it',
 	},
 	{
@@ -44,7 +45,7 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		name: 'workspaceId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the workspace the assistant is in',
 	},
 ]);

@@ -16,12 +16,12 @@ export const create: DeclaredOperation = {
 			idField('assistantId', 'The assistant the session talks to', false),
 			fieldCollection('additionalFields', [
 				{
-					displayName: 'Expires After',
+					displayName: 'Expires After (Seconds)',
 					name: 'expires_after',
 					type: 'number',
 					typeOptions: { minValue: 1, numberPrecision: 0 },
 					default: 600,
-					description: 'Seconds until the client secret is no longer valid',
+					description: 'How long the client secret is valid',
 				},
 				{
 					displayName: 'User',

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { conversation } from '../../payloads/conversation';
 import type { DeclaredOperation } from '../operation';
-import { fieldCollection } from '../shared/fields';
+import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const fields: INodeProperties[] = [
@@ -11,11 +11,11 @@ const fields: INodeProperties[] = [
 		name: 'xpertId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the assistant the conversation belongs to',
 	},
 	{
-		displayName: 'Options',
+		displayName: 'Conversation Options',
 		name: 'options',
 		type: 'json',
 		default: '{}',
@@ -26,6 +26,7 @@ const fields: INodeProperties[] = [
 		name: 'projectId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the project the conversation belongs to; needs an assistant as well',
 	},
 	{
@@ -33,6 +34,7 @@ const fields: INodeProperties[] = [
 		name: 'threadId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description:
 			'ID the thread of the conversation gets. The server makes one when it is left out.',
 	},

@@ -5,7 +5,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { conversationSearch } from '../../payloads/conversation';
 import type { DeclaredOperation, FieldValues } from '../operation';
-import { fieldCollection } from '../shared/fields';
+import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const filters: INodeProperties[] = [
@@ -14,7 +14,7 @@ const filters: INodeProperties[] = [
 		name: 'xpertId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the assistant the conversation is with',
 	},
 	{
@@ -67,6 +67,7 @@ const filters: INodeProperties[] = [
 		name: 'threadId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the thread of the conversation',
 	},
 	{

@@ -6,7 +6,7 @@ export const create = uploadOperation({
 	face: {
 		value: 'create',
 		name: 'Create',
-		action: 'Create a file',
+		action: 'Upload a file',
 		description: 'Upload a file; the ID it gets is what a document takes as its Storage File ID',
 		endpoint: 'E16',
 	},

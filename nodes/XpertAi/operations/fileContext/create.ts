@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { PARSE_MODES, fileContextParts } from '../../payloads/file';
-import { enumOptions } from '../shared/fields';
+import { ID_PLACEHOLDER, enumOptions } from '../shared/fields';
 import { targetField } from '../shared/targetField';
 import { uploadOperation } from '../shared/upload';
 
@@ -11,6 +11,7 @@ const parts: INodeProperties[] = [
 		name: 'xpertId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the assistant the file is for',
 	},
 	{
@@ -18,6 +19,7 @@ const parts: INodeProperties[] = [
 		name: 'conversationId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the conversation the file belongs to',
 	},
 	{
@@ -33,6 +35,7 @@ const parts: INodeProperties[] = [
 		name: 'projectId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the project the file belongs to',
 	},
 	{
@@ -49,6 +52,7 @@ const parts: INodeProperties[] = [
 		name: 'threadId',
 		type: 'string',
 		default: '',
+		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the thread the file belongs to',
 	},
 	{
@@ -65,7 +69,7 @@ export const create = uploadOperation({
 	face: {
 		value: 'create',
 		name: 'Create',
-		action: 'Create a file context',
+		action: 'Upload a file for assistants',
 		description:
 			'Upload a file for assistants to read; its storageFileId is what File Context: Delete takes',
 		endpoint: 'E12',

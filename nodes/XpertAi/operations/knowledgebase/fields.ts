@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { KNOWLEDGEBASE_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
-import { enumOptions } from '../shared/fields';
+import { ID_PLACEHOLDER, enumOptions } from '../shared/fields';
 import { parserConfigField } from '../shared/parserConfig';
 
 /** What Simplify keeps of a knowledgebase, which real servers answer with over 40 fields. */
@@ -39,6 +39,7 @@ const copilotModelField: INodeProperties = {
 			name: 'copilotId',
 			type: 'string',
 			default: '',
+			placeholder: ID_PLACEHOLDER,
 			description: 'ID of the copilot that offers the model',
 		},
 		{
@@ -72,7 +73,6 @@ const recallField: INodeProperties = {
 			displayName: 'Score',
 			name: 'score',
 			type: 'number',
-			typeOptions: { numberPrecision: 4 },
 			default: 0.5,
 			description: 'Lowest score a chunk may have, as a decimal number',
 		},
@@ -110,7 +110,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		name: 'integrationId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		placeholder: ID_PLACEHOLDER,
 		description: 'UUID of the integration of the knowledge base system',
 	},
 	parserConfigField('How documents are cut into chunks. Replaces earlier settings as a whole.'),
@@ -140,7 +140,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		name: 'workspaceId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
+		placeholder: ID_PLACEHOLDER,
 		description: 'UUID of the workspace that owns the knowledgebase',
 	},
 ];

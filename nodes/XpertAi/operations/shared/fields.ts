@@ -8,14 +8,23 @@ export const DISPLAY_NAMES = {
 	fileId: 'File',
 	documentIds: 'Document IDs',
 	jsonBody: 'JSON Body',
+	timeout: 'Timeout (Seconds)',
 } as const;
 
 type IdName = 'knowledgebaseId' | 'threadId' | 'assistantId' | 'fileId';
+
+/** What an ID looks like. */
+export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
 /** List searches of the records that a contract endpoint can list. */
 const LIST_METHODS: Partial<Record<IdName, string>> = {
 	assistantId: 'searchAssistants',
 	threadId: 'searchThreads',
+};
+
+/** What to enter where a record has several ids. */
+const ID_HINTS: Partial<Record<IdName, string>> = {
+	fileId: 'Enter the storageFileId that File Context: Create gave',
 };
 
 /** The field that chooses one record: from a list where the API has one, and by its id. */
@@ -28,19 +37,22 @@ export function idField(name: IdName, description: string, required = true): INo
 		default: { mode: searchListMethod ? 'list' : 'id', value: '' },
 		required,
 		description,
-		modes: [...(searchListMethod ? listModes(searchListMethod) : []), ...idModes()],
+		modes: [
+			...(searchListMethod ? listModes(searchListMethod) : []),
+			...idModes(ID_HINTS[name] ?? 'Enter the ID, or paste the URL of its page'),
+		],
 	};
 }
 
-function idModes(): INodePropertyMode[] {
+function idModes(hint: string): INodePropertyMode[] {
 	const { modes } = {
 		modes: [
 			{
 				displayName: 'By ID',
 				name: 'id',
 				type: 'string' as const,
-				placeholder: 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737',
-				hint: 'Enter the ID, or paste an address that holds it',
+				placeholder: ID_PLACEHOLDER,
+				hint,
 			},
 		],
 	};
@@ -77,6 +89,16 @@ export const bodyMode: INodeProperties = {
 	],
 	default: 'fields',
 	description: 'Whether to fill in fields or to give the whole request body as JSON',
+};
+
+/** The choice where the API's specification shows no field of the body. */
+export const emptyOrJson: INodeProperties = {
+	...bodyMode,
+	options: [
+		{ name: 'Empty', value: 'fields', description: 'Send an empty object' },
+		...(bodyMode.options ?? []).slice(1),
+	],
+	description: 'Whether to send an empty body or one of your own as JSON',
 };
 
 /** The body as JSON text or an expression. */
@@ -127,12 +149,12 @@ export const DEFAULT_TIMEOUT_SECONDS = 120;
 /** How long to wait for the server; n8n's own limit of 300 seconds never applies. */
 export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodeProperties {
 	return {
-		displayName: 'Timeout',
+		displayName: DISPLAY_NAMES.timeout,
 		name: 'timeout',
 		type: 'number',
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,
-		description: 'Seconds to wait for the answer to one request',
+		description: 'How long to wait for the answer to one request',
 	};
 }
 

@@ -5,13 +5,14 @@ export function namespaceField(
 	name: string,
 	displayName: string,
 	description: string,
+	placeholder = 'e.g. memories/user-1',
 ): INodeProperties {
 	return {
 		displayName,
 		name,
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. memories/user-1',
+		placeholder,
 		description: `${description}, its elements separated by slashes. An expression may give a list.`,
 	};
 }

@@ -1,6 +1,6 @@
 import { storeSearch } from '../../payloads/store';
 import type { DeclaredOperation } from '../operation';
-import { fieldCollection } from '../shared/fields';
+import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
 import { namespaceElements, namespaceField } from './fields';
 
 export const searchItems: DeclaredOperation = {
@@ -17,6 +17,7 @@ export const searchItems: DeclaredOperation = {
 				'namespace_prefix',
 				'Namespace Prefix',
 				'Namespace to search below; Xpert AI servers want an assistant ID as its first element',
+				`${ID_PLACEHOLDER}/memories`,
 			),
 			fieldCollection('filters', [
 				{

@@ -72,7 +72,7 @@ const WORDING: Array<[string, string, unknown, string]> = [
 		'chatSession',
 		'create',
 		{ expires_after: 1.5 },
-		'"Expires After" must be a whole number, but is 1.5 [item 0]',
+		'"Expires After (Seconds)" must be a whole number, but is 1.5 [item 0]',
 	],
 	[
 		'assistant',

@@ -94,6 +94,43 @@ describe('the parameters of the node', () => {
 		expect(limit && shows(limit)).toMatchObject({ returnAll: [false], bodyMode: ['fields'] });
 	});
 
+	it('ask what to search for before how many results, and filters last', () => {
+		const names = (title: string) => {
+			const found = OPERATIONS.find((operation) => operation.title === title);
+			return found ? propertiesOf(found.resource, found.operation).map(({ name }) => name) : [];
+		};
+		expect(names('store: searchItems')).toEqual([
+			'bodyMode',
+			'namespace_prefix',
+			'returnAll',
+			'limit',
+			'filters',
+			'jsonBody',
+			'options',
+		]);
+	});
+
+	it('call a body without fields empty', () => {
+		const bodies = WITH_BODY.filter(
+			({ operation }) => !isCoded(operation) && operation.body?.fields.length === 0,
+		);
+		expect(bodies.map(({ title }) => title)).toEqual(['thread: copy']);
+		for (const { resource, operation } of bodies) {
+			const mode = propertiesOf(resource, operation).find(named('bodyMode'));
+			expect(mode?.options?.map(({ name }) => name)).toEqual(['Empty', 'JSON']);
+		}
+	});
+
+	it('name the unit of every length of time', () => {
+		const times = ALL.filter(({ property: { name } }) =>
+			/^(timeout|expires_after|after_seconds|.*Minutes)$/.test(name),
+		);
+		expect(times.length).toBeGreaterThan(OPERATIONS.length);
+		expect(
+			where(times.filter(({ property }) => !/(Seconds|Minutes)\)?$/.test(property.displayName))),
+		).toEqual([]);
+	});
+
 	it.each(OPERATIONS)(
 		'of $title end with Options, a time limit among them',
 		({ resource, operation }) => {
