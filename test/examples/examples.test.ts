@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ResourceMapperField } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { exampleFiles } from '../../host/examples';
+import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
+
+/** Side of a square of n8n's grid, of a node, and the room below it for its name. */
+const GRID = 16;
+const NODE = 96;
+const NAME = 64;
+
+const place = z.tuple([z.number(), z.number()]);
+const mapping = z.object({ value: z.record(z.unknown()).nullable(), schema: z.unknown() });
+const example = z
+	.object({
+		nodes: z.array(
+			z
+				.object({
+					name: z.string(),
+					type: z.string(),
+					position: place,
+					parameters: z
+						.object({
+							width: z.number().optional(),
+							height: z.number().optional(),
+							documentFields: mapping.passthrough().optional(),
+						})
+						.passthrough(),
+				})
+				.passthrough(),
+		),
+	})
+	.passthrough();
+
+type Example = z.infer<typeof example>;
+type Node = Example['nodes'][number];
+
+const pathOf = (file: string) => path.resolve(__dirname, '../../examples', file);
+const read = (file: string) => example.parse(JSON.parse(readFileSync(pathOf(file), 'utf8')));
+
+const isNote = ({ type }: Node) => type === 'n8n-nodes-base.stickyNote';
+
+/** What a node covers on the canvas. */
+function area({ position: [x, y], parameters: { width = NODE, height = NODE + NAME } }: Node) {
+	return { left: x, top: y, right: x + width, bottom: y + height };
+}
+
+function overlap(one: Node, other: Node): boolean {
+	const [a, b] = [area(one), area(other)];
+	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+/** The schema of a mapping as the editor saves it: the fields that hold a value are not removed. */
+async function schemaFor(value: Record<string, unknown> | null): Promise<ResourceMapperField[]> {
+	const { fields } = await getDocumentFields();
+	return fields.map((field) => ({ ...field, removed: !(field.id in (value ?? {})) }));
+}
+
+describe.each(exampleFiles())('the example %s', (file) => {
+	it('stands on the grid of the canvas, nothing on top of anything', () => {
+		const { nodes } = read(file);
+		const measures = nodes.flatMap(({ position, parameters: { width = 0, height = 0 } }) => [
+			...position,
+			width,
+			height,
+		]);
+		expect(measures.filter((measure) => measure % GRID !== 0)).toEqual([]);
+		const pairs = nodes.flatMap((one, index) =>
+			nodes.slice(index + 1).map((other) => [one, other]),
+		);
+		const covered = pairs.filter(([one, other]) => one && other && overlap(one, other));
+		expect(covered.map((pair) => pair.map(({ name }) => name))).toEqual([]);
+		expect(nodes.filter(isNote)).toHaveLength(1);
+	});
+
+	// UPDATE_DOCS=1 writes the fields anew; `npm run format` then lays the file out.
+	it('holds the fields of a mapping as the editor saves them', async () => {
+		const workflow = read(file);
+		for (const { parameters } of workflow.nodes) {
+			const { documentFields } = parameters;
+			if (documentFields) documentFields.schema = await schemaFor(documentFields.value);
+		}
+		if (process.env.UPDATE_DOCS === '1') {
+			writeFileSync(pathOf(file), JSON.stringify(workflow, undefined, '\t'));
+		}
+		expect(read(file)).toEqual(workflow);
+	});
+});
