@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * What `n8n-node build` does not do: it compiles and copies images, from every folder of the
- * repository. Here the rest of the assets is added, what is not ours to ship is taken out, and the
+ * What `n8n-node build` does not do: it compiles, and copies images and previews of the node's output,
+ * from every folder of the repository. Here the rest of the assets is added, what is not ours to ship is taken out, and the
  * built package is checked the way n8n will load it.
  */
 const assert = require('node:assert/strict');
@@ -38,6 +38,7 @@ async function checkPackage() {
 	for (const file of packageJson.n8n.nodes) {
 		const node = load(file, '.node.js');
 		checkIcons(node.description.icon, file);
+		checkPreviews(node.description.version, file);
 		const codex = require(path.resolve(file.replace(/\.js$/, '.json')));
 		assert.equal(
 			codex.node,
@@ -45,6 +46,17 @@ async function checkPackage() {
 			'codex names the node',
 		);
 	}
+}
+
+/**
+ * The folder n8n takes previews of the node's output from.
+ *
+ * @param {number} version
+ * @param {string} file
+ */
+function checkPreviews(version, file) {
+	const folder = path.resolve(path.dirname(file), '__schema__', `v${version}.0.0`);
+	assert.ok(existsSync(folder), `${file}: previews of version ${version} are in the package`);
 }
 
 /**

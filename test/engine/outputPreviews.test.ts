@@ -1,0 +1,108 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { loadOutputSchema } from 'n8n-core';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { recordings } from '../sandbox/support/recordings';
+import type { Exchange } from '../sandbox/support/recordings';
+import { CASES } from './support/cases';
+import type { World } from './support/cases';
+import type { NodeResult } from './support/engine';
+import { useFixture } from './support/fixture';
+import { previewOf } from './support/outputPreviews';
+
+const NODE = 'nodes/XpertAi';
+const FOLDER = path.resolve(__dirname, '../..', NODE, '__schema__/v1.0.0');
+const BUILT = path.resolve(__dirname, '../../dist', NODE);
+
+const fixture = useFixture();
+
+/** Xpert AI's two routes outside the contract, of a document that is being processed. */
+const EXTENSIONS = ['process', 'getStatus'].map((operation) => ({
+	endpoint: operation === 'process' ? 'process' : 'status',
+	good: ({ knowledgebaseId }: World): INodeParameters => ({
+		resource: 'document',
+		operation,
+		knowledgebaseId,
+		documentIds: fixture.sandbox.store.putDocument({ knowledgebaseId, ...PROCESSED }).id,
+	}),
+}));
+
+const PROCESSED = {
+	name: 'guide.md',
+	type: 'md',
+	filePath: 'handbook/guide.md',
+	mimeType: 'text/markdown',
+	size: 2048,
+	status: 'running',
+	progress: 50,
+};
+
+/** No recorded server could copy a thread: nothing tells what comes back. */
+const WITHOUT_PREVIEW = ['E10'];
+
+const OPERATIONS = [...CASES, ...EXTENSIONS].filter(
+	({ endpoint }) => !WITHOUT_PREVIEW.includes(endpoint),
+);
+
+/** Recorded answers of successes; of long ones only the beginning was kept, so they are left out. */
+function recordedAnswers(endpoint: string): Array<Exchange['response']> {
+	const file = endpoint.replace(/^E(\d)$/, 'E0$1');
+	return (recordings().get(file) ?? [])
+		.map(({ response }) => response)
+		.filter(({ status, body }) => status < 300 && typeof body !== 'string');
+}
+
+/** What comes out of the node for every recorded answer; where there is none, for the sandbox's. */
+async function outputsOf({ endpoint, good }: (typeof OPERATIONS)[number]): Promise<IDataObject[]> {
+	const parameters = good(fixture.world);
+	// The answer of a run alone does not tell how the run went.
+	const recorded = endpoint === 'E4' ? [] : recordedAnswers(endpoint);
+	if (recorded.length === 0) return jsonOf(await fixture.run(parameters));
+	const outputs: IDataObject[] = [];
+	const all = 'limit' in parameters ? { ...parameters, limit: 100 } : parameters;
+	for (const { status, body } of recorded) {
+		fixture.sandbox.faults.add({ endpoint, do: 'status', status, body });
+		outputs.push(...jsonOf(await fixture.run(all)));
+		fixture.sandbox.faults.clear();
+	}
+	return outputs;
+}
+
+const jsonOf = ({ items }: NodeResult) => items.map(({ json }) => json);
+
+function fileOf({ good }: (typeof OPERATIONS)[number]): string {
+	const { resource, operation } = good(fixture.world);
+	return path.join(FOLDER, String(resource), `${String(operation)}.json`);
+}
+
+describe('the preview of the output that the editor shows before a node has run', () => {
+	// UPDATE_DOCS=1 writes the previews anew.
+	it.each(OPERATIONS)('$endpoint is what the recorded answers come out as', async (operation) => {
+		const preview = previewOf(await outputsOf(operation));
+		const file = fileOf(operation);
+		if (process.env.UPDATE_DOCS === '1') {
+			mkdirSync(path.dirname(file), { recursive: true });
+			writeFileSync(file, `${JSON.stringify({ ...preview, version: 1 }, undefined, '\t')}\n`);
+		}
+		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...preview, version: 1 });
+	});
+
+	it.each(OPERATIONS)('$endpoint is found by n8n in the built package', (operation) => {
+		const { resource, operation: name } = operation.good(fixture.world);
+		const found = loadOutputSchema({
+			nodeDir: BUILT,
+			version: 1,
+			resource: String(resource),
+			operation: String(name),
+		});
+		expect(found).toEqual(JSON.parse(readFileSync(fileOf(operation), 'utf8')));
+	});
+
+	it('is there for no other operation', () => {
+		const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+			.map((name) => path.join(FOLDER, name))
+			.filter((name) => name.endsWith('.json'));
+		expect(files.sort()).toEqual(OPERATIONS.map(fileOf).sort());
+	});
+});
