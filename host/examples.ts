@@ -64,7 +64,9 @@ export function toNewWorkflow(
 			),
 		}),
 	}));
-	return { name: file.name, nodes, connections: file.connections, settings: file.settings ?? {} };
+	const { name, connections, settings = {} } = file;
+	// Without pinned data, be it none, n8n cannot execute a single step of the workflow.
+	return { name, nodes, connections, settings, pinData: {} };
 }
 
 /** Whether a workflow is of use only when it is active: it was exported so, or has a webhook. */

@@ -9,7 +9,7 @@ import { useHarness } from './support/harness';
 
 const harness = useHarness();
 const QUESTION = 'How do I reset the device?';
-const ASK = 'Run a thread and wait for the answer';
+const ASK = 'Ask an assistant';
 
 describe('the node in the editor, from the search to the answer', () => {
 	let window: EditorWindow;

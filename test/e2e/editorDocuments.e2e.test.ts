@@ -120,6 +120,8 @@ describe('documents and answers in the editor', () => {
 		await window.page.getByRole('button', { name: 'Execute workflow' }).last().click();
 		const success = window.find('canvas-node-status-success', window.node('Submit Documents'));
 		await success.waitFor({ timeout: 30_000 });
+		// The last node has ended before the execution has.
+		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
 		await window.screenshot(readmePicture('canvas'));
 
 		await window.openNode('Submit Documents');

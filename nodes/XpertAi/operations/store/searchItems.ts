@@ -17,7 +17,7 @@ export const searchItems: DeclaredOperation = {
 				'namespace_prefix',
 				'Namespace Prefix',
 				'Namespace to search below; Xpert AI servers want an assistant ID as its first element',
-				`${ID_PLACEHOLDER}/memories`,
+				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('filters', [
 				{
