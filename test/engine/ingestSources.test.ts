@@ -92,7 +92,9 @@ describe('documents from a file', () => {
 			{ ...fromFile, binaryPropertyName: 'attachment' },
 			{ items: [await file('{}')] },
 		);
-		expect(error?.message).toMatch(/"Input Binary Field" must name a binary field .*"attachment"/);
+		expect(error?.message).toMatch(
+			/"Input Binary Field" names "attachment", but the item has only data /,
+		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

@@ -320,8 +320,7 @@ export const CASES: OperationCase[] = [
 		}),
 		request: () => ({ method: 'POST', path: '/api/ai/contexts/file' }),
 		bad: () => ({ resource: 'fileContext', operation: 'create', binaryPropertyName: 'attachment' }),
-		refusal:
-			/"Input Binary Field" must name a binary field of the item; this item has data, but is "attachment" \[item 0\]/,
+		refusal: /"Input Binary Field" names "attachment", but the item has only data \[item 0\]/,
 	},
 	{
 		endpoint: 'E13',

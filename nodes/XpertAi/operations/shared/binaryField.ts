@@ -1,6 +1,6 @@
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 
-import { badInput } from '../../execution/badInput';
+import { badInput, quoted } from '../../execution/badInput';
 import { readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 
@@ -35,13 +35,12 @@ export function readBinaryField(reader: ItemReader): BinaryField {
 	const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 	if (binary) return { property, binary };
 	const found = Object.keys(fields);
-	const offer = found.length > 0 ? `this item has ${found.join(', ')}` : 'this item has none';
+	const offer = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
 	const source = { node: context.getNode(), itemIndex };
 	throw badInput(
 		source,
 		'"Input Binary Field"',
-		`must name a binary field of the item; ${offer}`,
-		property,
+		`names ${quoted(property)}, but the item ${offer}`,
 	);
 }
 
