@@ -120,6 +120,16 @@ it('a wait that breaks is taken up, and a failure found there keeps its reason',
 	expect(outputs[1]?.[0]?.json.error).toBe('The run failed: Late');
 });
 
+it('ends at its deadline, however long the server sends signs of life', async () => {
+	const thread = await ranThread();
+	langGraph.sandbox.faults.add(onThread(thread, { do: 'run', ms: 60_000 }));
+	const { outputs } = await langGraph.run({ options: { deadlineMinutes: 0.04 } }, [
+		says(thread, 'Hello'),
+	]);
+	expect(outputs[1]?.[0]?.json.error).toBe('The run was still going on when the deadline came');
+	expect(detailsOf(outputs[1]?.[0])).toMatchObject({ threadId: thread, status: 'timedOut' });
+});
+
 describe('a thread that gets busy just before our run arrives (422)', () => {
 	/** The first reading finds the thread free, although somebody else has begun. */
 	async function meet(whenBusy: 'wait' | 'fail') {

@@ -69,7 +69,7 @@ function sendInTime(run: Run): Send {
 			return { ok: false, failure: { kind: 'cancelled', method, path: `/api/ai${path}` } };
 		}
 		const timeoutMs = Math.min(request.timeoutMs, Math.max(LAST_LOOK_MS, remaining(run)));
-		return await run.send({ ...request, timeoutMs });
+		return await run.send({ ...request, timeoutMs, wholeMs: timeoutMs });
 	};
 }
 

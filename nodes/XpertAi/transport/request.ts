@@ -29,7 +29,10 @@ export interface ApiRequest {
 	path: string;
 	/** JSON text, already serialized, or a multipart form. */
 	body?: string | FormData;
+	/** How long nothing may come: n8n's client starts this time anew with every byte. */
 	timeoutMs: number;
+	/** How long the whole answer may take, also one that trickles in. */
+	wholeMs?: number;
 	/** What the answer of a success must be; by default any JSON or text, also none. */
 	flawIn?: AnswerCheck;
 }
@@ -55,7 +58,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	const target = readTarget(credential);
 	const token = String(credential.accessToken ?? '');
 
-	return async ({ method, path, body, timeoutMs, flawIn }) => {
+	return async ({ method, path, body, timeoutMs, wholeMs, flawIn }) => {
 		const fail = (failure: Omit<Failure, 'method' | 'path'>): Outcome => ({
 			ok: false,
 			failure: {
@@ -87,11 +90,13 @@ export async function createSend(context: RequestContext): Promise<Send> {
 			options.headers = { ...options.headers, 'Content-Type': 'application/json' };
 		}
 
+		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
 		const response = await context.helpers.httpRequestWithAuthentication
-			.call(context, CREDENTIAL_NAME, options)
+			.call(overdue ? endedAlsoBy(overdue, context) : context, CREDENTIAL_NAME, options)
 			.then(
 				(full: IN8nHttpFullResponse) => full,
-				(error: unknown) => refusalHead(error) ?? networkFailure(error, cancelSignal(context)),
+				(error: unknown) =>
+					refusalHead(error) ?? networkFailure(error, cancelSignal(context), overdue),
 			);
 		if ('kind' in response) return fail(response);
 		return readResponse(response, { fail, flawIn, hide: (text) => hideToken(text, token) });
@@ -181,9 +186,14 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 }
 
 /** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */
-function networkFailure(error: unknown, signal?: AbortSignal): Omit<Failure, 'method' | 'path'> {
+function networkFailure(
+	error: unknown,
+	signal?: AbortSignal,
+	overdue?: AbortSignal,
+): Omit<Failure, 'method' | 'path'> {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
+	if (overdue?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ETIMEDOUT' };
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
 	const blocked = blockedTarget(error);
 	if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
@@ -209,6 +219,15 @@ function hideToken(text: string, token: string): string {
 export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);
+}
+
+/** The same context for one request: n8n takes what ends a request from its context alone. */
+function endedAlsoBy(signal: AbortSignal, context: RequestContext): RequestContext {
+	const stop = cancelSignal(context);
+	const either = stop ? AbortSignal.any([stop, signal]) : signal;
+	return Object.create(context, {
+		getExecutionCancelSignal: { value: () => either },
+	}) as RequestContext;
 }
 
 function headerText(value: unknown): string | undefined {
