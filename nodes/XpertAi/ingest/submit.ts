@@ -4,6 +4,7 @@ import type { ApiRequest, Outcome, Send } from '../transport/request';
 import { certainlyNotDone } from '../transport/retryPolicy';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import { answeredRecords } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Prepared } from './batches';
 
@@ -168,15 +169,14 @@ class Submitter<Origin> {
 		return allowed && PARTIAL_STATUS.has(status);
 	}
 
-	/** The server answers with the stored records in the order sent (E3, service behaviour). */
 	private reportStored(
 		{ batch, number, attempts }: Attempted<Origin>,
 		{ answer, status }: Extract<Outcome, { ok: true }>,
 	): void {
 		this.storedAny = true;
-		const matches = Array.isArray(answer) && answer.length === batch.length;
+		const records = answeredRecords(batch, answer);
 		batch.forEach((document, index) => {
-			const record: unknown = matches ? answer[index] : undefined;
+			const record = records[index];
 			this.submission.onOutcome({
 				document,
 				batch: number,
