@@ -144,3 +144,48 @@ it('keeps 64 bits a document', async () => {
 		fingerprints: { [fixture.world.knowledgebaseId]: expect.stringMatching(/^.{320}$/) },
 	});
 });
+
+describe('with Process After Storing, a document is only left out when it was processed as well', () => {
+	const processing = { ...skip, options: { ...skip.options, processAfterStoring: true } };
+	const waiting = { ...skip, options: { ...skip.options, waitUntilProcessed: true } };
+	const processed = () => {
+		const ids = fixture.sandbox.requests.of('process').flatMap(({ body }) => body as string[]);
+		fixture.sandbox.requests.clear();
+		return ids.length;
+	};
+
+	it('is sent again after its processing could not be started', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'process', times: 1, do: 'status', status: 500 });
+		await submit(processing, { items: documents(2) });
+		processed();
+		const { items } = await submit(processing, { items: documents(2) });
+		expect(column(items, 'outcome')).toEqual(['stored', 'stored']);
+		expect(processed()).toBe(2);
+	});
+
+	it('is sent again after the server gave it up', async () => {
+		const [good, bad] = documents(2);
+		const metadata = { sandbox: { process: 'error', processMs: 10 } };
+		const items = [good ?? { json: {} }, { json: { ...bad?.json, metadata } }];
+		await submit(waiting, { items, onError: 'continueErrorOutput' });
+		sentNames();
+		await submit(waiting, { items, onError: 'continueErrorOutput' });
+		expect(sentNames()).toEqual(['doc 1']);
+	});
+
+	it('is sent again after a run that stopped before it came to processing', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 401 });
+		const { error } = await submit(processing, { items: documents(20) });
+		expect(error?.message).toContain('10 documents are stored');
+		expect(processed()).toBe(0);
+		await submit(processing, { items: documents(20) });
+		expect(processed()).toBe(20);
+	});
+
+	it('is left out on a server that cannot process at all', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 404 });
+		await submit(processing, { items: documents(2) });
+		const { items } = await submit(processing, { items: documents(2) });
+		expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+	});
+});

@@ -1,4 +1,5 @@
 import { processDocuments } from '../../ingest/processing';
+import type { ProcessingResult, ProcessingStatus } from '../../ingest/processing';
 import { counted } from '../../ingest/summary';
 import type { Clock } from '../../transport/clock';
 import { failureMessage } from '../../transport/failure';
@@ -8,6 +9,7 @@ import { sendWithRetries } from '../../transport/sendWithRetries';
 import type { OperationContext } from '../operation';
 import { processedItem } from './outputs';
 import type { SubmitSettings } from './settings';
+import { forgetStored } from './storedState';
 import type { SubmitRun } from './submitRun';
 
 /**
@@ -26,8 +28,9 @@ export async function processStored(
 	const notes: string[] = [];
 	const signal = context.getExecutionCancelSignal();
 	for (const [knowledgebaseId, stored] of run.stored) {
-		const { statuses, failure, timedOut } = await processDocuments({
-			ids: [...new Set(stored.map(({ id }) => id))],
+		const ids = [...new Set(stored.map(({ id }) => id))];
+		const result = await processDocuments({
+			ids,
 			startPath: buildPath('/knowledges/{knowledgebaseId}/process', { knowledgebaseId }),
 			statusPath: (ids) =>
 				buildPath('/knowledges/{knowledgebaseId}/status?ids={ids}', {
@@ -49,13 +52,15 @@ export async function processStored(
 			clock,
 			signal,
 		});
+		const { statuses, failure, timedOut } = result;
+		if (settings.skipUnchanged) forgetStored(context, knowledgebaseId, unprocessed(ids, result));
 		if (failure) notes.push(processingNote(failure));
 		if (timedOut)
 			notes.push('Some documents were still being processed when Wait for Processing ended.');
 		for (const { id, position } of stored) {
 			const [item, status] = [run.items[position], statuses.get(id)];
 			if (item && status) run.items[position] = processedItem(context, item, status);
-			if (status?.status === 'error' || status?.status === 'cancel') run.processingFailed += 1;
+			if (hasFailed(status)) run.processingFailed += 1;
 		}
 	}
 	if (run.processingFailed > 0) {
@@ -65,8 +70,24 @@ export async function processStored(
 	return notes;
 }
 
+/** Whether the server has given a document up. */
+function hasFailed(status: ProcessingStatus | undefined): boolean {
+	return status?.status === 'error' || status?.status === 'cancel';
+}
+
+/** Documents whose processing did not start or went wrong; none where the server has no such route. */
+function unprocessed(ids: string[], { statuses, failure }: ProcessingResult): string[] {
+	if (hasNoRoute(failure)) return [];
+	return ids.filter((id) => !statuses.has(id) || hasFailed(statuses.get(id)));
+}
+
+/** On a server that cannot process, documents are done when they are stored. */
+function hasNoRoute(failure: Failure | undefined): boolean {
+	return failure?.status === 404;
+}
+
 function processingNote(failure: Failure): string {
-	return failure.status === 404
+	return hasNoRoute(failure)
 		? 'The documents are stored, but this server has no route to process them.'
 		: `The documents are stored, but their processing could not be followed. ${failureMessage(failure)}.`;
 }

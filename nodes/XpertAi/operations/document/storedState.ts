@@ -34,3 +34,14 @@ export function storedState(
 		},
 	};
 }
+
+/** Has the next run send documents again: what is stored but not processed as asked is not done. */
+export function forgetStored(
+	context: OperationContext['context'],
+	knowledgebaseId: string,
+	ids: string[],
+): void {
+	const { fingerprints, save } = storedState(context, knowledgebaseId, false);
+	for (const id of ids) fingerprints.forget(id);
+	save();
+}

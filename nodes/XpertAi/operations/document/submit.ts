@@ -10,6 +10,7 @@ import type { CodedOperation, OperationContext } from '../operation';
 import { processStored } from './processStored';
 import { readSettings } from './settings';
 import type { SubmitSettings } from './settings';
+import { forgetStored } from './storedState';
 import { submitProperties } from './submitFields';
 import { SubmitRun } from './submitRun';
 
@@ -32,12 +33,31 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 	const started = systemClock.now();
 	const run = new SubmitRun(operation, settings, systemClock);
 	await run.run();
-	if (run.stopError) throw withCounts(run.stopError, run);
+	if (run.stopError) {
+		forgetUnprocessed(context, settings, run);
+		throw withCounts(run.stopError, run);
+	}
 	const notes = await processStored(operation, settings, run, systemClock);
 	if (run.processingFailed > 0 && !mayContinue(context)) throw processingError(context, run, notes);
 	const seconds = (systemClock.now() - started) / 1000;
 	addHints(context, settings, run, notes);
 	return settings.summaryOnly ? [summaryItem(context, run, seconds, notes)] : run.items;
+}
+
+/** What a run that stopped has stored is not processed; the next one must not take it for done. */
+function forgetUnprocessed(
+	context: OperationContext['context'],
+	{ skipUnchanged }: SubmitSettings,
+	{ stored }: SubmitRun,
+): void {
+	if (!skipUnchanged) return;
+	for (const [knowledgebaseId, documents] of stored) {
+		forgetStored(
+			context,
+			knowledgebaseId,
+			documents.map(({ id }) => id),
+		);
+	}
 }
 
 /** Says how much is stored and what a second run would do. */
