@@ -1,11 +1,18 @@
 /** A record of a file, or why a place in it holds none. `line` counts from 1. */
 export type FileRecord = { line: number; value: unknown } | { line: number; flaw: string };
 
-/** A piece of JSON text that should be one record. */
+/** A piece of the file that should be one record, a character for each of its bytes. */
 interface Piece {
-	text: string;
+	bytes: string;
 	line: number;
 }
+
+/** What tells records apart is ASCII, so that only whole records need be decoded. */
+const ONE_PER_BYTE = 'latin1';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
 /**
  * Reads records out of a stream of JSON, either one record a line (NDJSON) or one array of records,
@@ -15,35 +22,47 @@ interface Piece {
  * @param chunks bytes in UTF-8, cut anywhere
  */
 export async function* jsonRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
-	const decoder = new TextDecoder();
 	let splitter: Splitter | undefined;
 	let head = '';
 	for await (const chunk of chunks) {
-		const text = decoder.decode(chunk, { stream: true });
-		if (!splitter) {
-			head += text;
-			if (head.trim() === '') continue;
-			splitter = splitterFor(head);
-			for (const piece of splitter.push(head)) yield* toRecord(piece);
+		const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+		const text = bytes.toString(ONE_PER_BYTE);
+		if (splitter) {
+			for (const piece of splitter.push(text)) yield* toRecord(piece);
 			continue;
 		}
-		for (const piece of splitter.push(text)) yield* toRecord(piece);
+		head += text;
+		if (BYTE_ORDER_MARK.startsWith(head)) continue;
+		if (head.startsWith(BYTE_ORDER_MARK)) head = head.slice(BYTE_ORDER_MARK.length);
+		if (head.trim() === '') continue;
+		splitter = splitterFor(head);
+		for (const piece of splitter.push(head)) yield* toRecord(piece);
 	}
-	if (!splitter) return;
-	for (const piece of splitter.push(decoder.decode())) yield* toRecord(piece);
-	for (const piece of splitter.end()) yield* toRecord(piece);
+	if (splitter) for (const piece of splitter.end()) yield* toRecord(piece);
 }
 
-function* toRecord({ text, line }: Piece): Generator<FileRecord> {
-	if (text.trim() === '') return;
-	let value: unknown;
-	let flaw: string | undefined;
+function* toRecord({ bytes, line }: Piece): Generator<FileRecord> {
+	const text = decoded(bytes);
+	if (text === undefined)
+		yield { line, flaw: 'holds bytes that are not UTF-8; save the file in that encoding' };
+	else if (text.trim() !== '') yield parsed(text, line);
+}
+
+/** The text of a piece; other encodings would be stored with the wrong letters if they were guessed at. */
+function decoded(bytes: string): string | undefined {
 	try {
-		value = JSON.parse(text);
+		return utf8.decode(Buffer.from(bytes, ONE_PER_BYTE));
 	} catch {
-		flaw = 'is not valid JSON';
+		return undefined;
 	}
-	yield flaw === undefined ? { line, value } : { line, flaw };
+}
+
+function parsed(text: string, line: number): FileRecord {
+	try {
+		return { line, value: JSON.parse(text) as unknown };
+	} catch {
+		return { line, flaw: 'is not valid JSON' };
+	}
 }
 
 interface Splitter {
@@ -68,11 +87,11 @@ class LineSplitter implements Splitter {
 		if (!text.includes('\n')) return [];
 		const lines = this.rest.split('\n');
 		this.rest = lines.pop() ?? '';
-		return lines.map((line) => ({ text: line, line: this.line++ }));
+		return lines.map((bytes) => ({ bytes, line: this.line++ }));
 	}
 
 	end(): Piece[] {
-		return [{ text: this.rest, line: this.line }];
+		return [{ bytes: this.rest, line: this.line }];
 	}
 }
 
@@ -80,9 +99,14 @@ class LineSplitter implements Splitter {
 class ArraySplitter implements Splitter {
 	private buffer = '';
 
+	/** Where in the buffer reading stands. */
 	private position = 0;
 
+	/** Where in the buffer the element at hand starts, if one has. */
 	private start = -1;
+
+	/** What of the element at hand came before the buffer. */
+	private earlier: string[] = [];
 
 	private depth = 0;
 
@@ -98,20 +122,23 @@ class ArraySplitter implements Splitter {
 	private strayLine = 0;
 
 	push(text: string): Piece[] {
-		this.buffer += text;
+		this.buffer = text;
+		this.position = 0;
 		const pieces: Piece[] = [];
 		while (this.position < this.buffer.length) {
 			if (this.inString) this.skipString();
 			else this.step(this.buffer.charAt(this.position), pieces);
 		}
-		this.forgetRead();
+		if (this.start >= 0) {
+			this.earlier.push(this.buffer.slice(this.start));
+			this.start = 0;
+		}
 		return pieces;
 	}
 
 	end(): Piece[] {
 		if (this.depth === 0) return [];
-		const text = this.start >= 0 ? this.buffer.slice(this.start) : '';
-		return [{ text: `${text} (the array is not closed)`, line: this.startLine }];
+		return [{ bytes: `${this.earlier.join('')} (the array is not closed)`, line: this.startLine }];
 	}
 
 	private step(char: string, pieces: Piece[]): void {
@@ -144,12 +171,14 @@ class ArraySplitter implements Splitter {
 			return;
 		}
 		this.strayLine = this.line;
-		pieces.push({ text: `${char} (behind the end of the array)`, line: this.line });
+		pieces.push({ bytes: '(behind the end of the array)', line: this.line });
 	}
 
 	private finish(pieces: Piece[]): void {
 		if (this.start < 0) return;
-		pieces.push({ text: this.buffer.slice(this.start, this.position), line: this.startLine });
+		const bytes = this.earlier.join('') + this.buffer.slice(this.start, this.position);
+		pieces.push({ bytes, line: this.startLine });
+		this.earlier = [];
 		this.start = -1;
 	}
 
@@ -162,14 +191,6 @@ class ArraySplitter implements Splitter {
 			else if (code === BACKSLASH) this.escaped = true;
 			else if (code === QUOTE) this.inString = false;
 		}
-	}
-
-	/** Drops what has been read, so that memory does not grow with the file. */
-	private forgetRead(): void {
-		const keepFrom = this.start >= 0 ? this.start : this.position;
-		this.buffer = this.buffer.slice(keepFrom);
-		this.position -= keepFrom;
-		if (this.start >= 0) this.start = 0;
 	}
 }
 

@@ -179,6 +179,22 @@ describe('a file', () => {
 		expect(await read('\n\n [\n{"a":1}]', [1, 2, 3])).toEqual([[4, { a: 1 }]]);
 	});
 
+	it.each([
+		['lines', '{"a":"caf\xe9"}\n{"a":2}\n'],
+		['an array', '[{"a":"caf\xe9"},\n{"a":2}]'],
+	])('in another encoding than UTF-8 is not guessed at: %s', async (_, text) => {
+		expect(await recordsOf(Buffer.from(text, 'latin1'))).toEqual([
+			{ line: 1, flaw: 'holds bytes that are not UTF-8; save the file in that encoding' },
+			{ line: 2, value: { a: 2 } },
+		]);
+	});
+
+	it('in UTF-16 is not guessed at either', async () => {
+		const flaws = await recordsOf(Buffer.from('\ufeff{"a":1}\n', 'utf16le'));
+		expect(flaws[0]).toEqual({ line: 1, flaw: expect.stringContaining('not UTF-8') as string });
+		expect(flaws.every((record) => 'flaw' in record)).toBe(true);
+	});
+
 	it('of any bytes is read to its end', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), cuts, async (bytes, at) => {
