@@ -1,3 +1,4 @@
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 
@@ -83,5 +84,19 @@ describe('an ID', () => {
 			threadId: byId(`https://app.example.com/chat/${ranThreadId}?tab=1`),
 		});
 		expect(items[0]?.json).toMatchObject({ threadId: ranThreadId, status: 'idle' });
+	});
+
+	it.each([
+		['as an address that holds it', `https://app.example.com/xperts/${ECHO_ASSISTANT_ID}?tab=1`],
+		['with blanks around it', `  ${ECHO_ASSISTANT_ID}\n`],
+	])('of an assistant may be pasted %s as well', async (_, value) => {
+		const { items } = await fixture.run({
+			resource: 'thread',
+			operation: 'run',
+			threadSource: 'new',
+			assistantId: { __rl: true, mode: 'id', value },
+			message: 'hello',
+		});
+		expect(items[0]?.json).toMatchObject({ reply: 'Echo: hello', assistantId: ECHO_ASSISTANT_ID });
 	});
 });

@@ -9,6 +9,7 @@ import { idList } from '../payloads/common';
 import { isContainer } from '../operations/shared/fields';
 import { isJsonObject } from '../transport/answer';
 import { badInput, checkInput } from './badInput';
+import { chosenId, isEncodable } from './ids';
 
 /** The item whose parameters are read. */
 export interface ItemReader {
@@ -43,29 +44,15 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 	const raw: unknown = reader.context.getNodeParameter(name, reader.itemIndex, '', {
 		extractValue: true,
 	});
-	const value = isLocator(raw) ? raw.value : raw;
-	const id = typeof value === 'number' ? String(value) : value;
+	const id = chosenId(raw);
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
 	if (id === undefined || id === null || id === '')
 		throw badInput(source, `"${displayName}"`, 'must not be empty');
 	if (typeof id !== 'string') throw badInput(source, `"${displayName}"`, 'must be text', id);
-	const trimmed = idInAddress(id.trim());
-	if (trimmed === '') throw badInput(source, `"${displayName}"`, 'must not be empty');
-	if (trimmed === '.' || trimmed === '..' || !isEncodable(trimmed)) {
-		throw badInput(source, `"${displayName}"`, 'must be an ID', trimmed);
+	if (id === '.' || id === '..' || !isEncodable(id)) {
+		throw badInput(source, `"${displayName}"`, 'must be an ID', id);
 	}
-	return trimmed;
-}
-
-/** Whether a text can stand in an address: half a surrogate pair cannot. */
-function isEncodable(text: string): boolean {
-	return !/\p{Surrogate}/u.test(text);
-}
-
-/** A pasted address stands for the last UUID in it. */
-function idInAddress(text: string): string {
-	if (!/^https?:\/\//i.test(text)) return text;
-	return text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi)?.at(-1) ?? text;
+	return id;
 }
 
 /**
@@ -199,7 +186,7 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 			return checkInput(optionList, raw, { ...source, parameter: field.displayName });
 		}
 		case 'resourceLocator':
-			return isLocator(raw) ? raw.value : raw;
+			return chosenId(raw);
 		case 'collection':
 			return readGroup(reader, field.options ?? [], raw);
 		case 'fixedCollection':
@@ -238,8 +225,4 @@ export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	if (isJsonObject(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
 	return raw;
-}
-
-function isLocator(value: unknown): value is { value: unknown } {
-	return isJsonObject(value) && 'value' in value;
 }

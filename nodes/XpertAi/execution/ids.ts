@@ -1,0 +1,23 @@
+import { isJsonObject } from '../transport/answer';
+
+/** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
+export function chosenId(raw: unknown): unknown {
+	const value = isLocator(raw) ? raw.value : raw;
+	const id = typeof value === 'number' ? String(value) : value;
+	return typeof id === 'string' ? idInAddress(id.trim()) : id;
+}
+
+/** Whether a text can stand in an address: half a surrogate pair cannot. */
+export function isEncodable(text: string): boolean {
+	return !/\p{Surrogate}/u.test(text);
+}
+
+/** A pasted address stands for the last UUID in it. */
+function idInAddress(text: string): string {
+	if (!/^https?:\/\//i.test(text)) return text;
+	return text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi)?.at(-1) ?? text;
+}
+
+function isLocator(value: unknown): value is { value: unknown } {
+	return isJsonObject(value) && 'value' in value;
+}
