@@ -9,6 +9,7 @@ import { cancelSignal } from '../transport/request';
 import type { ApiRequest, RequestContext, Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import { readSwitch } from './readFields';
 import type { ItemReader } from './readFields';
 
 /** Who needs an answer: an item of an execution, or a list in the editor. */
@@ -41,13 +42,17 @@ export async function answerFor(
 	return outcome.answer;
 }
 
-/** What Simplify makes of each result, where it is on; a result with none of the keys stays as it is. */
-export function simplified(
-	{ context, itemIndex }: ItemReader,
-	simplification: Simplification,
-	results: IDataObject[],
-): IDataObject[] {
-	if (context.getNodeParameter('simplify', itemIndex, true) !== true) return results;
+/**
+ * Whether Simplify is on; to be read before anything is sent.
+ *
+ * @throws NodeOperationError when the value says neither on nor off
+ */
+export function readSimplify(reader: ItemReader): boolean {
+	return readSwitch(reader, 'simplify', 'Simplify', true);
+}
+
+/** What Simplify makes of each result; a result with none of the keys stays as it is. */
+export function simplified(simplification: Simplification, results: IDataObject[]): IDataObject[] {
 	if (typeof simplification === 'function') return results.map(simplification);
 	return results.map((json) => {
 		const kept = pick(json, simplification);

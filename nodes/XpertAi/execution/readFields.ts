@@ -118,20 +118,20 @@ export function readNumber(
 }
 
 /**
- * Reads a number out of a collection of options; name and default value are the option's own.
+ * Reads a switch. Text that an expression gave becomes what it says; an expression that gives nothing
+ * leaves the switch as it is by default.
  *
- * @throws NodeOperationError naming the option and what it must be
+ * @throws NodeOperationError naming the parameter when the value says neither on nor off
  */
-export function readOption(
-	reader: ItemReader,
-	collection: INodeProperties,
+export function readSwitch(
+	{ context, itemIndex }: ItemReader,
 	name: string,
-	schema: ZodNumber,
-): number {
-	const option = (collection.options ?? []).find((entry) => entry.name === name);
-	const defaultValue = option && 'default' in option ? Number(option.default) : 0;
-	const displayName = option && 'displayName' in option ? option.displayName : name;
-	return readNumber(reader, `${collection.name}.${name}`, displayName, schema, defaultValue);
+	displayName: string,
+	defaultValue: boolean,
+): boolean {
+	const raw: unknown = context.getNodeParameter(name, itemIndex, defaultValue);
+	const source = { node: context.getNode(), itemIndex, parameter: displayName };
+	return checkInput(z.boolean(), fromText('boolean', raw ?? defaultValue), source);
 }
 
 /**

@@ -10,12 +10,12 @@ import type {
 import { DEFAULT_LIMIT, DEFAULT_TIMEOUT_SECONDS, DISPLAY_NAMES } from '../operations/shared/fields';
 import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { buildPath } from '../transport/request';
-import { answerFor, simplified } from './answers';
+import { answerFor, readSimplify, simplified } from './answers';
 import { jsonText } from './badInput';
 import { forEachItem, pairedItems } from './items';
 import { collectPages } from './paging';
 import { isJsonMode, readBody } from './readBody';
-import { readId, readIds, readNumber } from './readFields';
+import { readId, readIds, readNumber, readSwitch } from './readFields';
 import type { ItemReader } from './readFields';
 
 /** Runs an operation that is one request an item (or, for lists, one a page). */
@@ -27,7 +27,8 @@ export async function runDeclared(
 		const reader: ItemReader = { context, itemIndex };
 		const path = readPath(reader, operation.path);
 		const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
-		const { method, paging, repeatable } = operation;
+		const { method, paging, repeatable, simplify } = operation;
+		const simplification = simplify && readSimplify(reader) ? simplify : undefined;
 		const flawIn = paging ? answerWithList(paging.resultsKey) : operation.flawIn;
 		const request = async (body: unknown) => {
 			const text = body === undefined ? undefined : sentText(reader, operation.body, body);
@@ -41,10 +42,7 @@ export async function runDeclared(
 		const body = operation.body && readBody(reader, operation.body);
 		const answer = paging ? await readList(reader, paging, body, request) : await request(body);
 		const results = (operation.shape ?? answerItems)(answer);
-		return pairedItems(
-			operation.simplify ? simplified(reader, operation.simplify, results) : results,
-			itemIndex,
-		);
+		return pairedItems(simplification ? simplified(simplification, results) : results, itemIndex);
 	});
 }
 
@@ -84,8 +82,7 @@ async function readList(
 ): Promise<unknown[]> {
 	const listOf = (answer: unknown) => listIn(answer, paging.resultsKey) as unknown[];
 	if (isJsonMode(reader)) return listOf(await request(body));
-	const all = reader.context.getNodeParameter('returnAll', reader.itemIndex, false) === true;
-	const wanted = all
+	const wanted = readSwitch(reader, 'returnAll', 'Return All', false)
 		? Infinity
 		: readNumber(reader, 'limit', 'Limit', z.number().int().min(1), DEFAULT_LIMIT);
 	const filters = isJsonObject(body) ? body : {};

@@ -4,8 +4,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { checkInput } from '../../execution/badInput';
-import { isoText, readFields, readJson, readOption, readText } from '../../execution/readFields';
+import { isoText, readFields, readJson, readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
+import { readOption } from '../../execution/readOptions';
 import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
 import { document, isDocument } from '../../payloads/document';

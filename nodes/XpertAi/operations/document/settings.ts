@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ZodNumber } from 'zod';
 
-import { readOption } from '../../execution/readFields';
+import { readSimplify } from '../../execution/answers';
+import { readOption, readSwitchOption } from '../../execution/readOptions';
 import { timeoutSeconds } from '../../execution/runDeclared';
 import type { ItemReader } from '../../execution/readFields';
 import type { BatchLimits } from '../../ingest/batches';
@@ -38,8 +39,7 @@ export function readSettings(reader: ItemReader): SubmitSettings {
 	const { context, itemIndex } = reader;
 	const number = (name: string, schema: ZodNumber) =>
 		readOption(reader, submitOptions, name, schema);
-	const on = (name: string) =>
-		context.getNodeParameter(`options.${name}`, itemIndex, false) === true;
+	const on = (name: string) => readSwitchOption(reader, submitOptions, name);
 	return {
 		batchLimits: {
 			maxCount: number('batchSize', wholeFrom1),
@@ -59,6 +59,6 @@ export function readSettings(reader: ItemReader): SubmitSettings {
 			? number('waitMinutes', z.number().min(0)) * MINUTE_MS
 			: undefined,
 		summaryOnly: context.getNodeParameter('output', itemIndex, 'documents') === 'summary',
-		simplify: context.getNodeParameter('simplify', itemIndex, true) === true,
+		simplify: readSimplify(reader),
 	};
 }

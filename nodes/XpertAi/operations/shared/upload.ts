@@ -2,7 +2,7 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
-import { answerFor, simplified } from '../../execution/answers';
+import { answerFor, readSimplify, simplified } from '../../execution/answers';
 import { checkInput, jsonText } from '../../execution/badInput';
 import { forEachItem, pairedItems } from '../../execution/items';
 import { isJsonMode, readBody } from '../../execution/readBody';
@@ -78,13 +78,15 @@ export function uploadOperation(upload: Upload): CodedOperation {
 				const body = isJsonMode(reader)
 					? jsonText(readBody(reader, jsonBody), source)
 					: await readForm(reader, upload);
+				const isSimple = readSimplify(reader);
 				const answer = await answerFor(reader, send, {
 					method: 'POST',
 					path: upload.path,
 					body,
 					timeoutMs: readTimeoutMs(reader, UPLOAD_TIMEOUT_SECONDS),
 				});
-				return pairedItems(simplified(reader, upload.simplify, answerItems(answer)), itemIndex);
+				const results = answerItems(answer);
+				return pairedItems(isSimple ? simplified(upload.simplify, results) : results, itemIndex);
 			}),
 	};
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { asNodeError, errorItem, mayContinue } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
-import { readOption } from '../../execution/readFields';
+import { readOption } from '../../execution/readOptions';
 import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
 import type { CodedOperation, OperationContext } from '../operation';

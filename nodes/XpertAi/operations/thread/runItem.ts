@@ -4,11 +4,12 @@ import truncate from 'lodash/truncate';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { answerFor } from '../../execution/answers';
+import { answerFor, readSimplify } from '../../execution/answers';
 import { badInput, jsonText } from '../../execution/badInput';
 import { isJsonMode } from '../../execution/readBody';
-import { readId, readOption, readText } from '../../execution/readFields';
+import { readId, readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
+import { readOption } from '../../execution/readOptions';
 import type { ServerFamily } from '../../runs/input';
 import { runAndWait } from '../../runs/runAndWait';
 import type { Run, Verdict } from '../../runs/runAndWait';
@@ -41,6 +42,7 @@ export interface PreparedRun {
 	title: string;
 	whenBusy: Run['whenBusy'];
 	deadlineMs: number;
+	simplify: boolean;
 }
 
 /** A thread and the conversation it belongs to, where that is known. */
@@ -84,6 +86,7 @@ export function prepareRun(reader: ItemReader): PreparedRun {
 			titleOf(context.getNodeParameter('message', itemIndex, '')),
 		whenBusy: option('whenBusy', 'wait') === 'fail' ? 'fail' : 'wait',
 		deadlineMs: minutes * MINUTE_MS,
+		simplify: readSimplify(reader),
 	};
 }
 
@@ -120,8 +123,7 @@ export async function runItem(
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted') {
 		throw verdictError(reader, verdict, thread);
 	}
-	if (context.getNodeParameter('simplify', reader.itemIndex, true) !== true)
-		return rawAnswer(verdict);
+	if (!run.simplify) return rawAnswer(verdict);
 	const { status, recovered, reply, interrupt } = verdict;
 	return {
 		reply: reply ?? null,

@@ -8,6 +8,7 @@ import {
 	readId,
 	readJson,
 	readNumber,
+	readSwitch,
 } from '../../../../nodes/XpertAi/execution/readFields';
 import { chunksField, pagesField } from '../../../../nodes/XpertAi/operations/document/pages';
 import { fieldCollection } from '../../../../nodes/XpertAi/operations/shared/fields';
@@ -194,6 +195,27 @@ describe('a number parameter', () => {
 		);
 		expect(message).toContain(`"Limit" ${demand}`);
 		expect(message).toContain('[item 1]');
+	});
+});
+
+describe('a switch', () => {
+	const read = (all: unknown, byDefault = false) =>
+		readSwitch(readerOf({ all }, 1), 'all', 'Return All', byDefault);
+
+	it.each([
+		[true, true],
+		[false, false],
+		['true', true],
+		['false', false],
+	])('given as %j is %s', (raw, value) => expect(read(raw, !value)).toBe(value));
+
+	it.each([undefined, null])('that an expression gives %j stays as it is by default', (raw) => {
+		expect([read(raw, true), read(raw, false)]).toEqual([true, false]);
+	});
+
+	it.each(['maybe', '', 7, ['true'], {}])('given as %j is refused by its name', (raw) => {
+		const { message } = thrownBy(() => read(raw));
+		expect(message).toMatch(/^"Return All" must be true or false, but is .* \[item 1\]$/);
 	});
 });
 
