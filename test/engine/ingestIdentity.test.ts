@@ -58,6 +58,42 @@ describe('ids derived from a key', () => {
 		expect(storedNames()).toEqual(['a', 'b']);
 	});
 
+	it.each([
+		['a column', { ...BY_NAME, documentKey: '={{ $json.id }}' }],
+		['a field of JSON', { bodyMode: 'json', jsonBody: '={{ [$json] }}', documentKeyField: 'id' }],
+	])('may come from a row number, although it is no id itself: %s', async (_, parameters) => {
+		const { items, error } = await submit(parameters, { items: rows(2, (id) => ({ id })) });
+		expect(error).toBeUndefined();
+		expect(column(items, 'id')).toEqual(
+			['0', '1'].map((key) => derivedId(fixture.world.knowledgebaseId, key)),
+		);
+	});
+
+	it('may come from a row number in a file as well', async () => {
+		const parameters = { bodyMode: 'file', documentKeyField: 'id' };
+		const { items } = await submit(parameters, { items: [await file('{"id":7}')] });
+		expect(column(items, 'id')).toEqual([derivedId(fixture.world.knowledgebaseId, '7')]);
+	});
+
+	it.each([
+		['derived', '"Key Field" names "path", which this document does not have'],
+		['field', "the document's ID must be a UUID"],
+	])('tell which document lacks what it needs: %s', async (documentIdMode, words) => {
+		const parameters = { documentIdMode, documentKeyField: 'path' };
+		const good = { id: derivedId('kb', 'a'), path: '/a' };
+		const inFile = await submit(
+			{ bodyMode: 'file', ...parameters },
+			{ items: [await file(`${JSON.stringify(good)}\n{"name":"b"}`)] },
+		);
+		expect(inFile.error?.message).toContain(`Line 2 of the file: ${words}`);
+		const inJson = await submit({
+			bodyMode: 'json',
+			jsonBody: JSON.stringify([good, { name: 'b' }]),
+			...parameters,
+		});
+		expect(inJson.error?.message).toContain(`Document 2 of "JSON Body": ${words}`);
+	});
+
 	it('are demanded of every document: one without its key is not sent', async () => {
 		const { outputs } = await submit(byPath, {
 			items: [...withPaths(1), ...rows(1), ...withPaths(1, 'other')],
@@ -78,6 +114,11 @@ describe('ids derived from a key', () => {
 });
 
 describe('ids of the documents', () => {
+	it('need a UUID: the number of a row that nothing makes an id of is refused', async () => {
+		const { error } = await submit(BY_NAME, { items: rows(1, (id) => ({ id })) });
+		expect(error?.message).toContain('"ID (UUID)" must be text, but is 0 [item 0]');
+	});
+
 	const own = { ...BY_NAME, documentIdMode: 'field' };
 
 	it('replace the documents of an earlier run', async () => {

@@ -52,12 +52,20 @@ export const document = z
 	})
 	.passthrough();
 
-/** What a JSON body of E3 may be: the array of the contract, or one document on its own. */
-export const documents = z.preprocess(
-	(value) =>
-		value !== null && typeof value === 'object' && !Array.isArray(value) ? [value] : value,
-	z.array(document),
-);
+/**
+ * What a JSON body of E3 may be: the array of the contract, or one document on its own.
+ *
+ * @param prepared what is done to each document before it is checked
+ */
+export function documentList(prepared: (document: unknown) => unknown) {
+	return z.preprocess((value) => {
+		if (Array.isArray(value)) return value.map(prepared);
+		return typeof value === 'object' && value !== null ? [prepared(value)] : value;
+	}, z.array(document));
+}
+
+/** What a JSON body of E3 may be, as it is given. */
+export const documents = documentList((one) => one);
 
 const FIELDS = new Map<string, z.ZodTypeAny>(Object.entries(document.shape));
 

@@ -1,15 +1,22 @@
 import get from 'lodash/get';
 import has from 'lodash/has';
 import omit from 'lodash/omit';
+import { z } from 'zod';
 
-import { badInput, quoted } from '../../execution/badInput';
+import { badInput, checkInput, quoted } from '../../execution/badInput';
 import { readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { derivedId, isUuid, withId } from '../../ingest/identity';
 import type { DocumentRecord } from '../../payloads/document';
 
-/** Gives a document the id it is kept under. */
-export type Identify = (document: DocumentRecord) => DocumentRecord;
+/**
+ * Gives a document the id it is kept under.
+ *
+ * @param place where the document stands, for messages, if the item has more than this one
+ */
+export type Identify = (document: DocumentRecord, place?: string) => DocumentRecord;
+
+const idMode = z.enum(['derived', 'field', 'server']);
 
 /**
  * How the documents of an item get their ids (Document ID).
@@ -21,19 +28,31 @@ export function identifier(
 	knowledgebaseId: string,
 	fromFields: boolean,
 ): Identify {
-	const { context, itemIndex } = reader;
-	const source = { node: context.getNode(), itemIndex };
-	switch (context.getNodeParameter('documentIdMode', itemIndex, 'derived')) {
+	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
+	switch (readIdMode(reader)) {
 		case 'server':
 			return (document) => omit(document, 'id');
 		case 'field':
-			return (document) => {
+			return (document, place) => {
 				if (typeof document.id === 'string' && isUuid(document.id)) return document;
-				throw badInput(source, "The document's ID", UUID_DEMAND, document.id ?? '');
+				const subject = place ? `${place}: the document's ID` : "The document's ID";
+				throw badInput(source, subject, UUID_DEMAND, document.id ?? '');
 			};
-		default:
+		case 'derived':
 			return derivedIdentifier(reader, knowledgebaseId, fromFields);
 	}
+}
+
+/** Whether the id a document brings is sent; if not, it may be anything. */
+export function ownIdIsSent(reader: ItemReader, fromFields: boolean): boolean {
+	const mode = readIdMode(reader);
+	return mode === 'field' || (mode === 'derived' && !hasKey(reader, fromFields));
+}
+
+function readIdMode({ context, itemIndex }: ItemReader): z.infer<typeof idMode> {
+	const given: unknown = context.getNodeParameter('documentIdMode', itemIndex, 'derived');
+	const source = { node: context.getNode(), itemIndex, parameter: 'Document ID' };
+	return checkInput(idMode, given, source);
 }
 
 const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
@@ -45,23 +64,18 @@ function derivedIdentifier(
 ): Identify {
 	const { context, itemIndex } = reader;
 	const source = { node: context.getNode(), itemIndex };
-	const [parameter, label] = fromFields
-		? (['documentKey', '"Document Key"'] as const)
-		: (['documentKeyField', '"Key Field"'] as const);
-	const isSet = keyIsSet(context.getNode().parameters[parameter]);
-	if (!isSet) return (document) => document;
+	if (!hasKey(reader, fromFields)) return (document) => document;
 	const given: unknown = fromFields
-		? context.getNodeParameter(parameter, itemIndex, '')
-		: readText(reader, parameter, 'Key Field');
-	return (document) => {
+		? context.getNodeParameter('documentKey', itemIndex, '')
+		: readText(reader, 'documentKeyField', 'Key Field');
+	return (document, place) => {
 		const key: unknown = fromFields ? given : ownValue(document, String(given));
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
 			return withId(document, derivedId(knowledgebaseId, String(key)));
 		}
-		const demand = fromFields
-			? 'must not be empty'
-			: `names ${quoted(given)}, which this document does not have`;
-		throw badInput(source, label, demand);
+		if (fromFields) throw badInput(source, '"Document Key"', 'must not be empty');
+		const subject = place ? `${place}: "Key Field"` : '"Key Field"';
+		throw badInput(source, subject, `names ${quoted(given)}, which this document does not have`);
 	};
 }
 
@@ -71,6 +85,7 @@ function ownValue(document: DocumentRecord, path: string): unknown {
 }
 
 /** An expression that comes out empty for one document must not leave it without an id unnoticed. */
-function keyIsSet(parameter: unknown): boolean {
+function hasKey({ context }: ItemReader, fromFields: boolean): boolean {
+	const parameter = context.getNode().parameters[fromFields ? 'documentKey' : 'documentKeyField'];
 	return typeof parameter === 'string' && parameter.trim() !== '' && parameter !== '=';
 }

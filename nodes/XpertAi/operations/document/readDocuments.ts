@@ -36,9 +36,13 @@ export const DOCUMENT_NAMES = { fields: [pagesField, chunksField], labels: FIELD
 /**
  * The document an item's fields make.
  *
+ * @param prepared what is done to it before it is checked
  * @throws NodeOperationError naming the field, the item and what is expected
  */
-export function documentFromFields(reader: ItemReader): DocumentRecord {
+export function documentFromFields(
+	reader: ItemReader,
+	prepared: (document: unknown) => unknown = (made) => made,
+): DocumentRecord {
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
 	const mapped = mappedColumns(reader);
 	const typed = readFields(reader, [pagesField, chunksField]);
@@ -46,11 +50,9 @@ export function documentFromFields(reader: ItemReader): DocumentRecord {
 	addParts(mapped, 'chunks', typed.chunks);
 	const { storeAs, parts } = textParts(reader);
 	addParts(mapped, storeAs, parts);
-	if (isDocument(mapped)) return mapped;
-	return checkInput(document, mapped, {
-		...source,
-		...DOCUMENT_NAMES,
-	});
+	const made = prepared(mapped);
+	if (isDocument(made)) return made;
+	return checkInput(document, made, { ...source, ...DOCUMENT_NAMES });
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {

@@ -7,12 +7,13 @@ import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
 import { isUuid } from '../../ingest/identity';
 import { jsonRecords } from '../../ingest/jsonRecords';
-import { document, documents, isDocument } from '../../payloads/document';
+import { document, documentList, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
+import { isJsonObject } from '../../transport/answer';
 import type { OperationContext } from '../operation';
 import { binaryChunks, readBinaryField } from '../shared/binaryField';
 import { DISPLAY_NAMES } from '../shared/fields';
-import { identifier } from './identify';
+import { identifier, ownIdIsSent } from './identify';
 import { DOCUMENT_NAMES, documentFromFields } from './readDocuments';
 
 type Context = OperationContext['context'];
@@ -45,8 +46,21 @@ export function itemDocuments(reader: ItemReader, knowledgebaseId: string): Docu
 	const mode = reader.context.getNodeParameter('bodyMode', reader.itemIndex, 'fields');
 	const fromFields = mode !== 'json';
 	const identify = identifier(reader, knowledgebaseId, fromFields);
-	const found = fromFields ? [documentFromFields(reader)] : readJsonBody(reader, documents);
-	return found.map(identify);
+	const prepared = idPreparation(reader, fromFields);
+	if (fromFields) return [identify(documentFromFields(reader, prepared))];
+	const found = readJsonBody(reader, documentList(prepared));
+	return found.map((one, index) =>
+		identify(one, found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined),
+	);
+}
+
+/** What is done to a document before it is checked: a row's number may be a key, if it is not sent as id. */
+function idPreparation(reader: ItemReader, fromFields: boolean): (document: unknown) => unknown {
+	if (ownIdIsSent(reader, fromFields)) return (document) => document;
+	return (document) =>
+		isJsonObject(document) && typeof document.id === 'number'
+			? { ...document, id: String(document.id) }
+			: document;
 }
 
 /**
@@ -61,15 +75,17 @@ export async function* fileEntries(
 	const { context, itemIndex } = reader;
 	const field = readBinaryField(reader);
 	const identify = identifier(reader, knowledgebaseId, false);
+	const prepared = idPreparation(reader, false);
 	const source = { node: context.getNode(), itemIndex };
 	for await (const record of jsonRecords(binaryChunks(reader, field))) {
 		const place = `Line ${record.line} of the file`;
 		try {
 			if ('flaw' in record) throw badInput(source, place, record.flaw);
-			const checked = isDocument(record.value)
-				? record.value
-				: checkInput(document, record.value, { ...source, parameter: place });
-			const identified = identify(checked);
+			const value = prepared(record.value);
+			const checked = isDocument(value)
+				? value
+				: checkInput(document, value, { ...source, parameter: place });
+			const identified = identify(checked, place);
 			yield { document: identified, text: documentText(reader, identified) };
 		} catch (caught) {
 			yield { flaw: asNodeError(context, caught, itemIndex) };
