@@ -100,3 +100,19 @@ describe('Document: Submit', () => {
 		expect(items[0]?.json).toEqual(before[0]?.json);
 	});
 });
+
+describe('Document: Get Processing Status', () => {
+	it('asks for more documents than an address can hold in several requests', async () => {
+		const { store } = fixture.sandbox;
+		const { knowledgebaseId } = fixture.world;
+		const ids = Array.from({ length: 120 }, () => store.putDocument({ knowledgebaseId }).id);
+		const { items } = await fixture.run({
+			resource: 'document',
+			operation: 'getStatus',
+			knowledgebaseId,
+			documentIds: ids.join(','),
+		});
+		expect(items.map(({ json }) => json.id)).toEqual(ids);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+});

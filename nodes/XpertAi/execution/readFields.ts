@@ -58,20 +58,20 @@ export function readId(reader: ItemReader, name: string, displayName: string): s
 /**
  * Reads several ids, given as text with commas or, by an expression, as a list.
  *
- * @returns the ids, joined by commas
+ * @returns the ids
  * @throws NodeOperationError when there is none
  */
 export function readIds(
 	{ context, itemIndex }: ItemReader,
 	name: string,
 	displayName: string,
-): string {
+): string[] {
 	const raw: unknown = context.getNodeParameter(name, itemIndex, '');
 	const source = { node: context.getNode(), itemIndex, parameter: displayName };
 	const ids = checkInput(idList, typeof raw === 'string' ? splitIds(raw) : raw, source);
 	const bad = ids.find((id) => !isEncodable(id));
 	if (bad !== undefined) throw badInput(source, `"${displayName}"`, 'must be IDs', bad);
-	return ids.join(',');
+	return ids;
 }
 
 /** The ids in a text with commas. */

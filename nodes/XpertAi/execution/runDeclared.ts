@@ -1,3 +1,4 @@
+import chunk from 'lodash/chunk';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -10,6 +11,7 @@ import type {
 import { DEFAULT_LIMIT, DEFAULT_TIMEOUT_SECONDS, DISPLAY_NAMES } from '../operations/shared/fields';
 import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { buildPath } from '../transport/request';
+import type { Send } from '../transport/request';
 import { answerFor, readSimplify, simplified } from './answers';
 import { jsonText } from './badInput';
 import { forEachItem, pairedItems } from './items';
@@ -25,25 +27,35 @@ export async function runDeclared(
 ): Promise<INodeExecutionData[]> {
 	return await forEachItem(context, async (itemIndex) => {
 		const reader: ItemReader = { context, itemIndex };
-		const path = readPath(reader, operation.path);
-		const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
-		const { method, paging, repeatable, simplify } = operation;
+		const { simplify, shape = answerItems } = operation;
 		const simplification = simplify && readSimplify(reader) ? simplify : undefined;
-		const flawIn = paging ? answerWithList(paging.resultsKey) : operation.flawIn;
-		const request = async (body: unknown) => {
-			const text = body === undefined ? undefined : sentText(reader, operation.body, body);
-			return await answerFor(
-				reader,
-				send,
-				{ method, path, body: text, timeoutMs, flawIn },
-				repeatable,
-			);
-		};
-		const body = operation.body && readBody(reader, operation.body);
-		const answer = paging ? await readList(reader, paging, body, request) : await request(body);
-		const results = (operation.shape ?? answerItems)(answer);
+		const answers = await answersFor(reader, send, operation);
+		const results = answers.flatMap(shape);
 		return pairedItems(simplification ? simplified(simplification, results) : results, itemIndex);
 	});
+}
+
+/** The answers of an item's requests; the pages of a list are one answer. */
+async function answersFor(
+	reader: ItemReader,
+	send: Send,
+	operation: DeclaredOperation,
+): Promise<unknown[]> {
+	const { method, paging, repeatable } = operation;
+	const paths = readPaths(reader, operation.path);
+	const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
+	const flawIn = paging ? answerWithList(paging.resultsKey) : operation.flawIn;
+	const body = operation.body && readBody(reader, operation.body);
+	const answers: unknown[] = [];
+	for (const path of paths) {
+		const request = async (sent: unknown) => {
+			const text = sent === undefined ? undefined : sentText(reader, operation.body, sent);
+			const options = { method, path, body: text, timeoutMs, flawIn };
+			return await answerFor(reader, send, options, repeatable);
+		};
+		answers.push(paging ? await readList(reader, paging, body, request) : await request(body));
+	}
+	return answers;
 }
 
 /** The JSON text of a body, whose parts are named as they were read. */
@@ -65,12 +77,20 @@ export function readTimeoutMs(reader: ItemReader, defaultSeconds: number): numbe
 	return readNumber(reader, 'options.timeout', timeout, timeoutSeconds, defaultSeconds) * 1000;
 }
 
-function readPath(reader: ItemReader, template: string): string {
-	const ids = [...template.matchAll(/\{(\w+)(\*?)\}/g)].map(([, name = '', list]) => {
+/** Ids in one address: servers take addresses of a few kilobytes only. */
+const IDS_PER_REQUEST = 50;
+
+/** The path of the request, or of several where it lists more ids than an address can hold. */
+function readPaths(reader: ItemReader, template: string): string[] {
+	let paths: Array<Record<string, string>> = [{}];
+	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
 		const displayName = DISPLAY_NAMES[name as keyof typeof DISPLAY_NAMES];
-		return [name, list ? readIds(reader, name, displayName) : readId(reader, name, displayName)];
-	});
-	return buildPath(template, Object.fromEntries(ids) as Record<string, string>);
+		const values = list
+			? chunk(readIds(reader, name, displayName), IDS_PER_REQUEST).map((ids) => ids.join(','))
+			: [readId(reader, name, displayName)];
+		paths = paths.flatMap((ids) => values.map((value) => ({ ...ids, [name]: value })));
+	}
+	return paths.map((ids) => buildPath(template, ids));
 }
 
 /** Page by page from fields; a JSON body is sent once, as it is. */

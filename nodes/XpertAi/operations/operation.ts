@@ -47,7 +47,7 @@ export interface Paging {
 /** An operation that is one request an item: plain data, run by one loop. */
 export interface DeclaredOperation extends OperationFace {
 	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-	/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids. */
+	/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids, in as many requests as it needs. */
 	path: string;
 	/** Fields that are not part of the body, such as the id in the path. */
 	fields?: INodeProperties[];
