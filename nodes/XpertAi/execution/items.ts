@@ -57,7 +57,7 @@ export async function forEachItem(
 	const output: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
 		try {
-			output.push(...(await work(itemIndex)));
+			for (const item of await work(itemIndex)) output.push(item);
 		} catch (caught) {
 			const error = asNodeError(context, caught, itemIndex);
 			if (!mayContinue(context)) throw error;

@@ -111,6 +111,29 @@ describe('pages', () => {
 		await expect(collectPages(fetchPage)).rejects.toThrow('HTTP 500');
 	});
 
+	it('of a list that grows at its start meanwhile give each result once', async () => {
+		const all = resultsOf(250);
+		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
+			const page = all.slice(offset, offset + limit);
+			all.unshift({ id: `new at ${offset}`, metadata: { same: true } });
+			return page;
+		};
+		expect(await collectPages(fetchPage)).toEqual(resultsOf(250));
+	});
+
+	it('that show the first result again go on to what else they hold', async () => {
+		const all = resultsOf(250);
+		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
+			offset === 0 ? all.slice(0, limit) : [all[0], ...all.slice(offset, offset + limit - 1)];
+		const results = await collectPages(fetchPage);
+		expect(results).toEqual(expect.arrayContaining([all[100], all[198]]));
+		expect(new Set(results).size).toBe(results.length);
+	});
+
+	it('may hold very many results on a server that ignores the limit', async () => {
+		expect(await collectPages(async () => resultsOf(200_000))).toHaveLength(200_000);
+	});
+
 	it('may hold plain values, such as the namespaces of a store', async () => {
 		const namespaces = Array.from({ length: 150 }, (_, index) => ['memories', `user-${index}`]);
 		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
