@@ -20,5 +20,7 @@ export const storeNamespace = z
 		prefix: namespace.optional(),
 		suffix: namespace.optional(),
 		max_depth: z.number().int().optional(),
+		limit: z.number().int().min(1).optional(),
+		offset: z.number().int().min(0).optional(),
 	})
 	.passthrough();

@@ -82,6 +82,9 @@ const MEASURED: Measured[] = [
 			[{ prefix: [1] }, 'prefix.0'],
 			[{ suffix: 'b' }, 'suffix'],
 			[{ max_depth: 1.5 }, 'max_depth'],
+			[{ limit: 0 }, 'limit'],
+			[{ limit: 'many' }, 'limit'],
+			[{ offset: -1 }, 'offset'],
 		],
 	},
 	{
