@@ -65,7 +65,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 				...failure,
 				reason: failure.reason === undefined ? undefined : hideToken(failure.reason, token),
 				method,
-				path: API_ROOT + path,
+				path: hideToken(API_ROOT + path, token),
 			},
 		});
 		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
@@ -210,9 +210,13 @@ function blockedTarget(error: unknown): string | undefined {
 	return String(get(block, 'ip') ?? get(block, 'hostname') ?? 'this address');
 }
 
+/** Takes the token out of a text, and whatever else stands behind the word Bearer. */
 function hideToken(text: string, token: string): string {
 	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
-	return token === '' ? withoutBearer : withoutBearer.split(token).join('***');
+	if (token === '') return withoutBearer;
+	// Addresses hold it encoded; half a surrogate pair, which no token may hold, cannot be.
+	const encoded = encodeURIComponent(Buffer.from(token).toString());
+	return withoutBearer.split(token).join('***').split(encoded).join('***');
 }
 
 /** Fires when the execution is stopped; lists in the editor cannot be. */

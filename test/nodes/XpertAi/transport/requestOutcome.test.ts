@@ -238,6 +238,28 @@ describe('the token in a reason', () => {
 		expect(reason).not.toContain(accessToken);
 	});
 
+	it('is hidden also where it stands encoded, as in addresses', async () => {
+		const token = 'a+b/c.$1=(x)';
+		const encoded = encodeURIComponent(token);
+		const { outcome } = await sendOnce({
+			credential: { accessToken: token },
+			request: { path: `/threads/${encoded}` },
+			status: 404,
+			body: `Cannot POST /threads/${encoded} with ${token}`,
+		});
+		expect(outcome).toMatchObject({
+			failure: {
+				reason: 'Cannot POST /threads/*** with ***',
+				path: '/api/ai/threads/***',
+			},
+		});
+	});
+
+	it('that no address can hold is refused like any other that is none', async () => {
+		const { outcome } = await sendOnce({ credential: { accessToken: 'a\ud800' } });
+		expect(outcome).toMatchObject({ failure: { kind: 'refused' } });
+	});
+
 	it('is hidden in what the network says', async () => {
 		const thrown = wrapped('X', `Invalid value "Bearer ${accessToken}" for header`);
 		expect(JSON.stringify(await failureOf({ thrown }))).not.toContain(accessToken);
