@@ -25,6 +25,15 @@ describe('an upload', () => {
 		expect(items[0]?.json).toMatchObject({ originalName: 'résumé.bin', size });
 	});
 
+	it('of a file without a name gets that of its field, as servers take no part without one', async () => {
+		const { binary } = fixture.world;
+		const { items } = await fixture.run(
+			{ resource: 'file', operation: 'create', binaryPropertyName: 'scan' },
+			{ items: [{ json: {}, binary: { scan: { ...binary, fileName: '' } } }] },
+		);
+		expect(items[0]?.json).toMatchObject({ originalName: 'scan' });
+	});
+
 	it('announces its length, so that proxies need not buffer it', async () => {
 		await fixture.run({ resource: 'fileContext', operation: 'create' });
 		const [request] = fixture.sandbox.requests.of('E12');

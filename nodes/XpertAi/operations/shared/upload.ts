@@ -104,7 +104,7 @@ async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Pro
 	const field = readBinaryField(reader);
 	const { fileName, mimeType } = field.binary;
 	return multipartForm(
-		{ name: fileName ?? field.property, mimeType, content: await contentOf(reader, field) },
+		{ name: fileName || field.property, mimeType, content: await contentOf(reader, field) },
 		texts,
 	);
 }
