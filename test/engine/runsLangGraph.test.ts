@@ -158,6 +158,29 @@ describe('a thread that gets busy just before our run arrives (422)', () => {
 		expect(langGraph.sandbox.store.threads.get(thread)?.lost ?? []).toEqual([]);
 	});
 
+	it('is no obstacle when that run has ended before we look again', async () => {
+		const thread = await ranThread();
+		const { sandbox } = langGraph;
+		const busy = { do: 'status', status: 422, body: 'Thread is already running a task.' } as const;
+		const stale = { thread_id: thread, status: 'idle', values: { messages: [] } };
+		sandbox.faults.add(
+			{ ...onThread(thread, busy), nth: 1 },
+			{ endpoint: 'E15', nth: 1, do: 'status', status: 200, body: stale },
+		);
+		const { items } = await langGraph.run({}, [says(thread, 'ours')]);
+		expect(items[0]?.json).toMatchObject({ reply: 'Echo: ours', status: 'completed' });
+		expect(arrivals(sandbox, thread)).toBe(2);
+	});
+
+	it('is told from a body the server does not take, which is sent once', async () => {
+		const thread = await ranThread();
+		const refused = { do: 'status', status: 422, body: 'config is invalid' } as const;
+		langGraph.sandbox.faults.add(onThread(thread, refused));
+		const { outputs } = await langGraph.run({}, [says(thread, 'ours')]);
+		expect(outputs[1]?.[0]?.json.error).toBe('The server answered 422: config is invalid');
+		expect(arrivals(langGraph.sandbox, thread)).toBe(1);
+	});
+
 	it('is reported at once when asked to', async () => {
 		const { outputs, thread } = await meet('fail');
 		expect(outputs[1]?.[0]?.json.error).toBe('Another run is going on on this thread');

@@ -95,7 +95,8 @@ async function conclude(run: Run): Promise<Verdict> {
 	if (outcome.ok) return await judgeAnswer(run, outcome.answer, before);
 	const { failure } = outcome;
 	if (failure.kind === 'cancelled') return cancelled(failure);
-	if (failure.status === 422 && (await isBusy(run))) return await runWhenFree(run, failure);
+	if (failure.status === 422 && (await metAnother(run, before)))
+		return await runWhenFree(run, failure);
 	if (certainlyNotDone(failure)) return failed(failure);
 	const broken = mayBeDone || isTransient(failure) || GATEWAY_STATUS.has(failure.status ?? 0);
 	return broken ? await recover(run, before, failure) : failed(failure);
@@ -120,9 +121,11 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict:
 	}
 }
 
-async function isBusy({ send, threadId }: Run): Promise<boolean> {
+/** Whether another run is on the thread, or has changed it and ended since we read it. */
+async function metAnother({ send, threadId }: Run, before: Before): Promise<boolean> {
 	const reading = await readThread(send, threadId);
-	return 'state' in reading && reading.state.status === 'busy';
+	if ('failure' in reading) return false;
+	return reading.state.status === 'busy' || !isEqual(reading.state, before);
 }
 
 /** The server refused the run because another one is on the thread: it was not started. */
