@@ -31,7 +31,11 @@ export function readFields(reader: ItemReader, fields: INodeProperties[]): Field
 			reader.context.getNodeParameter(name, reader.itemIndex, undefined) as unknown,
 		]),
 	);
-	return omitBy(readGroup(reader, fields, raw), (value) => value === '');
+	return omitBy(readGroup(reader, fields, raw), isEmptyText);
+}
+
+function isEmptyText(value: unknown): boolean {
+	return value === '';
 }
 
 /**
@@ -188,7 +192,7 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 		case 'resourceLocator':
 			return chosenId(raw);
 		case 'collection':
-			return readGroup(reader, field.options ?? [], raw);
+			return omitBy(readGroup(reader, field.options ?? [], raw), isEmptyText);
 		case 'fixedCollection':
 			return readFixedCollection(reader, field, raw);
 		default:

@@ -47,6 +47,15 @@ describe('collections', () => {
 		});
 	});
 
+	it('leave out what was left empty in them', () => {
+		const copilotModel = { copilotId: '', model: 'm' };
+		const parameters = { name: 'M', additionalFields: { integrationId: '', copilotModel } };
+		expect(readFields(readerOf(parameters), fields)).toEqual({
+			name: 'M',
+			copilotModel: { model: 'm' },
+		});
+	});
+
 	it('hold nothing but what the fields know', () => {
 		const parameters = { name: 'M', additionalFields: { ofAnOlderVersion: 1 }, other: 2 };
 		expect(readFields(readerOf(parameters), fields)).toEqual({ name: 'M' });
