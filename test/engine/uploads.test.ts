@@ -34,6 +34,29 @@ describe('an upload', () => {
 		expect(items[0]?.json).toMatchObject({ originalName: 'scan' });
 	});
 
+	it.each([
+		['an upload', () => ({ resource: 'file', operation: 'create' })],
+		[
+			'a file of documents',
+			() => ({
+				resource: 'document',
+				operation: 'submit',
+				bodyMode: 'file',
+				knowledgebaseId: fixture.world.knowledgebaseId,
+			}),
+		],
+	])('of a file n8n has deleted meanwhile says so: %s', async (_, parameters) => {
+		const id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
+		const gone = { ...fixture.world.binary, id };
+		const { error } = await fixture.run(parameters(), {
+			items: [{ json: {}, binary: { data: gone } }],
+		});
+		expect(error?.message).toMatch(
+			/^"Input Binary Field" names "data", whose file n8n no longer has \(.+\)\. Run the node that made it again \[item 0\]/,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
 	it('announces its length, so that proxies need not buffer it', async () => {
 		await fixture.run({ resource: 'fileContext', operation: 'create' });
 		const [request] = fixture.sandbox.requests.of('E12');

@@ -1,3 +1,4 @@
+import { NodeOperationError } from 'n8n-workflow';
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 
 import { badInput, quoted } from '../../execution/badInput';
@@ -46,12 +47,47 @@ export function readBinaryField(reader: ItemReader): BinaryField {
 
 /** Bytes of a binary field, piece by piece where n8n keeps it on disk; those in memory come at once. */
 export async function* binaryChunks(
-	{ context, itemIndex }: ItemReader,
-	{ property, binary }: BinaryField,
+	reader: ItemReader,
+	field: BinaryField,
 ): AsyncGenerator<Uint8Array> {
-	if (binary.id === undefined) {
-		yield await context.helpers.getBinaryDataBuffer(itemIndex, property);
+	const { helpers } = reader.context;
+	const { id } = field.binary;
+	if (id === undefined) {
+		yield await helpers.getBinaryDataBuffer(reader.itemIndex, field.property);
 		return;
 	}
-	for await (const chunk of await context.helpers.getBinaryStream(binary.id)) yield chunk as Buffer;
+	const stream = await kept(reader, field, async () => await helpers.getBinaryStream(id));
+	for await (const chunk of stream) yield chunk as Buffer;
+}
+
+/**
+ * Bytes in all of a binary field that n8n keeps on disk.
+ *
+ * @throws NodeOperationError when it is gone
+ */
+export async function storedSize(
+	reader: ItemReader,
+	field: BinaryField,
+	id: string,
+): Promise<number> {
+	const { helpers } = reader.context;
+	const { fileSize } = await kept(reader, field, async () => await helpers.getBinaryMetadata(id));
+	return fileSize;
+}
+
+/** Gets at what n8n keeps; it deletes the files of old executions, of pinned data too. */
+async function kept<Result>(
+	{ context, itemIndex }: ItemReader,
+	{ property }: BinaryField,
+	get: () => Promise<Result>,
+): Promise<Result> {
+	try {
+		return await get();
+	} catch (error) {
+		const node = context.getNode();
+		const why = error instanceof Error ? error.message : String(error);
+		const demand = `names ${quoted(property)}, whose file n8n no longer has (${why}). Run the node that made it again`;
+		const source = { node, itemIndex };
+		throw new NodeOperationError(node, badInput(source, '"Input Binary Field"', demand));
+	}
 }

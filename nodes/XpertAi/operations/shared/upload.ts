@@ -14,7 +14,7 @@ import { answerItems } from '../../transport/answer';
 import { multipartForm } from '../../transport/multipart';
 import type { UploadFile } from '../../transport/multipart';
 import type { CodedOperation } from '../operation';
-import { binaryChunks, binaryFieldName, readBinaryField } from './binaryField';
+import { binaryChunks, binaryFieldName, readBinaryField, storedSize } from './binaryField';
 import type { BinaryField } from './binaryField';
 import {
 	bodyMode,
@@ -114,6 +114,5 @@ async function contentOf(reader: ItemReader, field: BinaryField): Promise<Upload
 	const { context, itemIndex } = reader;
 	const { id } = field.binary;
 	if (id === undefined) return await context.helpers.getBinaryDataBuffer(itemIndex, field.property);
-	const { fileSize } = await context.helpers.getBinaryMetadata(id);
-	return { size: fileSize, open: () => binaryChunks(reader, field) };
+	return { size: await storedSize(reader, field, id), open: () => binaryChunks(reader, field) };
 }
