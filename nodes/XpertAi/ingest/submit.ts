@@ -7,6 +7,7 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import { answeredRecords } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Prepared } from './batches';
+import { IdOrder } from './idOrder';
 
 /** What became of one document. `unknown`: no answer says whether the server has stored it. */
 export type DocumentOutcome<Origin> = {
@@ -96,13 +97,13 @@ class Submitter<Origin> {
 	async run(): Promise<SubmissionCounts> {
 		const { documents, batchLimits, concurrency } = this.submission;
 		const source = batches(documents, batchLimits);
+		const order = new IdOrder();
 		const work = async () => {
 			while (!this.stopped && !this.submission.signal?.aborted) {
 				const { done, value: batch } = await source.next();
-				// Another batch may have failed while this one was read.
-				if (done || this.stopped) return;
-				this.counts.batches += 1;
-				await this.settleBatch(batch, this.counts.batches);
+				if (done) return;
+				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
+				await order.after(ids, async () => await this.settleBatch(batch));
 			}
 		};
 		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
@@ -111,7 +112,10 @@ class Submitter<Origin> {
 		return this.counts;
 	}
 
-	private async settleBatch(batch: Array<Prepared<Origin>>, number: number): Promise<void> {
+	private async settleBatch(batch: Array<Prepared<Origin>>): Promise<void> {
+		// Another batch may have failed while this one was read or had to wait.
+		if (this.stopped) return;
+		const number = ++this.counts.batches;
 		const before = this.storedAny;
 		const failure = await this.settle({ batch, number, attempts: 0 });
 		if (!failure) return;
