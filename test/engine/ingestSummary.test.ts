@@ -1,3 +1,4 @@
+import { derivedId } from '../../nodes/XpertAi/ingest/identity';
 import { useFixture } from './support/fixture';
 import { BY_NAME, REFUSED_SOURCE_TYPE, busyFor, hintsOf, ingestOn, rows } from './support/ingest';
 
@@ -85,6 +86,26 @@ describe('the summary', () => {
 			failed: [{ outcome: 'rejected', reason: 'Line 2 of the file is not valid JSON [item 0]' }],
 		});
 		expect(storedNames()).toEqual(['a']);
+	});
+
+	it('names the documents that are stored but could not be processed', async () => {
+		const broken = { sandbox: { process: 'error', processMs: 10, processMsg: 'No text found' } };
+		const items = rows(3, (index) => (index === 1 ? { metadata: broken } : {}));
+		const { outputs } = await submit(
+			{ ...summary, options: { waitUntilProcessed: true } },
+			{ items, onError: 'continueErrorOutput' },
+		);
+		expect(outputs[0]?.[0]?.json).toMatchObject({
+			stored: 3,
+			failed: [
+				{
+					id: derivedId(fixture.world.knowledgebaseId, 'doc 1'),
+					outcome: 'stored',
+					reason: 'The document could not be processed: No text found',
+				},
+			],
+			notes: ['1 document is stored but could not be processed.'],
+		});
 	});
 
 	it('covers several knowledgebases', async () => {

@@ -5,10 +5,10 @@ import type { DocumentOutcome, SubmissionCounts } from './submit';
 /** Failed documents named in a summary; the counts are always complete. */
 const MAX_LISTED = 1000;
 
-/** A document that was not stored, or may not have been. */
+/** A document that was not stored, or may not have been, or that is stored but could not be processed. */
 export interface FailedDocument {
 	name?: string;
-	outcome: 'rejected' | 'unknown';
+	outcome: DocumentOutcome<unknown>['outcome'];
 	reason: string;
 	id?: string;
 	status?: number;
@@ -44,6 +44,11 @@ export class Summary {
 		this.counts.documents += 1;
 		this.counts.rejected += 1;
 		this.addFailed({ outcome: 'rejected', reason });
+	}
+
+	/** Names a document, counted as stored already, that the server could not process. */
+	addUnprocessed(id: string, reason: string): void {
+		this.addFailed({ id, outcome: 'stored', reason });
 	}
 
 	/** Adds the requests of a submission. */

@@ -55,18 +55,25 @@ export function flawItem(flaw: ItemError, itemIndex: number): INodeExecutionData
 	return errorItem(flaw, itemIndex, { outcome: 'rejected' });
 }
 
+/** Why the server has given a document up; `undefined` when it has not. */
+export function processingFlaw(ended: ProcessingStatus | undefined): string | undefined {
+	if (ended?.status !== 'error' && ended?.status !== 'cancel') return undefined;
+	const { status, processMsg } = ended;
+	const what =
+		status === 'error' ? 'could not be processed' : 'was stored, but its processing was cancelled';
+	return `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
+}
+
 /** The item of a stored document, with the end of its processing; one that failed becomes an error item. */
 export function processedItem(
 	context: Context,
 	item: INodeExecutionData,
-	{ status, progress, processMsg }: ProcessingStatus,
+	ended: ProcessingStatus,
 ): INodeExecutionData {
+	const { status, progress, processMsg } = ended;
 	const processing = { status, progress, processMsg };
-	if (status !== 'error' && status !== 'cancel')
-		return { ...item, json: { ...item.json, processing } };
-	const what =
-		status === 'error' ? 'could not be processed' : 'was stored, but its processing was cancelled';
-	const message = `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
+	const message = processingFlaw(ended);
+	if (message === undefined) return { ...item, json: { ...item.json, processing } };
 	const itemIndex = itemOf(item);
 	const error = new NodeOperationError(context.getNode(), message, { itemIndex });
 	error.message = message;

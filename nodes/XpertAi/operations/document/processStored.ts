@@ -1,5 +1,5 @@
 import { processDocuments } from '../../ingest/processing';
-import type { ProcessingResult, ProcessingStatus } from '../../ingest/processing';
+import type { ProcessingResult } from '../../ingest/processing';
 import { counted } from '../../ingest/summary';
 import type { Clock } from '../../transport/clock';
 import { failureMessage } from '../../transport/failure';
@@ -7,7 +7,7 @@ import type { Failure } from '../../transport/failure';
 import { buildPath } from '../../transport/request';
 import { sendWithRetries } from '../../transport/sendWithRetries';
 import type { OperationContext } from '../operation';
-import { processedItem } from './outputs';
+import { processedItem, processingFlaw } from './outputs';
 import type { SubmitSettings } from './settings';
 import { forgetStored } from './storedState';
 import type { SubmitRun } from './submitRun';
@@ -60,25 +60,23 @@ export async function processStored(
 		for (const { id, position } of stored) {
 			const [item, status] = [run.items[position], statuses.get(id)];
 			if (item && status) run.items[position] = processedItem(context, item, status);
-			if (hasFailed(status)) run.processingFailed += 1;
+			const flaw = processingFlaw(status);
+			if (flaw === undefined) continue;
+			run.processingFailed += 1;
+			run.summary.addUnprocessed(id, flaw);
 		}
 	}
 	if (run.processingFailed > 0) {
-		const failed = counted(run.processingFailed, 'document is', 'documents are');
-		notes.push(`${failed} stored but could not be processed.`);
+		const documents = counted(run.processingFailed, 'document is', 'documents are');
+		notes.push(`${documents} stored but could not be processed.`);
 	}
 	return notes;
-}
-
-/** Whether the server has given a document up. */
-function hasFailed(status: ProcessingStatus | undefined): boolean {
-	return status?.status === 'error' || status?.status === 'cancel';
 }
 
 /** Documents whose processing did not start or went wrong; none where the server has no such route. */
 function unprocessed(ids: string[], { statuses, failure }: ProcessingResult): string[] {
 	if (hasNoRoute(failure)) return [];
-	return ids.filter((id) => !statuses.has(id) || hasFailed(statuses.get(id)));
+	return ids.filter((id) => !statuses.has(id) || processingFlaw(statuses.get(id)));
 }
 
 /** On a server that cannot process, documents are done when they are stored. */

@@ -69,7 +69,7 @@ function withCounts(error: ItemError, { summary, notSent }: SubmitRun): ItemErro
 	if (rejected > 0) counts.push(`${counted(rejected, 'is', 'are')} not stored`);
 	if (notSent > 0) counts.push(`${counted(notSent, 'was', 'were')} not sent`);
 	error.message = `${error.message}. ${counts.join(', ')}`;
-	const reasons = [...new Set(summary.failed.map(({ reason }) => reason))].slice(0, 3);
+	const reasons = reasonsOf({ summary });
 	error.description = [
 		error.description,
 		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}.` : '',
@@ -80,6 +80,11 @@ function withCounts(error: ItemError, { summary, notSent }: SubmitRun): ItemErro
 	return error;
 }
 
+/** Why documents failed, as far as it fits into a message. */
+function reasonsOf({ summary }: Pick<SubmitRun, 'summary'>): string[] {
+	return [...new Set(summary.failed.map(({ reason }) => reason))].slice(0, 3);
+}
+
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
 function processingError(
 	context: OperationContext['context'],
@@ -87,11 +92,8 @@ function processingError(
 	notes: string[],
 ): NodeOperationError {
 	const message = notes.join(' ');
-	const reasons = run.items.flatMap(({ json }) =>
-		typeof json.error === 'string' ? [json.error] : [],
-	);
 	const error = new NodeOperationError(context.getNode(), message, {
-		description: [...new Set(reasons)].slice(0, 3).join('; '),
+		description: reasonsOf(run).join('; '),
 	});
 	error.message = message;
 	return error;
@@ -123,9 +125,8 @@ function addHints(
 ): void {
 	const messages = [run.summary.line(), ...notes];
 	if (run.replaced > 0) {
-		messages.push(
-			`${counted(run.replaced, 'document')} came with the ID of an earlier one and replaced it.`,
-		);
+		const documents = counted(run.replaced, 'document');
+		messages.push(`${documents} came with the ID of an earlier one and replaced it.`);
 	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
 		messages.push(
