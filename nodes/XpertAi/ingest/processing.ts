@@ -77,12 +77,17 @@ async function waitForAll(
 		for (const part of chunk(open, IDS_PER_REQUEST)) {
 			const outcome = await send({ method: 'GET', path: statusPath(part.map(({ id }) => id)) });
 			if (!outcome.ok) return { statuses, failure: outcome.failure, timedOut: false };
-			const parsed = z.array(processingStatus).safeParse(outcome.answer);
-			for (const status of parsed.success ? parsed.data : []) {
+			for (const status of statusesIn(outcome.answer)) {
 				// Servers give ids in lower case, whatever they were sent in.
 				const sent = part.find(({ id }) => id.toLowerCase() === status.id.toLowerCase());
 				if (sent) statuses.set(sent.id, { ...status, id: sent.id });
 			}
 		}
 	}
+}
+
+/** The statuses in an answer; an entry of another shape says nothing, and hides no other. */
+function statusesIn(answer: unknown): ProcessingStatus[] {
+	const entries: unknown[] = Array.isArray(answer) ? answer : [];
+	return entries.flatMap((entry) => processingStatus.safeParse(entry).data ?? []);
 }

@@ -154,6 +154,15 @@ describe('waiting for the processing', () => {
 		expect(statuses.get(id)).toMatchObject({ status: 'error', processMsg: 'no text' });
 	});
 
+	it('is not misled about a document by what is said of others in another shape', async () => {
+		const { known, timedOut } = await process(
+			['a'],
+			[() => succeeded([null, { id: 5 }, { id: 'a', status: 'finish' }])],
+		);
+		expect(known).toEqual([{ id: 'a', status: 'finish' }]);
+		expect(timedOut).toBe(false);
+	});
+
 	it('ends with the failure of a question', async () => {
 		const { failure, known } = await process(['a'], [() => answered(500)]);
 		expect(failure).toMatchObject({ status: 500 });
