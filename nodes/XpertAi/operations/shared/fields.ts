@@ -44,6 +44,7 @@ export function idField(name: IdName, description: string, required = true): INo
 	};
 }
 
+/** The linter takes a mode for a parameter, which needs a default, unless it stands under `modes`. */
 function idModes(hint: string): INodePropertyMode[] {
 	const { modes } = {
 		modes: [
