@@ -165,7 +165,7 @@ function readGroup(reader: ItemReader, entries: Entry[], raw: unknown): FieldVal
 	const values: FieldValues = {};
 	if (!isJsonObject(raw)) return values;
 	for (const entry of entries) {
-		if (!('type' in entry) || !(entry.name in raw)) continue;
+		if (!('type' in entry) || !Object.hasOwn(raw, entry.name)) continue;
 		const value = readValue(reader, entry, raw[entry.name]);
 		if (isContainer(entry)) Object.assign(values, value);
 		else if (value !== undefined) values[entry.name] = value;
