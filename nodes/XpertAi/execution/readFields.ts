@@ -190,7 +190,7 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 			return checkInput(optionList, raw, { ...source, parameter: field.displayName });
 		}
 		case 'resourceLocator':
-			return chosenId(raw);
+			return chosenId(raw) ?? undefined;
 		case 'collection':
 			return omitBy(readGroup(reader, field.options ?? [], raw), isEmptyText);
 		case 'fixedCollection':

@@ -65,11 +65,11 @@ function derivedIdentifier(
 	const { context, itemIndex } = reader;
 	const source = { node: context.getNode(), itemIndex };
 	if (!hasKey(reader, fromFields)) return (document) => document;
-	const given: unknown = fromFields
-		? context.getNodeParameter('documentKey', itemIndex, '')
+	const given = fromFields
+		? readText(reader, 'documentKey', 'Document Key')
 		: readText(reader, 'documentKeyField', 'Key Field');
 	return (document, place) => {
-		const key: unknown = fromFields ? given : ownValue(document, String(given));
+		const key: unknown = fromFields ? given : ownValue(document, given);
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
 			return withId(document, derivedId(knowledgebaseId, String(key)));
 		}

@@ -1,3 +1,4 @@
+import { DateTime } from 'luxon';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { derivedId, uuidV5 } from '../../../../../nodes/XpertAi/ingest/identity';
@@ -64,6 +65,17 @@ describe('ids derived from a key', () => {
 		const document = { filePath } as DocumentRecord;
 		expect(thrownBy(() => identify(document, withKeyField('filePath'))).message).toBe(
 			'"Key Field" names "filePath", which this document does not have [item 0]',
+		);
+	});
+
+	it('may come from a date, and say so of what is no text', () => {
+		const documentKey = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
+		const typed = { documentKey: '={{ $json.key }}' };
+		const withKey = (key: unknown) =>
+			identify({}, { documentIdMode: 'derived', documentKey: key }, true, typed).id;
+		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
+		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
+			'"Document Key" must be text, but is {"a":1} [item 0]',
 		);
 	});
 
