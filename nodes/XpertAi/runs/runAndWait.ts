@@ -124,11 +124,15 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict:
 	}
 }
 
-/** Whether another run is on the thread, or has changed it and ended since we read it. */
-async function metAnother({ send, threadId }: Run, before: Before): Promise<boolean> {
+/** Whether another run is on the thread, or has changed it, not ours, and ended since we read it. */
+async function metAnother({ send, threadId, body }: Run, before: Before): Promise<boolean> {
 	const reading = await readThread(send, threadId);
 	if ('failure' in reading) return false;
-	return reading.state.status === 'busy' || !isEqual(reading.state, before);
+	const { state } = reading;
+	if (state.status === 'busy') return true;
+	const said = saidIn(body);
+	if (said.length === 0 || isEqual(state, before)) return false;
+	return repliesTo(said, messagesOf(state).slice(messagesOf(before).length), true) === undefined;
 }
 
 /** The server refused the run because another one is on the thread: it was not started. */

@@ -193,7 +193,7 @@ function networkFailure(
 ): Omit<Failure, 'method' | 'path'> {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
-	if (overdue?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ETIMEDOUT' };
+	if (overdue?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
 	const blocked = blockedTarget(error);
 	if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
