@@ -180,9 +180,9 @@ function readValue(reader: ItemReader, field: INodeProperties, raw: unknown): un
 			return readJson(reader, field.displayName, raw);
 		case 'number':
 		case 'boolean':
-			return fromText(field.type, raw);
+			return typedValue(field.type, raw);
 		case 'string':
-			return field.typeOptions?.multipleValues ? raw : asText(isoText(raw));
+			return field.typeOptions?.multipleValues ? raw : typedValue('string', raw);
 		case 'dateTime':
 			return raw === '' ? undefined : isoText(raw);
 		case 'multiOptions': {
@@ -209,6 +209,11 @@ function readFixedCollection(reader: ItemReader, field: INodeProperties, raw: un
 	if (!group || content === undefined) return undefined;
 	if (Array.isArray(content)) return content.map((entry) => readGroup(reader, group.values, entry));
 	return readGroup(reader, group.values, content);
+}
+
+/** A value as its field takes it: text that says a number or a switch, and the other way round. */
+export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+	return type === 'string' ? asText(isoText(raw)) : fromText(type, raw);
 }
 
 /** A number or a switch that an expression gave as text. */

@@ -28,7 +28,7 @@ export async function getDocumentFields(): Promise<ResourceMapperFields> {
 }
 
 function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
-	const type = fieldType(schema);
+	const type = documentFieldType(schema);
 	return {
 		id,
 		displayName: documentFieldName(id),
@@ -41,7 +41,7 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 }
 
 /** The mapper's type of a schema; none where the contract leaves the type open (`parent`). */
-function fieldType(schema: z.ZodTypeAny): FieldType | undefined {
+export function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
 	const inner = unwrap(schema);
 	// The mapper's own date type rewrites what it is given; the contract's text stays as it is.
 	if (inner === dateTime || inner instanceof z.ZodString) return 'string';

@@ -1,17 +1,18 @@
+import isNull from 'lodash/isNull';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
-import type { IDataObject } from 'n8n-workflow';
+import type { FieldType, IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { checkInput } from '../../execution/badInput';
-import { isoText, readFields, readJson, readText } from '../../execution/readFields';
+import { isoText, readFields, readJson, readText, typedValue } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
 import { readOption } from '../../execution/readOptions';
 import { cutText } from '../../ingest/textParts';
 import type { CutOptions } from '../../ingest/textParts';
 import { document, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
-import { documentFieldName } from '../../pickers/documentFields';
+import { documentFieldName, documentFieldType } from '../../pickers/documentFields';
 import { isJsonObject } from '../../transport/answer';
 import { chunksField, pagesField } from './pages';
 import { textOptions } from './submitFields';
@@ -29,6 +30,11 @@ const JSON_FIELDS = [
 
 /** Names of the mapped fields, as the editor shows them. */
 const FIELD_NAMES = mapValues(document.shape, (_, id) => documentFieldName(id));
+
+const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
+	document.shape,
+	documentFieldType,
+);
 
 /** How messages name the parts of a document that fields make. */
 export const DOCUMENT_NAMES = { fields: [pagesField, chunksField], labels: FIELD_NAMES };
@@ -70,17 +76,26 @@ function mappedColumns(reader: ItemReader): IDataObject {
 	const columns = automatic ? context.getInputData()[itemIndex]?.json : value;
 	const known = omitBy(
 		isJsonObject(columns) ? columns : {},
-		(column, name) => column === undefined || !Object.hasOwn(document.shape, name),
+		(column, name) => column === undefined || column === '' || !Object.hasOwn(document.shape, name),
 	);
-	const filled = automatic ? known : omitBy(known, (column) => column === null || column === '');
+	const filled = automatic ? known : omitBy(known, isNull);
 	for (const name of Object.keys(filled))
-		filled[name] = isoText(filled[name]) as IDataObject[string];
+		filled[name] = columnValue(name, filled[name]) as IDataObject[string];
 	for (const name of JSON_FIELDS) {
 		const column = filled[name];
 		if (typeof column === 'string')
 			filled[name] = readJson(reader, documentFieldName(name), column) as IDataObject[string];
 	}
 	return filled;
+}
+
+/** A column's value as its field takes it: files of rows hold numbers as text, and tables codes as numbers. */
+function columnValue(name: string, column: unknown): unknown {
+	const type = FIELD_TYPES[name];
+	// What the server knows a document by is not to be guessed at.
+	if (name === 'id' || (type !== 'string' && type !== 'number' && type !== 'boolean'))
+		return isoText(column);
+	return typedValue(type, column);
 }
 
 function textParts(reader: ItemReader): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {

@@ -65,6 +65,22 @@ describe('documents mapped from columns', () => {
 		});
 	});
 
+	it('take numbers and switches a file holds as text, and codes a table holds as numbers', () => {
+		const row = { name: 2024, size: '12', disabled: 'true', processDuation: ' 1.5 ', folder: '' };
+		expect(byColumn(row)).toEqual({
+			name: '2024',
+			size: 12,
+			disabled: true,
+			processDuation: 1.5,
+		});
+	});
+
+	it('are never guessed to hold an ID', () => {
+		expect(thrownBy(() => byColumn({ id: 5 })).message).toBe(
+			'"ID (UUID)" must be text, but is 5 [item 0]',
+		);
+	});
+
 	it('name a column that is wrong', () => {
 		expect(thrownBy(() => byColumn({ size: '5 MB' })).message).toBe(
 			'"Size" must be a number, but is "5 MB" [item 0]',
