@@ -84,6 +84,9 @@ describe('documents from a file', () => {
 		expect(error?.message).toBe(
 			'Line 6 of the file is not valid JSON [item 0]. 5 documents are stored, 1 is not stored',
 		);
+		expect(error).toMatchObject({
+			description: expect.stringMatching(/^This record was not sent\. Correct it in the file/),
+		});
 		expect(storedNames()).toEqual(names(5));
 	});
 

@@ -88,10 +88,15 @@ export async function* fileEntries(
 			const identified = identify(checked, place);
 			yield { document: identified, text: documentText(reader, identified) };
 		} catch (caught) {
-			yield { flaw: asNodeError(context, caught, itemIndex) };
+			const flaw = asNodeError(context, caught, itemIndex);
+			flaw.description = RECORD_LEFT_OUT;
+			yield { flaw };
 		}
 	}
 }
+
+const RECORD_LEFT_OUT =
+	'This record was not sent. Correct it in the file, then run the node again.';
 
 const SOURCE_NAMES = {
 	json: DISPLAY_NAMES.jsonBody,
