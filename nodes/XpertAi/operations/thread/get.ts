@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { threadState } from '../../payloads/run';
-import { isFromAssistant, messagesOf, textOf } from '../../runs/messages';
+import type { ThreadMessage } from '../../payloads/run';
+import { isFromAssistant, isFromPerson, messagesOf, textOf } from '../../runs/messages';
 import { aThread } from '../../runs/thread';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
@@ -31,7 +32,14 @@ function threadSummary(answer: IDataObject): IDataObject {
 		threadId: threadId ?? null,
 		status,
 		lastMessage: last ? textOf(last.content) : null,
-		lastMessageFrom: last ? (isFromAssistant(last) ? 'assistant' : 'user') : null,
+		lastMessageFrom: last ? whoSays(last) : null,
 		messages: messages.length,
 	};
+}
+
+/** Assistant or user; of any other message, such as a tool's, its own kind. */
+function whoSays(message: ThreadMessage): string | null {
+	if (isFromAssistant(message)) return 'assistant';
+	if (isFromPerson(message)) return 'user';
+	return message.type ?? message.role ?? null;
 }

@@ -1,0 +1,55 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { get } from '../../../../../nodes/XpertAi/operations/thread/get';
+
+const simplified = (answer: IDataObject) =>
+	typeof get.simplify === 'function' ? get.simplify(answer) : undefined;
+
+const threadWith = (...messages: IDataObject[]): IDataObject => ({
+	thread_id: 't-1',
+	status: 'idle',
+	values: { messages },
+	metadata: {},
+});
+
+describe('a thread with Simplify', () => {
+	it('has its status and its last message', () => {
+		const question = { type: 'human', content: 'Hello' };
+		const answer = { type: 'ai', content: [{ type: 'text', text: 'Good ' }, 'day'] };
+		expect(simplified(threadWith(question, answer))).toEqual({
+			threadId: 't-1',
+			status: 'idle',
+			lastMessage: 'Good day',
+			lastMessageFrom: 'assistant',
+			messages: 2,
+		});
+	});
+
+	it.each([
+		[{ type: 'human' }, 'user'],
+		[{ role: 'user' }, 'user'],
+		[{ role: 'assistant' }, 'assistant'],
+		[{ type: 'tool' }, 'tool'],
+		[{ role: 'system' }, 'system'],
+		[{}, null],
+	])('says who said the last one: %j', (message, from) => {
+		expect(simplified(threadWith({ ...message, content: 'x' }))).toMatchObject({
+			lastMessageFrom: from,
+		});
+	});
+
+	it('may have no message yet', () => {
+		expect(simplified({ thread_id: 't-1', status: 'idle', values: null })).toEqual({
+			threadId: 't-1',
+			status: 'idle',
+			lastMessage: null,
+			lastMessageFrom: null,
+			messages: 0,
+		});
+	});
+
+	it('stays as it is when it has another shape', () => {
+		expect(simplified({ id: 1 })).toEqual({ id: 1 });
+		expect(simplified({ status: 5 })).toEqual({ status: 5 });
+	});
+});
