@@ -4,6 +4,9 @@ import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
+const storedText = async () =>
+	await fixture.engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
+
 const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
 describe('an upload', () => {
@@ -26,7 +29,7 @@ describe('an upload', () => {
 	});
 
 	it('of a file without a name gets that of its field, as servers take no part without one', async () => {
-		const { binary } = fixture.world;
+		const binary = await storedText();
 		const { items } = await fixture.run(
 			{ resource: 'file', operation: 'create', binaryPropertyName: 'scan' },
 			{ items: [{ json: {}, binary: { scan: { ...binary, fileName: '' } } }] },
@@ -47,7 +50,7 @@ describe('an upload', () => {
 		],
 	])('of a file n8n has deleted meanwhile says so: %s', async (_, parameters) => {
 		const id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
-		const gone = { ...fixture.world.binary, id };
+		const gone = { ...(await storedText()), id };
 		const { error } = await fixture.run(parameters(), {
 			items: [{ json: {}, binary: { data: gone } }],
 		});
