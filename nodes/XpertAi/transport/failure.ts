@@ -48,10 +48,10 @@ const STATUS_HINTS: Record<number, string> = {
 	403: 'The token is valid but may not do this. Use a key made for this workspace or assistant, and check the ID.',
 	404: 'Check the ID, and that the Base URL of the credential is the address of an Xpert AI server.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
-	408: 'The server gave up waiting. Run it again, or raise Timeout (Seconds) under Options.',
+	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
 	413: 'The server takes up to 50 MB of JSON in one request. Send less at once.',
 	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
-	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check both, then look up the request ID in the log of the server.',
+	500: 'Xpert AI servers answer this way to an ID that is not a UUID, to a thread that has never run and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
 };
 
 /** By Node's error code, or by what is said where there is none. */
@@ -143,7 +143,7 @@ function hintFor({ kind, status }: Pick<Failure, 'kind' | 'status'>): string {
 			'Check the Base URL of the credential. If it is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
 		cancelled: '',
 		timeout:
-			'Raise Timeout (Seconds) under Options, or check how busy the server is. The server may still have done the work.',
+			'Raise the time limit under Options, or check how busy the server is. The server may still have done the work.',
 		network:
 			'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
 		redirect: 'Enter the address the server points to as the Base URL of the credential.',

@@ -108,6 +108,13 @@ describe('the error a user reads', () => {
 		);
 	});
 
+	it.each([{ kind: 'timeout' }, { kind: 'status', status: 408 }] as const)(
+		'names no option after %j: with Run and Wait the time limit is its deadline',
+		(failure) => {
+			expect(errorFor(failure).description).toMatch(/raise the time limit under Options/i);
+		},
+	);
+
 	it('shows the request id for the log of the server', () => {
 		const { description } = errorFor({ kind: 'status', status: 500, requestId: 'abc-1' });
 		expect(description).toContain('Request ID: abc-1.');
