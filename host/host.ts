@@ -25,15 +25,19 @@ export interface HostOptions {
 	say?: Say;
 }
 
-/** A running n8n with the node in it. */
-export interface Host {
+/** A running n8n with the node in it, as whoever uses it sees it. */
+export interface N8n {
 	readonly url: string;
-	readonly userFolder: string;
 	/** The folder that workflows may read files from. */
 	readonly documents: string;
-	readonly login: { email: string; password: string };
 	/** A client logged in as the owner. */
 	readonly rest: N8nRestClient;
+}
+
+/** A running n8n with the node in it, in the hands of whoever started it. */
+export interface Host extends N8n {
+	readonly userFolder: string;
+	readonly login: { email: string; password: string };
 	/** False when the user has changed the password, so that `rest` has no session. */
 	readonly loggedIn: boolean;
 	/** Ends n8n in order. */

@@ -25,6 +25,17 @@ export interface CredentialInput {
 	data: Record<string, unknown>;
 }
 
+/** The cookie in which n8n keeps who is logged in. */
+export const SESSION_COOKIE = 'n8n-auth';
+
+/** Who is logged in; a browser is so as well once it has both. */
+export interface Session {
+	/** n8n ties a session to this. */
+	readonly browserId: string;
+	/** The value of the cookie, once somebody has logged in. */
+	token?: string;
+}
+
 /** n8n refused a request; `status` and the message are n8n's own. */
 export class N8nRestError extends Error {
 	override readonly name = 'N8nRestError';
@@ -43,14 +54,16 @@ export class N8nRestError extends Error {
  * Every method throws N8nRestError when n8n refuses, and axios' own error when it does not answer.
  */
 export class N8nRestClient {
-	/** n8n ties a session to this. */
-	private readonly browserId = randomUUID();
-
 	private readonly http: AxiosInstance;
 
-	private cookie: string | undefined;
-
-	constructor(readonly url: string) {
+	/**
+	 * @param url the address of the n8n
+	 * @param session that of another client, which this one goes on with
+	 */
+	constructor(
+		readonly url: string,
+		readonly session: Session = { browserId: randomUUID() },
+	) {
 		// n8n is on this machine, where a proxy the user may have does not lead.
 		const own = { timeout: 60_000, proxy: false, validateStatus: () => true } as const;
 		this.http = axios.create({ baseURL: url, ...own });
@@ -58,11 +71,12 @@ export class N8nRestClient {
 
 	/** Sends any request of the editor API, e.g. `request('GET', '/rest/settings')`. */
 	async request(method: Method, path: string, body?: unknown): Promise<unknown> {
+		const { browserId, token } = this.session;
 		const response = await this.http.request<unknown>({
 			method,
 			url: path,
 			data: body,
-			headers: { 'browser-id': this.browserId, ...(this.cookie && { cookie: this.cookie }) },
+			headers: { 'browser-id': browserId, ...(token && { cookie: `${SESSION_COOKIE}=${token}` }) },
 		});
 		this.keepSession(response.headers['set-cookie']);
 		if (response.status >= 400) {
@@ -107,6 +121,10 @@ export class N8nRestClient {
 		);
 	}
 
+	async deleteCredential(id: string): Promise<void> {
+		await this.request('DELETE', `/rest/credentials/${id}`);
+	}
+
 	async updateCredential(id: string, input: CredentialInput): Promise<void> {
 		await this.request('PATCH', `/rest/credentials/${id}`, input);
 	}
@@ -130,6 +148,11 @@ export class N8nRestClient {
 	async activateWorkflow(id: string): Promise<void> {
 		const { versionId } = await this.getWorkflow(id);
 		await this.request('POST', `/rest/workflows/${id}/activate`, { versionId });
+	}
+
+	/** Takes a workflow out of use, its webhooks with it. They are gone a moment later. */
+	async archiveWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/archive`, {});
 	}
 
 	/** Starts a manual run at the trigger named. Returns the execution's id. */
@@ -172,7 +195,8 @@ export class N8nRestClient {
 	}
 
 	private keepSession(cookies: string[] | undefined): void {
-		const session = cookies?.find((cookie) => cookie.startsWith('n8n-auth='));
-		if (session !== undefined) this.cookie = session.split(';')[0];
+		const session = cookies?.find((cookie) => cookie.startsWith(`${SESSION_COOKIE}=`));
+		const [pair] = session?.split(';') ?? [];
+		if (pair !== undefined) this.session.token = pair.slice(SESSION_COOKIE.length + 1);
 	}
 }

@@ -2,11 +2,11 @@ import findLast from 'lodash/findLast';
 
 import type { WorkflowFile } from '../../host/examples';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 import { startModelStandIn } from './support/modelStandIn';
 import type { ModelStandIn } from './support/modelStandIn';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 
 /** An AI agent of n8n with a chat model and our node as its only tool. */
 function agentWorkflow(): WorkflowFile {

@@ -1,7 +1,7 @@
 import { freePort } from '../../host/ports';
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 
 describe('the credential test in n8n', () => {
 	it('passes with the right token', async () => {

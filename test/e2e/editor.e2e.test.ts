@@ -5,9 +5,9 @@ import { NodesPanel } from './support/editorNodesPanel';
 import { NodePanel } from './support/editorPanel';
 import { picturePath, readmePicture } from './support/editorPictures';
 import { workflowOf } from './support/editorWorkflow';
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 const QUESTION = 'How do I reset the device?';
 const ASK = 'Ask an assistant';
 

@@ -2,9 +2,9 @@ import { EditorWindow } from './support/browser';
 import { NodePanel } from './support/editorPanel';
 import { picturePath, readmePicture } from './support/editorPictures';
 import { itemsNode, workflowOf, xpertNode } from './support/editorWorkflow';
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 
 const GOOD = [
 	{ name: 'one.md', type: 'md', filePath: 'handbook/one.md', size: 3, note: 'no field' },
@@ -67,7 +67,8 @@ describe('documents and answers in the editor', () => {
 		expect(await panel.find('parameter-issues').count()).toBe(0);
 		await window.screenshot(picturePath('mapper'));
 
-		await panel.find('mapping-fields-container').locator('input').first().fill('mapped.md');
+		const name = panel.find('mapping-fields-container').locator('input').first();
+		await window.type(name, 'mapped.md');
 		await panel.run();
 		await panel.outputWith(/mapped\.md/);
 		expect(stored()).toEqual([expect.objectContaining({ name: 'mapped.md' })]);

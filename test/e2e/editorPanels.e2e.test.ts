@@ -5,9 +5,9 @@ import { EditorWindow } from './support/browser';
 import { everyParameter, innerLabels, topLabels } from './support/editorLabels';
 import { NodePanel } from './support/editorPanel';
 import { workflowOf, xpertNode, type WorkflowNode } from './support/editorWorkflow';
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 const NODES_IN_A_ROW = 5;
 
 const operations = catalogue.flatMap((resource) =>

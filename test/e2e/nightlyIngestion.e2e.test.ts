@@ -1,29 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { readExample } from '../../host/examples';
 import type { WorkflowFile } from '../../host/examples';
-import { useHarness } from './support/harness';
+import { exampleOnCall } from './support/examples';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 
-/** The example with its knowledgebase filled in, and a webhook for a schedule, so that the test says when it is night. */
+/** The example with its knowledgebase filled in. */
 function nightlyWorkflow(knowledgebaseId: string): WorkflowFile {
-	const example = readExample('nightly-ingestion.json');
-	const nodes = example.nodes.map((node) => {
-		if (node.name === 'Every Night') {
-			return {
-				...node,
-				type: 'n8n-nodes-base.webhook',
-				typeVersion: 2,
-				webhookId: 'nightly',
-				parameters: { httpMethod: 'POST', path: 'nightly', responseMode: 'lastNode', options: {} },
-			};
-		}
-		const filled = JSON.stringify(node).replace('your-knowledgebase-id', knowledgebaseId);
-		return JSON.parse(filled) as typeof node;
-	});
-	return { ...example, nodes };
+	const example = exampleOnCall('nightly-ingestion.json', 'Every Night', 'nightly');
+	const filled = JSON.stringify(example).replaceAll('your-knowledgebase-id', knowledgebaseId);
+	return JSON.parse(filled) as WorkflowFile;
 }
 
 describe('the example "nightly ingestion" in n8n', () => {

@@ -9,9 +9,9 @@ import {
 	xpertAiNode,
 } from '../queue/support/ingestion';
 import { expectStopped, pressStop } from '../queue/support/pressStop';
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 
 describe('the Stop button', () => {
 	let credential: CredentialReference;

@@ -1,38 +1,15 @@
-import { readExample } from '../../host/examples';
-import type { WorkflowFile } from '../../host/examples';
-import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
-import { useHarness } from './support/harness';
+import { exampleOnCall } from './support/examples';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
-
-/** The example with a webhook for its schedule, so that the test says when it is morning. */
-function morningWorkflow(): WorkflowFile {
-	const example = readExample('morning-question.json');
-	const nodes = example.nodes.map((node) =>
-		node.name === 'Every Morning'
-			? {
-					...node,
-					type: 'n8n-nodes-base.webhook',
-					typeVersion: 2,
-					webhookId: 'morning',
-					parameters: {
-						httpMethod: 'POST',
-						path: 'morning',
-						responseMode: 'lastNode',
-						options: {},
-					},
-				}
-			: node,
-	);
-	return { ...example, nodes };
-}
+const harness = useSharedHarness();
 
 describe('the example "morning question" in n8n', () => {
 	let workflowId: string;
 
 	beforeAll(async () => {
 		const credential = await harness.createCredential();
-		workflowId = await harness.importWorkflow(morningWorkflow(), credential);
+		const workflow = exampleOnCall('morning-question.json', 'Every Morning', 'morning');
+		workflowId = await harness.importWorkflow(workflow, credential);
 		await harness.activate(workflowId);
 	});
 
@@ -88,24 +65,4 @@ describe('the example "human in the loop" in n8n', () => {
 			reply: expect.stringMatching(reply),
 		});
 	});
-});
-
-describe('a run that takes longer than five minutes', () => {
-	it('succeeds, although 300 seconds are the default limit of requests in n8n', async () => {
-		const credential = await harness.createCredential();
-		const workflowId = await harness.importWorkflow('ask-an-assistant.json', credential);
-		await harness.activate(workflowId);
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 310_000, text: 'It took a while' });
-
-		const { status, data } = await harness.callWebhook('ask', { question: 'Take your time' });
-
-		expect(status).toBe(200);
-		expect(data).toMatchObject({ answer: 'It took a while' });
-		const arrived = harness.sandbox.requests
-			.of('E4')
-			.filter(({ rawBody }) => rawBody?.includes('Take your time'));
-		expect(arrived).toHaveLength(1);
-		expect(JSON.stringify(arrived[0]?.body)).toContain(SANDBOX_ASSISTANT_ID);
-		harness.sandbox.faults.clear();
-	}, 400_000);
 });

@@ -1,6 +1,6 @@
-import { useHarness } from './support/harness';
+import { useSharedHarness } from './support/harness';
 
-const harness = useHarness();
+const harness = useSharedHarness();
 
 describe('the example workflows in n8n', () => {
 	let ingestId: string;

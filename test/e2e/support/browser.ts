@@ -1,5 +1,7 @@
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
-import type { Host } from '../../../host/host';
+import type { N8n } from '../../../host/host';
+import { SESSION_COOKIE, type Session } from '../../../host/n8nRestClient';
+import { LOOPBACK } from '../../../host/ports';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const FLAGS = [
@@ -14,7 +16,9 @@ const FLAGS = [
 ];
 const PATIENCE_MS = 15_000;
 const LOADING_MS = 60_000;
-const LOOPBACK = '127.0.0.1';
+
+/** n8n takes what is typed into a parameter when nothing has followed for 200 ms. */
+const TYPING_PAUSE_MS = 250;
 
 /** n8n asks whether a node comes with previews of its output; few nodes do. */
 const OUTPUT_PREVIEWS = '/schemas/';
@@ -33,7 +37,7 @@ export interface Part {
 
 /** A browser window in n8n's editor. */
 export class EditorWindow {
-	/** What went wrong inside the page since it was logged in; empty in a good editor. */
+	/** What went wrong inside the page; empty in a good editor. */
 	readonly problems: string[] = [];
 
 	private constructor(
@@ -44,25 +48,27 @@ export class EditorWindow {
 	) {}
 
 	/**
-	 * Opens a browser that is logged in to a host as its owner. It reaches this machine only.
+	 * Opens a browser that is logged in to an n8n as its owner. It reaches this machine only.
 	 *
 	 * @throws when there is no Chromium at `CHROMIUM_PATH` (default: where Debian installs it)
 	 */
-	static async open(host: Host, size = { width: 1440, height: 900 }): Promise<EditorWindow> {
+	static async open(
+		{ url, rest }: N8n,
+		size = { width: 1440, height: 900 },
+	): Promise<EditorWindow> {
 		const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-		const page = await browser.newPage({ viewport: size, colorScheme: 'light' });
+		const page = await browser.newPage({
+			viewport: size,
+			colorScheme: 'light',
+			storageState: loggedIn(url, rest.session),
+		});
 		page.setDefaultTimeout(PATIENCE_MS);
 		page.setDefaultNavigationTimeout(LOADING_MS);
 		await page.route(
 			({ hostname }) => hostname !== LOOPBACK,
 			async (route) => await route.abort(),
 		);
-		await page.goto(`${host.url}/signin`);
-		await page.fill('input[name="emailOrLdapLoginId"]', host.login.email);
-		await page.fill('input[name="password"]', host.login.password);
-		await page.click('[data-test-id="form-submit-button"]');
-		await page.waitForURL((address) => !address.pathname.startsWith('/signin'));
-		const window = new EditorWindow(browser, page, host.url);
+		const window = new EditorWindow(browser, page, url);
 		window.listen();
 		return window;
 	}
@@ -92,6 +98,13 @@ export class EditorWindow {
 		await this.page.locator('[data-test-id="ndv"]').waitFor();
 	}
 
+	/** Types into a parameter and waits until n8n has taken it, by the clock of the page. */
+	async type(parameter: Locator, text: string): Promise<void> {
+		await parameter.fill(text);
+		const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+		await this.page.evaluate(pause, TYPING_PAUSE_MS);
+	}
+
 	/** Writes what the window shows, or a part of it, to a PNG file, once it has come to rest. */
 	async screenshot(path: string, clip?: Part): Promise<void> {
 		await this.page.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => undefined);
@@ -114,4 +127,13 @@ export class EditorWindow {
 			}
 		});
 	}
+}
+
+/** What a browser holds once somebody has logged in to the n8n at an address. */
+function loggedIn(url: string, { browserId, token = '' }: Session) {
+	const cookie = { name: SESSION_COOKIE, value: token, domain: LOOPBACK, path: '/', expires: -1 };
+	return {
+		cookies: [{ ...cookie, httpOnly: true, secure: false, sameSite: 'Lax' as const }],
+		origins: [{ origin: url, localStorage: [{ name: 'n8n-browserId', value: browserId }] }],
+	};
 }

@@ -26,7 +26,8 @@ export class CredentialDialog {
 	}
 
 	async enter(field: string, text: string): Promise<void> {
-		await this.window.find(`parameter-input-${field}`, this.dialog).locator('input').fill(text);
+		const input = this.window.find(`parameter-input-${field}`, this.dialog).locator('input');
+		await this.window.type(input, text);
 	}
 
 	/** Saves, which runs the test. */

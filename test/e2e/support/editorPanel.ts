@@ -69,13 +69,13 @@ export class NodePanel {
 		await modes.click();
 		await this.window.page.locator('[data-test-id="mode-id"]:visible').click();
 		const input = this.picker(parameter).locator('[data-test-id="rlc-input"]');
-		await input.or(input.locator('input')).last().fill(id);
+		await this.window.type(input.or(input.locator('input')).last(), id);
 	}
 
 	/** Enters a text into a plain parameter. */
 	async fill(parameter: string, text: string): Promise<void> {
 		const field = this.find(`parameter-input-${parameter}`);
-		await field.locator('textarea, input').first().fill(text);
+		await this.window.type(field.locator('textarea, input').first(), text);
 	}
 
 	/** Clicks "Execute step" and waits for items or an error. */

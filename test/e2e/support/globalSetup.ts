@@ -1,28 +1,8 @@
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { ensureN8n } from '../../../host/install';
-import { preparePackage } from '../../../host/nodePackage';
-import { workFolder } from '../../../host/paths';
-import { USER_FOLDER_PREFIX } from './userFolder';
+import { prepareN8n } from './prepareN8n';
+import { startSharedN8n } from './sharedN8n';
 
-const DAY = 24 * 60 * 60 * 1000;
-
-/** Does the slow things once, before any test's clock runs: n8n installed, the node packed. */
+/** Does the slow things once, before any test's clock runs. */
 export default async function globalSetup(): Promise<void> {
-	const startedAt = Date.now();
-	const say = (line: string) =>
-		process.stderr.write(`[${Math.round((Date.now() - startedAt) / 1000)} s] ${line}\n`);
-	await ensureN8n(say);
-	await preparePackage(say);
-	removeOldUserFolders();
-}
-
-/** A test run that was killed leaves its user folder behind; a day later nobody needs it. */
-function removeOldUserFolders(): void {
-	for (const name of readdirSync(workFolder)) {
-		const startedAt = Number(name.slice(USER_FOLDER_PREFIX.length).split('-')[0]);
-		if (name.startsWith(USER_FOLDER_PREFIX) && Date.now() - startedAt > DAY) {
-			rmSync(join(workFolder, name), { recursive: true, force: true });
-		}
-	}
+	await prepareN8n();
+	await startSharedN8n();
 }

@@ -1,13 +1,14 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import axios from 'axios';
 import { readExample, toNewWorkflow, type WorkflowFile } from '../../../host/examples';
-import { startHost, type Host, type HostOptions } from '../../../host/host';
+import type { Host, HostOptions, N8n } from '../../../host/host';
 import type { CredentialReference, CredentialTest } from '../../../host/n8nRestClient';
 import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
 import { waitFor } from '../../../host/waitFor';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox';
 import { Execution } from './execution';
-import { freshUserFolder } from './userFolder';
+import { ownN8n, type Lodging } from './ownN8n';
+import { sharedN8n } from './sharedN8n';
 
 export const NODE_TYPE = 'n8n-nodes-xpertai.xpertAi';
 export const CREDENTIAL_TYPE = 'xpertAiApi';
@@ -29,14 +30,14 @@ const FINISHED = ['success', 'error', 'canceled', 'crashed', 'waiting'];
 const NOT_REGISTERED = /webhook ".*" is not registered/;
 
 /** A real n8n with the packed node in it, a sandbox beside it, and what tests do with them. */
-export class Harness {
-	private runningHost: Host | undefined;
+export class Harness<Used extends N8n = Host> {
+	private lodging: Lodging<Used> | undefined;
 
 	private runningSandbox: Sandbox | undefined;
 
-	/** The running n8n: its address, REST client, `stop()`, `kill()`, `restart()`, `logTail()`. */
-	get host(): Host {
-		return present(this.runningHost, 'n8n');
+	/** The running n8n; one of the test's own can be stopped, killed and restarted as well. */
+	get host(): Used {
+		return present(this.lodging, 'n8n').n8n;
 	}
 
 	/** The sandbox in this process: what it stores, what arrived, what is to go wrong. */
@@ -44,19 +45,16 @@ export class Harness {
 		return present(this.runningSandbox, 'sandbox');
 	}
 
-	/** Starts both, n8n in a user folder of its own. */
-	async start(options: Partial<HostOptions> = {}, sandbox: SandboxOptions = {}): Promise<void> {
+	/** Moves into an n8n and starts a sandbox beside it. */
+	async start(lodging: Lodging<Used>, sandbox: SandboxOptions = {}): Promise<void> {
+		this.lodging = lodging;
 		this.runningSandbox = await startSandbox(sandbox);
-		this.runningHost = await startHost({ userFolder: freshUserFolder(), ...options });
 	}
 
-	/** Ends both and removes the user folder. */
+	/** Ends the sandbox and leaves the n8n as its kind is left. */
 	async end(): Promise<void> {
 		await this.runningSandbox?.close();
-		await this.runningHost?.stop();
-		if (this.runningHost !== undefined) {
-			rmSync(this.runningHost.userFolder, { recursive: true, force: true });
-		}
+		await this.lodging?.leave();
 	}
 
 	/** Creates a credential for the sandbox, by default under the name the examples use. */
@@ -171,12 +169,23 @@ export class Harness {
 }
 
 /**
- * Gives every test of a file one n8n and one sandbox, started before the first test and ended after
- * the last.
+ * Gives every test of a file one n8n of its own and one sandbox, started before the first test and
+ * ended after the last.
  */
 export function useHarness(options?: Partial<HostOptions>, sandbox?: SandboxOptions): Harness {
 	const harness = new Harness();
-	beforeAll(async () => await harness.start(options, sandbox), 240_000);
+	beforeAll(async () => await harness.start(await ownN8n(options), sandbox), 240_000);
+	afterAll(async () => await harness.end(), 60_000);
+	return harness;
+}
+
+/**
+ * Gives every test of a file a sandbox, and the n8n that it shares with other files: for tests that
+ * neither end n8n nor look at what others may have put there.
+ */
+export function useSharedHarness(): Harness<N8n> {
+	const harness = new Harness<N8n>();
+	beforeAll(async () => await harness.start(sharedN8n()), 60_000);
 	afterAll(async () => await harness.end(), 60_000);
 	return harness;
 }

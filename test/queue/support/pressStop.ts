@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { N8n } from '../../../host/host';
 import { waitFor } from '../../../host/waitFor';
 import type { Harness } from '../../e2e/support/harness';
 
@@ -18,11 +19,11 @@ export interface Stopped {
 /**
  * Presses Stop on an execution once it has got so far, and watches for a while what arrives then.
  *
- * @param harness the n8n and the sandbox; nothing else may be going on in them
+ * @param harness the n8n and the sandbox; nothing else may be going on in the sandbox
  * @param gotSoFar says whether the moment has come
  */
 export async function pressStop(
-	harness: Harness,
+	harness: Harness<N8n>,
 	executionId: string,
 	gotSoFar: () => boolean,
 ): Promise<Stopped> {

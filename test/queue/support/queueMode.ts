@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LOOPBACK } from '../../../host/ports';
 import { stopAllServers } from '../../../host/serverProcess';
 import { Harness } from '../../e2e/support/harness';
+import { ownN8n } from '../../e2e/support/ownN8n';
 import { freshUserFolder } from '../../e2e/support/userFolder';
 import { startPostgres, startRedis, type Service } from './services';
 import { Worker } from './worker';
@@ -24,7 +25,8 @@ export class QueueMode {
 		const postgres = await this.keep(startPostgres(this.folder));
 		const redis = await this.keep(startRedis(this.folder));
 		const settings = queueSettings(postgres.port, redis.port);
-		await this.harness.start({ userFolder: join(this.folder, 'main'), env: settings });
+		const userFolder = join(this.folder, 'main');
+		await this.harness.start(await ownN8n({ userFolder, env: settings }));
 		const { host } = this.harness;
 		const start = async (name: string) =>
 			this.workers.push(await Worker.start(name, host, this.folder, settings));

@@ -1,0 +1,5 @@
+import { endSharedN8n } from './sharedN8n';
+
+export default async function globalTeardown(): Promise<void> {
+	await endSharedN8n();
+}
