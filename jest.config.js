@@ -17,4 +17,7 @@ module.exports = {
 		'<rootDir>/.host/',
 	],
 	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+	// Jest leaves one core idle, which of two is half.
+	maxWorkers: '100%',
+	reporters: ['default', '<rootDir>/scripts/resultsReporter.js'],
 };
