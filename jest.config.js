@@ -19,5 +19,7 @@ module.exports = {
 	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
+	// Only for what hangs: how long a machine takes is no matter of a test.
+	testTimeout: 120_000,
 	reporters: ['default', '<rootDir>/scripts/resultsReporter.js'],
 };

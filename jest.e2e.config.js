@@ -8,5 +8,4 @@ module.exports = {
 	testSequencer: '<rootDir>/test/e2e/support/longestFirst.js',
 	// One for the file that only waits, one for all the others.
 	maxWorkers: 2,
-	testTimeout: 120_000,
 };

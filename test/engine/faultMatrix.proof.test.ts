@@ -22,7 +22,7 @@ describe('the fault matrix', () => {
 		} finally {
 			printed = output.stop();
 		}
-	}, 120_000);
+	});
 	afterAll(() => server?.close());
 
 	it('tries every operation of the catalogue with every fault', () => {

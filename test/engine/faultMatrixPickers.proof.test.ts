@@ -31,7 +31,7 @@ describe.each(METHODS)('the list %s in the editor', (method) => {
 				return { cell, end };
 			}),
 		);
-	}, 60_000);
+	});
 	afterAll(() => server?.close());
 
 	it.each(QUICK)('$title: as a read does', (fault) => {

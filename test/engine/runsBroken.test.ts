@@ -1,9 +1,6 @@
 import type { FaultRule } from '../../sandbox';
-import { stopAtMs, useFixture } from './support/fixture';
+import { stopOnce, useFixture } from './support/fixture';
 import { arrivals, ask, detailsOf, newThreads, onThread, saidOn, says } from './support/runs';
-
-/** Broken waits are taken up by polls, the first of them after two seconds. */
-jest.setTimeout(20_000);
 
 const fixture = useFixture();
 
@@ -161,7 +158,7 @@ describe('an execution that is stopped', () => {
 	])('ends within a second %s, and nothing more arrives', async (_, faults) => {
 		const [one = '', two = ''] = await newThreads(fixture.sandbox, 2);
 		for (const fault of faults) fixture.sandbox.faults.add(onThread(one, fault));
-		const stop = stopAtMs(500);
+		const stop = stopOnce(() => saidOn(fixture.sandbox, one).length > 0);
 		const { run } = await fixture.run(ask({ options: { concurrency: 1 } }), {
 			items: [says(one, 'first'), says(one, 'second'), says(two, 'third')],
 			onError: 'continueRegularOutput',

@@ -3,9 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import { arrivals, detailsOf, occupy, onThread, says, useLangGraph } from './support/runs';
 
-/** Broken waits are taken up by polls, the first of them after two seconds. */
-jest.setTimeout(20_000);
-
 const langGraph = useLangGraph();
 
 /** A thread that has run once. */

@@ -45,17 +45,17 @@ describe('the package, as the scanner of n8n sees it', () => {
 		execFileSync('tar', ['-xzf', String(pack?.filename), '--strip-components=1'], {
 			cwd: unpacked,
 		});
-	}, 60_000);
+	});
 
 	afterAll(() => rmSync(unpacked, { recursive: true, force: true }));
 
 	it('passes on the source', () => {
 		expect(scan(ROOT, 'source')).toEqual({ passed: true });
-	}, 60_000);
+	});
 
 	it('passes on the packed tarball', () => {
 		expect(scan(unpacked, ['**/*.js', 'package.json'])).toEqual({ passed: true });
-	}, 60_000);
+	});
 
 	it('holds the built node and its papers, and nothing else', () => {
 		const built = ['credentials', 'nodes']

@@ -21,7 +21,7 @@ describe('the command line', () => {
 	beforeAll(() => {
 		const compiler = require.resolve('typescript/bin/tsc');
 		execFileSync(process.execPath, [compiler, '-p', join(ROOT, 'sandbox', 'tsconfig.json')]);
-	}, 60_000);
+	});
 
 	it.each(['SIGINT', 'SIGTERM'] as const)(
 		'prints the address, answers there, and ends on %s',
@@ -38,7 +38,6 @@ describe('the command line', () => {
 			child.kill(signal);
 			expect(await once(child, 'exit')).toEqual([0, null]);
 		},
-		20_000,
 	);
 
 	it('is a LangGraph server when told so, and knows no third kind', async () => {
@@ -52,7 +51,7 @@ describe('the command line', () => {
 		await once(child, 'exit');
 		const third = spawn(process.execPath, [main, '--dialect', 'other']);
 		expect(await once(third, 'exit')).toEqual([1, null]);
-	}, 20_000);
+	});
 
 	it('says what is wrong with a flag and ends', async () => {
 		const child = spawn(process.execPath, [

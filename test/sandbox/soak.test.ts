@@ -69,7 +69,7 @@ describe('20,000 documents over a bad connection', () => {
 		const happened = sandbox.requests.all.flatMap(({ faults }) => faults ?? []);
 		expect(happened).toHaveLength(fired);
 		expect(new Set(happened.map((fault) => JSON.stringify(fault))).size).toBe(9);
-	}, 30_000);
+	});
 });
 
 describe('very many documents', () => {
@@ -90,7 +90,7 @@ describe('very many documents', () => {
 		expect(entry?.byteLength).toBe(Buffer.byteLength(JSON.stringify(batch(0))));
 		expect(entry).not.toHaveProperty('body');
 		expect(entry).not.toHaveProperty('rawBody');
-	}, 30_000);
+	});
 
 	it('leave no text of large bodies in the log, also when it keeps bodies', async () => {
 		await start({});

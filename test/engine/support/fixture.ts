@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { startSandbox } from '../../../sandbox';
@@ -24,18 +26,20 @@ interface RunOptions {
 	onStart?: (execution: { cancel: () => void }) => void;
 }
 
-/** Stops an execution after some time, and tells how long it then took to end. */
-export function stopAtMs(ms: number): {
+/** Stops an execution soon after it has got so far, and tells how long it then took to end. */
+export function stopOnce(gotSoFar: () => boolean): {
 	onStart: NonNullable<RunOptions['onStart']>;
 	tookMs: () => number;
 } {
 	let stoppedAt = 0;
 	return {
-		onStart: ({ cancel }) =>
-			setTimeout(() => {
-				stoppedAt = Date.now();
-				cancel();
-			}, ms),
+		onStart: async ({ cancel }) => {
+			while (!gotSoFar()) await sleep(5, undefined, { ref: false });
+			// The server has done its part by now; this is for the node to go on from there.
+			await sleep(100);
+			stoppedAt = Date.now();
+			cancel();
+		},
 		tookMs: () => Date.now() - stoppedAt,
 	};
 }

@@ -61,9 +61,9 @@ export const codeOf = async (request: Promise<unknown>): Promise<string | undefi
 		(error: AxiosError) => error.code,
 	);
 
-/** Asks until the answer is as wanted, for two seconds at most. */
+/** Asks until the answer is as wanted, for ten seconds at most. */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
-	const end = Date.now() + 2000;
+	const end = Date.now() + 10_000;
 	for (;;) {
 		const answer = await ask();
 		if (wanted(answer) || Date.now() > end) return answer;
