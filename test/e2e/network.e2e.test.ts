@@ -1,12 +1,13 @@
 import { startProxy, type ForwardProxy } from '../engine/support/networkProxy';
 import { WORDS } from '../engine/support/networkWords';
 import { CREDENTIAL_TYPE, Harness, NODE_TYPE } from './support/harness';
+import { ownN8n } from './support/ownN8n';
 
 const harness = new Harness();
 let credential: Awaited<ReturnType<Harness['createCredential']>>;
 
 async function start(env: NodeJS.ProcessEnv): Promise<void> {
-	await harness.start({ env: { ...env, N8N_SSRF_PROTECTION_ENABLED: 'true' } });
+	await harness.start(await ownN8n({ env: { ...env, N8N_SSRF_PROTECTION_ENABLED: 'true' } }));
 	credential = await harness.createCredential();
 }
 
