@@ -113,13 +113,13 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict:
 		if ('failure' in reading) {
 			// A thread that has never run cannot be read; E4 will say what is wrong with any other.
 			if (!isTransient(reading.failure)) return {};
-			if (++unread >= MAX_TRIES) return { verdict: failed(reading.failure) };
+			if (++unread >= MAX_TRIES || remaining(run) <= 0) return { verdict: failed(reading.failure) };
 		} else {
 			if (reading.state.status !== 'busy') return { state: reading.state };
 			if (run.whenBusy === 'fail') return { verdict: busy() };
+			if (remaining(run) <= 0)
+				return { verdict: timedOut('Another run was still going on on the thread') };
 		}
-		if (remaining(run) <= 0)
-			return { verdict: timedOut('Another run was still going on on the thread') };
 		await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
 	}
 }

@@ -43,6 +43,13 @@ describe.each(DIALECTS)(
 			expect(tookMs).toBeLessThan(MINUTE);
 		});
 
+		it('that cannot be reached until the deadline is not taken for busy', async () => {
+			const reads = Array.from({ length: 100 }, () => drop(false));
+			const { verdict } = await run({ dialect, reads }, { deadlineMs: 3 * SECOND });
+			expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
+			expect(verdict.reason).toBeUndefined();
+		});
+
 		it('gives the answer to our message, not that of the other run', async () => {
 			const { verdict } = await run({ dialect, otherUntilMs: 30 * SECOND, runs: [drop(true)] });
 			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
