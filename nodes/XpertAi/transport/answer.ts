@@ -1,3 +1,4 @@
+import omit from 'lodash/omit';
 import type { IDataObject } from 'n8n-workflow';
 
 /**
@@ -82,7 +83,7 @@ export function answerItems(answer: unknown): IDataObject[] {
  * The output of a delete: n8n's `deleted` flag plus what the server said (E14, E17).
  */
 export function deletedItem(answer: unknown): IDataObject[] {
-	return [{ ...(answer === undefined ? {} : asJson(answer)), deleted: true }];
+	return [{ deleted: true, ...omit(asJson(answer), 'deleted') }];
 }
 
 function asJson(value: unknown): IDataObject {

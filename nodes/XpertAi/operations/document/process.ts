@@ -21,4 +21,5 @@ export const startProcessing: DeclaredOperation = {
 		labels: { '': 'Document IDs' },
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},
+	simplify: ['id', 'name', 'status', 'progress', 'processMsg'],
 };
