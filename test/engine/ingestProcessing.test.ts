@@ -45,13 +45,34 @@ describe('Process After Storing', () => {
 		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);
 	});
 
-	it('that goes wrong leaves the documents stored, and a note', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' });
-		const result = await submit(parameters({ processAfterStoring: true }), { items: rows(2) });
-		expect(column(result.items, 'outcome')).toEqual(['stored', 'stored']);
-		expect(hintsOf(result)).toContain(
-			'The documents are stored, but their processing could not be followed. The server answered 403: no.',
+	describe('that cannot be started', () => {
+		const started = parameters({ processAfterStoring: true });
+		beforeEach(() =>
+			fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' }),
 		);
+
+		it('ends the workflow, with the documents stored', async () => {
+			const { error } = await submit(started, { items: rows(2) });
+			expect(error?.message).toBe(
+				'The documents are stored, but their processing could not be started. The server answered 403: no. 2 documents are stored but not processed.',
+			);
+			expect(storedNames()).toHaveLength(2);
+		});
+
+		it('comes out on the error output, document by document', async () => {
+			const { outputs } = await submit(started, {
+				items: rows(2),
+				onError: 'continueErrorOutput',
+			});
+			expect(outputs[0]).toEqual([]);
+			expect(column(outputs[1], 'error')).toEqual(
+				rows(2).map(
+					() =>
+						'The document is stored, but its processing could not be started. The server answered 403: no',
+				),
+			);
+			expect(column(outputs[1], 'details')[0]).toMatchObject({ name: 'doc 0', outcome: 'stored' });
+		});
 	});
 });
 
@@ -87,7 +108,7 @@ describe('Wait Until Processed', () => {
 			expect.objectContaining({ name: 'doc 1', outcome: 'stored' }),
 			expect.objectContaining({ name: 'doc 2', outcome: 'stored' }),
 		]);
-		expect(hintsOf(result)).toContain('2 documents are stored but could not be processed.');
+		expect(hintsOf(result)).toContain('2 documents are stored but not processed.');
 		expect(storedNames()).toHaveLength(3);
 	});
 

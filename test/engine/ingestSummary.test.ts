@@ -104,7 +104,7 @@ describe('the summary', () => {
 					reason: 'The document could not be processed: No text found',
 				},
 			],
-			notes: ['1 document is stored but could not be processed.'],
+			notes: ['1 document is stored but not processed.'],
 		});
 	});
 

@@ -34,7 +34,8 @@ export function identifier(
 			return (document) => omit(document, 'id');
 		case 'field':
 			return (document, place) => {
-				if (typeof document.id === 'string' && isUuid(document.id)) return document;
+				if (typeof document.id === 'string' && isUuid(document.id))
+					return withId(document, document.id);
 				const subject = place ? `${place}: the document's ID` : "The document's ID";
 				throw badInput(source, subject, UUID_DEMAND, document.id ?? '');
 			};
@@ -64,7 +65,7 @@ function derivedIdentifier(
 ): Identify {
 	const { context, itemIndex } = reader;
 	const source = { node: context.getNode(), itemIndex };
-	if (!hasKey(reader, fromFields)) return (document) => document;
+	if (!hasKey(reader, fromFields)) return withPartIds;
 	const given = fromFields
 		? readText(reader, 'documentKey', 'Document Key')
 		: readText(reader, 'documentKeyField', 'Key Field');
@@ -77,6 +78,12 @@ function derivedIdentifier(
 		const subject = place ? `${place}: "Key Field"` : '"Key Field"';
 		throw badInput(source, subject, `names ${quoted(given)}, which this document does not have`);
 	};
+}
+
+/** A document that brings a UUID can be sent again, and so must its pages and chunks. */
+function withPartIds(document: DocumentRecord): DocumentRecord {
+	const { id } = document;
+	return typeof id === 'string' && isUuid(id) ? withId(document, id) : document;
 }
 
 /** The value at a path of the document's own keys; `constructor.name` is none of them. */

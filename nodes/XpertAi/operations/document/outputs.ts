@@ -1,3 +1,4 @@
+import pick from 'lodash/pick';
 import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
@@ -64,21 +65,25 @@ export function processingFlaw(ended: ProcessingStatus | undefined): string | un
 	return `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
-/** The item of a stored document, with the end of its processing; one that failed becomes an error item. */
+/**
+ * The item of a stored document, with how far its processing came; one with a flaw becomes an error item.
+ *
+ * @param status what the server said last, if its processing started
+ * @param flaw why it is not processed
+ */
 export function processedItem(
 	context: Context,
 	item: INodeExecutionData,
-	ended: ProcessingStatus,
+	status: ProcessingStatus | undefined,
+	flaw = processingFlaw(status),
 ): INodeExecutionData {
-	const { status, progress, processMsg } = ended;
-	const processing = { status, progress, processMsg };
-	const message = processingFlaw(ended);
-	if (message === undefined) return { ...item, json: { ...item.json, processing } };
+	const facts = status && { processing: pick(status, ['status', 'progress', 'processMsg']) };
+	if (flaw === undefined) return { ...item, json: { ...item.json, ...facts } };
 	const itemIndex = itemOf(item);
-	const error = new NodeOperationError(context.getNode(), message, { itemIndex });
-	error.message = message;
+	const error = new NodeOperationError(context.getNode(), flaw, { itemIndex });
+	error.message = flaw;
 	const { id, name } = item.json;
-	return errorItem(error, itemIndex, { name, outcome: 'stored', id, processing });
+	return errorItem(error, itemIndex, { name, outcome: 'stored', id, ...facts });
 }
 
 function itemOf({ pairedItem }: INodeExecutionData): number {

@@ -53,14 +53,20 @@ export async function processStored(
 			signal,
 		});
 		const { statuses, failure, timedOut } = result;
-		if (settings.skipUnchanged) forgetStored(context, knowledgebaseId, unprocessed(ids, result));
-		if (failure) notes.push(processingNote(failure));
+		if (settings.skipUnchanged)
+			forgetStored(
+				context,
+				knowledgebaseId,
+				ids.filter((id) => flawOf(id, result) !== undefined),
+			);
+		const started = ids.every((id) => statuses.has(id));
+		if (failure) notes.push(processingNote(failure, started));
 		if (timedOut)
 			notes.push('Some documents were still being processed when Wait for Processing ended.');
 		for (const { id, position } of stored) {
 			const [item, status] = [run.items[position], statuses.get(id)];
-			if (item && status) run.items[position] = processedItem(context, item, status);
-			const flaw = processingFlaw(status);
+			const flaw = flawOf(id, result);
+			if (item) run.items[position] = processedItem(context, item, status, flaw);
 			if (flaw === undefined) continue;
 			run.processingFailed += 1;
 			run.summary.addUnprocessed(id, flaw);
@@ -68,15 +74,16 @@ export async function processStored(
 	}
 	if (run.processingFailed > 0) {
 		const documents = counted(run.processingFailed, 'document is', 'documents are');
-		notes.push(`${documents} stored but could not be processed.`);
+		notes.push(`${documents} stored but not processed.`);
 	}
 	return notes;
 }
 
-/** Documents whose processing did not start or went wrong; none where the server has no such route. */
-function unprocessed(ids: string[], { statuses, failure }: ProcessingResult): string[] {
-	if (hasNoRoute(failure)) return [];
-	return ids.filter((id) => !statuses.has(id) || processingFlaw(statuses.get(id)));
+/** Why a stored document is not processed: the server gave it up, or did not start on it. */
+function flawOf(id: string, { statuses, failure }: ProcessingResult): string | undefined {
+	if (statuses.has(id)) return processingFlaw(statuses.get(id));
+	if (failure === undefined || hasNoRoute(failure)) return undefined;
+	return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
 }
 
 /** On a server that cannot process, documents are done when they are stored. */
@@ -84,8 +91,9 @@ function hasNoRoute(failure: Failure | undefined): boolean {
 	return failure?.status === 404;
 }
 
-function processingNote(failure: Failure): string {
-	return hasNoRoute(failure)
-		? 'The documents are stored, but this server has no route to process them.'
-		: `The documents are stored, but their processing could not be followed. ${failureMessage(failure)}.`;
+function processingNote(failure: Failure, started: boolean): string {
+	if (hasNoRoute(failure))
+		return 'The documents are stored, but this server has no route to process them.';
+	const what = started ? 'followed' : 'started';
+	return `The documents are stored, but their processing could not be ${what}. ${failureMessage(failure)}.`;
 }

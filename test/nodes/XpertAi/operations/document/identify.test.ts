@@ -96,6 +96,18 @@ describe('ids of the documents themselves', () => {
 		});
 	});
 
+	it.each(['field', 'derived'])(
+		'give pages and chunks theirs, so that a second run replaces them as well (%s)',
+		(documentIdMode) => {
+			const document = { id: ID, pages: [{ pageContent: 'x' }], chunks: [{ id: 'own' }] };
+			expect(identify(document, { documentIdMode })).toEqual({
+				id: ID,
+				pages: [{ pageContent: 'x', id: uuidV5(ID, 'page:0') }],
+				chunks: [{ id: 'own' }],
+			});
+		},
+	);
+
 	it.each([undefined, null, '', '42', 'a.md'])('must be UUIDs: %j', (id) => {
 		const { message } = thrownBy(() => identify({ id }, { documentIdMode: 'field' }));
 		expect(message).toMatch(/^The document's ID must be a UUID such as .* \[item 0\]$/);
