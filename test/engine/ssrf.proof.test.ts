@@ -57,7 +57,7 @@ describe("n8n's SSRF protection", () => {
 		expectOneTryEach(reports);
 		expect(knocks).toBe(0);
 		expect(reports.find(({ name }) => name === 'E3')?.error?.message).toContain(
-			'0 documents are stored, 1 are not stored',
+			'0 documents are stored, 1 is not stored',
 		);
 	});
 
