@@ -27,7 +27,9 @@ export interface WebhookAnswer {
 }
 
 const FINISHED = ['success', 'error', 'canceled', 'crashed', 'waiting'];
-const NOT_REGISTERED = /webhook ".*" is not registered/;
+
+/** What n8n says of a webhook whose workflow it is still publishing. */
+const NOT_YET = /webhook ".*" is not registered|Published version not found/;
 
 /** A real n8n with the packed node in it, a sandbox beside it, and what tests do with them. */
 export class Harness<Used extends N8n = Host> {
@@ -136,7 +138,7 @@ export class Harness<Used extends N8n = Host> {
 		await this.host.rest.activateWorkflow(workflowId);
 	}
 
-	/** Calls an active webhook by its path, waiting until n8n has registered it. */
+	/** Calls an active webhook by its path, waiting until n8n has published it. */
 	async callWebhook(path: string, body?: unknown, method = 'POST'): Promise<WebhookAnswer> {
 		const url = `${this.host.url}/webhook/${path}`;
 		return await waitFor(`the webhook ${path}`, async () => {
@@ -147,8 +149,7 @@ export class Harness<Used extends N8n = Host> {
 				timeout: 400_000,
 				validateStatus: () => true,
 			});
-			const missing =
-				status === 404 && NOT_REGISTERED.test(JSON.stringify(data).replace(/\\/g, ''));
+			const missing = status === 404 && NOT_YET.test(JSON.stringify(data).replace(/\\/g, ''));
 			return missing ? undefined : { status, data };
 		});
 	}
