@@ -78,6 +78,7 @@ describe('an example', () => {
 			],
 			connections: {},
 			settings: {},
+			pinData: {},
 		});
 	});
 });
