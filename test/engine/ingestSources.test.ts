@@ -1,5 +1,13 @@
-import { useFixture } from './support/fixture';
-import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
+import { expectClosed, useFixture, watchOpenedFiles } from './support/fixture';
+import {
+	BY_NAME,
+	REFUSED_SOURCE_TYPE,
+	column,
+	hintsOf,
+	ingestOn,
+	origins,
+	rows,
+} from './support/ingest';
 
 const fixture = useFixture();
 const { submit, file, storedNames, batchSizes } = ingestOn(fixture);
@@ -41,6 +49,15 @@ describe('documents from a file', () => {
 		const { items, error } = await submit(fromFile, { items: [await file('\n')] });
 		expect({ items, error }).toEqual({ items: [], error: undefined });
 		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('leave no file open when one is rejected half-way', async () => {
+		const opened = watchOpenedFiles();
+		const text = `{"name":"doc 0","sourceType":"${REFUSED_SOURCE_TYPE}"}\n${lines(100_000)}`;
+		const { error } = await submit(fromFile, { items: [await file(text)] });
+		expect(error?.message).toMatch(/^The server answered 400/);
+		await expectClosed(opened);
+		jest.restoreAllMocks();
 	});
 
 	it('go past bad lines with Continue, and report each with its number, in its place', async () => {

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
 
-import { useFixture } from './support/fixture';
+import { expectClosed, stopOnce, useFixture, watchOpenedFiles } from './support/fixture';
+import { listen } from './support/listen';
 
 const fixture = useFixture();
 
@@ -58,6 +61,43 @@ describe('an upload', () => {
 			/^"Input Binary Field" names "data", whose file n8n no longer has \(.+\)\. Run the node that made it again \[item 0\]/,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	describe('of which the server reads only the beginning', () => {
+		let opened: ReturnType<typeof watchOpenedFiles>;
+		beforeEach(() => (opened = watchOpenedFiles()));
+		afterEach(() => jest.restoreAllMocks());
+
+		const upload = async (options?: Parameters<typeof fixture.run>[1]) => {
+			const content = Buffer.alloc(20_000_000);
+			const data = await fixture.engine.binary(content, 'a.bin', 'application/octet-stream');
+			return await fixture.run(
+				{ resource: 'file', operation: 'create' },
+				{ items: [{ json: {}, binary: { data } }], ...options },
+			);
+		};
+
+		it('leaves no file open', async () => {
+			fixture.sandbox.faults.add({ endpoint: 'E16', do: 'drop', when: 'unread' });
+			const { error } = await upload();
+			expect(error?.message).toMatch(/^The server could not be reached/);
+			await expectClosed(opened);
+		});
+
+		it('leaves no file open when it is stopped', async () => {
+			const sockets: Socket[] = [];
+			const server = createServer((socket) => sockets.push(socket));
+			const port = await listen(server);
+			const stop = stopOnce(() => sockets.length > 0);
+			const { run } = await upload({
+				credential: { baseUrl: `http://127.0.0.1:${port}` },
+				onStart: stop.onStart,
+			});
+			expect(run.status).toBe('canceled');
+			await expectClosed(opened);
+			sockets.forEach((socket) => socket.destroy());
+			server.close();
+		});
 	});
 
 	it('announces its length, so that proxies need not buffer it', async () => {

@@ -107,6 +107,8 @@ class Submitter<Origin> {
 			}
 		};
 		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
+		// Closes the file the documents come from, where it was not read to its end.
+		await source.return(undefined);
 		const broken = ends.find((end) => end.status === 'rejected');
 		if (broken) throw broken.reason;
 		return this.counts;

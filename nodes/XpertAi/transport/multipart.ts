@@ -34,6 +34,8 @@ export function multipartForm(file: UploadFile, parts: Record<string, unknown>):
 
 /** A file whose content n8n's request helper takes from a stream. */
 class StreamedFile extends File {
+	private readonly reading: Array<AsyncIterator<Uint8Array>> = [];
+
 	constructor(
 		name: string,
 		type: string,
@@ -45,6 +47,7 @@ class StreamedFile extends File {
 
 	override stream(): ReturnType<File['stream']> {
 		const pieces = this.content.open()[Symbol.asyncIterator]();
+		this.reading.push(pieces);
 		return new ReadableStream({
 			pull: async (controller) => {
 				const { done, value } = await pieces.next();
@@ -56,4 +59,19 @@ class StreamedFile extends File {
 			},
 		});
 	}
+
+	/** Waits for nothing: storage that has stalled must not keep a stopped execution. */
+	close(): void {
+		for (const pieces of this.reading) pieces.return?.().catch(() => undefined);
+	}
+}
+
+/**
+ * Closes the files of a form that was sent, whole or not: n8n's helper leaves a file it has not read to
+ * its end open.
+ */
+export function closeFiles(form: FormData): void {
+	form.forEach((part) => {
+		if (part instanceof StreamedFile) part.close();
+	});
 }

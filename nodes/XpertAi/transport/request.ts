@@ -14,6 +14,7 @@ import type { AnswerCheck } from './answer';
 import { serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
 import { failureReason } from './failureReason';
+import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 
 /** Name of the credential type every request is signed with. */
@@ -98,6 +99,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 				(error: unknown) =>
 					refusalHead(error) ?? networkFailure(error, cancelSignal(context), overdue),
 			);
+		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in response) return fail(response);
 		return readResponse(response, { fail, flawIn, hide: (text) => hideToken(text, token) });
 	};

@@ -1,5 +1,8 @@
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { startSandbox } from '../../../sandbox';
@@ -42,6 +45,27 @@ export function stopOnce(gotSoFar: () => boolean): {
 		},
 		tookMs: () => Date.now() - stoppedAt,
 	};
+}
+
+/** Watches the files of binary data that are opened from now on, until jest restores its mocks. */
+export function watchOpenedFiles(): Readable[] {
+	const opened: Readable[] = [];
+	const service = Container.get(BinaryDataService);
+	const open = service.getAsStream.bind(service);
+	jest.spyOn(service, 'getAsStream').mockImplementation(async (id, chunkSize) => {
+		const stream = await open(id, chunkSize);
+		opened.push(stream);
+		return stream;
+	});
+	return opened;
+}
+
+/** Checks that one file was opened, and that it is closed now or soon. */
+export async function expectClosed(opened: Readable[]): Promise<void> {
+	expect(opened).toHaveLength(1);
+	for (const stream of opened) {
+		if (!stream.closed) await new Promise((resolve) => stream.once('close', resolve));
+	}
 }
 
 /** Sets up a fixture for the tests of a file. */

@@ -53,12 +53,9 @@ export async function startProxy(
 
 	const server = createServer((request, response) => {
 		see(request);
-		if (conduct === 'close') request.socket.destroy();
-		else if (conduct === 'forward') forward(request, response, hosts);
-		else {
-			request.resume();
-			response.writeHead(conduct.status).end(conduct.body);
-		}
+		if (conduct === 'forward') forward(request, response, hosts);
+		// Once the whole request is there: whoever is still sending may see the closed connection first.
+		else request.resume().on('end', () => refuse(response, conduct));
 	});
 	server.on('connection', (socket: Socket) => sockets.add(socket));
 	server.on('connect', (request: IncomingMessage, socket: Duplex) => {
@@ -110,6 +107,11 @@ function openTunnel(target: string, near: Duplex, passed: Buffer[]): Socket {
 	});
 	far.on('error', () => near.destroy());
 	return far;
+}
+
+function refuse(response: ServerResponse, conduct: 'close' | OwnAnswer): void {
+	if (conduct === 'close') response.destroy();
+	else response.writeHead(conduct.status).end(conduct.body);
 }
 
 function refuseTunnel(socket: Duplex, { status, body, torn }: OwnAnswer): void {
