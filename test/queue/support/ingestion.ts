@@ -57,8 +57,8 @@ export function xpertAiNode(name: string, parameters: Record<string, unknown>): 
 	return { name, type: 'n8n-nodes-xpertai.xpertAi', parameters, credentials };
 }
 
-/** Writes as many small documents as lines of a file where workflows may read it. */
-export function writeDocuments(folder: string, count: number): void {
+/** Writes as many small documents as lines of a file where workflows may read it. Those who share a folder name it. */
+export function writeDocuments(folder: string, count: number, file = FILE): void {
 	const lines = Array.from({ length: count }, (_, index) =>
 		JSON.stringify({
 			name: documentName(index),
@@ -66,7 +66,7 @@ export function writeDocuments(folder: string, count: number): void {
 			chunks: [{ pageContent: `Document ${index} of ${count}` }],
 		}),
 	);
-	writeFileSync(join(folder, FILE), `${lines.join('\n')}\n`);
+	writeFileSync(join(folder, file), `${lines.join('\n')}\n`);
 }
 
 /** The name of the document in a line of the file, counted from 0. */
@@ -84,12 +84,13 @@ export function ingestion(
 	trigger: Node,
 	knowledgebaseId: string,
 	options: Record<string, unknown> = {},
+	file = FILE,
 ): WorkflowFile {
 	const read = {
 		name: 'Read File',
 		type: 'n8n-nodes-base.readWriteFile',
 		typeVersion: 1.1,
-		parameters: { operation: 'read', fileSelector: `documents/${FILE}`, options: {} },
+		parameters: { operation: 'read', fileSelector: `documents/${file}`, options: {} },
 	};
 	const submit = xpertAiNode(SUBMIT_NODE, {
 		resource: 'document',

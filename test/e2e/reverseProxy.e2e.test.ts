@@ -1,0 +1,87 @@
+import { waitFor } from '../../host/waitFor';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import {
+	chain,
+	ingestion,
+	manualTrigger,
+	SUBMIT_NODE,
+	timesStored,
+	writeDocuments,
+	xpertAiNode,
+} from '../queue/support/ingestion';
+import { useSharedHarness } from './support/harness';
+import { startNginx, type Nginx } from './support/nginx';
+
+const DOCUMENTS = 12_000;
+const FILE = 'behind-nginx.ndjson';
+const READ_TIMEOUT_SECONDS = 2;
+
+const harness = useSharedHarness();
+
+describe('a server behind nginx as it is installed', () => {
+	let nginx: Nginx;
+	let credential: CredentialReference;
+
+	beforeAll(async () => {
+		writeDocuments(harness.host.documents, DOCUMENTS, FILE);
+		nginx = await startNginx(harness.sandbox.url, READ_TIMEOUT_SECONDS);
+		credential = await harness.createCredential({ baseUrl: nginx.url });
+	});
+	afterAll(async () => await nginx?.stop());
+	afterEach(() => harness.sandbox.faults.clear());
+
+	const submission = async (name: string, options: Record<string, unknown>) => {
+		const { id } = harness.sandbox.store.putKnowledgebase({ name });
+		const workflow = ingestion(manualTrigger(), id, options, FILE);
+		const workflowId = await harness.importWorkflow(workflow, credential);
+		return { workflowId, stored: () => harness.sandbox.store.documentsOf(id) };
+	};
+
+	const expectAllStoredOnce = (stored: Array<{ name?: unknown }>) =>
+		expect(timesStored(stored)).toEqual({ once: DOCUMENTS });
+
+	it('gets every document once, although batches are larger than nginx takes', async () => {
+		const { workflowId, stored } = await submission('Cut up', { batchSize: 10_000 });
+		const { error } = await harness.runManually(workflowId);
+		expect(error).toBeUndefined();
+		expect(nginx.statuses()).toContain(413);
+		expectAllStoredOnce(stored());
+	});
+
+	it('gets every document once, although nginx is killed and started again meanwhile', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 50 });
+		const { workflowId, stored } = await submission('Killed', { concurrency: 3 });
+		const id = await harness.startManually(workflowId);
+		for (const share of [0.2, 0.4, 0.6]) {
+			const soFar = async () => stored().length >= DOCUMENTS * share || undefined;
+			await waitFor('a part of the documents', soFar, { everyMs: 20 });
+			await nginx.restart();
+		}
+		const execution = await harness.execution(id);
+		expect(execution.error).toBeUndefined();
+		expect(execution.json(SUBMIT_NODE)[0]?.retries).toBeGreaterThan(0);
+		expectAllStoredOnce(stored());
+	});
+
+	it('gives the answer of a run that takes longer than nginx waits', async () => {
+		harness.sandbox.requests.clear();
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 6_000, text: 'At last' });
+		const ask = xpertAiNode('Ask Assistant', {
+			resource: 'thread',
+			operation: 'run',
+			threadSource: 'new',
+			bodyMode: 'fields',
+			assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
+			inputType: 'message',
+			message: 'Take your time',
+			options: {},
+		});
+		const id = await harness.importWorkflow(chain('Long run', manualTrigger(), ask), credential);
+		const execution = await harness.runManually(id);
+		expect(execution.error).toBeUndefined();
+		expect(JSON.stringify(execution.json('Ask Assistant'))).toContain('At last');
+		expect(nginx.statuses()).toContain(504);
+		expect(harness.sandbox.requests.of('E4')).toHaveLength(1);
+	});
+});
