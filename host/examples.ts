@@ -18,6 +18,7 @@ const workflowFileSchema = z
 		nodes: z.array(nodeSchema),
 		connections: z.record(z.unknown()),
 		settings: z.record(z.unknown()).optional(),
+		pinData: z.record(z.array(z.unknown())).optional(),
 		active: z.boolean().optional(),
 	})
 	.passthrough();
@@ -64,9 +65,9 @@ export function toNewWorkflow(
 			),
 		}),
 	}));
-	const { name, connections, settings = {} } = file;
 	// Without pinned data, be it none, n8n cannot execute a single step of the workflow.
-	return { name, nodes, connections, settings, pinData: {} };
+	const { name, connections, settings = {}, pinData = {} } = file;
+	return { name, nodes, connections, settings, pinData };
 }
 
 /** Whether a workflow is of use only when it is active: it was exported so, or has a webhook. */
