@@ -2,23 +2,21 @@ import isEqual from 'lodash/isEqual';
 
 import type { ThreadState } from '../payloads/run';
 import { answerThat } from '../transport/answer';
-import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/request';
 import type { Send } from '../transport/request';
 import { certainlyNotDone, isTransient } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
-import { errorReason, readRunAnswer } from './answer';
+import { readRunAnswer } from './answer';
 import { saidIn } from './input';
+import { judgeState, ownReplies } from './judgeState';
 import { lastReply, messagesOf, repliesTo, textOf } from './messages';
-import { readConversation, readThread } from './thread';
-import { busy, cancelled, failed, notArrived, outOfSight, timedOut } from './verdict';
+import { recover } from './recover';
+import { FIRST_POLL_MS, longer, remaining } from './run';
+import type { Before, Run } from './run';
+import { readThread } from './thread';
+import { busy, cancelled, failed, timedOut } from './verdict';
 import type { Verdict } from './verdict';
-
-export type { Verdict } from './verdict';
-
-const FIRST_POLL_MS = 2_000;
-const LONGEST_POLL_MS = 15_000;
 
 /** A last look at the thread may take so long after the deadline. */
 const LAST_LOOK_MS = 1_000;
@@ -29,30 +27,8 @@ const MAX_TRIES = 5;
 /** Answers of a gateway that gave up while the run may go on behind it. */
 const GATEWAY_STATUS = new Set([408, 502, 503, 504, 524]);
 
-/** What E15 answers for a thread that has never run. */
-const NEVER_RAN = new Set([404, 500]);
-
 /** E4 answers with something; what it says is judged with the thread. */
 const anything = answerThat(() => true, '');
-
-/** A run and what it needs from outside. */
-export interface Run {
-	send: Send;
-	threadId: string;
-	/** JSON text of the body of E4. */
-	body: string;
-	/** Whether the thread was made for this run, so that nothing else can be on it. */
-	isNew: boolean;
-	/** Wait for another run on the thread to end, or fail at once. */
-	whenBusy: 'wait' | 'fail';
-	/** Milliseconds since the epoch. */
-	deadline: number;
-	clock: Clock;
-	signal?: AbortSignal;
-}
-
-/** The thread before our run; nothing when it had never run or could not be read. */
-type Before = ThreadState | undefined;
 
 /**
  * Runs a thread and waits for the answer (E4). Comes to exactly one verdict. E4 is sent a second time
@@ -171,80 +147,6 @@ async function judgeAnswer(run: Run, answer: unknown, before: Before): Promise<V
 		: { status: 'completed', reply, answer, recovered: false };
 }
 
-/** What the assistant said to our message, as the thread has it; nothing when our message is not there. */
-function ownReplies(run: Run, before: Before, state: ThreadState) {
-	const fresh = messagesOf(state).slice(messagesOf(before).length);
-	return repliesTo(saidIn(run.body), fresh, !before && !run.isNew);
-}
-
 function mayReadAgain(run: Run, reading: Awaited<ReturnType<typeof readThread>>): boolean {
 	return 'failure' in reading && isTransient(reading.failure) && remaining(run) > 0;
-}
-
-/** The verdict of a thread's state, where it is not simply done. */
-async function judgeState(
-	run: Run,
-	state: ThreadState | undefined,
-	doubtful: boolean,
-): Promise<Verdict | undefined> {
-	if (state?.status === 'interrupted') {
-		const interrupt = interruptOf(state);
-		return { status: 'interrupted', interrupt, answer: state, recovered: false };
-	}
-	if (state?.status !== 'error' && !doubtful) return undefined;
-	const { error, conversationId } = await readConversation(run.send, run.threadId);
-	if (state?.status !== 'error' && !error) return undefined;
-	const reason = error ?? errorReason(state?.error);
-	return {
-		status: 'failed',
-		reason: `The run failed: ${reason}`,
-		answer: state,
-		recovered: false,
-		conversationId,
-	};
-}
-
-/** Follows a run whose answer did not come, by reading the thread until it is no longer busy. */
-async function recover(run: Run, before: Before, failure?: Failure): Promise<Verdict> {
-	let quiet = 0;
-	for (let pause = FIRST_POLL_MS; ; pause = longer(pause)) {
-		if (run.signal?.aborted) return cancelled(failure);
-		if (remaining(run) <= 0) return timedOut('The run was still going on', failure);
-		await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
-		const reading = await readThread(run.send, run.threadId);
-		if ('failure' in reading) {
-			const { status } = reading.failure;
-			if (!isTransient(reading.failure) && !NEVER_RAN.has(status ?? 0))
-				return outOfSight(reading.failure);
-			// A thread that has run before can be read; any other has never run: nothing has arrived.
-			if (isTransient(reading.failure) || before || ++quiet < 2) continue;
-			return notArrived(failure ?? reading.failure);
-		}
-		const { state } = reading;
-		if (state.status === 'busy') continue;
-		const judged = isEqual(state, before) ? undefined : await judgeState(run, state, false);
-		if (judged) return { ...judged, recovered: true };
-		const replies = ownReplies(run, before, state);
-		const reply = replies && lastReply(replies);
-		// It may not have begun yet, or not have written all; a second look decides.
-		if (!reply && ++quiet < 2) continue;
-		if (!replies) return notArrived(failure);
-		const hidden = reply ? undefined : await judgeState(run, state, true);
-		return {
-			...(hidden ?? { status: 'completed', reply: reply ?? '', answer: state }),
-			recovered: true,
-		};
-	}
-}
-
-function interruptOf(state: ThreadState): unknown {
-	return state.interrupts ?? state.values?.__interrupt__ ?? null;
-}
-
-function remaining({ deadline, clock }: Run): number {
-	return Math.max(0, deadline - clock.now());
-}
-
-function longer(pause: number): number {
-	return Math.min(LONGEST_POLL_MS, pause * 1.5);
 }

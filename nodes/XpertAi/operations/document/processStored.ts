@@ -10,7 +10,7 @@ import type { OperationContext } from '../operation';
 import { processedItem, processingFlaw } from './outputs';
 import type { SubmitSettings } from './settings';
 import { forgetStored } from './storedState';
-import type { SubmitRun } from './submitRun';
+import type { SubmitReport } from './submitReport';
 
 /**
  * Starts the processing of the documents stored in this run and puts its end into their items (Process
@@ -21,13 +21,13 @@ import type { SubmitRun } from './submitRun';
 export async function processStored(
 	{ context, send }: OperationContext,
 	settings: SubmitSettings,
-	run: SubmitRun,
+	report: SubmitReport,
 	clock: Clock,
 ): Promise<string[]> {
 	if (!settings.process) return [];
 	const notes: string[] = [];
 	const signal = context.getExecutionCancelSignal();
-	for (const [knowledgebaseId, stored] of run.stored) {
+	for (const [knowledgebaseId, stored] of report.stored) {
 		const ids = [...new Set(stored.map(({ id }) => id))];
 		const result = await processDocuments({
 			ids,
@@ -64,16 +64,16 @@ export async function processStored(
 		if (timedOut)
 			notes.push('Some documents were still being processed when Wait for Processing ended.');
 		for (const { id, position } of stored) {
-			const [item, status] = [run.items[position], statuses.get(id)];
+			const [item, status] = [report.items[position], statuses.get(id)];
 			const flaw = flawOf(id, result);
-			if (item) run.items[position] = processedItem(context, item, status, flaw);
+			if (item) report.items[position] = processedItem(context, item, status, flaw);
 			if (flaw === undefined) continue;
-			run.processingFailed += 1;
-			run.summary.addUnprocessed(id, flaw);
+			report.processingFailed += 1;
+			report.summary.addUnprocessed(id, flaw);
 		}
 	}
-	if (run.processingFailed > 0) {
-		const documents = counted(run.processingFailed, 'document is', 'documents are');
+	if (report.processingFailed > 0) {
+		const documents = counted(report.processingFailed, 'document is', 'documents are');
 		notes.push(`${documents} stored but not processed.`);
 	}
 	return notes;

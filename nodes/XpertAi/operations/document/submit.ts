@@ -12,6 +12,7 @@ import { readSettings } from './settings';
 import type { SubmitSettings } from './settings';
 import { forgetStored } from './storedState';
 import { submitProperties } from './submitFields';
+import type { SubmitReport } from './submitReport';
 import { SubmitRun } from './submitRun';
 
 export const submit: CodedOperation = {
@@ -33,22 +34,24 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 	const started = systemClock.now();
 	const run = new SubmitRun(operation, settings, systemClock);
 	await run.run();
-	if (run.stopError) {
-		forgetUnprocessed(context, settings, run);
-		throw withCounts(run.stopError, run);
+	const { report } = run;
+	if (report.stopError) {
+		forgetUnprocessed(context, settings, report);
+		throw withCounts(report.stopError, report);
 	}
-	const notes = await processStored(operation, settings, run, systemClock);
-	if (run.processingFailed > 0 && !mayContinue(context)) throw processingError(context, run, notes);
+	const notes = await processStored(operation, settings, report, systemClock);
+	if (report.processingFailed > 0 && !mayContinue(context))
+		throw processingError(context, report, notes);
 	const seconds = (systemClock.now() - started) / 1000;
-	addHints(context, settings, run, notes);
-	return settings.summaryOnly ? [summaryItem(context, run, seconds, notes)] : run.items;
+	addHints(context, settings, report, notes);
+	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
 }
 
 /** What a run that stopped has stored is not processed; the next one must not take it for done. */
 function forgetUnprocessed(
 	context: OperationContext['context'],
 	{ skipUnchanged }: SubmitSettings,
-	{ stored }: SubmitRun,
+	{ stored }: SubmitReport,
 ): void {
 	if (!skipUnchanged) return;
 	for (const [knowledgebaseId, documents] of stored) {
@@ -61,7 +64,7 @@ function forgetUnprocessed(
 }
 
 /** Says how much is stored and what a second run would do. */
-function withCounts(error: ItemError, { summary, notSent }: SubmitRun): ItemError {
+function withCounts(error: ItemError, { summary, notSent }: SubmitReport): ItemError {
 	const { stored, unknown, rejected, unchanged } = summary.counts;
 	const counts = [`${counted(stored, 'document is', 'documents are')} stored`];
 	if (unchanged > 0) counts.push(`${counted(unchanged, 'was', 'were')} unchanged`);
@@ -81,19 +84,19 @@ function withCounts(error: ItemError, { summary, notSent }: SubmitRun): ItemErro
 }
 
 /** Why documents failed, as far as it fits into a message. */
-function reasonsOf({ summary }: Pick<SubmitRun, 'summary'>): string[] {
+function reasonsOf({ summary }: Pick<SubmitReport, 'summary'>): string[] {
 	return [...new Set(summary.failed.map(({ reason }) => reason))].slice(0, 3);
 }
 
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
 function processingError(
 	context: OperationContext['context'],
-	run: SubmitRun,
+	report: SubmitReport,
 	notes: string[],
 ): NodeOperationError {
 	const message = notes.join(' ');
 	const error = new NodeOperationError(context.getNode(), message, {
-		description: reasonsOf(run).join('; '),
+		description: reasonsOf(report).join('; '),
 	});
 	error.message = message;
 	return error;
@@ -101,7 +104,7 @@ function processingError(
 
 function summaryItem(
 	context: OperationContext['context'],
-	{ summary }: SubmitRun,
+	{ summary }: SubmitReport,
 	seconds: number,
 	notes: string[],
 ): INodeExecutionData {
@@ -120,12 +123,12 @@ function summaryItem(
 function addHints(
 	context: OperationContext['context'],
 	settings: SubmitSettings,
-	run: SubmitRun,
+	report: SubmitReport,
 	notes: string[],
 ): void {
-	const messages = [run.summary.line(), ...notes];
-	if (run.replaced > 0) {
-		const documents = counted(run.replaced, 'document');
+	const messages = [report.summary.line(), ...notes];
+	if (report.replaced > 0) {
+		const documents = counted(report.replaced, 'document');
 		messages.push(`${documents} came with the ID of an earlier one and replaced it.`);
 	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
@@ -133,7 +136,7 @@ function addHints(
 			'Skip Unchanged keeps no state in manual executions: a scheduled run will send these again.',
 		);
 	}
-	if (run.summary.counts.unknown > 0 && mayContinue(context)) {
+	if (report.summary.counts.unknown > 0 && mayContinue(context)) {
 		messages.push(
 			'Documents reported as unknown may be stored; without an ID, sending them again may store them twice.',
 		);

@@ -1,19 +1,13 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-
 import { asNodeError, mayContinue } from '../../execution/items';
-import type { ItemError } from '../../execution/items';
 import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
 import type { Fingerprints } from '../../ingest/fingerprints';
 import { submitDocuments } from '../../ingest/submit';
 import type { DocumentOutcome } from '../../ingest/submit';
-import { Summary } from '../../ingest/summary';
 import type { DocumentRecord } from '../../payloads/document';
 import type { Clock } from '../../transport/clock';
-import { toNodeApiError } from '../../transport/failure';
 import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
-import { flawItem, outcomeItem, unchangedItem } from './outputs';
 import type { SubmitSettings } from './settings';
 import {
 	documentText,
@@ -25,41 +19,22 @@ import {
 } from './sources';
 import type { Origin } from './sources';
 import { storedState } from './storedState';
+import { SubmitReport } from './submitReport';
 
 const PROGRESS_EVERY_MS = 1000;
 
-/** One execution of Submit: reads the sources, sends, and keeps what became of each document. */
+/** One execution of Submit: reads the sources, sends, and has what became of each document reported. */
 export class SubmitRun {
-	readonly summary = new Summary();
+	readonly report: SubmitReport;
 
-	/** Items by their place in the output; left empty when only a summary is asked for. */
-	readonly items: INodeExecutionData[] = [];
-
-	/** Ids of the documents stored in this run and their place in the output, by knowledgebase. */
-	readonly stored = new Map<string, Array<{ id: string; position: number }>>();
-
-	/** The first failure with On Error set to Stop; nothing new is sent after it. */
-	stopError?: ItemError;
-
-	/** Documents that came with the id of an earlier one. */
-	replaced = 0;
-
-	/** Documents that were stored, but that the server could not process. */
-	processingFailed = 0;
-
-	private readonly seenIds = new Set<string>();
-	private position = 0;
 	private progressShownAt = 0;
 
 	constructor(
 		private readonly operation: OperationContext,
 		private readonly settings: SubmitSettings,
 		private readonly clock: Clock,
-	) {}
-
-	/** Documents that were read, but whose turn did not come. */
-	get notSent(): number {
-		return this.position - this.summary.counts.documents;
+	) {
+		this.report = new SubmitReport(operation.context, settings);
 	}
 
 	/** Submits the documents of all input items. */
@@ -83,26 +58,23 @@ export class SubmitRun {
 					prepared.push(this.prepare(document, itemIndex, knowledgebaseId, texts[index])),
 				);
 			} catch (caught) {
-				this.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
+				this.addFlaw(caught, itemIndex);
 			}
-			if (this.stopError) return;
+			if (this.report.stopError) return;
 		}
 		for (const [knowledgebaseId, prepared] of byKnowledgebase) {
-			if (!this.stopError) await this.submit(knowledgebaseId, prepared);
+			if (!this.report.stopError) await this.submit(knowledgebaseId, prepared);
 		}
 	}
 
 	private async submitFiles(): Promise<void> {
 		for (const reader of this.readers()) {
-			if (this.stopError) return;
+			if (this.report.stopError) return;
 			try {
 				const knowledgebaseId = readKnowledgebaseId(reader);
 				await this.submit(knowledgebaseId, this.fileDocuments(reader, knowledgebaseId));
 			} catch (caught) {
-				this.addFlaw(
-					asNodeError(this.operation.context, caught, reader.itemIndex),
-					reader.itemIndex,
-				);
+				this.addFlaw(caught, reader.itemIndex);
 			}
 		}
 	}
@@ -121,15 +93,15 @@ export class SubmitRun {
 		try {
 			for await (const entry of fileEntries(reader, knowledgebaseId)) {
 				if ('flaw' in entry) {
-					this.addFlaw(entry.flaw, itemIndex);
-					if (this.stopError) return;
+					this.report.addFlaw(entry.flaw, itemIndex);
+					if (this.report.stopError) return;
 					continue;
 				}
 				yield this.prepare(entry.document, itemIndex, knowledgebaseId, entry.text);
 			}
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
-			this.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
+			this.addFlaw(caught, itemIndex);
 		}
 	}
 
@@ -139,8 +111,8 @@ export class SubmitRun {
 		knowledgebaseId: string,
 		json?: string,
 	): Prepared<Origin> {
-		const prepared = prepare(document, { itemIndex, position: this.position++ }, json);
-		if (prepared.id && !this.settings.summaryOnly) this.noteId(`${knowledgebaseId}/${prepared.id}`);
+		const prepared = prepare(document, { itemIndex, position: this.report.nextPlace() }, json);
+		if (prepared.id) this.report.noteId(knowledgebaseId, prepared.id);
 		return prepared;
 	}
 
@@ -168,7 +140,7 @@ export class SubmitRun {
 				clock,
 				signal: context.getExecutionCancelSignal(),
 			});
-			this.summary.addRequests(counts);
+			this.report.summary.addRequests(counts);
 		} finally {
 			state?.save();
 		}
@@ -180,8 +152,7 @@ export class SubmitRun {
 	): AsyncGenerator<Prepared<Origin>> {
 		for await (const document of documents) {
 			if (document.id !== undefined && fingerprints.has(document.id, document.json)) {
-				this.summary.addUnchanged();
-				this.place(document.origin.position, () => unchangedItem(document));
+				this.report.addUnchanged(document);
 				continue;
 			}
 			// A later document with the same id is compared with this one, not with the last run's.
@@ -195,32 +166,15 @@ export class SubmitRun {
 		result: DocumentOutcome<Origin>,
 		fingerprints?: Fingerprints,
 	): void {
-		const { context } = this.operation;
-		const { document } = result;
-		const { position, itemIndex } = document.origin;
-		this.summary.add(result);
+		const { id, json } = result.document;
+		if (id && result.outcome === 'stored') fingerprints?.record(id, json);
+		else if (id) fingerprints?.forget(id);
+		this.report.addOutcome(knowledgebaseId, result);
 		this.showProgress();
-		this.place(position, () => outcomeItem(context, result, this.settings.simplify));
-		if (result.outcome === 'stored') {
-			if (document.id) fingerprints?.record(document.id, document.json);
-			this.noteStored(
-				knowledgebaseId,
-				document.id ?? (result.record as IDataObject | undefined)?.id,
-				position,
-			);
-			return;
-		}
-		if (document.id) fingerprints?.forget(document.id);
-		if (!mayContinue(context)) {
-			this.stopError ??= toNodeApiError(result.failure, { node: context.getNode(), itemIndex });
-		}
 	}
 
-	private addFlaw(flaw: ItemError, itemIndex: number): void {
-		this.summary.addUnreadable(flaw.message);
-		const position = this.position++;
-		this.place(position, () => flawItem(flaw, itemIndex));
-		if (!mayContinue(this.operation.context)) this.stopError ??= flaw;
+	private addFlaw(caught: unknown, itemIndex: number): void {
+		this.report.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
 	}
 
 	/** In manual executions, says once a second in the browser's console how far it has come. */
@@ -229,22 +183,6 @@ export class SubmitRun {
 		const now = this.clock.now();
 		if (context.getMode() !== 'manual' || now - this.progressShownAt < PROGRESS_EVERY_MS) return;
 		this.progressShownAt = now;
-		context.sendMessageToUI(this.summary.line());
-	}
-
-	private place(position: number, item: () => INodeExecutionData): void {
-		if (!this.settings.summaryOnly) this.items[position] = item();
-	}
-
-	private noteStored(knowledgebaseId: string, id: unknown, position: number): void {
-		if (!this.settings.process || typeof id !== 'string') return;
-		const list = this.stored.get(knowledgebaseId) ?? [];
-		list.push({ id, position });
-		this.stored.set(knowledgebaseId, list);
-	}
-
-	private noteId(id: string): void {
-		if (this.seenIds.has(id)) this.replaced += 1;
-		this.seenIds.add(id);
+		context.sendMessageToUI(this.report.summary.line());
 	}
 }

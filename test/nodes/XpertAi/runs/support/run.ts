@@ -1,5 +1,5 @@
 import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
-import type { Verdict } from '../../../../../nodes/XpertAi/runs/runAndWait';
+import type { Verdict } from '../../../../../nodes/XpertAi/runs/verdict';
 import type { Send } from '../../../../../nodes/XpertAi/transport/request';
 import { ModelServer, QUESTION, THREAD } from './modelServer';
 import type { World } from './modelServer';

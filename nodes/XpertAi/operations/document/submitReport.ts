@@ -1,0 +1,99 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { mayContinue } from '../../execution/items';
+import type { ItemError } from '../../execution/items';
+import type { Prepared } from '../../ingest/batches';
+import type { DocumentOutcome } from '../../ingest/submit';
+import { Summary } from '../../ingest/summary';
+import { toNodeApiError } from '../../transport/failure';
+import type { OperationContext } from '../operation';
+import { flawItem, outcomeItem, unchangedItem } from './outputs';
+import type { SubmitSettings } from './settings';
+import type { Origin } from './sources';
+
+/** What became of each document of one execution of Submit, each in its place. */
+export class SubmitReport {
+	readonly summary = new Summary();
+
+	/** Items by their place in the output; left empty when only a summary is asked for. */
+	readonly items: INodeExecutionData[] = [];
+
+	/** Ids of the documents stored in this run and their place in the output, by knowledgebase. */
+	readonly stored = new Map<string, Array<{ id: string; position: number }>>();
+
+	/** The first failure with On Error set to Stop; nothing new is sent after it. */
+	stopError?: ItemError;
+
+	/** Documents that came with the id of an earlier one. */
+	replaced = 0;
+
+	/** Documents that were stored, but that the server could not process. */
+	processingFailed = 0;
+
+	private readonly seenIds = new Set<string>();
+	private places = 0;
+
+	constructor(
+		private readonly context: OperationContext['context'],
+		private readonly settings: SubmitSettings,
+	) {}
+
+	/** Documents that were read, but whose turn did not come. */
+	get notSent(): number {
+		return this.places - this.summary.counts.documents;
+	}
+
+	/** The place in the output of the next document that was read. */
+	nextPlace(): number {
+		return this.places++;
+	}
+
+	/** Remembers that a document with this id is to be sent. */
+	noteId(knowledgebaseId: string, id: string): void {
+		if (this.settings.summaryOnly) return;
+		const key = `${knowledgebaseId}/${id}`;
+		if (this.seenIds.has(key)) this.replaced += 1;
+		this.seenIds.add(key);
+	}
+
+	/** A document that was sent has an outcome. */
+	addOutcome(knowledgebaseId: string, result: DocumentOutcome<Origin>): void {
+		const { document, outcome } = result;
+		const { position, itemIndex } = document.origin;
+		this.summary.add(result);
+		this.place(position, () => outcomeItem(this.context, result, this.settings.simplify));
+		if (outcome === 'stored') {
+			const id = document.id ?? (result.record as IDataObject | undefined)?.id;
+			this.noteStored(knowledgebaseId, id, position);
+		} else if (!mayContinue(this.context)) {
+			this.stopError ??= toNodeApiError(result.failure, {
+				node: this.context.getNode(),
+				itemIndex,
+			});
+		}
+	}
+
+	/** A document is as an earlier run has stored it. */
+	addUnchanged(document: Prepared<Origin>): void {
+		this.summary.addUnchanged();
+		this.place(document.origin.position, () => unchangedItem(document));
+	}
+
+	/** Something of an item is no document. */
+	addFlaw(flaw: ItemError, itemIndex: number): void {
+		this.summary.addUnreadable(flaw.message);
+		this.place(this.nextPlace(), () => flawItem(flaw, itemIndex));
+		if (!mayContinue(this.context)) this.stopError ??= flaw;
+	}
+
+	private place(position: number, item: () => INodeExecutionData): void {
+		if (!this.settings.summaryOnly) this.items[position] = item();
+	}
+
+	private noteStored(knowledgebaseId: string, id: unknown, position: number): void {
+		if (!this.settings.process || typeof id !== 'string') return;
+		const list = this.stored.get(knowledgebaseId) ?? [];
+		list.push({ id, position });
+		this.stored.set(knowledgebaseId, list);
+	}
+}
