@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 
 import { expectClosed, stopOnce, useFixture, watchOpenedFiles } from './support/fixture';
 import { listen } from './support/listen';
@@ -65,38 +65,44 @@ describe('an upload', () => {
 
 	describe('of which the server reads only the beginning', () => {
 		let opened: ReturnType<typeof watchOpenedFiles>;
-		beforeEach(() => (opened = watchOpenedFiles()));
-		afterEach(() => jest.restoreAllMocks());
+		let sockets: Socket[];
+		let server: Server;
+		let baseUrl: string;
+		beforeEach(async () => {
+			opened = watchOpenedFiles();
+			sockets = [];
+			server = createServer((socket) => sockets.push(socket));
+			baseUrl = `http://127.0.0.1:${await listen(server)}`;
+		});
+		afterEach(() => {
+			sockets.forEach((socket) => socket.destroy());
+			server.close();
+			jest.restoreAllMocks();
+		});
 
 		const upload = async (options?: Parameters<typeof fixture.run>[1]) => {
 			const content = Buffer.alloc(20_000_000);
 			const data = await fixture.engine.binary(content, 'a.bin', 'application/octet-stream');
 			return await fixture.run(
 				{ resource: 'file', operation: 'create' },
-				{ items: [{ json: {}, binary: { data } }], ...options },
+				{ items: [{ json: {}, binary: { data } }], credential: { baseUrl }, ...options },
 			);
 		};
 
 		it('leaves no file open', async () => {
-			fixture.sandbox.faults.add({ endpoint: 'E16', do: 'drop', when: 'unread' });
+			server.on('connection', (socket) => {
+				socket.on('data', () => opened.length > 0 && socket.destroy());
+			});
 			const { error } = await upload();
 			expect(error?.message).toMatch(/^The server could not be reached/);
 			await expectClosed(opened);
 		});
 
 		it('leaves no file open when it is stopped', async () => {
-			const sockets: Socket[] = [];
-			const server = createServer((socket) => sockets.push(socket));
-			const port = await listen(server);
-			const stop = stopOnce(() => sockets.length > 0);
-			const { run } = await upload({
-				credential: { baseUrl: `http://127.0.0.1:${port}` },
-				onStart: stop.onStart,
-			});
+			const stop = stopOnce(() => sockets.length > 0 && opened.length > 0);
+			const { run } = await upload({ onStart: stop.onStart });
 			expect(run.status).toBe('canceled');
 			await expectClosed(opened);
-			sockets.forEach((socket) => socket.destroy());
-			server.close();
 		});
 	});
 

@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+
+import { countBy, times } from 'lodash';
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { FaultRule } from '../../sandbox';
+import { waitFor } from '../../host/waitFor';
+import { ALL_CASES } from './support/cases';
+import type { CredentialData } from './support/credentials';
+import { useFixture } from './support/fixture';
+import { listen } from './support/listen';
+
+const fixture = useFixture();
+
+/** Where Linux shows what a process has open. */
+const DESCRIPTORS = '/proc/self/fd';
+
+const TIMES = 5;
+
+/** Files of binary data that are open at the moment. */
+function openFiles(): string[] {
+	const names = existsSync(DESCRIPTORS) ? readdirSync(DESCRIPTORS) : [];
+	return names
+		.flatMap((name) => {
+			const file = path.join(DESCRIPTORS, name);
+			// The folder itself is open while it is read.
+			return existsSync(file) ? readlinkSync(file) : [];
+		})
+		.filter((file) => file.includes('binary_data'));
+}
+
+/** How many connections and timers this process has at the moment. */
+function active() {
+	const { TCPSocketWrap: connections = 0, Timeout: timers = 0 } = countBy(
+		process.getActiveResourcesInfo(),
+	);
+	return { connections, timers };
+}
+
+/** What ends the operations that wait soon. */
+const SOON: Record<string, INodeParameters> = {
+	E3: { maxTries: 2 },
+	E4: { deadlineMinutes: 0.05 },
+};
+
+/** Runs every operation several times, all at once. */
+async function runAll(credential: Partial<CredentialData> = {}): Promise<void> {
+	const content = Buffer.alloc(5_000_000);
+	const data = await fixture.engine.binary(content, 'a.bin', 'application/octet-stream');
+	const runs = ALL_CASES.flatMap(({ endpoint, good }) =>
+		times(TIMES, async () => {
+			const parameters = good(fixture.world);
+			const options = { timeout: 1, ...(parameters.options as object), ...SOON[endpoint] };
+			const items = [{ json: {}, binary: { data } }];
+			await fixture.run({ ...parameters, options }, { items, credential });
+		}),
+	);
+	await Promise.all(runs);
+}
+
+describe('when an execution has ended, nothing of it is left open', () => {
+	const faults: Array<[string, FaultRule[]]> = [
+		['that found a good server', []],
+		['that was refused', [{ do: 'status', status: 403 }]],
+		['whose connection broke before its request was read', [{ do: 'drop', when: 'unread' }]],
+		['whose connection was reset', [{ do: 'drop', when: 'before', reset: true }]],
+		['whose answer broke off', [{ do: 'truncate' }]],
+		['that got no answer in time', [{ do: 'delay', ms: 2_000 }]],
+	];
+
+	let before: ReturnType<typeof active>;
+	beforeEach(() => (before = active()));
+	afterEach(async () => {
+		const closed = async () => {
+			const { connections, timers } = active();
+			const quiet = connections <= before.connections && timers <= before.timers;
+			return (quiet && openFiles().length === 0) || undefined;
+		};
+		await waitFor('all to be closed', closed, { timeoutMs: 15_000 });
+	});
+
+	it.each(faults)('one %s', async (_title, rules) => {
+		fixture.sandbox.faults.add(...rules);
+		await runAll();
+		expect(fixture.sandbox.requests.all.length).toBeGreaterThan(ALL_CASES.length);
+	});
+
+	const onLinux = existsSync(DESCRIPTORS) ? it : it.skip;
+
+	onLinux('one whose request was not read to its end', async () => {
+		let cut = 0;
+		const server = createServer((socket) => {
+			socket.once('data', () => socket.pause());
+			setTimeout(() => {
+				if (openFiles().length > 0) cut += 1;
+				socket.resetAndDestroy();
+			}, 300);
+		});
+		await runAll({ baseUrl: `http://127.0.0.1:${await listen(server)}` });
+		server.close();
+		expect(cut).toBeGreaterThan(0);
+	});
+});
