@@ -57,6 +57,19 @@ describe('the Stop button', () => {
 		expect(arrived('E3')).toBe(1);
 	});
 
+	it('is pressed by n8n when a workflow takes longer than its settings allow', async () => {
+		harness.sandbox.requests.clear();
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 10_000 });
+		const workflow = ingestion(manualTrigger(), knowledgebaseId);
+		const settings = { ...workflow.settings, executionTimeout: 2 };
+		const id = await harness.importWorkflow({ ...workflow, settings }, credential);
+		const startedAt = Date.now();
+		const { status } = await harness.runManually(id);
+		expect(status).toBe('canceled');
+		expect(Date.now() - startedAt).toBeLessThan(8_000);
+		expect(arrived('E3')).toBe(1);
+	});
+
 	it('ends a run whose answer is awaited', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 3_000 });
 		expectStopped(await stopOnce(longRun(), () => arrived('E4') === 1));

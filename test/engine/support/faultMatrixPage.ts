@@ -77,6 +77,27 @@ long the server asks to wait.
 An answer is held in memory as a whole, as n8n's HTTP helper gives it. One of 200 MB comes through, or fails
 with the words of its status, and takes up to about a gigabyte while it is read. Ask servers for less at
 once with _Limit_.
+
+## When n8n itself is the fault
+
+- Pressing Stop, or n8n's own time limit for executions, ends a submission, a wait for the next try and a run
+  that is followed within a second; nothing is sent after it.
+- n8n killed in the middle of a submission, or a worker in queue mode: the execution counts as crashed or failed,
+  and n8n does not begin it again. Run the workflow again: documents with an ID are neither lost nor doubled
+  ([bulk-ingestion.md](bulk-ingestion.md)).
+- _Retry On Fail_ runs the whole node again, for all items. Use it for operations that may be done twice and
+  for documents with an ID; a thread would be asked again.
+- When an execution has ended, no connection, timer or file of it is left open, however it ended.
+- 100,000 items of 1 KB go through _Submit_ in an n8n with 1 GB of heap.
+
+## A proxy in front of the server
+
+nginx, as it is installed, takes requests up to 1 MB and waits 60 seconds for an answer.
+
+- It answers 413 to a batch that is larger: the batch is cut into halves until they fit. To an upload this
+  is the last word: raise its \`client_max_body_size\`.
+- It answers 504 to a run that takes longer: the node follows the run on its thread and gives the answer.
+- It is restarted in the middle of a submission: batches whose documents have an ID are sent again.
 ${NETWORK_SECTIONS}
 ## The access token
 

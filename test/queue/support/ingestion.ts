@@ -79,6 +79,16 @@ export function timesStored(documents: Array<{ name?: unknown }>): Record<string
 	return countBy(countBy(documents, 'name'), (count) => (count === 1 ? 'once' : 'doubled'));
 }
 
+/** Reads a file from the folder that workflows may read. */
+export function readFile(file: string): Node {
+	return {
+		name: 'Read File',
+		type: 'n8n-nodes-base.readWriteFile',
+		typeVersion: 1.1,
+		parameters: { operation: 'read', fileSelector: `documents/${file}`, options: {} },
+	};
+}
+
 /** Submits the file that `writeDocuments` wrote, each document under an id derived from its path. */
 export function ingestion(
 	trigger: Node,
@@ -86,12 +96,6 @@ export function ingestion(
 	options: Record<string, unknown> = {},
 	file = FILE,
 ): WorkflowFile {
-	const read = {
-		name: 'Read File',
-		type: 'n8n-nodes-base.readWriteFile',
-		typeVersion: 1.1,
-		parameters: { operation: 'read', fileSelector: `documents/${file}`, options: {} },
-	};
 	const submit = xpertAiNode(SUBMIT_NODE, {
 		resource: 'document',
 		operation: 'submit',
@@ -103,5 +107,5 @@ export function ingestion(
 		output: 'summary',
 		options,
 	});
-	return chain('Ingestion', trigger, read, submit);
+	return chain('Ingestion', trigger, readFile(file), submit);
 }
