@@ -131,7 +131,7 @@ describe('the deadline', () => {
 			],
 			{ deadlineMinutes: 0.02 },
 		);
-		expect(Date.now() - started).toBeLessThan(3500);
+		expect(Date.now() - started).toBeLessThan(7_000);
 		for (const { item, thread } of courses) {
 			expect(item?.json.error).toBe('The run was still going on when the deadline came');
 			expect(detailsOf(item)).toMatchObject({ threadId: thread, status: 'timedOut' });
@@ -147,7 +147,7 @@ describe('the deadline', () => {
 			items: [says('', 'Hi')],
 		});
 		expect(error?.message).toBe('The server did not answer in time');
-		expect(Date.now() - started).toBeLessThan(3000);
+		expect(Date.now() - started).toBeLessThan(7_000);
 	});
 });
 

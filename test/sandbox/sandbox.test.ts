@@ -178,7 +178,7 @@ describe('closing', () => {
 		await new Promise((resolve) => setTimeout(resolve, 50));
 		const start = Date.now();
 		await busy.close();
-		expect(Date.now() - start).toBeLessThan(1000);
+		expect(Date.now() - start).toBeLessThan(10_000);
 		expect(await run).toBe('socket hang up');
 		socket.destroy();
 	});
