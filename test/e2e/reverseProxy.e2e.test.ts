@@ -1,7 +1,8 @@
 import { waitFor } from '../../host/waitFor';
 import type { CredentialReference } from '../../host/n8nRestClient';
-import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import {
+	ASK_NODE,
+	asking,
 	chain,
 	ingestion,
 	manualTrigger,
@@ -82,20 +83,10 @@ describe('a server behind nginx as it is installed', () => {
 	it('gives the answer of a run that takes longer than nginx waits', async () => {
 		harness.sandbox.requests.clear();
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 6_000, text: 'At last' });
-		const ask = xpertAiNode('Ask Assistant', {
-			resource: 'thread',
-			operation: 'run',
-			threadSource: 'new',
-			bodyMode: 'fields',
-			assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
-			inputType: 'message',
-			message: 'Take your time',
-			options: {},
-		});
-		const id = await harness.importWorkflow(chain('Long run', manualTrigger(), ask), credential);
+		const id = await harness.importWorkflow(asking(), credential);
 		const execution = await harness.runManually(id);
 		expect(execution.error).toBeUndefined();
-		expect(JSON.stringify(execution.json('Ask Assistant'))).toContain('At last');
+		expect(JSON.stringify(execution.json(ASK_NODE))).toContain('At last');
 		expect(nginx.statuses()).toContain(504);
 		expect(harness.sandbox.requests.of('E4')).toHaveLength(1);
 	});

@@ -1,13 +1,6 @@
 import type { WorkflowFile } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
-import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
-import {
-	chain,
-	ingestion,
-	manualTrigger,
-	writeDocuments,
-	xpertAiNode,
-} from '../queue/support/ingestion';
+import { asking, ingestion, manualTrigger, writeDocuments } from '../queue/support/ingestion';
 import { expectStopped, pressStop } from '../queue/support/pressStop';
 import { useSharedHarness } from './support/harness';
 
@@ -72,29 +65,15 @@ describe('the Stop button', () => {
 
 	it('ends a run whose answer is awaited', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 3_000 });
-		expectStopped(await stopOnce(longRun(), () => arrived('E4') === 1));
+		expectStopped(await stopOnce(asking(), () => arrived('E4') === 1));
 		expect(arrived('E15')).toBe(0);
 	});
 
 	it('ends the reading of a thread whose run goes on after the connection broke', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 600_000 });
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 100 });
-		expectStopped(await stopOnce(longRun(), () => arrived('E15') === 2));
+		expectStopped(await stopOnce(asking(), () => arrived('E15') === 2));
 		expect(arrived('E4')).toBe(1);
 		expect(arrived('E15')).toBe(2);
 	});
 });
-
-function longRun(): WorkflowFile {
-	const ask = xpertAiNode('Ask Assistant', {
-		resource: 'thread',
-		operation: 'run',
-		threadSource: 'new',
-		bodyMode: 'fields',
-		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
-		inputType: 'message',
-		message: 'Take your time',
-		options: {},
-	});
-	return chain('Long run', manualTrigger(), ask);
-}

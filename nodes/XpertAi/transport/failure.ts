@@ -49,7 +49,7 @@ const STATUS_HINTS: Record<number, string> = {
 	404: 'Check the ID, and that the Base URL of the credential is the address of an Xpert AI server.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
 	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
-	413: 'This is more than the server, or a proxy before it, takes in one request. Xpert AI servers take up to 50 MB of JSON, many proxies less. Send less at once.',
+	413: 'This is more than the server, or a proxy before it, takes in one request. Xpert AI servers take up to 50 MB of JSON, many proxies less. Make it smaller, or have the limit raised.',
 	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
 	500: 'Xpert AI servers answer this way to an ID that is not a UUID, to a thread that has never run and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
 };

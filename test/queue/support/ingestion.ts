@@ -5,6 +5,7 @@ import { countBy } from 'lodash';
 
 import type { WorkflowFile } from '../../../host/examples';
 import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
+import { SANDBOX_ASSISTANT_ID } from '../../../sandbox';
 
 const FILE = 'bulk.ndjson';
 const TRIGGER = 'Start';
@@ -55,6 +56,24 @@ export function webhookTrigger(path: string): Node {
 export function xpertAiNode(name: string, parameters: Record<string, unknown>): Node {
 	const credentials = { xpertAiApi: { id: '', name: SANDBOX_CREDENTIAL } };
 	return { name, type: 'n8n-nodes-xpertai.xpertAi', parameters, credentials };
+}
+
+/** The name of the node that asks, in the workflow made here. */
+export const ASK_NODE = 'Ask Assistant';
+
+/** Asks the sandbox's assistant in a new conversation; how long it takes is the sandbox's matter. */
+export function asking(): WorkflowFile {
+	const ask = xpertAiNode(ASK_NODE, {
+		resource: 'thread',
+		operation: 'run',
+		threadSource: 'new',
+		bodyMode: 'fields',
+		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
+		inputType: 'message',
+		message: 'Take your time',
+		options: {},
+	});
+	return chain('Long run', manualTrigger(), ask);
 }
 
 /** Writes as many small documents as lines of a file where workflows may read it. Those who share a folder name it. */
