@@ -21,12 +21,12 @@ export interface Nginx {
 }
 
 /**
- * Starts an nginx on loopback, as Debian installs it: bodies up to 1 MB.
+ * Starts an nginx on loopback, with its own defaults: bodies up to 1 MB.
  *
  * @param target URL of the server behind it
- * @param readTimeoutSeconds after how long it answers 504 for the server; nginx's own default is 60
+ * @param settings after how long it answers 504 for the server, 60 seconds by default
  */
-export async function startNginx(target: string, readTimeoutSeconds: number): Promise<Nginx> {
+export async function startNginx(target: string, { readTimeoutSeconds = 60 } = {}): Promise<Nginx> {
 	const folder = mkdtempSync(join(tmpdir(), 'xpertai-nginx-'));
 	const port = await freePort();
 	writeFileSync(
