@@ -75,7 +75,7 @@ export function processedItem(
 	context: Context,
 	item: INodeExecutionData,
 	status: ProcessingStatus | undefined,
-	flaw = processingFlaw(status),
+	flaw: string | undefined,
 ): INodeExecutionData {
 	const facts = status && { processing: pick(status, ['status', 'progress', 'processMsg']) };
 	if (flaw === undefined) return { ...item, json: { ...item.json, ...facts } };

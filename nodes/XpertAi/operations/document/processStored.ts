@@ -53,19 +53,15 @@ export async function processStored(
 			signal,
 		});
 		const { statuses, failure, timedOut } = result;
-		if (settings.skipUnchanged)
-			forgetStored(
-				context,
-				knowledgebaseId,
-				ids.filter((id) => flawOf(id, result) !== undefined),
-			);
+		const flaws = flawsOf(ids, result);
+		if (settings.skipUnchanged) forgetStored(context, knowledgebaseId, [...flaws.keys()]);
 		const started = ids.every((id) => statuses.has(id));
 		if (failure) notes.push(processingNote(failure, started));
 		if (timedOut)
 			notes.push('Some documents were still being processed when Wait for Processing ended.');
 		for (const { id, position } of stored) {
 			const [item, status] = [report.items[position], statuses.get(id)];
-			const flaw = flawOf(id, result);
+			const flaw = flaws.get(id);
 			if (item) report.items[position] = processedItem(context, item, status, flaw);
 			if (flaw === undefined) continue;
 			report.processingFailed += 1;
@@ -77,6 +73,16 @@ export async function processStored(
 		notes.push(`${documents} stored but not processed.`);
 	}
 	return notes;
+}
+
+/** The documents that are not processed, each with the reason. */
+function flawsOf(ids: string[], result: ProcessingResult): Map<string, string> {
+	return new Map(
+		ids.flatMap((id): Array<[string, string]> => {
+			const flaw = flawOf(id, result);
+			return flaw === undefined ? [] : [[id, flaw]];
+		}),
+	);
 }
 
 /** Why a stored document is not processed: the server gave it up, or did not start on it. */

@@ -41,6 +41,8 @@ export function forgetStored(
 	knowledgebaseId: string,
 	ids: string[],
 ): void {
+	// Reading and writing the state takes its time where many documents are remembered.
+	if (ids.length === 0) return;
 	const { fingerprints, save } = storedState(context, knowledgebaseId, false);
 	for (const id of ids) fingerprints.forget(id);
 	save();

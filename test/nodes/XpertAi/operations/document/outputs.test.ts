@@ -3,6 +3,7 @@ import {
 	flawItem,
 	outcomeItem,
 	processedItem,
+	processingFlaw,
 	unchangedItem,
 } from '../../../../../nodes/XpertAi/operations/document/outputs';
 import type { Origin } from '../../../../../nodes/XpertAi/operations/document/sources';
@@ -124,8 +125,10 @@ it('the item of an unchanged document says that it was not sent', () => {
 
 describe('the item of a processed document', () => {
 	const item = { json: { id: ID, name: 'a', outcome: 'stored', batch: 2 }, pairedItem };
-	const ended = (status: string, processMsg?: string) =>
-		processedItem(context, item, { id: ID, status, progress: 50, processMsg });
+	const ended = (status: string, processMsg?: string) => {
+		const said = { id: ID, status, progress: 50, processMsg };
+		return processedItem(context, item, said, processingFlaw(said));
+	};
 
 	it('gains the end of its processing', () => {
 		expect(ended('finish')).toEqual({
