@@ -4,7 +4,7 @@ import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/retryPolicy';
 import { judgeState, ownReplies } from './judgeState';
 import { lastReply } from './messages';
-import { FIRST_POLL_MS, longer, remaining } from './run';
+import { FIRST_POLL_MS, longer, remaining, waitInTime } from './run';
 import type { Before, Run } from './run';
 import { readThread } from './thread';
 import { cancelled, notArrived, outOfSight, timedOut } from './verdict';
@@ -23,7 +23,7 @@ export async function recover(run: Run, before: Before, failure?: Failure): Prom
 	for (let pause = FIRST_POLL_MS; ; pause = longer(pause)) {
 		if (run.signal?.aborted) return cancelled(failure);
 		if (remaining(run) <= 0) return timedOut('The run was still going on', failure);
-		await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
+		await waitInTime(run, pause);
 		const reading = await readThread(run.send, run.threadId);
 		if ('failure' in reading) {
 			const { status } = reading.failure;

@@ -31,6 +31,11 @@ export function remaining({ deadline, clock }: Run): number {
 	return Math.max(0, deadline - clock.now());
 }
 
+/** Waits so many milliseconds, but not beyond the deadline; ends when the execution is stopped. */
+export async function waitInTime(run: Run, pause: number): Promise<void> {
+	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
+}
+
 /** The wait after a wait of so many milliseconds. */
 export function longer(pause: number): number {
 	return Math.min(LONGEST_POLL_MS, pause * 1.5);

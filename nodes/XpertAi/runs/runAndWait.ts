@@ -12,7 +12,7 @@ import { saidIn } from './input';
 import { judgeState, ownReplies } from './judgeState';
 import { lastReply, messagesOf, repliesTo, textOf } from './messages';
 import { recover } from './recover';
-import { FIRST_POLL_MS, longer, remaining } from './run';
+import { FIRST_POLL_MS, longer, remaining, waitInTime } from './run';
 import type { Before, Run } from './run';
 import { readThread } from './thread';
 import { busy, cancelled, failed, timedOut } from './verdict';
@@ -96,7 +96,7 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict:
 			if (remaining(run) <= 0)
 				return { verdict: timedOut('Another run was still going on on the thread') };
 		}
-		await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
+		await waitInTime(run, pause);
 	}
 }
 
@@ -114,7 +114,7 @@ async function metAnother({ send, threadId, body }: Run, before: Before): Promis
 /** The server refused the run because another one is on the thread: it was not started. */
 async function runWhenFree(run: Run, failure: Failure): Promise<Verdict> {
 	if (run.whenBusy === 'fail') return busy(failure);
-	await run.clock.sleep(Math.min(FIRST_POLL_MS, remaining(run)), run.signal);
+	await waitInTime(run, FIRST_POLL_MS);
 	return await conclude({ ...run, isNew: false });
 }
 
@@ -131,7 +131,7 @@ async function judgeAnswer(run: Run, answer: unknown, before: Before): Promise<V
 	const doubtful = empty || messagesOf(before).some((one) => textOf(one.content) === reply);
 	let thread = await readThread(run.send, run.threadId);
 	for (let pause = FIRST_POLL_MS; doubtful && mayReadAgain(run, thread); pause = longer(pause)) {
-		await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
+		await waitInTime(run, pause);
 		thread = await readThread(run.send, run.threadId);
 	}
 	const state = 'state' in thread ? thread.state : undefined;
