@@ -57,15 +57,12 @@ export const document = z
  *
  * @param prepared what is done to each document before it is checked
  */
-export function documentList(prepared: (document: unknown) => unknown) {
+export function documentList(prepared: (document: unknown) => unknown = (one) => one) {
 	return z.preprocess((value) => {
 		if (Array.isArray(value)) return value.map(prepared);
 		return typeof value === 'object' && value !== null ? [prepared(value)] : value;
 	}, z.array(document));
 }
-
-/** What a JSON body of E3 may be, as it is given. */
-export const documents = documentList((one) => one);
 
 const FIELDS = new Map<string, z.ZodTypeAny>(Object.entries(document.shape));
 

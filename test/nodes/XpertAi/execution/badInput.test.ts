@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { badInput, checkInput } from '../../../../nodes/XpertAi/execution/badInput';
 import { chunksField, pagesField } from '../../../../nodes/XpertAi/operations/document/pages';
-import { document, documents } from '../../../../nodes/XpertAi/payloads/document';
+import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { node } from '../../support/node';
 import { bodyOf } from '../../support/operations';
@@ -141,7 +141,7 @@ describe('the message for a JSON body', () => {
 			'"JSON Body" at [0].pages[1].status must be text, but is 1 [item 2]',
 		],
 	])('of documents %j', (body, message) => {
-		expect(thrownBy(() => checkInput(documents, body, source)).message).toBe(message);
+		expect(thrownBy(() => checkInput(documentList(), body, source)).message).toBe(message);
 	});
 
 	it('starts a path without a dot', () => {

@@ -1,4 +1,4 @@
-import { chunk, document, documents, page } from '../../../../nodes/XpertAi/payloads/document';
+import { chunk, document, documentList, page } from '../../../../nodes/XpertAi/payloads/document';
 import { DOCUMENT, RECORD_ROWS, followsTable } from '../../support/contract';
 import type { ContractTable } from '../../support/contract';
 
@@ -46,6 +46,8 @@ describe('a document record', () => {
 });
 
 describe('a JSON body of documents', () => {
+	const documents = documentList();
+
 	it('is the array of the contract, also an empty one', () => {
 		expect(documents.parse([{ name: 'a' }, { name: 'b' }])).toEqual([{ name: 'a' }, { name: 'b' }]);
 		expect(documents.parse([])).toEqual([]);

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readJsonBody } from '../../../../../nodes/XpertAi/execution/readBody';
 import type { ItemReader } from '../../../../../nodes/XpertAi/execution/readFields';
 import { documentFromFields } from '../../../../../nodes/XpertAi/operations/document/readDocuments';
-import { documents } from '../../../../../nodes/XpertAi/payloads/document';
+import { documentList } from '../../../../../nodes/XpertAi/payloads/document';
 import { readerOf } from '../../../support/context';
 import { thrownBy } from '../../../support/thrown';
 
@@ -17,7 +17,7 @@ const byHand = (value: unknown, more = {}) =>
 const byColumn = (json: IDataObject) =>
 	documentFromFields(itemOf({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
 const byJson = (jsonBody: unknown) =>
-	readJsonBody(itemOf({ bodyMode: 'json', jsonBody }), documents);
+	readJsonBody(itemOf({ bodyMode: 'json', jsonBody }), documentList());
 
 describe('documents mapped by hand', () => {
 	it('hold what was filled in, and nothing that was left empty', () => {
