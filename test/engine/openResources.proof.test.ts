@@ -1,6 +1,4 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
-import path from 'node:path';
 
 import { countBy, times } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
@@ -9,27 +7,12 @@ import type { FaultRule } from '../../sandbox';
 import { waitFor } from '../../host/waitFor';
 import { ALL_CASES } from './support/cases';
 import type { CredentialData } from './support/credentials';
-import { useFixture } from './support/fixture';
+import { useFixture, watchOpenedFiles } from './support/fixture';
 import { listen } from './support/listen';
 
 const fixture = useFixture();
 
-/** Where Linux shows what a process has open. */
-const DESCRIPTORS = '/proc/self/fd';
-
 const TIMES = 5;
-
-/** Files of binary data that are open at the moment. */
-function openFiles(): string[] {
-	const names = existsSync(DESCRIPTORS) ? readdirSync(DESCRIPTORS) : [];
-	return names
-		.flatMap((name) => {
-			const file = path.join(DESCRIPTORS, name);
-			// The folder itself is open while it is read.
-			return existsSync(file) ? readlinkSync(file) : [];
-		})
-		.filter((file) => file.includes('binary_data'));
-}
 
 /** How many connections and timers this process has at the moment. */
 function active() {
@@ -71,8 +54,14 @@ describe('when an execution has ended, nothing of it is left open', () => {
 	];
 
 	let before: ReturnType<typeof active>;
-	beforeEach(() => (before = active()));
+	let files: ReturnType<typeof watchOpenedFiles>;
+	const openFiles = () => files.filter(({ closed }) => !closed);
+	beforeEach(() => {
+		before = active();
+		files = watchOpenedFiles();
+	});
 	afterEach(async () => {
+		jest.restoreAllMocks();
 		const closed = async () => {
 			const { connections, timers } = active();
 			const quiet = connections <= before.connections && timers <= before.timers;
@@ -87,9 +76,7 @@ describe('when an execution has ended, nothing of it is left open', () => {
 		expect(fixture.sandbox.requests.all.length).toBeGreaterThan(ALL_CASES.length);
 	});
 
-	const onLinux = existsSync(DESCRIPTORS) ? it : it.skip;
-
-	onLinux('one whose request was not read to its end', async () => {
+	it('one whose request was not read to its end', async () => {
 		let cut = 0;
 		const server = createServer((socket) => {
 			socket.once('data', () => socket.pause());
