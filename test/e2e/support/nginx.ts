@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { freePort, LOOPBACK } from '../../../host/ports';
 import { waitFor } from '../../../host/waitFor';
+import { endService, startService, withAccount } from '../../queue/support/serviceProcess';
 
 const COMMAND = process.env.NGINX_PATH ?? '/usr/sbin/nginx';
 
@@ -34,22 +34,16 @@ export async function startNginx(target: string, { readTimeoutSeconds = 60 } = {
 		configuration({ folder, port, target, readTimeoutSeconds }),
 	);
 	const start = async () => {
-		const log = openSync(join(folder, 'output.log'), 'a');
-		const args = ['--pdeathsig', 'SIGKILL', COMMAND, '-c', join(folder, 'nginx.conf')];
-		const child = spawn('setpriv', args, { stdio: ['ignore', log, log] });
-		closeSync(log);
+		const args = ['-c', join(folder, 'nginx.conf')];
+		const child = startService(folder, 'nginx', ...withAccount(COMMAND, args));
 		await waitFor('nginx to listen', async () => {
-			if (child.exitCode !== null)
-				throw new Error(readFileSync(join(folder, 'output.log'), 'utf8'));
+			if (child.exitCode !== null) throw new Error(readFileSync(join(folder, 'nginx.log'), 'utf8'));
 			return await accepts(port);
 		});
 		return child;
 	};
 	let child = await start();
-	const end = async () => {
-		child.kill('SIGKILL');
-		if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-	};
+	const end = async () => await endService(child, 'SIGKILL');
 	return {
 		url: `http://${LOOPBACK}:${port}`,
 		statuses: () => readFileSync(join(folder, 'access.log'), 'utf8').trim().split('\n').map(Number),

@@ -1,10 +1,11 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { runCommand } from '../../../host/command';
 import { freePort, LOOPBACK } from '../../../host/ports';
 import { waitFor } from '../../../host/waitFor';
+import { endService, startService, withAccount } from './serviceProcess';
 
 const POSTGRES_VERSIONS = '/usr/lib/postgresql';
 const POSTGRES_ACCOUNT = 'postgres';
@@ -29,7 +30,7 @@ export async function startPostgres(folder: string): Promise<Service> {
 	const port = await freePort();
 	const initialise = ['-D', data, '-U', 'n8n', '-A', 'trust', '--locale=C', '-E', 'UTF8', '-N'];
 	await succeed(...withAccount(join(binaries, 'initdb'), initialise, account));
-	const child = start(
+	const child = startService(
 		folder,
 		'postgres',
 		...withAccount(
@@ -40,7 +41,7 @@ export async function startPostgres(folder: string): Promise<Service> {
 	);
 	const isReady = ['-h', LOOPBACK, '-p', `${port}`, '-q'];
 	await untilReady(child, 'postgres', join(binaries, 'pg_isready'), isReady);
-	return { port, stop: async () => await end(child, 'SIGINT') };
+	return { port, stop: async () => await endService(child, 'SIGINT') };
 }
 
 /**
@@ -51,10 +52,10 @@ export async function startPostgres(folder: string): Promise<Service> {
 export async function startRedis(folder: string): Promise<Service> {
 	const port = await freePort();
 	const settings = ['--port', `${port}`, '--bind', LOOPBACK, '--save', '', '--dir', folder];
-	const child = start(folder, 'redis', ...withAccount('redis-server', settings));
+	const child = startService(folder, 'redis', ...withAccount('redis-server', settings));
 	const ping = ['-h', LOOPBACK, '-p', `${port}`, '-e', 'ping'];
 	await untilReady(child, 'redis', 'redis-cli', ping);
-	return { port, stop: async () => await end(child, 'SIGTERM') };
+	return { port, stop: async () => await endService(child, 'SIGTERM') };
 }
 
 function newestPostgres(): string {
@@ -71,22 +72,9 @@ function idOf(which: '-u' | '-g', account: string): number {
 	return Number(spawnSync('id', [which, account], { encoding: 'utf8' }).stdout);
 }
 
-/** The command as another account, which Postgres demands of root, and bound to this process's life. */
-function withAccount(command: string, args: string[], account?: string): [string, string[]] {
-	const become = account ? ['--reuid', account, '--regid', account, '--clear-groups'] : [];
-	return ['setpriv', [...become, '--pdeathsig', 'SIGTERM', command, ...args]];
-}
-
 async function succeed(command: string, args: string[]): Promise<void> {
 	const { code, output } = await runCommand(command, args, { cwd: '/' });
 	if (code !== 0) throw new Error(`${args.join(' ')} did not work:\n${output}`);
-}
-
-function start(folder: string, name: string, command: string, args: string[]): ChildProcess {
-	const log = openSync(join(folder, `${name}.log`), 'w');
-	const child = spawn(command, args, { cwd: '/', stdio: ['ignore', log, log] });
-	closeSync(log);
-	return child;
 }
 
 async function untilReady(
@@ -100,13 +88,4 @@ async function untilReady(
 		return (await runCommand(command, args, { cwd: '/' })).code === 0 || undefined;
 	};
 	await waitFor(`${name} to answer`, ask, { timeoutMs: 30_000, everyMs: 100 });
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-	if (child.exitCode !== null || child.signalCode !== null) return;
-	const ended = new Promise((resolve) => child.once('exit', resolve));
-	child.kill(signal);
-	const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-	await ended;
-	clearTimeout(timer);
 }
