@@ -34,16 +34,13 @@ describe('the settings n8n gives every node', () => {
 	const arrived = (endpoint: string) => harness.sandbox.requests.of(endpoint).length;
 	const stored = () => harness.sandbox.store.documentsOf(knowledgebaseId);
 
-	const newKnowledgebase = (settings: object = {}): Node => ({
-		...xpertAiNode(NODE, {
-			resource: 'knowledgebase',
-			operation: 'create',
-			name: '={{ $json.name }}',
-		}),
-		...settings,
+	const newKnowledgebase = xpertAiNode(NODE, {
+		resource: 'knowledgebase',
+		operation: 'create',
+		name: '={{ $json.name }}',
 	});
-	const submit = (settings: object = {}, options: object = {}): Node => ({
-		...xpertAiNode(NODE, {
+	const submit = (options: object = {}): Node =>
+		xpertAiNode(NODE, {
 			resource: 'document',
 			operation: 'submit',
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
@@ -52,13 +49,12 @@ describe('the settings n8n gives every node', () => {
 			documentIdMode: 'derived',
 			documentKey: '={{ $json.name }}',
 			options,
-		}),
-		...settings,
-	});
+		});
+	const retrying = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
 
 	it('Execute Once takes the first item only', async () => {
 		const execution = await run(
-			chain('Once', manualTrigger(), rows(3), newKnowledgebase({ executeOnce: true })),
+			chain('Once', manualTrigger(), rows(3), { ...newKnowledgebase, executeOnce: true }),
 		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toEqual([expect.objectContaining({ name: 'doc 0' })]);
@@ -67,9 +63,8 @@ describe('the settings n8n gives every node', () => {
 
 	it('Retry On Fail tries a request again that the node itself must not repeat', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E1', do: 'status', status: 500, nth: 1 });
-		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
 		const execution = await run(
-			chain('Retry', manualTrigger(), rows(1), newKnowledgebase(settings)),
+			chain('Retry', manualTrigger(), rows(1), { ...newKnowledgebase, ...retrying }),
 		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toEqual([expect.objectContaining({ name: 'doc 0' })]);
@@ -78,9 +73,8 @@ describe('the settings n8n gives every node', () => {
 
 	it('Retry On Fail doubles no document that has a key', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403, nth: 3 });
-		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
 		const execution = await run(
-			chain('Retry', manualTrigger(), rows(50), submit(settings, { batchSize: 10 })),
+			chain('Retry', manualTrigger(), rows(50), { ...submit({ batchSize: 10 }), ...retrying }),
 		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toHaveLength(50);
@@ -99,7 +93,7 @@ describe('the settings n8n gives every node', () => {
 	});
 
 	it('data pinned to the node comes out in its place, and nothing is sent', async () => {
-		const workflow = chain('Pinned', manualTrigger(), rows(3), newKnowledgebase());
+		const workflow = chain('Pinned', manualTrigger(), rows(3), newKnowledgebase);
 		const pinned = [{ json: { id: 'pinned' } }];
 		const execution = await run({ ...workflow, pinData: { [NODE]: pinned } });
 		expect(execution.error).toBeUndefined();
