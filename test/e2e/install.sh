@@ -1,9 +1,12 @@
 #!/bin/sh
-# Installs the Debian packages that the end-to-end tests need, where they are missing.
+# Installs the Debian packages that the end-to-end tests need, where they are missing: a compiler for the
+# database driver of the pinned n8n, a browser and nginx.
 set -eu
 
 missing=
-command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+for command in python3 make g++ chromium; do
+	command -v "$command" >/dev/null 2>&1 || missing="$missing $command"
+done
 [ -x /usr/sbin/nginx ] || missing="$missing nginx-light"
 [ -n "$missing" ] || exit 0
 
