@@ -131,6 +131,10 @@ function addHints(
 		const documents = counted(report.replaced, 'document');
 		messages.push(`${documents} came with the ID of an earlier one and replaced it.`);
 	}
+	if (report.withPartIds > 0) {
+		const documents = counted(report.withPartIds, 'document has', 'documents have');
+		messages.push(`${documents} pages or chunks with IDs: on Xpert, one that changes is lost.`);
+	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
 		messages.push(
 			'Skip Unchanged keeps no state in manual executions: a scheduled run will send these again.',

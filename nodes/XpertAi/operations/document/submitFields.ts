@@ -91,8 +91,12 @@ export const textOptions: INodeProperties = {
 			name: 'storeAs',
 			type: 'options',
 			options: [
-				{ name: 'Chunks', value: 'chunks' },
-				{ name: 'Pages', value: 'pages' },
+				{
+					name: 'Chunks',
+					value: 'chunks',
+					description: 'On Xpert AI servers, a document whose chunks changed cannot be sent again',
+				},
+				{ name: 'Pages', value: 'pages', description: 'Replaced when the document is sent again' },
 			],
 			default: 'pages',
 			description: 'Whether the text becomes pages or chunks of the document',

@@ -5,6 +5,7 @@ import type { ItemError } from '../../execution/items';
 import type { Prepared } from '../../ingest/batches';
 import type { DocumentOutcome } from '../../ingest/submit';
 import { Summary } from '../../ingest/summary';
+import type { DocumentRecord } from '../../payloads/document';
 import { toNodeApiError } from '../../transport/failure';
 import type { OperationContext } from '../operation';
 import { flawItem, outcomeItem, unchangedItem } from './outputs';
@@ -26,6 +27,9 @@ export class SubmitReport {
 
 	/** Documents that came with the id of an earlier one. */
 	replaced = 0;
+
+	/** Documents whose pages or chunks bring ids. */
+	withPartIds = 0;
 
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
@@ -54,6 +58,12 @@ export class SubmitReport {
 		const key = `${knowledgebaseId}/${id}`;
 		if (this.seenIds.has(key)) this.replaced += 1;
 		this.seenIds.add(key);
+	}
+
+	/** Remembers that a document brings pages or chunks with ids, which is seldom meant. */
+	noteParts({ pages, chunks }: DocumentRecord): void {
+		const hasId = ({ id }: { id?: string | null }) => Boolean(id);
+		if (pages?.some(hasId) || chunks?.some(hasId)) this.withPartIds += 1;
 	}
 
 	/** A document that was sent has an outcome. */

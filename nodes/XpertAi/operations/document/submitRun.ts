@@ -8,6 +8,7 @@ import type { DocumentRecord } from '../../payloads/document';
 import type { Clock } from '../../transport/clock';
 import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
+import { inWords } from './rejections';
 import type { SubmitSettings } from './settings';
 import {
 	documentText,
@@ -113,6 +114,7 @@ export class SubmitRun {
 	): Prepared<Origin> {
 		const prepared = prepare(document, { itemIndex, position: this.report.nextPlace() }, json);
 		if (prepared.id) this.report.noteId(knowledgebaseId, prepared.id);
+		this.report.noteParts(document);
 		return prepared;
 	}
 
@@ -169,7 +171,7 @@ export class SubmitRun {
 		const { id, json } = result.document;
 		if (id && result.outcome === 'stored') fingerprints?.record(id, json);
 		else if (id) fingerprints?.forget(id);
-		this.report.addOutcome(knowledgebaseId, result);
+		this.report.addOutcome(knowledgebaseId, inWords(result));
 		this.showProgress();
 	}
 
