@@ -141,10 +141,10 @@ describe('a server that is busy', () => {
 		expect(storedNames()).toEqual(namesBut(30, []));
 	});
 
-	it('is given up after Max Tries', async () => {
+	it('is given up when the time for retries is over', async () => {
 		fixture.sandbox.faults.add(busyFor(0, 429, secondBatch));
 		const { error } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, maxTries: 2 } },
+			{ ...BY_NAME, options: { batchSize: 10, retryMinutes: 0 } },
 			{ items: rows(30) },
 		);
 		expect(error?.message).toMatch(

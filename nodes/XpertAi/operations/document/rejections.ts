@@ -1,18 +1,30 @@
+import { quoted } from '../../execution/badInput';
+import { isUuid } from '../../ingest/identity';
 import type { DocumentOutcome } from '../../ingest/submit';
 import type { Failure } from '../../transport/failure';
 
 /**
  * The same outcome with a reason in words where the server's own says nothing (service behaviour, E3):
- * chunks that changed are answered with an empty object.
+ * chunks that changed are answered with an empty object, and an id of another kind with 500.
  */
-export function inWords<Origin>(result: DocumentOutcome<Origin>): DocumentOutcome<Origin> {
+export function inWords<Origin>(
+	result: DocumentOutcome<Origin>,
+	knowledgebaseId: string,
+): DocumentOutcome<Origin> {
 	if (result.outcome === 'stored') return result;
 	const { failure, document } = result;
-	const reason = reasonOf(failure, document.json);
+	const reason = isForeignId(failure, knowledgebaseId)
+		? `${failure.reason ?? 'it gave no reason'}. The ID of the knowledgebase, ${quoted(knowledgebaseId)}, is not a UUID, which Xpert AI servers answer this way`
+		: chunksReason(failure, document.json);
 	return reason === undefined ? result : { ...result, failure: { ...failure, reason } };
 }
 
-function reasonOf({ status, reason }: Failure, json: string): string | undefined {
+/** Whether a failure is what Xpert says to the id of a knowledgebase that is no UUID; other servers may have such ids. */
+export function isForeignId({ kind, status }: Failure, knowledgebaseId: string): boolean {
+	return kind === 'status' && status === 500 && !isUuid(knowledgebaseId);
+}
+
+function chunksReason({ status, reason }: Failure, json: string): string | undefined {
 	return status === 400 && reason === undefined && hasChunks(json) ? CHANGED_CHUNKS : undefined;
 }
 

@@ -8,7 +8,7 @@ import type { DocumentRecord } from '../../payloads/document';
 import type { Clock } from '../../transport/clock';
 import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
-import { inWords } from './rejections';
+import { inWords, isForeignId } from './rejections';
 import type { SubmitSettings } from './settings';
 import {
 	documentText,
@@ -135,6 +135,7 @@ export class SubmitRun {
 				retryLimits: settings.retryLimits,
 				concurrency: settings.concurrency,
 				isolateWithoutIds: settings.isolateWithoutIds,
+				noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 				send,
 				request: (body) => ({ method: 'POST', path, body, timeoutMs: settings.timeoutMs }),
 				onOutcome: (result) => this.addOutcome(knowledgebaseId, result, state?.fingerprints),
@@ -171,7 +172,7 @@ export class SubmitRun {
 		const { id, json } = result.document;
 		if (id && result.outcome === 'stored') fingerprints?.record(id, json);
 		else if (id) fingerprints?.forget(id);
-		this.report.addOutcome(knowledgebaseId, inWords(result));
+		this.report.addOutcome(knowledgebaseId, inWords(result, knowledgebaseId));
 		this.showProgress();
 	}
 

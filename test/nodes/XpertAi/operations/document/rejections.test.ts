@@ -5,18 +5,22 @@ import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/docum
 import { failure } from '../../ingest/support/outcomes';
 
 /** What a user reads when the server refuses a document. */
-function words(record: DocumentRecord, facts: Omit<Parameters<typeof failure>[0], 'kind'>): string {
+function words(
+	record: DocumentRecord,
+	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
+	knowledgebaseId = KNOWLEDGEBASE,
+): string {
 	const document = prepare(record, { itemIndex: 0, position: 0 });
-	const result = inWords({
-		document,
-		batch: 1,
-		attempts: 1,
-		outcome: 'rejected',
-		failure: failure({ kind: 'status', ...facts }),
-	});
+	const outcome = 'rejected' as const;
+	const reported = failure({ kind: 'status', ...facts });
+	const result = inWords(
+		{ document, batch: 1, attempts: 1, outcome, failure: reported },
+		knowledgebaseId,
+	);
 	return result.outcome === 'stored' ? '' : failureMessage(result.failure);
 }
 
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const withChunks = { name: 'a', chunks: [{ pageContent: 'changed' }] };
 
 describe('why a document is not stored', () => {
@@ -33,6 +37,14 @@ describe('why a document is not stored', () => {
 		['some in its text', { pages: [{ pageContent: '"chunks": []' }] }],
 	])('is no matter of chunks where there are none: %s', (_, record) => {
 		expect(words(record, { status: 400 })).toBe('The server answered 400: it gave no reason');
+	});
+
+	it('is the ID of the knowledgebase where that is no UUID', () => {
+		const facts = { status: 500, reason: 'Internal server error' };
+		expect(words({ name: 'a' }, facts, 'manuals')).toBe(
+			'The server answered 500: Internal server error. The ID of the knowledgebase, "manuals", is not a UUID, which Xpert AI servers answer this way',
+		);
+		expect(words({ name: 'a' }, facts)).toBe('The server answered 500: Internal server error');
 	});
 
 	it("is the server's own reason where it gives one", () => {
@@ -53,5 +65,5 @@ it('a stored document stays as it is', () => {
 		status: 201,
 		record: {},
 	} as const;
-	expect(inWords(stored)).toBe(stored);
+	expect(inWords(stored, KNOWLEDGEBASE)).toBe(stored);
 });
