@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import { useFixture } from './support/fixture';
-import { BY_NAME, column, ingestOn, origins, rows } from './support/ingest';
+import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, storedNames, batchSizes } = ingestOn(fixture);
@@ -36,6 +36,48 @@ describe('Document: Submit', () => {
 		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
 			{ name: 'a', folder: '/x', size: 3, pages: [{ pageContent: 'p' }] },
 		]);
+	});
+
+	it('takes columns with the usual names, and says which match nothing', async () => {
+		const result = await submit(
+			{ ...BY_NAME, documentKey: '={{ $json.row_id }}' },
+			{
+				items: [
+					{ json: { title: 'a', content: 'hello', url: 'https://a.example/a.md', row_id: 1 } },
+					{ json: { title: 'b', content: 'world', mood: 'good', weather: 'fine', row_id: 2 } },
+				],
+			},
+		);
+		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
+			expect.objectContaining({
+				name: 'a',
+				fileUrl: 'https://a.example/a.md',
+				pages: [{ pageContent: 'hello' }],
+			}),
+			expect.objectContaining({ name: 'b', pages: [{ pageContent: 'world' }] }),
+		]);
+		expect(hintsOf(result)).toContain('Columns that match no field of a document: mood, weather');
+	});
+
+	it.each([
+		['nothing', {}, ''],
+		[
+			'only what says nothing of the document',
+			{ mood: 'good', type: 'md' },
+			'; the item has mood, type',
+		],
+	])('sends no document to which %s was mapped', async (_, json, has) => {
+		const { error } = await submit(BY_NAME, { items: [{ json }] });
+		expect(error?.message).toBe(
+			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has} [item 0]. 0 documents are stored, 1 is not stored`,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('sends a document that is only switched off, which takes it out of answers', async () => {
+		const id = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+		await submit(BY_NAME, { items: [{ json: { id, disabled: true } }] });
+		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([{ id, disabled: true }]);
 	});
 
 	it('takes the documents of each item from JSON and pairs each with its item', async () => {

@@ -25,7 +25,9 @@ export function isForeignId({ kind, status }: Failure, knowledgebaseId: string):
 }
 
 function chunksReason({ status, reason }: Failure, json: string): string | undefined {
-	return status === 400 && reason === undefined && hasChunks(json) ? CHANGED_CHUNKS : undefined;
+	// Without a reason in the answer, what stands beside its status is taken for one.
+	const saysNothing = reason === undefined || reason === 'Bad Request';
+	return status === 400 && saysNothing && hasChunks(json) ? CHANGED_CHUNKS : undefined;
 }
 
 const CHANGED_CHUNKS =

@@ -1,3 +1,5 @@
+import isEmpty from 'lodash/isEmpty';
+
 import { badInput, checkInput, jsonText } from '../../execution/badInput';
 import { asNodeError } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
@@ -40,17 +42,46 @@ export function readKnowledgebaseId(reader: ItemReader): string {
 /**
  * The documents of one item that is no file, each under its id.
  *
+ * @param unusedColumns gathers the columns that match no field of a document
  * @throws NodeOperationError when the item cannot be read
  */
-export function itemDocuments(reader: ItemReader, knowledgebaseId: string): DocumentRecord[] {
+export function itemDocuments(
+	reader: ItemReader,
+	knowledgebaseId: string,
+	unusedColumns: Set<string>,
+): DocumentRecord[] {
 	const mode = reader.context.getNodeParameter('bodyMode', reader.itemIndex, 'fields');
 	const fromFields = mode !== 'json';
 	const identify = identifier(reader, knowledgebaseId, fromFields);
 	const prepared = idPreparation(reader, fromFields);
-	if (fromFields) return [identify(documentFromFields(reader, prepared))];
+	if (fromFields) {
+		const made = identify(documentFromFields(reader, { prepared, unusedColumns }));
+		if (isEmptyDocument(made)) throw emptyDocument(reader);
+		return [made];
+	}
 	const found = readJsonBody(reader, documentList(prepared));
 	return found.map((one, index) =>
 		identify(one, found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined),
+	);
+}
+
+/** Nothing was mapped to it: without any of these the server keeps a row that means nothing. */
+function isEmptyDocument(record: DocumentRecord): boolean {
+	const { name, pages, chunks, storageFileId, fileUrl, filePath } = record;
+	if ([name, pages, chunks, storageFileId, fileUrl, filePath].some((value) => !isEmpty(value)))
+		return false;
+	// On Xpert, a document with nothing but its ID is taken out of answers, or let into them again, that way.
+	return !(record.id && typeof record.disabled === 'boolean');
+}
+
+function emptyDocument({ context, itemIndex }: ItemReader): ItemError {
+	const source = { node: context.getNode(), itemIndex };
+	const columns = Object.keys(context.getInputData()[itemIndex]?.json ?? {});
+	const has = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
+	return badInput(
+		source,
+		'"Document Fields"',
+		`must give the document a name, a text, a page, a chunk, a file ID or an address${has}`,
 	);
 }
 

@@ -1,3 +1,5 @@
+import escapeRegExp from 'lodash/escapeRegExp';
+import truncate from 'lodash/truncate';
 import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
@@ -120,6 +122,21 @@ function summaryItem(
 	return { json, pairedItem: context.getInputData().map((_, item) => ({ item })) };
 }
 
+/** How much of a hint, which is short, names columns. */
+const MAX_COLUMNS_LENGTH = 70;
+
+/** Columns that were mapped to nothing, without those an expression of the node names. */
+function unusedColumns(
+	context: OperationContext['context'],
+	{ unusedColumns: unused }: SubmitReport,
+): string[] {
+	if (unused.size === 0) return [];
+	const parameters = JSON.stringify(context.getNode().parameters);
+	return [...unused].filter(
+		(name) => !new RegExp(`json(\\.|\\[\\W{1,2})${escapeRegExp(name)}\\b`).test(parameters),
+	);
+}
+
 function addHints(
 	context: OperationContext['context'],
 	settings: SubmitSettings,
@@ -130,6 +147,11 @@ function addHints(
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
 		messages.push(`${documents} came with the ID of an earlier one and replaced it.`);
+	}
+	const unused = unusedColumns(context, report);
+	if (unused.length > 0) {
+		const columns = truncate(unused.join(', '), { length: MAX_COLUMNS_LENGTH });
+		messages.push(`Columns that match no field of a document: ${columns}`);
 	}
 	if (report.withPartIds > 0) {
 		const documents = counted(report.withPartIds, 'document has', 'documents have');

@@ -28,6 +28,9 @@ export class SubmitReport {
 	/** Documents that came with the id of an earlier one. */
 	replaced = 0;
 
+	/** Columns of input items that match no field of a document (Map Automatically). */
+	readonly unusedColumns = new Set<string>();
+
 	/** Documents whose pages or chunks bring ids. */
 	withPartIds = 0;
 

@@ -53,7 +53,7 @@ export class SubmitRun {
 				const knowledgebaseId = readKnowledgebaseId(reader);
 				const prepared = byKnowledgebase.get(knowledgebaseId) ?? [];
 				byKnowledgebase.set(knowledgebaseId, prepared);
-				const found = itemDocuments(reader, knowledgebaseId);
+				const found = itemDocuments(reader, knowledgebaseId, this.report.unusedColumns);
 				const texts = found.map((document) => documentText(reader, document));
 				found.forEach((document, index) =>
 					prepared.push(this.prepare(document, itemIndex, knowledgebaseId, texts[index])),

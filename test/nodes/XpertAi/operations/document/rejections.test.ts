@@ -28,7 +28,7 @@ describe('why a document is not stored', () => {
 		const said =
 			'The server answered 400: it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl';
 		expect(words(withChunks, { status: 400 })).toBe(said);
-		expect(words({ chunks: [] }, { status: 400 })).toBe(said);
+		expect(words({ chunks: [] }, { status: 400, reason: 'Bad Request' })).toBe(said);
 	});
 
 	it.each<[string, DocumentRecord]>([
