@@ -9,6 +9,7 @@ import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
 import { isUuid } from '../../ingest/identity';
 import { jsonRecords } from '../../ingest/jsonRecords';
+import { withTextSplitter } from '../../ingest/textSplitter';
 import { document, documentList, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import { isJsonObject } from '../../transport/answer';
@@ -57,12 +58,13 @@ export function itemDocuments(
 	if (fromFields) {
 		const made = identify(documentFromFields(reader, { prepared, unusedColumns }));
 		if (isEmptyDocument(made)) throw emptyDocument(reader);
-		return [made];
+		return [withTextSplitter(made)];
 	}
 	const found = readJsonBody(reader, documentList(prepared));
-	return found.map((one, index) =>
-		identify(one, found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined),
-	);
+	return found.map((one, index) => {
+		const place = found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined;
+		return withTextSplitter(identify(one, place));
+	});
 }
 
 /** Nothing was mapped to it: without any of these the server keeps a row that means nothing. */
@@ -116,7 +118,7 @@ export async function* fileEntries(
 			const checked = isDocument(value)
 				? value
 				: checkInput(document, value, { ...source, parameter: place });
-			const identified = identify(checked, place);
+			const identified = withTextSplitter(identify(checked, place));
 			yield { document: identified, text: documentText(reader, identified) };
 		} catch (caught) {
 			const flaw = asNodeError(context, caught, itemIndex);

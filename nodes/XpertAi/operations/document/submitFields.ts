@@ -29,6 +29,8 @@ const documentFields: INodeProperties = {
 	noDataExpression: true,
 	default: { mappingMode: 'defineBelow', value: null },
 	required: true,
+	description:
+		"What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. Parser Config says how its file is cut: it is sent in the contract's form and as textSplitter, which is what counts on Xpert AI servers; a delimiter that holds a comma cannot be said there.",
 	typeOptions: {
 		resourceMapper: {
 			resourceMapperMethod: 'getDocumentFields',
