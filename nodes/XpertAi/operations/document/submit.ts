@@ -12,7 +12,7 @@ import type { CodedOperation, OperationContext } from '../operation';
 import { processStored } from './processStored';
 import { readSettings } from './settings';
 import type { SubmitSettings } from './settings';
-import { forgetStored } from './storedState';
+import { StoredState } from './storedState';
 import { submitProperties } from './submitFields';
 import type { SubmitReport } from './submitReport';
 import { SubmitRun } from './submitRun';
@@ -34,14 +34,7 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 	if (context.getInputData().length === 0) return [];
 	const settings = readSettings({ context, itemIndex: 0 });
 	const started = systemClock.now();
-	const run = new SubmitRun(operation, settings, systemClock);
-	await run.run();
-	const { report } = run;
-	if (report.stopError) {
-		forgetUnprocessed(context, settings, report);
-		throw withCounts(report.stopError, report);
-	}
-	const notes = await processStored(operation, settings, report, systemClock);
+	const { report, notes } = await storeAndProcess(operation, settings);
 	if (report.processingFailed > 0 && !mayContinue(context))
 		throw processingError(context, report, notes);
 	const seconds = (systemClock.now() - started) / 1000;
@@ -49,19 +42,21 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
 }
 
-/** What a run that stopped has stored is not processed; the next one must not take it for done. */
-function forgetUnprocessed(
-	context: OperationContext['context'],
-	{ skipUnchanged }: SubmitSettings,
-	{ stored }: SubmitReport,
-): void {
-	if (!skipUnchanged) return;
-	for (const [knowledgebaseId, documents] of stored) {
-		forgetStored(
-			context,
-			knowledgebaseId,
-			documents.map(({ id }) => id),
-		);
+/** What is known by the end is kept for the next run, however this one ends. */
+async function storeAndProcess(
+	operation: OperationContext,
+	settings: SubmitSettings,
+): Promise<{ report: SubmitReport; notes: string[] }> {
+	const { skipUnchanged, resendAll } = settings;
+	const state = skipUnchanged ? new StoredState(operation.context, resendAll) : undefined;
+	try {
+		const run = new SubmitRun(operation, settings, systemClock, state);
+		await run.run();
+		const { report } = run;
+		if (report.stopError) throw withCounts(report.stopError, report);
+		return { report, notes: await processStored(operation, settings, report, systemClock, state) };
+	} finally {
+		await state?.save();
 	}
 }
 
