@@ -175,7 +175,48 @@ describe('Document: Submit', () => {
 	});
 });
 
+describe('Document: Start Processing', () => {
+	it('queues ten documents a request and tells of each asked for whether it was queued', async () => {
+		const { store, requests } = fixture.sandbox;
+		const { knowledgebaseId } = fixture.world;
+		const ids = range(0, 24).map(() => store.putDocument({ knowledgebaseId }).id);
+		const unknown = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
+		const { items } = await fixture.run({
+			resource: 'document',
+			operation: 'process',
+			knowledgebaseId,
+			documentIds: [...ids.slice(0, 12), unknown, ...ids.slice(12)].join(','),
+		});
+		expect(requests.of('process').map(({ body }) => (body as unknown[]).length)).toEqual([
+			10, 10, 5,
+		]);
+		expect(column(items, 'id')).toEqual([...ids.slice(0, 12), unknown, ...ids.slice(12)]);
+		expect(items[12]?.json).toEqual({ id: unknown, queued: false });
+		expect(items[13]?.json).toMatchObject({ queued: true, status: 'running' });
+	});
+});
+
 describe('Document: Get Processing Status', () => {
+	it('tells of a document that the server does not know, in the order asked', async () => {
+		const { knowledgebaseId } = fixture.world;
+		const { id } = fixture.sandbox.store.putDocument({ knowledgebaseId });
+		const unknown = [
+			'00000000-0000-4000-8000-000000000000',
+			'ffffffff-ffff-4fff-8fff-ffffffffffff',
+		];
+		const { items } = await fixture.run({
+			resource: 'document',
+			operation: 'getStatus',
+			knowledgebaseId,
+			documentIds: [unknown[0], id, unknown[1]],
+		});
+		expect(items.map(({ json }) => json)).toEqual([
+			{ id: unknown[0], status: 'unknown' },
+			expect.objectContaining({ id, status: null }),
+			{ id: unknown[1], status: 'unknown' },
+		]);
+	});
+
 	it('asks for more documents than an address can hold in several requests', async () => {
 		const { store } = fixture.sandbox;
 		const { knowledgebaseId } = fixture.world;

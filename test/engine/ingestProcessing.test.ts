@@ -1,10 +1,20 @@
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
-import { BY_NAME, busyFor, column, hintsOf, ingestOn, rows } from './support/ingest';
+import {
+	BY_NAME,
+	busyFor,
+	column,
+	embedsDocuments,
+	ending,
+	hintsOf,
+	ingestOn,
+	rows,
+} from './support/ingest';
 
 const fixture = useFixture();
-const { submit, storedNames } = ingestOn(fixture);
+const { submit, storedNames, uploaded } = ingestOn(fixture);
+embedsDocuments(fixture);
 
 const parameters = (options: object) => ({
 	...BY_NAME,
@@ -18,7 +28,13 @@ describe('Process After Storing', () => {
 		const { items } = await submit(parameters({ processAfterStoring: true }), { items: rows(3) });
 		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
 		expect(requests('status')).toEqual([]);
-		expect(column(items, 'processing')).toEqual(rows(3).map(() => ({ status: 'waiting' })));
+		expect(column(items, 'processing')).toEqual(['running', 'running', 'running']);
+	});
+
+	it('starts ten documents a request, so that the server works on several at once', async () => {
+		await submit(parameters({ processAfterStoring: true }), { items: rows(34) });
+		const sizes = requests('process').map(({ body }) => (body as unknown[]).length);
+		expect(sizes.sort()).toEqual([10, 10, 10, 4]);
 	});
 
 	it('takes the ids the server made', async () => {
@@ -78,16 +94,12 @@ describe('Process After Storing', () => {
 
 describe('Wait Until Processed', () => {
 	const wait = parameters({ waitUntilProcessed: true });
-	const ending = (process: string, processMsg?: string) => ({
-		metadata: { sandbox: { process, processMs: 50, ...(processMsg ? { processMsg } : {}) } },
-	});
-
 	it('gives each document the end of its processing; one that failed is on the error output', async () => {
 		const result = await submit(wait, {
 			items: rows(
 				3,
 				(index) =>
-					[ending('finish'), ending('error', 'No text found'), ending('cancel', 'By hand')][
+					[ending('finish'), ending('error', 10, 'No text found'), ending('cancel', 10, 'By hand')][
 						index
 					] ?? {},
 			),
@@ -97,7 +109,7 @@ describe('Wait Until Processed', () => {
 			expect.objectContaining({
 				name: 'doc 0',
 				outcome: 'stored',
-				processing: { status: 'finish', progress: 100, processMsg: null },
+				processing: 'finish',
 			}),
 		]);
 		expect(column(result.outputs[1], 'error')).toEqual([
@@ -105,27 +117,61 @@ describe('Wait Until Processed', () => {
 			'The document was stored, but its processing was cancelled: By hand',
 		]);
 		expect(column(result.outputs[1], 'details')).toEqual([
-			expect.objectContaining({ name: 'doc 1', outcome: 'stored' }),
-			expect.objectContaining({ name: 'doc 2', outcome: 'stored' }),
+			expect.objectContaining({ name: 'doc 1', outcome: 'stored', processing: 'error' }),
+			expect.objectContaining({ name: 'doc 2', outcome: 'stored', processing: 'cancel' }),
 		]);
 		expect(hintsOf(result)).toContain('2 documents are stored but not processed.');
 		expect(storedNames()).toHaveLength(3);
 	});
 
+	it('finishes what the server can fetch, and nothing else', async () => {
+		const pages = [{ pageContent: 'text' }];
+		const items = [
+			{ json: await uploaded('animals.md', '# Animals') },
+			{ json: { name: 'pages.md', pages } },
+			{ json: { name: 'path.md', filePath: '/home/me/path.md' } },
+		];
+		const { outputs } = await submit(wait, { items, onError: 'continueErrorOutput' });
+		expect(column(outputs[0], 'name')).toEqual(['animals.md']);
+		expect(column(outputs[0], 'processing')).toEqual(['finish']);
+		expect(column(outputs[1], 'error')).toEqual([
+			"The document could not be processed: Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')",
+			"The document could not be processed: Unable to resolve a readable file for document 'path.md'.",
+		]);
+	});
+
+	it('waits for a document that the server was at already', async () => {
+		const item = { json: { name: 'a', ...ending('finish', 2500) } };
+		const first = await submit(parameters({ processAfterStoring: true }), { items: [item] });
+		const { items } = await submit(wait, { items: [item] });
+		expect(column(items, 'id')).toEqual(column(first.items, 'id'));
+		expect(column(items, 'processing')).toEqual(['finish']);
+	});
+
+	it('tells of a document that the server has not queued', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 201, body: [] });
+		const { outputs } = await submit(wait, { items: rows(1), onError: 'continueErrorOutput' });
+		expect(outputs[1]?.map(({ json }) => json)).toEqual([
+			expect.objectContaining({
+				error: 'The document is stored, but not being processed: the server did not queue it',
+				details: expect.objectContaining({ outcome: 'stored', processing: 'none' }),
+			}),
+		]);
+	});
+
 	it('ends with the time it may take', async () => {
 		const result = await submit(parameters({ waitUntilProcessed: true, waitMinutes: 0.005 }), {
-			items: rows(1, () => ({ metadata: { sandbox: { processMs: 60_000 } } })),
+			items: rows(1, () => ending('finish', 60_000)),
 		});
 		expect(column(result.items, 'outcome')).toEqual(['stored']);
-		expect(hintsOf(result)).toContain(
-			'Some documents were still being processed when Wait for Processing ended.',
-		);
+		expect(column(result.items, 'processing')).toEqual(['running']);
+		expect(hintsOf(result)).toContain('1 document was still being processed when the wait ended.');
 	});
 
 	it('ends when the execution is stopped, and asks nothing more', async () => {
 		const stop = stopOnce(() => storedNames().length === 1);
 		const { run } = await submit(wait, {
-			items: rows(1, () => ({ metadata: { sandbox: { processMs: 60_000 } } })),
+			items: rows(1, () => ending('finish', 60_000)),
 			onStart: stop.onStart,
 		});
 		const tookMs = stop.tookMs();

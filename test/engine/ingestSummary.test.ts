@@ -1,6 +1,14 @@
 import { derivedId } from '../../nodes/XpertAi/ingest/identity';
 import { useFixture } from './support/fixture';
-import { BY_NAME, REFUSED_SOURCE_TYPE, busyFor, hintsOf, ingestOn, rows } from './support/ingest';
+import {
+	BY_NAME,
+	REFUSED_SOURCE_TYPE,
+	busyFor,
+	ending,
+	hintsOf,
+	ingestOn,
+	rows,
+} from './support/ingest';
 
 const fixture = useFixture();
 const { submit, file, storedNames } = ingestOn(fixture);
@@ -89,8 +97,9 @@ describe('the summary', () => {
 	});
 
 	it('names the documents that are stored but could not be processed', async () => {
-		const broken = { sandbox: { process: 'error', processMs: 10, processMsg: 'No text found' } };
-		const items = rows(3, (index) => (index === 1 ? { metadata: broken } : {}));
+		const items = rows(3, (index) =>
+			index === 1 ? ending('error', 10, 'No text found') : ending('finish'),
+		);
 		const { outputs } = await submit(
 			{ ...summary, options: { waitUntilProcessed: true } },
 			{ items, onError: 'continueErrorOutput' },

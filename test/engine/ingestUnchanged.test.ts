@@ -5,12 +5,14 @@ import {
 	column,
 	hintsOf,
 	ingestOn,
+	embedsDocuments,
+	ending,
 	keepStaticData,
 	rows,
 } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, batchSizes, storedNames } = ingestOn(fixture);
+const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
 const state = keepStaticData(fixture);
 
 const skip = {
@@ -141,13 +143,31 @@ it('keeps no state without Skip Unchanged', async () => {
 it('keeps 64 bits a document', async () => {
 	await submit(skip, { items: documents(30) });
 	expect(state.kept).toEqual({
-		fingerprints: { [fixture.world.knowledgebaseId]: expect.stringMatching(/^.{320}$/) },
+		fingerprints: { [fixture.world.knowledgebaseId]: expect.stringMatching(/^2:.{320}$/) },
 	});
 });
 
+it('forgets what was stored once with Resend All, not again with each file', async () => {
+	const fromFiles = {
+		bodyMode: 'file',
+		documentKeyField: 'name',
+		options: { skipUnchanged: true, resendAll: true },
+	};
+	const files = [await file('{"name":"a"}'), await file('{"name":"b"}')];
+	await submit(fromFiles, { items: files });
+	sentNames();
+	await submit({ ...fromFiles, options: { skipUnchanged: true } }, { items: files });
+	expect(sentNames()).toEqual([]);
+});
+
 describe('with Process After Storing, a document is only left out when it was processed as well', () => {
+	embedsDocuments(fixture);
 	const processing = { ...skip, options: { ...skip.options, processAfterStoring: true } };
 	const waiting = { ...skip, options: { ...skip.options, waitUntilProcessed: true } };
+	const impatient = { ...waiting, options: { ...waiting.options, waitMinutes: 0 } };
+	const document = (process: string, ms: number) =>
+		rows(1, () => ({ filePath: '/a', ...ending(process, ms) }));
+	const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 	const processed = () => {
 		const ids = fixture.sandbox.requests.of('process').flatMap(({ body }) => body as string[]);
 		fixture.sandbox.requests.clear();
@@ -165,12 +185,21 @@ describe('with Process After Storing, a document is only left out when it was pr
 
 	it('is sent again after the server gave it up', async () => {
 		const [good, bad] = documents(2);
-		const metadata = { sandbox: { process: 'error', processMs: 10 } };
-		const items = [good ?? { json: {} }, { json: { ...bad?.json, metadata } }];
+		const items = [
+			{ json: { ...good?.json, ...ending('finish') } },
+			{ json: { ...bad?.json, ...ending('error') } },
+		];
 		await submit(waiting, { items, onError: 'continueErrorOutput' });
 		sentNames();
 		await submit(waiting, { items, onError: 'continueErrorOutput' });
 		expect(sentNames()).toEqual(['doc 1']);
+	});
+
+	it('is sent again where an earlier run stored it without processing it', async () => {
+		await submit(skip, { items: documents(1) });
+		sentNames();
+		await submit(processing, { items: documents(1) });
+		expect(sentNames()).toEqual(['doc 0']);
 	});
 
 	it('is sent again after a run that stopped before it came to processing', async () => {
@@ -187,5 +216,57 @@ describe('with Process After Storing, a document is only left out when it was pr
 		await submit(processing, { items: documents(2) });
 		const { items } = await submit(processing, { items: documents(2) });
 		expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+	});
+
+	it('is asked for before it is sent again: one that has finished since is left out', async () => {
+		await submit(processing, { items: document('finish', 10) });
+		await pause(200);
+		sentNames();
+		const second = await submit(processing, { items: document('finish', 10) });
+		expect(second.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
+			['unchanged', 'finish'],
+		]);
+		expect(sentNames()).toEqual([]);
+		// By then it is known, and no question is asked.
+		await submit(processing, { items: document('finish', 10) });
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('is sent again when it has failed since', async () => {
+		await submit(processing, { items: document('error', 10) });
+		await pause(200);
+		sentNames();
+		await submit(processing, { items: document('error', 10) });
+		expect(sentNames()).toEqual(['doc 0']);
+	});
+
+	it('comes out as running while the server is at it, which the next run asks about', async () => {
+		const slow = document('finish', 4000);
+		const first = await submit(impatient, { items: slow });
+		expect(first.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
+			['stored', 'running'],
+		]);
+		expect(hintsOf(first)).toContain(
+			'1 document was still being processed when the wait ended; the next run asks for the end.',
+		);
+		sentNames();
+		const second = await submit(impatient, { items: slow });
+		expect(second.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
+			['unchanged', 'running'],
+		]);
+		const third = await submit(waiting, { items: slow });
+		expect(third.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
+			['unchanged', 'finish'],
+		]);
+		expect(sentNames()).toEqual([]);
+	});
+
+	it('comes out on the error output when it fails in the end, though it was not sent', async () => {
+		const slow = document('error', 2500);
+		await submit(processing, { items: slow });
+		const { outputs } = await submit(waiting, { items: slow, onError: 'continueErrorOutput' });
+		expect(column(outputs[1], 'details')).toEqual([
+			expect.objectContaining({ outcome: 'unchanged', processing: 'error' }),
+		]);
 	});
 });

@@ -33,9 +33,15 @@ export async function runDeclared(
 		const { simplify, shape = answerItems } = operation;
 		const simplification = simplify && readSimplify(reader) ? simplify : undefined;
 		const answers = await answersFor(reader, send, operation);
-		const results = answers.flatMap(shape);
+		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return pairedItems(simplification ? simplified(simplification, results) : results, itemIndex);
 	});
+}
+
+/** An answer and what it was asked for: the body, or the ids where the path lists some. */
+interface Answered {
+	answer: unknown;
+	asked: unknown;
 }
 
 /** The answers of an item's requests; the pages of a list are one answer. */
@@ -43,15 +49,18 @@ async function answersFor(
 	reader: ItemReader,
 	send: Send,
 	operation: DeclaredOperation,
-): Promise<unknown[]> {
+): Promise<Answered[]> {
 	const { method, paging, repeatable, statusHints } = operation;
 	const paths = readPaths(reader, operation.path);
 	const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
 	const flawIn = paging ? answerWithList(paging.resultsKey) : operation.flawIn;
 	const body = operation.body && readBody(reader, operation.body);
 	const source = bodySource(reader, operation.body);
-	const answers: unknown[] = [];
-	for (const { path, ids } of paths) {
+	const bodies = operation.body?.parts?.(body) ?? [body];
+	const answers: Answered[] = [];
+	for (const { path, ids, listed, part } of paths.flatMap((one) =>
+		bodies.map((part) => ({ ...one, part })),
+	)) {
 		const request = async (sent: unknown) => {
 			const text = sent === undefined ? undefined : jsonText(sent, source);
 			const inBody = idsInBody(sent, operation.body?.ids ?? [], source);
@@ -59,7 +68,8 @@ async function answersFor(
 			const options = { method, path, body: text, timeoutMs, flawIn };
 			return await answerFor({ ...reader, meaning }, send, options, repeatable);
 		};
-		answers.push(paging ? await readList(reader, paging, body, request) : await request(body));
+		const answer = await (paging ? readList(reader, paging, part, request) : request(part));
+		answers.push({ answer, asked: listed ?? part });
 	}
 	return answers;
 }
@@ -92,25 +102,30 @@ const CHOSEN_ID = 'threadId';
 interface ReadPath {
 	path: string;
 	ids: NamedId[];
+	/** The ids of the list in it, if there is one. */
+	listed?: string[];
 }
 
 /** The path of the request, or of several where it lists more ids than an address can hold. */
 function readPaths(reader: ItemReader, template: string): ReadPath[] {
-	let paths: Array<{ values: Record<string, string>; ids: NamedId[] }> = [{ values: {}, ids: [] }];
+	let paths: Array<Omit<ReadPath, 'path'> & { values: Record<string, string> }> = [
+		{ values: {}, ids: [] },
+	];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
 		const displayName = DISPLAY_NAMES[name as keyof typeof DISPLAY_NAMES];
 		const groups = list
 			? chunk(readIds(reader, name, displayName), IDS_PER_REQUEST)
 			: [[readId(reader, name, displayName)]];
 		const subject = `"${displayName}"`;
-		paths = paths.flatMap(({ values, ids }) =>
+		paths = paths.flatMap(({ values, ids, listed }) =>
 			groups.map((group) => ({
 				values: { ...values, [name]: group.join(',') },
 				ids: [...ids, ...group.map((id) => ({ subject, id, isAnyText: name === CHOSEN_ID }))],
+				listed: list ? group : listed,
 			})),
 		);
 	}
-	return paths.map(({ values, ids }) => ({ path: buildPath(template, values), ids }));
+	return paths.map(({ values, ...rest }) => ({ path: buildPath(template, values), ...rest }));
 }
 
 /** Page by page from fields; a JSON body is sent once, as it is. */

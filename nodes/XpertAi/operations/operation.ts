@@ -35,6 +35,8 @@ export interface JsonBody {
 	labels?: Record<string, string>;
 	/** Places of the body that hold ids of records, e.g. `where.xpertId`; messages name them. */
 	ids?: string[];
+	/** The bodies it is sent as, one after another, where servers had better get less at a time. */
+	parts?: (body: unknown) => unknown[];
 	/** What the JSON field starts with, as an example of the body. */
 	example: string;
 	/** Whether the contract does not show this body, so that JSON mode takes anything. */
@@ -59,8 +61,10 @@ export interface DeclaredOperation extends OperationFace {
 	/**
 	 * Turns the answer (for lists, the array of results) into the JSON of output items; without it an
 	 * object is one item and an array one item for each element.
+	 *
+	 * @param asked the body it is the answer to, or the ids where the path lists some
 	 */
-	shape?: (answer: unknown) => IDataObject[];
+	shape?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** How long to wait for the answer when Timeout is not set. */
 	timeoutSeconds?: number;
 	/** Whether the same request may arrive twice without harm, so that it is sent again when its answer is lost. */

@@ -5,6 +5,7 @@ import type {
 	INodeParameters,
 } from 'n8n-workflow';
 
+import { COPILOT_ID } from '../../../sandbox';
 import type { FaultRule } from '../../../sandbox';
 import type { NodeResult } from './engine';
 import type { Fixture } from './fixture';
@@ -31,6 +32,8 @@ export interface Ingest {
 		parameters: INodeParameters,
 		options?: Parameters<Fixture['run']>[1],
 	) => Promise<NodeResult>;
+	/** Uploads a text (E16); the columns of a document that is made of it. */
+	uploaded: (name: string, text?: string) => Promise<{ name: string; fileUrl: string }>;
 	/** An item with this text as its file. */
 	file: (text: string) => Promise<INodeExecutionData>;
 	/** Names of the documents on the server, in the order they were first stored. */
@@ -52,6 +55,17 @@ export function ingestOn(fixture: Fixture): Ingest {
 				},
 				options,
 			),
+		uploaded: async (name, text = 'hello') => {
+			const form = new FormData();
+			form.append('file', new Blob([text]), name);
+			const response = await fetch(`${fixture.sandbox.url}/api/ai/v1/file`, {
+				method: 'POST',
+				headers: { Authorization: `Bearer ${fixture.sandbox.accessToken}` },
+				body: form,
+			});
+			const { url } = (await response.json()) as { url: string };
+			return { name, fileUrl: url };
+		},
 		file: async (text) => ({
 			json: { source: 'file' },
 			binary: {
@@ -66,6 +80,20 @@ export function ingestOn(fixture: Fixture): Ingest {
 			fixture.sandbox.requests.of('E3').map(({ body }) => (body as unknown[]).length),
 	};
 }
+
+/** Gives the world's knowledgebase an embedding model, without which nothing is processed. */
+export function embedsDocuments(fixture: Fixture): void {
+	beforeEach(() => {
+		const { knowledgebases } = fixture.sandbox.store;
+		const knowledgebase = knowledgebases.get(fixture.world.knowledgebaseId);
+		Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
+	});
+}
+
+/** What a document says so that its processing ends this way in the sandbox, after so long. */
+export const ending = (process: string, processMs = 10, processMsg?: string): IDataObject => ({
+	metadata: { sandbox: { process, processMs, ...(processMsg ? { processMsg } : {}) } },
+});
 
 /** So many items, each a document with a name and more columns if asked for. */
 export function rows(

@@ -1,6 +1,7 @@
 import { answerThat } from '../../transport/answer';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
+import { itemPerDocument } from './askedDocuments';
 import { documentIds } from './processingFields';
 
 export const getStatus: DeclaredOperation = {
@@ -8,11 +9,12 @@ export const getStatus: DeclaredOperation = {
 	name: 'Get Processing Status',
 	action: 'Get the processing status of documents',
 	description:
-		'Get how far the server has embedded documents. An Xpert AI server extension beyond the base contract.',
+		'Get how far the server has embedded documents; one it does not know comes out as unknown. An Xpert AI server extension beyond the base contract.',
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
 	fields: [idField('knowledgebaseId', 'The knowledgebase the documents are in'), documentIds],
 	repeatable: true,
+	shape: (answer, asked) => itemPerDocument(answer, asked, (id) => ({ id, status: 'unknown' })),
 	flawIn: answerThat(Array.isArray, 'it is not a list of documents'),
 };

@@ -1,7 +1,11 @@
+import chunk from 'lodash/chunk';
+
 import { splitIds } from '../../execution/readFields';
+import { IDS_TO_START } from '../../ingest/processing';
 import { idList } from '../../payloads/common';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
+import { itemPerDocument } from './askedDocuments';
 import { documentIds } from './processingFields';
 
 export const startProcessing: DeclaredOperation = {
@@ -9,7 +13,7 @@ export const startProcessing: DeclaredOperation = {
 	name: 'Start Processing',
 	action: 'Start processing documents',
 	description:
-		'Have the server embed stored documents, which storing alone does not. An Xpert AI server extension beyond the base contract.',
+		'Have the server embed the files of stored documents, which storing alone does not. Documents it does not know, or is at already, come out with queued: false. An Xpert AI server extension beyond the base contract.',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/knowledges/{knowledgebaseId}/process',
@@ -19,7 +23,10 @@ export const startProcessing: DeclaredOperation = {
 		schema: idList,
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitIds(ids) : ids),
 		labels: { '': 'Document IDs' },
+		parts: (ids) => (Array.isArray(ids) ? chunk(ids, IDS_TO_START) : [ids]),
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},
-	simplify: ['id', 'name', 'status', 'progress', 'processMsg'],
+	shape: (answer, asked) =>
+		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
+	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
 };

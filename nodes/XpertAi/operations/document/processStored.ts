@@ -103,6 +103,6 @@ function processingNote(failure: Failure, started: boolean): string {
 
 function unfinishedNote(count: number, remembered: boolean): string {
 	const documents = counted(count, 'document was', 'documents were');
-	const next = remembered ? '; the next run asks how they ended' : '';
+	const next = remembered ? '; the next run asks for the end' : '';
 	return `${documents} still being processed when the wait ended${next}.`;
 }
