@@ -2,20 +2,14 @@ import { randomUUID } from 'node:crypto';
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { JSON_LIMIT, parseForm, parseJson } from './body';
-import { SlowAnswer, type Call, type Context, type Endpoint } from './context';
+import type { Call, Context, Endpoint } from './context';
 import { ApiError, badRequest, internal, notFound, tooLarge } from './errors';
-import {
-	dropUnread,
-	faultsAfter,
-	faultsBefore,
-	waitsForAnswer,
-	workedOrGivenUp,
-} from './faultHooks';
+import { dropUnread, faultsAfter, faultsBefore, workedOrGivenUp } from './faultHooks';
 import type { Action } from './faultRules';
 import type { LoggedRequest, RequestLog } from './requestLog';
+import { registerPublicFiles } from './publicFiles';
+import { endpoints } from './routes';
 import { registerAdmin } from './routes/admin';
-import type { Dialect } from './routes';
-import { slowly } from './slowAnswer';
 import { readUpload, type Upload } from './uploads';
 
 declare module 'fastify' {
@@ -34,8 +28,8 @@ declare module 'fastify' {
 
 const UPLOAD_LIMIT = 1024 * 1024 * 1024;
 
-/** The HTTP server that speaks a dialect over the given state. */
-export function buildApp(context: Context, dialect: Dialect): FastifyInstance {
+/** The HTTP server of the API over the given state, with its routes below the prefix. */
+export function buildApp(context: Context, prefix: string): FastifyInstance {
 	const app = fastify({
 		bodyLimit: JSON_LIMIT,
 		forceCloseConnections: true,
@@ -48,16 +42,17 @@ export function buildApp(context: Context, dialect: Dialect): FastifyInstance {
 	app.decorateRequest('misbehaviour');
 	app.decorateRequest('upload', undefined);
 	addParsers(app, context.requests);
-	app.setErrorHandler((error, _request, reply) => sendError(dialect, error, reply));
+	app.setErrorHandler((error, _request, reply) => sendError(error, reply));
 	app.setNotFoundHandler(async (request, reply) =>
-		sendError(dialect, notFound(`Cannot ${request.method} ${request.url}`), reply),
+		sendError(notFound(`Cannot ${request.method} ${request.url}`), reply),
 	);
 	app.addHook('onRequest', async (request, reply) => {
 		request.misbehaviour = [];
 		reply.header('x-request-id', request.id);
 	});
 	app.register(async (admin) => registerAdmin(admin, context), { prefix: '/sandbox' });
-	app.register(async (api) => registerDialect(api, context, dialect));
+	app.register(async (files) => registerPublicFiles(files, context.store));
+	app.register(async (api) => registerApi(api, context, prefix));
 	return app;
 }
 
@@ -87,8 +82,8 @@ function addParsers(app: FastifyInstance, log: RequestLog): void {
 	});
 }
 
-/** The endpoints of a dialect, with the log, the misbehaviour and the token check before each of them. */
-async function registerDialect(api: FastifyInstance, context: Context, dialect: Dialect) {
+/** The endpoints, with the log, the misbehaviour and the token check before each of them. */
+async function registerApi(api: FastifyInstance, context: Context, prefix: string) {
 	api.addHook('onRequest', async (request, reply) => {
 		request.entry = context.requests.add(logged(context, request));
 		request.misbehaviour = context.faults.take(request.entry);
@@ -108,10 +103,10 @@ async function registerDialect(api: FastifyInstance, context: Context, dialect: 
 		if (request.entry && !request.raw.socket.destroyed) request.entry.status = reply.statusCode;
 		return sent;
 	});
-	for (const endpoint of dialect.endpoints) {
+	for (const endpoint of endpoints) {
 		api.route({
 			method: endpoint.method,
-			url: dialect.prefix + endpoint.path,
+			url: prefix + endpoint.path,
 			config: { endpoint: endpoint.id },
 			handler: (request, reply) => answer(context, endpoint, request, reply),
 		});
@@ -152,7 +147,7 @@ async function answer(
 		misbehaviour,
 		upload: request.upload,
 	};
-	const work = resultOf(endpoint, call, reply);
+	const work = (async () => await endpoint.handle(call))();
 	const worked = await workedOrGivenUp(context.clock, misbehaviour, reply, work);
 	if (worked === undefined) return reply;
 	reply.code(endpoint.status);
@@ -160,20 +155,10 @@ async function answer(
 	return reply.send(worked.result);
 }
 
-/** What is to be sent; an answer that trickles is made whole when something is to go wrong with the whole. */
-async function resultOf(endpoint: Endpoint, call: Call, reply: FastifyReply): Promise<unknown> {
-	const result = await endpoint.handle(call);
-	if (!(result instanceof SlowAnswer)) return result;
-	reply.type('text/plain; charset=UTF-8');
-	if (waitsForAnswer(call.misbehaviour)) return JSON.stringify(await result.done);
-	return slowly(call.context.clock, reply, result.done);
-}
-
 /** The answer to anything thrown; what the framework itself refuses gets the server's words. */
-function sendError(dialect: Dialect, error: unknown, reply: FastifyReply) {
-	const { status, body } = dialect.worded(translated(error));
-	const type = typeof body === 'string' ? 'text/plain' : 'application/json';
-	return reply.code(status).type(`${type}; charset=utf-8`).send(body);
+function sendError(error: unknown, reply: FastifyReply) {
+	const { status, body } = translated(error);
+	return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
 function translated(error: unknown): ApiError {

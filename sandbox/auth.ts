@@ -4,8 +4,9 @@ import { OWNER } from './entities';
 import { unauthorized } from './errors';
 
 /**
- * What a token may do, as the recordings show: a `workspace` key everything; a `plain` key no runs; an
- * `assistant` key runs of its own assistant; a `user` token (a JWT) runs, but neither E2 nor E17.
+ * What a token may do, as the recordings show and as was measured: a `plain` key (a user's) no runs; an
+ * `assistant` key runs of its own assistant; a `workspace` key all runs, but it writes no knowledgebase of a
+ * workspace and deletes no uploaded file; a `user` token (a JWT) runs, but neither E2 nor E17.
  */
 export type TokenKind = 'workspace' | 'plain' | 'assistant' | 'user';
 

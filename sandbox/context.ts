@@ -2,6 +2,7 @@ import type { Caller, Tokens } from './auth';
 import type { Clock } from './clock';
 import type { Action } from './faultRules';
 import type { Faults } from './faults';
+import type { ProcessingQueue } from './processing/queue';
 import type { RequestLog } from './requestLog';
 import type { Store } from './store';
 import type { Upload } from './uploads';
@@ -12,6 +13,8 @@ export interface Context {
 	tokens: Tokens;
 	faults: Faults;
 	requests: RequestLog;
+	/** Works through the documents that `process` was given. */
+	queue: ProcessingQueue;
 	clock: Clock;
 	/** How long a run takes, in milliseconds. */
 	runMs: number;
@@ -44,16 +47,11 @@ export interface Call {
 	upload?: Upload;
 }
 
-/** An answer whose headers go out at once, then a newline a second, and at last the result as JSON. */
-export class SlowAnswer {
-	constructor(readonly done: Promise<unknown>) {}
-}
-
 /** An endpoint of the contract: where it is, what a success looks like, and what it does. Errors are thrown. */
 export interface Endpoint {
 	id: string;
 	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-	/** Path below the dialect's prefix, in the form `/threads/:id`. */
+	/** Path below the prefix, in the form `/threads/:id`. */
 	path: string;
 	status: number;
 	/** Content type of a success when it is not JSON. */

@@ -1,5 +1,6 @@
 import { omitBy, isUndefined } from 'lodash';
 import { ApiError } from './errors';
+import { isObject } from './values';
 
 interface Failure {
 	code: string;
@@ -69,6 +70,23 @@ export const unreadable = (statement: Statement, kind: ColumnKind, value: unknow
 	databaseError(statement, {
 		...PARSERS[kind],
 		where: `unnamed portal parameter $${statement.parameters.indexOf(value) + 1} = '...'`,
+	});
+
+/** Whether a NUL stands in any text of a value; no column can hold it. */
+export function hasNul(value: unknown): boolean {
+	if (typeof value === 'string') return value.includes('\0');
+	if (Array.isArray(value)) return value.some(hasNul);
+	return isObject(value) && Object.values(value).some(hasNul);
+}
+
+/** A text with a NUL: `invalid byte sequence for encoding "UTF8": 0x00`. */
+export const nulInText = (statement: Statement) =>
+	databaseError(statement, {
+		code: '22021',
+		where: 'unnamed portal parameter $1',
+		file: 'mbutils.c',
+		line: '1665',
+		routine: 'report_invalid_encoding',
 	});
 
 /** Text longer than its column (`E01` "type too long"). */

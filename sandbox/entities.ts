@@ -65,15 +65,28 @@ export type Conversation = {
 	taskId: unknown;
 	createdAt: string;
 	updatedAt: string;
-	createdById: string;
+	/** Null for one that was given its own id when made: nobody finds it (`searchable` "is not found by search"). */
+	createdById: string | null;
 };
 
-/** One message of a thread, as E15 shows it. */
+/** A call of a tool that an assistant makes. */
+export interface ToolCall {
+	name: string;
+	args: Loose;
+	id: string;
+	type: 'tool_call';
+}
+
+/** One message of a thread. Whose it is only the sandbox knows: E15 shows neither type nor role. */
 export interface Message {
 	id: string;
-	type: 'human' | 'ai' | 'system';
-	role: 'human' | 'ai' | 'system';
-	content: string;
+	from: 'person' | 'assistant' | 'tool';
+	/** Text, or parts where a file came with it. */
+	content: string | Loose[];
+	/** What an assistant calls. */
+	calls?: ToolCall[];
+	/** The call a tool answers. */
+	answers?: ToolCall;
 }
 
 /** What a conversation's runs have left behind; there is none before the first run. */
@@ -81,8 +94,13 @@ export interface Thread {
 	threadId: string;
 	assistantId: string;
 	status: 'busy' | 'idle' | 'interrupted' | 'error';
+	/** Those of the runs that have ended well; a run adds its own when it ends. */
 	messages: Message[];
-	metadata?: Loose;
+	/** The messages before the run that answered last, from which it is tried again. */
+	before?: Message[];
+	/** What a person said last, and what the model read of the files beside it. */
+	input?: string | null;
+	attachments?: string;
 	createdAt?: string;
 	updatedAt?: string;
 	/** Why the last run failed. */
@@ -93,14 +111,15 @@ export interface Thread {
 	lost?: Message[];
 }
 
-/** A question to a person that a run has stopped for. */
+/** What a run has stopped for: a person is to decide whether a sub agent may be called. */
 export interface Interrupt {
-	id: string;
 	taskId: string;
 	/** What is to be decided. */
 	question: string;
 	/** What the assistant was asked. */
 	input: string;
+	/** The call that waits. */
+	call: ToolCall;
 }
 
 /** A run as it was ordered and as it ended; one for each that began. */

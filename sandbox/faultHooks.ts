@@ -84,15 +84,6 @@ export async function faultsAfter(
 	return answer;
 }
 
-/** Whether anything waits for the whole answer, which then cannot be sent bit by bit. */
-export const waitsForAnswer = (actions: Action[]): boolean =>
-	actions.some(
-		(one) =>
-			one.do === 'truncate' ||
-			('when' in one && one.when === 'after') ||
-			(one.do === 'status' && one.when === 'during'),
-	);
-
 async function delays(clock: Clock, actions: Action[], when: 'before' | 'after'): Promise<void> {
 	for (const delay of actionsOf(actions, 'delay'))
 		if (delay.when === when) await clock.sleep(delay.ms);

@@ -5,8 +5,8 @@ import { systemClock, type Clock } from './clock';
 import type { Context } from './context';
 import { Faults } from './faults';
 import { RequestLog } from './requestLog';
-import { langgraph } from './langgraph';
-import { xpert } from './routes';
+import { ProcessingQueue } from './processing/queue';
+import { cancelRuns } from './runs';
 import { DEFAULT_ASSISTANTS, DEFAULT_ITEMS, type AssistantSeed } from './seed';
 import { Store } from './store';
 
@@ -15,11 +15,15 @@ export type { FaultRule } from './faults';
 export type { RunRecord } from './entities';
 export {
 	BROKEN_ASSISTANT_ID,
+	COPILOT_ID,
 	DEFAULT_ASSISTANTS,
 	ECHO_ASSISTANT_ID,
 	INTERRUPTING_ASSISTANT,
 	SANDBOX_ASSISTANT_ID,
+	WORKSPACE_ID,
 } from './seed';
+export type { AnswerMode, AssistantSeed } from './seed';
+export type { TokenKind, TokenSeed } from './auth';
 export { INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
 
 /** How to start a sandbox; every option has a default. */
@@ -27,20 +31,18 @@ export interface SandboxOptions {
 	host?: string;
 	/** 0 takes any free port. */
 	port?: number;
-	/** A token with all rights. */
+	/** The key of a workspace: it runs every assistant, but writes no knowledgebase of a workspace. */
 	accessToken?: string;
 	/** Further tokens, e.g. one that may not start runs. */
 	tokens?: TokenSeed[];
 	/** The assistants to have instead of the default ones. */
 	assistants?: AssistantSeed[];
 	clock?: Clock;
-	/** The server to be: Xpert (the default), or LangGraph with its seven routes. */
-	dialect?: 'xpert' | 'langgraph';
-	/** Where the routes lie; `/api/ai` by default, with either dialect. Empty for the origin itself. */
+	/** Where the routes lie; `/api/ai` by default. Empty for the origin itself. */
 	prefix?: string;
 	/** How long each run takes, in milliseconds; 0 by default. */
 	runMs?: number;
-	/** How long processing a document takes, in milliseconds; 100 by default. */
+	/** How long processing one document takes, in milliseconds; 100 by default. */
 	processMs?: number;
 	/** False makes the sandbox a server without Xpert's routes `process` and `status`. */
 	processing?: boolean;
@@ -63,6 +65,8 @@ export interface Sandbox {
 	requests: RequestLog;
 	/** What is to go wrong. */
 	faults: Faults;
+	/** Cancels what runs on a thread, as somebody does elsewhere; gives how many runs it was. */
+	cancelRuns(threadId: string): number;
 	/** Back to the start: seeded assistants and items, no faults, an empty log. */
 	reset(): void;
 	/** Stops at once, also with open connections. */
@@ -73,14 +77,22 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const { host = '127.0.0.1', port = 0, accessToken = 'sandbox-token' } = options;
 	const context = contextFor({ ...options, accessToken });
-	const dialect = options.dialect === 'langgraph' ? langgraph : xpert;
-	const app = buildApp(context, { ...dialect, prefix: options.prefix ?? dialect.prefix });
+	const app = buildApp(context, options.prefix ?? '/api/ai');
 	await app.listen({ host, port });
 	const address = app.server.address() as AddressInfo;
 	const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 	context.url = () => url;
 	const { store, requests, faults, reset } = context;
-	return { url, accessToken, store, requests, faults, reset, close: () => app.close() };
+	return {
+		url,
+		accessToken,
+		store,
+		requests,
+		faults,
+		reset,
+		cancelRuns: (threadId) => cancelRuns(store.threads.get(threadId)),
+		close: () => app.close(),
+	};
 }
 
 function contextFor(options: SandboxOptions & { accessToken: string }): Context {
@@ -89,7 +101,9 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 	const [requests, faults] = [new RequestLog(options.logBodies), new Faults()];
 	const tokens = new Tokens(clock);
 	[{ token: options.accessToken }, ...(options.tokens ?? [])].forEach((seed) => tokens.add(seed));
+	const queue = new ProcessingQueue(() => context);
 	const reset = () => {
+		queue.clear();
 		store.clear();
 		requests.clear();
 		faults.clear();
@@ -99,6 +113,7 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 	};
 	reset();
 	const { runMs = 0, processMs = 100, processing = true, embeddingModel = true } = options;
-	const services = { clock, store, requests, faults, tokens, reset, url: () => '' };
-	return { ...services, runMs, processMs, processing, embeddingModel };
+	const services = { clock, store, requests, faults, tokens, queue, reset, url: () => '' };
+	const context: Context = { ...services, runMs, processMs, processing, embeddingModel };
+	return context;
 }

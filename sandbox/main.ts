@@ -3,23 +3,17 @@ import { startSandbox } from './index';
 
 const DEFAULT_PORT = '3780';
 
-/** Starts a sandbox from the command line: `--port`, `--host`, `--token`, `--dialect`, or XPERT_SANDBOX_PORT … _DIALECT. */
+/** Starts a sandbox from the command line: `--port`, `--host`, `--token`, or XPERT_SANDBOX_PORT … _TOKEN. */
 async function main(): Promise<void> {
 	const { env } = process;
 	const { values } = parseArgs({
 		options: {
 			port: { type: 'string', default: env.XPERT_SANDBOX_PORT ?? DEFAULT_PORT },
 			host: { type: 'string', default: env.XPERT_SANDBOX_HOST ?? '127.0.0.1' },
-			dialect: { type: 'string', default: env.XPERT_SANDBOX_DIALECT ?? 'xpert' },
 			token: { type: 'string', default: env.XPERT_SANDBOX_TOKEN ?? 'sandbox-token' },
 		},
 	});
-	const { dialect } = values;
-	if (dialect !== 'xpert' && dialect !== 'langgraph') {
-		throw new Error(`Unknown dialect "${dialect}": there are xpert and langgraph`);
-	}
 	const sandbox = await startSandbox({
-		dialect,
 		host: values.host,
 		port: Number(values.port),
 		accessToken: values.token,

@@ -13,12 +13,13 @@ const runInput = z.discriminatedUnion('action', [
 	z.object({ action: z.literal('follow_up'), message }).passthrough(),
 ]);
 
-/** A run's input as it was understood. `legacy` is true for the older form without an action. */
+/** A run's input as it was read. `legacy` is true for the older form without an action. */
 export interface RunInput {
 	action: 'send' | 'resume' | 'retry' | 'follow_up';
 	legacy: boolean;
 	text: string;
-	fileIds: unknown[];
+	/** The files given beside the text. */
+	files: unknown[];
 	/** What a person decided, with action `resume`. */
 	decision: Loose;
 }
@@ -39,12 +40,11 @@ export function readRunInput(input: unknown): RunInput {
 	}
 	const { action } = result.data;
 	const said = asObject('message' in result.data ? asObject(result.data.message).input : undefined);
-	const files = Array.isArray(said.files) ? (said.files as unknown[]) : [];
 	return {
 		action,
 		legacy,
 		decision: asObject('decision' in result.data ? result.data.decision : undefined),
 		text: typeof said.input === 'string' ? said.input : '',
-		fileIds: files.map((file) => (isObject(file) ? file.id : undefined)),
+		files: Array.isArray(said.files) ? (said.files as unknown[]) : [],
 	};
 }

@@ -1,90 +1,68 @@
 import { randomUUID } from 'node:crypto';
-import { outcomeOf, type Outcome, type Request } from './assistant';
+import { outcomeOf, slowness, type Outcome, type Request } from './assistant';
 import { timestamp } from './clock';
 import type { Context } from './context';
-import type { Message, RunRecord, Thread } from './entities';
+import type { Conversation, Message, RunRecord, Thread, ToolCall } from './entities';
 import { actionsOf, type Action } from './faultRules';
 import type { Assistant } from './store';
+import { operation } from './threadState';
 
 /** A run that is to begin. */
 export interface Order {
 	assistant: Assistant;
+	conversation: Conversation;
 	thread: Thread;
 	request: Request;
-	/** The messages it adds to the thread; none when it is tried again or goes on after a decision. */
-	adds: Message[];
+	/** The messages it starts from. */
+	base: Message[];
+	/** What a person said, as the thread keeps it; nothing when the run goes on after a decision. */
+	question?: Message['content'];
 	/** What is to go wrong with the request that asked for it. */
 	misbehaviour: Action[];
-	/** Wait so long before beginning, in milliseconds. */
-	afterMs?: number;
-	/** Told whenever the thread's status has changed. */
-	settled?(outcome?: Outcome): void;
 }
 
 /** What goes on at a thread. */
 interface Life {
-	/** The messages of the run that ended last; a run starts from them. */
-	base: Message[];
 	running: number;
-	/** Resolves when the run that began last has ended. */
-	last: Promise<unknown>;
+	/** Cancels each run under way. */
+	cancels: Set<() => void>;
 }
+
+const CANCELED = 'Canceled by user';
 
 const lives = new WeakMap<Thread, Life>();
 
-/** A message as the thread keeps it. */
-export const message = (type: Message['type'], content: string): Message => ({
-	id: randomUUID(),
-	type,
-	role: type,
-	content,
-});
-
-/** Resolves when no run is under way on the thread. */
-export async function untilFree(thread: Thread): Promise<void> {
-	for (let life = lives.get(thread); life && life.running > 0; ) await life.last;
+/** Cancels what runs on a thread, as somebody does in the server's own chat; gives how many runs it was. */
+export function cancelRuns(thread: Thread | undefined): number {
+	const cancels = [...((thread && lives.get(thread)?.cancels) ?? [])];
+	cancels.forEach((cancel) => cancel());
+	return cancels.length;
 }
 
 /**
  * Runs a thread to its end. A run is not tied to the request that asked for it: it goes on when the
- * connection drops. Two runs at once on one thread each start from the messages of the last one that ended,
- * and each writes all messages when it ends: those of the last to end survive, as on the real server. What
- * is overwritten goes to the thread's `lost`.
+ * connection drops. Until it ends the thread shows none of its messages (`runs` "while it goes on"), and
+ * while a decision is carried out nothing at all (`interrupts`). Two runs at once on one thread each start
+ * from the messages of the last one that ended, and each writes all messages when it ends: those of the last
+ * to end survive. What is overwritten goes to the thread's `lost`.
  */
-export function run(context: Context, order: Order): Promise<Outcome> {
-	const { thread } = order;
-	const life = lives.get(thread) ?? { base: [], running: 0, last: Promise.resolve() };
+export async function run(context: Context, order: Order): Promise<Outcome> {
+	const { thread, request } = order;
+	const known = thread.messages;
+	const life = lives.get(thread) ?? { running: 0, cancels: new Set() };
 	lives.set(thread, life);
-	if (life.running === 0) life.base = thread.messages;
 	life.running += 1;
-	const outcome = goOn(context, order, life);
-	life.last = outcome;
-	return outcome;
-}
-
-async function goOn(context: Context, order: Order, life: Life): Promise<Outcome> {
-	const { thread, assistant, request, adds } = order;
-	const text = 'text' in request ? request.text : undefined;
-	const before = [...life.base, ...adds];
-	const record = recordOf(context, order, text);
-	thread.messages = before;
-	thread.interrupt = null;
-	thread.error = null;
-	settle(context, order, 'busy');
+	const record = recordOf(context, order);
+	if ('text' in request) begin(context, order);
 	const [fault] = actionsOf(order.misbehaviour, 'run');
-	const ms = (fault?.ms ?? assistant.runMs ?? context.runMs) + (order.afterMs ?? 0);
-	if (ms > 0) await context.clock.sleep(ms);
-	const outcome = outcomeOf(context, assistant, request, fault);
-	const after = outcome.kind === 'answer' ? [...before, message('ai', outcome.text)] : before;
-	const lost = life.base.filter((one) => !after.includes(one));
-	if (lost.length > 0) thread.lost = [...(thread.lost ?? []), ...lost];
-	life.base = after;
+	const cancelled = await worked(context, life, timeOf(context, order, fault?.ms));
+	const outcome: Outcome = cancelled
+		? { kind: 'cancel' }
+		: outcomeOf(context, order.assistant, request, fault);
 	life.running -= 1;
-	thread.messages = after;
-	thread.interrupt = outcome.kind === 'interrupt' ? outcome.interrupt : null;
-	thread.error = outcome.kind === 'fail' ? outcome.error : null;
+	if (leavesMessages(outcome)) leave(order, outcome, known);
+	end(context, order, outcome, life.running > 0 ? 'busy' : STATUS[outcome.kind]);
 	Object.assign(record, { endedAt: context.clock.now(), status: STATUS[outcome.kind] });
-	settle(context, order, life.running > 0 ? 'busy' : STATUS[outcome.kind], outcome);
 	return outcome;
 }
 
@@ -92,18 +70,29 @@ const STATUS: Record<Outcome['kind'], Thread['status']> = {
 	answer: 'idle',
 	fail: 'error',
 	interrupt: 'interrupted',
+	cancel: 'interrupted',
 };
 
-function recordOf(
-	{ store, clock }: Context,
-	{ thread, assistant }: Order,
-	text?: string,
-): RunRecord {
+const timeOf = ({ runMs }: Context, { assistant, request }: Order, asked?: number): number =>
+	asked ?? slowness(assistant, request) ?? assistant.runMs ?? runMs;
+
+/** Lets the time of a run pass; true when it was cancelled before. */
+async function worked({ clock }: Context, life: Life, ms: number): Promise<boolean> {
+	if (ms <= 0) return false;
+	let cancel = () => {};
+	const cancelled = new Promise<true>((resolve) => (cancel = () => resolve(true)));
+	life.cancels.add(cancel);
+	const early = await Promise.race([clock.sleep(ms).then(() => false as const), cancelled]);
+	life.cancels.delete(cancel);
+	return early;
+}
+
+function recordOf({ store, clock }: Context, { thread, assistant, request }: Order): RunRecord {
 	const record: RunRecord = {
 		id: randomUUID(),
 		threadId: thread.threadId,
 		assistantId: assistant.id,
-		text,
+		text: 'text' in request ? request.text : undefined,
 		startedAt: clock.now(),
 		status: 'busy',
 	};
@@ -111,13 +100,83 @@ function recordOf(
 	return record;
 }
 
-function settle(
+/** A run that leaves messages: one that failed or was cancelled leaves none. */
+type Ended = Extract<Outcome, { kind: 'answer' | 'interrupt' }>;
+
+const leavesMessages = (outcome: Outcome): outcome is Ended =>
+	outcome.kind === 'answer' || outcome.kind === 'interrupt';
+
+/** Writes all messages of the thread; what other runs have written since this one began is overwritten. */
+function leave(order: Order, outcome: Ended, known: Message[]): void {
+	const { thread, base, request } = order;
+	const lost = thread.messages.filter((one) => !known.includes(one) && !base.includes(one));
+	if (lost.length > 0) thread.lost = [...(thread.lost ?? []), ...lost];
+	if (outcome.kind === 'answer' && 'text' in request) thread.before = base;
+	thread.messages = [...base, ...added(order, outcome)];
+}
+
+function begin({ clock }: Context, { thread, conversation, request }: Order): void {
+	if ('text' in request) {
+		thread.input = request.text;
+		thread.attachments = request.attachments;
+	}
+	Object.assign(thread, { status: 'busy', error: null, interrupt: null });
+	note(conversation, thread, timestamp(clock));
+}
+
+function end(
 	{ clock }: Context,
-	{ thread, settled }: Order,
+	order: Order,
+	outcome: Outcome,
 	status: Thread['status'],
-	outcome?: Outcome,
 ): void {
+	const { thread } = order;
 	thread.status = status;
-	thread.updatedAt = timestamp(clock);
-	settled?.(outcome);
+	thread.interrupt = outcome.kind === 'interrupt' ? outcome.interrupt : null;
+	thread.error =
+		outcome.kind === 'fail' ? outcome.error : outcome.kind === 'cancel' ? CANCELED : null;
+	note(order.conversation, thread, timestamp(clock), order.assistant);
+}
+
+/** What a run adds to the messages. */
+function added({ question, request }: Order, outcome: Ended): Message[] {
+	const asked: Message[] =
+		question === undefined ? [] : [{ id: randomUUID(), from: 'person', content: question }];
+	if (outcome.kind === 'interrupt') return [...asked, assistantSays('', [outcome.interrupt.call])];
+	const tool: Message[] =
+		outcome.tool === undefined || 'text' in request
+			? []
+			: [
+					{
+						id: randomUUID(),
+						from: 'tool',
+						content: outcome.tool,
+						answers: request.interrupt.call,
+					},
+				];
+	return [...asked, ...tool, assistantSays(outcome.text)];
+}
+
+const assistantSays = (content: string, calls: ToolCall[] = []): Message => ({
+	id: `chatcmpl-${randomUUID()}`,
+	from: 'assistant',
+	content,
+	calls,
+});
+
+/** The conversation tells of the thread's status, of the reason of a failure and of what is to be decided. */
+function note(
+	conversation: Conversation,
+	thread: Thread,
+	updatedAt: string,
+	assistant?: Assistant,
+): void {
+	const { status, error = null, interrupt } = thread;
+	thread.updatedAt = updatedAt;
+	Object.assign(conversation, {
+		status,
+		error,
+		operation: interrupt && assistant ? operation(interrupt, assistant) : null,
+		updatedAt,
+	});
 }

@@ -1,5 +1,11 @@
 import MiniSearch from 'minisearch';
-import type { StoredDocument } from './entities';
+
+/** A document that assistants can find: its name, and its text in the chunks that processing made. */
+export interface FindableDocument {
+	id: string;
+	name: string;
+	chunks: string[];
+}
 
 /** A passage found for a question, and the document it stands in. */
 export interface Found {
@@ -37,22 +43,8 @@ const term = (word: string): string | null => {
 	return lower === '' || STOP_WORDS.has(lower) ? null : lower;
 };
 
-const textOf = (value: unknown): string =>
-	typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
-
-function passagesOf(document: StoredDocument): IndexedPassage[] {
-	const name = textOf(document.name ?? document.id);
-	const passages = [...(document.pages ?? []), ...(document.chunks ?? [])];
-	const texts = passages.map((passage) => textOf(passage.pageContent)).filter(Boolean);
-	// A document without text can still be found by its name and what is said about it.
-	if (texts.length === 0) texts.push([name, textOf(document.metadata ?? undefined)].join(' '));
-	return texts.map((text, position) => ({
-		id: `${document.id}#${position}`,
-		documentId: document.id,
-		name,
-		text,
-	}));
-}
+const passagesOf = ({ id, name, chunks }: FindableDocument): IndexedPassage[] =>
+	chunks.map((text, position) => ({ id: `${id}#${position}`, documentId: id, name, text }));
 
 /** A long passage cut to the part around the first word that was found. */
 function excerpt(text: string, terms: string[]): string {
@@ -65,7 +57,7 @@ function excerpt(text: string, terms: string[]): string {
 }
 
 /**
- * Full-text search over the ingested documents. Writing only notes which documents changed, so that bulk
+ * Full-text search over the processed documents. Writing only notes which documents changed, so that bulk
  * ingestion stays fast; they are indexed when the next question comes.
  */
 export class PassageIndex {
@@ -78,15 +70,15 @@ export class PassageIndex {
 		processTerm: term,
 	});
 
-	/** Notes that the document was stored, replaced or deleted. */
+	/** Notes that the document was stored, processed or deleted. */
 	touch(documentId: string): void {
 		this.changed.add(documentId);
 	}
 
-	/** The passages that fit the question best, best first. `current` gives a document as it stands now. */
+	/** The passages that fit the question best, best first. `current` gives a document if it can be found now. */
 	find(
 		question: string,
-		current: (documentId: string) => StoredDocument | undefined,
+		current: (documentId: string) => FindableDocument | undefined,
 		limit = 3,
 	): Found[] {
 		this.refresh(current);
@@ -101,12 +93,12 @@ export class PassageIndex {
 			}));
 	}
 
-	private refresh(current: (documentId: string) => StoredDocument | undefined): void {
+	private refresh(current: (documentId: string) => FindableDocument | undefined): void {
 		for (const documentId of this.changed) {
 			this.index.discardAll(this.passageIds.get(documentId) ?? []);
 			this.passageIds.delete(documentId);
 			const document = current(documentId);
-			if (document === undefined || document.disabled === true) continue;
+			if (document === undefined) continue;
 			const passages = passagesOf(document);
 			this.index.addAll(passages);
 			this.passageIds.set(

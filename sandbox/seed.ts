@@ -1,8 +1,9 @@
 /**
- * How an assistant answers: from the ingested documents, by repeating the question, never, or only after a
- * person has decided.
+ * How an assistant answers: from the processed documents; by repeating the question; as the recorded one does
+ * (`You said: … [users seen: 1]`, which takes 6 s when told SLOW6000 and fails when told FAIL); never; or only
+ * after a person has decided whether a sub agent may be called.
  */
-export type AnswerMode = 'documents' | 'echo' | 'fail' | 'interrupt';
+export type AnswerMode = 'documents' | 'echo' | 'said' | 'fail' | 'interrupt';
 
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
@@ -14,9 +15,14 @@ export interface AssistantSeed {
 	workspaceId?: string;
 	type?: string;
 	agentKey?: string;
+	agentId?: string;
 	answers?: AnswerMode;
 	/** Why its runs fail, with `answers: 'fail'`. */
 	error?: string | null;
+	/** What a person is asked before a sub agent is called. */
+	asks?: string;
+	/** What the sub agent says instead of what was decided. */
+	subAgentSays?: string | null;
 	/** How long its runs take, in milliseconds, instead of what the sandbox was started with. */
 	runMs?: number | null;
 }
@@ -24,7 +30,7 @@ export interface AssistantSeed {
 /** The workspace all seeded assistants live in; E1 takes it as `workspaceId`. */
 export const WORKSPACE_ID = 'b0000000-0000-4000-8000-000000000001';
 
-/** A copilot that E2 accepts in `copilotModel.copilotId`. */
+/** A copilot that E1 and E2 take in `copilotModel.copilotId`: the knowledgebase then has an embedding model. */
 export const COPILOT_ID = 'c0000000-0000-4000-8000-000000000001';
 
 /** The id of the assistant that answers from the ingested documents. */

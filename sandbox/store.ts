@@ -16,8 +16,9 @@ import {
 	type StoredFile,
 	type Thread,
 } from './entities';
-import type { Processing } from './processing';
-import { PassageIndex } from './search';
+import type { LostPart } from './parts';
+import type { Processing } from './processing/stages';
+import { PassageIndex, type FindableDocument } from './search';
 import { COPILOT_ID, WORKSPACE_ID, type AssistantSeed } from './seed';
 import type { Loose } from './values';
 
@@ -36,13 +37,18 @@ export type Assistant = Required<AssistantSeed> & { id: string; createdAt: strin
 export class Store {
 	readonly knowledgebases = new Map<string, Knowledgebase>();
 	readonly documents = new Map<string, StoredDocument>();
-	/** Processing under way or over, by document; storing a document again forgets it. */
+	/** Processing asked for, under way or over, by document; storing a changed document forgets it. */
 	readonly processing = new Map<string, Processing>();
+	/** Pages and chunks that have lost their document, by document. */
+	readonly lostParts = new Map<string, Record<'pages' | 'chunks', Map<string, LostPart>>>();
 	readonly conversations = new Map<string, Conversation>();
 	readonly threads = new Map<string, Thread>();
 	/** Every run that began, in order. */
 	readonly runs: RunRecord[] = [];
 	readonly files = new Map<string, StoredFile>();
+	/** The bytes of uploaded files by their path, as it stands in their `file`. */
+	private readonly contentsByPath = new Map<string, Buffer>();
+	private readonly processed = new Map<string, FindableDocument>();
 	/** File contexts by the id of their file, the only id E14 takes. */
 	readonly contexts = new Map<string, FileContext>();
 	readonly items: StoreItem[] = [];
@@ -69,6 +75,9 @@ export class Store {
 			workspaceId: WORKSPACE_ID,
 			type: 'agent',
 			agentKey: `Agent_${slug}`,
+			agentId: randomUUID(),
+			asks: 'May I answer this?',
+			subAgentSays: null,
 			answers: 'documents',
 			error: null,
 			runMs: null,
@@ -101,6 +110,8 @@ export class Store {
 		for (const documentId of this.documentIds.get(id) ?? []) {
 			this.documents.delete(documentId);
 			this.processing.delete(documentId);
+			this.processed.delete(documentId);
+			this.lostParts.delete(documentId);
 			this.index.touch(documentId);
 		}
 		this.documentIds.delete(id);
@@ -125,6 +136,19 @@ export class Store {
 		this.idsIn(row.knowledgebaseId).add(row.id);
 		if (this.contents) this.index.touch(row.id);
 		return row;
+	}
+
+	/** Keeps what processing made of a document, in place of what it made before. */
+	putFindable({ id, name }: StoredDocument, chunks: string[]): void {
+		if (!this.contents) return;
+		this.processed.set(id, { id, name: typeof name === 'string' ? name : id, chunks });
+		this.index.touch(id);
+	}
+
+	/** What assistants find of a document: what its last processing made, unless it is disabled. */
+	findable(id: string): FindableDocument | undefined {
+		const document = this.documents.get(id);
+		return document && document.disabled !== true ? this.processed.get(id) : undefined;
 	}
 
 	/** The documents of a knowledgebase in the order they were first stored. */
@@ -153,7 +177,19 @@ export class Store {
 		return row;
 	}
 
-	/** Adds or replaces a thread, e.g. one with a past. On LangGraph it can then be run and read. */
+	/** Leaves a thread busy for ever, as a server does that is killed in mid-run; a new run cures it. */
+	strandThread(threadId: string, input: string | null = null): Thread {
+		const known = this.threads.get(threadId);
+		const conversation = this.conversationOf(threadId);
+		const { xpertId = null, createdAt } = conversation ?? this.putConversation({ threadId });
+		const thread = known ?? this.putThread({ threadId, assistantId: xpertId ?? '', createdAt });
+		const updatedAt = timestamp(this.clock);
+		Object.assign(thread, { status: 'busy', updatedAt }, input !== null && { input });
+		Object.assign(this.conversationOf(threadId) ?? {}, { status: 'busy', updatedAt });
+		return thread;
+	}
+
+	/** Adds or replaces a thread, e.g. one with a past; it is read and run by a conversation with its id. */
 	putThread(fields: Partial<Thread> = {}): Thread {
 		const now = timestamp(this.clock);
 		const thread: Thread = {
@@ -161,7 +197,6 @@ export class Store {
 			assistantId: '',
 			status: 'idle',
 			messages: [],
-			metadata: {},
 			createdAt: now,
 			updatedAt: now,
 			...fields,
@@ -196,12 +231,32 @@ export class Store {
 		return item;
 	}
 
-	/** Adds an uploaded file. */
-	putFile(fields: Loose & { originalName: string; size: number; url: string }): StoredFile {
+	/** Adds an uploaded file, with its bytes when it is to be served and processed. */
+	putFile(
+		fields: Loose & { originalName: string; size: number; url: string },
+		content?: Buffer,
+	): StoredFile {
 		const now = timestamp(this.clock);
 		const row = { id: randomUUID(), createdAt: now, updatedAt: now, ...fields } as StoredFile;
 		this.files.set(row.id, row);
+		if (content && this.contents) this.contentsByPath.set(String(row.file), content);
 		return row;
+	}
+
+	/** The bytes of the uploaded file at a path. */
+	fileAt(path: string): Buffer | undefined {
+		return this.contentsByPath.get(path);
+	}
+
+	/** The bytes of an uploaded file. */
+	contentOf(file: StoredFile): Buffer | undefined {
+		return this.fileAt(String(file.file));
+	}
+
+	/** Deletes an uploaded file with its bytes. */
+	removeFile(file: StoredFile): void {
+		this.files.delete(file.id);
+		this.contentsByPath.delete(String(file.file));
 	}
 
 	/** Forgets everything but the known workspaces and copilots. */
@@ -210,11 +265,14 @@ export class Store {
 		this.knowledgebases.clear();
 		this.documents.clear();
 		this.processing.clear();
+		this.processed.clear();
+		this.lostParts.clear();
 		this.documentIds.clear();
 		this.conversations.clear();
 		this.threads.clear();
 		this.runs.length = 0;
 		this.files.clear();
+		this.contentsByPath.clear();
 		this.contexts.clear();
 		this.assistants.clear();
 		this.items.length = 0;

@@ -1,7 +1,15 @@
-import { isEqual, isPlainObject, omit, orderBy, pick } from 'lodash';
+import { omit, orderBy, pick } from 'lodash';
 import { timestamp } from '../clock';
+import { checkCondition, meets } from '../conditions';
 import type { Call, Endpoint } from '../context';
-import { insertInto, missingReference, selectById, unreadable } from '../databaseErrors';
+import {
+	hasNul,
+	insertInto,
+	missingReference,
+	nulInText,
+	selectById,
+	unreadable,
+} from '../databaseErrors';
 import { CONVERSATION_COLUMNS, type Conversation } from '../entities';
 import { badRequest, forbidden, internal } from '../errors';
 import { asObject, isUuid, type Loose } from '../values';
@@ -25,16 +33,23 @@ function create(call: Call): Loose {
 	const body = asObject(call.body);
 	const fields: Loose = pick(body, ['id', 'threadId', ...CONVERSATION_COLUMNS]);
 	checkReferences(call, fields);
+	if (hasNul(fields)) throw nulInText(insertInto(TABLE, fields));
 	const existing = isUuid(body.id) ? store.conversations.get(body.id) : undefined;
 	return shown(
 		store.putConversation({
 			...existing,
 			...fields,
-			createdById: call.caller.userId,
+			createdById: ownerOf(call, existing),
 			updatedAt: timestamp(clock),
 		}),
 	);
 }
+
+/** With an id of the caller's choice a conversation is nobody's, and found by no search. */
+const ownerOf = ({ caller, body }: Call, existing: Conversation | undefined): string | null => {
+	if (existing) return existing.createdById;
+	return isUuid(asObject(body).id) ? null : caller.userId;
+};
 
 function checkReferences({ context }: Call, fields: Loose): void {
 	const { id, xpertId, projectId } = fields;
@@ -51,22 +66,13 @@ function checkReferences({ context }: Call, fields: Loose): void {
 	}
 }
 
-/** One condition of `where`: a plain value, `{$eq}` or `{$in}`; an operator not known matches nothing. */
-function meets(value: unknown, condition: unknown): boolean {
-	if (!isPlainObject(condition)) return isEqual(value, condition);
-	const { $eq, $in } = asObject(condition);
-	if ($eq !== undefined) return isEqual(value, $eq);
-	return Array.isArray($in) && $in.includes(value);
-}
-
 /** The conditions as pairs; an unknown column or a malformed UUID fails (`E05` "where unknown column"). */
 function conditions(where: unknown): Array<[column: string, condition: unknown]> {
 	if (where === undefined || where === null) return [];
 	const pairs = Object.entries(Object(where) as Loose);
 	for (const [column, condition] of pairs) {
 		if (!COLUMNS.includes(column)) throw internal();
-		const plain = !isPlainObject(condition);
-		if (UUID_COLUMNS.includes(column) && plain && !isUuid(condition)) throw internal();
+		checkCondition(condition, UUID_COLUMNS.includes(column));
 	}
 	// Everyone sees only their own, whoever is asked for (`E05` "where createdById other").
 	return pairs.filter(([column]) => column !== 'createdById');

@@ -1,149 +1,103 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isEqual, omit, pick } from 'lodash';
+import { omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
-import { insertInto, selectById, tooLong, unreadable, type ColumnKind } from '../databaseErrors';
+import { hasNul, insertInto, nulInText } from '../databaseErrors';
+import {
+	checkColumns,
+	checkReferences,
+	isChanged,
+	rowOf,
+	TABLE,
+	versionOf,
+	withFile,
+} from '../documentRow';
 import {
 	AUTHORS,
 	DOCUMENT_COLUMNS,
-	OWNED,
-	PASSAGE_DEFAULTS,
 	TENANCY,
 	type Knowledgebase,
 	type Passage,
 	type StoredDocument,
 } from '../entities';
-import { badRequest, internal, notFound } from '../errors';
+import { internal } from '../errors';
+import { merged, read, refuseOtherChunks, type Parts } from '../parts';
+import type { Store } from '../store';
 import { asObject, isObject, isUuid, type Loose } from '../values';
 import { knowledgebase } from './knowledgebases';
 
-const TABLE = 'knowledge_document';
-const SOURCE_TYPE_LENGTH = 20;
-const SPLITTER = 'recursive-character';
-const SENT = ['id', 'folder', 'sourceKey', 'sourceHash', ...DOCUMENT_COLUMNS];
+/** The columns that only chunks have. */
+const OF_CHUNKS = { contentHash: null, version: 1 };
 
-/** Columns the database reads strictly; all others take anything (`E03` "size text"). */
-const STRICT: Array<[column: string, kind: ColumnKind, reads: (text: string) => boolean]> = [
-	['tokenNum', 'integer', (text) => /^\s*-?\d+\s*$/.test(text)],
-	['chunkNum', 'integer', (text) => /^\s*-?\d+\s*$/.test(text)],
-	['progress', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
-	['processDuation', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
-	['processDuration', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
-	['disabled', 'boolean', (text) => /^(true|false|t|f|1|0|yes|no|on|off)$/i.test(text)],
-	['processBeginAt', 'date', (text) => !Number.isNaN(Date.parse(text))],
-];
+type PartKind = 'pages' | 'chunks';
 
-function checkColumns(row: Loose): void {
-	for (const [column, kind, reads] of STRICT) {
-		const value = row[column];
-		if (value === undefined || value === null || reads(String(value))) continue;
-		throw unreadable(insertInto(TABLE, row), kind, value);
-	}
-	if (typeof row.sourceType === 'string' && row.sourceType.length > SOURCE_TYPE_LENGTH) {
-		throw tooLong(insertInto(TABLE, row));
-	}
+interface SentParts {
+	pages?: Passage[];
+	chunks?: Passage[];
 }
 
-function checkReferences({ context }: Call, sent: Loose): void {
-	if (sent.storageFileId !== undefined && sent.storageFileId !== null) {
-		if (!isUuid(sent.storageFileId)) throw internal();
-		if (!context.store.files.has(sent.storageFileId)) throw notFound();
-	}
-	if (sent.id !== undefined && sent.id !== null && !isUuid(sent.id)) {
-		throw unreadable(selectById(TABLE, sent.id), 'uuid', sent.id);
-	}
+const partsSent = (sent: Loose, id: string, now: string): SentParts => ({
+	...(sent.pages !== undefined && { pages: read(sent.pages, id, now, {}) }),
+	...(sent.chunks !== undefined && { chunks: read(sent.chunks, id, now, OF_CHUNKS) }),
+});
+
+function partsOf(store: Store, kind: PartKind, document: StoredDocument | undefined): Parts {
+	const lost = document && store.lostParts.get(document.id)?.[kind];
+	return { linked: document?.[kind] ?? [], lost: lost ?? new Map() };
 }
 
-/** The parser settings the server completes; only an object is taken (`E03` "parserConfig string"). */
-function parserConfig(sent: unknown): Loose {
-	const given = asObject(sent);
-	const splitter = given.textSplitterType ?? SPLITTER;
-	if (splitter === 'parent-child') {
-		throw badRequest(
-			'Inconsistent chunk structure between knowledgebase (general) and document (parent-child)',
-		);
+/** What stays of a document's pages and chunks; chunks left out are kept. */
+function partsAfter(store: Store, before: StoredDocument | undefined, sent: SentParts): SentParts {
+	if (before === undefined) return sent;
+	const pages = merged(partsOf(store, 'pages', before), sent.pages ?? []);
+	const chunks = merged(partsOf(store, 'chunks', before), sent.chunks ?? before.chunks ?? []);
+	if (pages.lost.size + chunks.lost.size > 0 || store.lostParts.has(before.id)) {
+		store.lostParts.set(before.id, { pages: pages.lost, chunks: chunks.lost });
 	}
-	if (splitter !== SPLITTER) throw internal();
 	return {
-		textSplitterType: SPLITTER,
-		textSplitter: { chunkSize: 1000, chunkOverlap: 200, separators: '\\n\\n,\\n, ,' },
-		transformerType: 'default',
-		...given,
+		...(sent.pages !== undefined && { pages: pages.linked }),
+		...((sent.chunks ?? before.chunks) !== undefined && { chunks: chunks.linked }),
 	};
 }
-
-const passages = (sent: unknown, documentId: string, now: string, extra: Loose): Passage[] =>
-	(Array.isArray(sent) ? sent : []).map((passage) => ({
-		...PASSAGE_DEFAULTS,
-		...extra,
-		...asObject(passage),
-		documentId,
-		id: isUuid(asObject(passage).id) ? String(asObject(passage).id) : randomUUID(),
-		createdAt: now,
-		updatedAt: now,
-	}));
-
-const hash = (...parts: unknown[]) =>
-	createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-
-/** What of a document sent belongs to its row; pages and chunks come back with their own ids. */
-function rowOf(sent: Loose, id: string, owner: Knowledgebase, now: string): Loose {
-	const config = parserConfig(sent.parserConfig);
-	const { filePath, sourceType } = sent;
-	const sourceKey = filePath ? `${String(sourceType ?? 'unknown')}:${String(filePath)}` : null;
-	return {
-		...OWNED,
-		sourceKey,
-		sourceHash: null,
-		processingHash: hash(filePath, sourceType, sent.fileUrl, sent.storageFileId, config),
-		category: 'text',
-		folder: '',
-		...pick(sent, SENT),
-		id,
-		parserConfig: config,
-		knowledgebaseId: owner.id,
-		...(sent.pages !== undefined && { pages: passages(sent.pages, id, now, {}) }),
-		...(sent.chunks !== undefined && {
-			chunks: passages(sent.chunks, id, now, { contentHash: null, version: 1 }),
-		}),
-		...pick(sent, 'children', 'parent'),
-	};
-}
-
-/** An existing document is replaced and its version goes on; a new one is written twice by the server. */
-function versionOf(sent: Loose, before: StoredDocument | undefined): number {
-	const given = typeof sent.version === 'number' ? sent.version : undefined;
-	if (before === undefined) return (given ?? 1) + 1;
-	return given ?? before.version + 1;
-}
-
-const sameColumns = (one: Loose, other: Loose) =>
-	isEqual(pick(one, DOCUMENT_COLUMNS), pick(other, DOCUMENT_COLUMNS));
 
 /** Stores one document and answers with it as the server does. */
 function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	const { store, clock } = call.context;
-	const sent = asObject(element);
-	checkReferences(call, sent);
+	checkReferences(store, asObject(element));
+	const sent = withFile(store, asObject(element));
 	const id = isUuid(sent.id) ? sent.id : randomUUID();
 	const now = timestamp(clock);
-	const fields = rowOf(sent, id, owner, now);
-	checkColumns(fields);
+	const row = rowOf(sent, id, owner);
+	checkColumns(row);
+	if (hasNul(sent)) throw nulInText(insertInto(TABLE, row));
 	const before = store.documents.get(id);
-	const row = store.putDocument({
-		...fields,
+	refuseOtherChunks(partsOf(store, 'chunks', before), sent.chunks);
+	const parts = partsSent(sent, id, now);
+	const kept = partsAfter(store, before, parts);
+	const answer = {
+		...row,
+		...parts,
+		...pick(sent, 'children', 'parent'),
+		...TENANCY,
+		...AUTHORS,
+	};
+	if (before && !isChanged(row, sent, before)) {
+		Object.assign(before, kept);
+		// The server then leaves out what it would have to read again.
+		return answer;
+	}
+	const stored = store.putDocument({
+		...row,
+		...kept,
+		...pick(sent, 'children', 'parent'),
 		knowledgebaseId: owner.id,
 		version: versionOf(sent, before),
 		createdAt: before?.createdAt ?? now,
 		updatedAt: now,
 	});
-	const answer = { ...row, ...TENANCY, ...AUTHORS };
-	if (before === undefined) return answer;
-	if (!sameColumns(row, before)) return omit(answer, 'createdAt');
-	// Nothing new in the row itself: the server then leaves out what it would have to read again.
-	const silent = DOCUMENT_COLUMNS.filter((column) => sent[column] === undefined);
-	return omit(answer, 'createdAt', 'updatedAt', 'version', ...silent);
+	const columns = pick(stored, DOCUMENT_COLUMNS, 'createdAt', 'updatedAt', 'version');
+	return omit({ ...answer, ...columns }, before ? ['createdAt'] : []);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { basename, extname } from 'node:path';
 import { omit } from 'lodash';
+import type { TokenKind } from '../auth';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
 import { AUTHORS, OWNED, OWNER, TENANCY, type StoredFile } from '../entities';
@@ -51,7 +52,7 @@ function keep({ context }: Call, file: UploadedFile, { directory, prefix }: Plac
 	const name = basename(file.filename);
 	const unique = `${prefix}-${now}-${randomBytes(3).toString('hex')}${extname(name)}`;
 	const path = `${directory}/${OWNER.tenantId}/${unique}`;
-	return context.store.putFile({
+	const row = {
 		...OWNED,
 		file: path,
 		url: `${context.url()}/public/${path}`,
@@ -63,7 +64,8 @@ function keep({ context }: Call, file: UploadedFile, { directory, prefix }: Plac
 		size: file.size,
 		mimetype: file.mimetype,
 		storageProvider: 'LOCAL',
-	});
+	};
+	return context.store.putFile(row, file.content);
 }
 
 function createFile(call: Call): Loose {
@@ -123,14 +125,21 @@ function createContext(call: Call): Loose {
 	return context;
 }
 
-/** Takes the id of the file, not of the context; whatever else is asked for is forbidden, also a second time. */
-function removeContext({ context, params }: Call): Loose {
+/** Whose keys may delete a file that belongs to no file context: a user's (`searchable` "delete an uploaded file"). */
+const OF_USERS: TokenKind[] = ['plain', 'user'];
+
+/**
+ * Takes the id of the file, not of the context; whatever else is asked for is forbidden, also a second time.
+ */
+function removeContext({ context, caller, params }: Call): Loose {
 	const { store } = context;
 	const id = params.id;
 	if (!isUuid(id)) throw internal();
 	const file = store.files.get(id);
-	if (file === undefined || !store.contexts.delete(id)) throw forbidden();
-	store.files.delete(id);
+	if (file === undefined) throw forbidden();
+	if (!store.contexts.has(id) && !OF_USERS.includes(caller.kind)) throw forbidden();
+	store.contexts.delete(id);
+	store.removeFile(file);
 	return { ...omit(asObject(file), 'id', 'storageProvider'), fileUrl: file.url };
 }
 

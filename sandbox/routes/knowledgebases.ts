@@ -4,9 +4,11 @@ import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
 import {
 	duplicate,
+	hasNul,
 	insertInto,
 	missingReference,
 	notNull,
+	nulInText,
 	selectById,
 	tooLong,
 	unreadable,
@@ -37,12 +39,14 @@ function bodyOf({ body }: Call): Loose {
 	return { ...(body as Loose) };
 }
 
-function checkWorkspace({ context }: Call, { workspaceId }: Loose): void {
+/** A workspace's own key may not write into it, while a user's and an assistant's may. */
+function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose): void {
 	if (workspaceId === undefined || workspaceId === null) return;
 	if (!isUuid(workspaceId)) throw internal();
 	if (!context.store.workspaces.has(workspaceId)) {
 		throw notFound(`Workspace '${workspaceId}' was not found`);
 	}
+	if (caller.kind === 'workspace') throw forbidden('Access denied to workspace');
 }
 
 /** Metadata fields with their scope filled in (`E01` "metadataSchema ok"). */
@@ -60,6 +64,10 @@ function metadataSchema({ metadataSchema: schema }: Loose): unknown {
 		}
 		return { key, scope: 'document', ...rest };
 	});
+}
+
+function refuseNul(body: Loose): void {
+	if (hasNul(body)) throw nulInText(insertInto(TABLE, body));
 }
 
 function checkType(body: Loose): void {
@@ -86,6 +94,7 @@ function create(call: Call): Loose {
 	if (body.name === undefined || body.name === null) throw notNull(statement, TABLE, 'name');
 	checkWorkspace(call, body);
 	fields.metadataSchema = metadataSchema(body);
+	refuseNul(body);
 	if (body.id !== undefined && !isUuid(body.id)) {
 		throw unreadable(selectById(TABLE, body.id), 'uuid', body.id);
 	}
@@ -185,6 +194,9 @@ function checkCopilot({ context }: Call, body: Loose): void {
 		throw badRequest('copilotModel is required when changing embedding model');
 	}
 	if (body.copilotModel === undefined) return;
+	if (body.copilotModel === null) {
+		throw badRequest('copilotModel is required when changing embedding model');
+	}
 	const { copilotId, model } = asObject(body.copilotModel);
 	if (typeof copilotId !== 'string' || !context.store.copilots.has(copilotId)) {
 		throw notFound(`Copilot not set for embedding model '${String(model)}'`);
@@ -196,9 +208,11 @@ function update(call: Call): Loose {
 	if (call.caller.kind === 'user') throw forbidden('API key not found');
 	const row = knowledgebase(call);
 	const body = bodyOf(call);
+	checkWorkspace(call, row);
 	checkWorkspace(call, body);
 	const schema = metadataSchema(body);
 	checkCopilot(call, body);
+	refuseNul(body);
 	if (body.name !== undefined && body.name !== null) checkName(call, body.name, row.id);
 	if (body.name === null) throw notNull(insertInto(TABLE, row), TABLE, 'name');
 	if (body.id !== undefined && body.id !== row.id) {
@@ -207,6 +221,7 @@ function update(call: Call): Loose {
 	checkType(body);
 	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
 	if (schema !== undefined) row.metadataSchema = schema;
+	if (body.copilotModel !== undefined) row.copilotModelId = randomUUID();
 	if (asObject(body.graphRag).enabled === true) row.graphStatus = 'rebuild_required';
 	store.knowledgebases.set(row.id, row);
 	// The server answers with unknown fields too, but does not store them (`E02` "unknown field").

@@ -1,10 +1,11 @@
 import type { Call, Endpoint } from '../context';
-import { insertInto, notNull } from '../databaseErrors';
 import { badRequest, forbidden, internal, notFound } from '../errors';
+import { runConversation } from '../conversationRuns';
+import { attachmentsOf } from '../runFiles';
 import { readRunInput } from '../runInput';
 import type { Assistant } from '../store';
+import { shownThread } from '../threadState';
 import { asObject, isUuid, type Loose } from '../values';
-import { interruptsOf, runConversation } from '../xpertRuns';
 
 /** The assistant asked for, or the first there is when none is named. */
 function assistantFor({ context }: Call, id: unknown): Assistant {
@@ -23,14 +24,6 @@ function checkAccess({ caller }: Call, assistant: Assistant, boundTo: string | n
 	if (boundTo !== null && boundTo !== assistant.id) throw forbidden();
 }
 
-/** Files given to a run must have been uploaded; the server notices only when it saves (`E04` "files unknown id"). */
-function checkFiles({ context }: Call, ids: unknown[]): void {
-	const unknown = ids.find((id) => !context.store.files.has(String(id)));
-	if (unknown === undefined) return;
-	const row = { id: unknown };
-	throw notNull(insertInto('storage_file', row), 'storage_file', 'file');
-}
-
 /** The order of the checks is the recorded one: assistant, thread, input, access. */
 async function runAndWait(call: Call): Promise<Loose> {
 	if (call.body === undefined) throw internal();
@@ -40,23 +33,17 @@ async function runAndWait(call: Call): Promise<Loose> {
 	if (conversation === undefined) throw internal();
 	const input = readRunInput(body.input);
 	checkAccess(call, assistant, conversation.xpertId);
-	checkFiles(call, input.fileIds);
 	const { context, misbehaviour } = call;
-	const content = await runConversation(context, assistant, conversation, input, misbehaviour);
+	const asked = { ...input, attachments: attachmentsOf(context, input.files) };
+	const content = await runConversation(context, assistant, conversation, asked, misbehaviour);
 	return { role: 'ai', content };
 }
 
-/** Unknown threads, and threads that never ran, both fail. An interrupted one shows what it waits for. */
+/** Unknown threads, and threads that never ran, both fail. */
 function get({ context, params }: Call): Loose {
 	const thread = context.store.threads.get(params.id ?? '');
 	if (thread === undefined) throw internal();
-	return {
-		thread_id: thread.threadId,
-		status: thread.status,
-		metadata: { assistant_id: thread.assistantId },
-		values: { messages: thread.messages },
-		...(thread.interrupt && { interrupts: interruptsOf(thread) }),
-	};
+	return shownThread(context, thread);
 }
 
 function copy(): never {

@@ -89,7 +89,8 @@ function failedThread({ store }: Sandbox) {
 		threadId,
 		assistantId: ECHO,
 		status: 'error',
-		messages: [{ id: 'm1', type: 'human', role: 'human', content: 'BOOM' }],
+		messages: [],
+		input: 'BOOM',
 	});
 }
 

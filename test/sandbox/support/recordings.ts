@@ -22,6 +22,21 @@ export function recordings(): Map<string, Exchange[]> {
 	);
 }
 
+/** A sequence of exchanges, each of which may use ids that an answer before it gave. */
+export interface SequenceExchange {
+	label: string;
+	endpoint: string;
+	request: { method: string; path: string; body?: unknown };
+	/** `broken` says why there was no answer. */
+	response: { status: number; contentType: string; body: unknown } | { broken: string };
+}
+
+/** One of the recorded sequences, in order. */
+export function sequence(name: 'searchable' | 'runs' | 'interrupts'): SequenceExchange[] {
+	const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
+	return (JSON.parse(text) as { exchanges: SequenceExchange[] }).exchanges;
+}
+
 /** A request as it is to be sent. */
 export interface Sendable {
 	contentType?: string;

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
+import { isEqual, pick } from 'lodash';
+import { insertInto, selectById, tooLong, unreadable, type ColumnKind } from './databaseErrors';
+import { DOCUMENT_COLUMNS, OWNED, type Knowledgebase, type StoredDocument } from './entities';
+import { badRequest, internal, notFound } from './errors';
+import type { Store } from './store';
+import { asObject, isUuid, type Loose } from './values';
+
+/** The table of documents, as database errors name it. */
+export const TABLE = 'knowledge_document';
+
+const SOURCE_TYPE_LENGTH = 20;
+const SPLITTER = 'recursive-character';
+const SENT = ['id', 'folder', 'sourceKey', 'sourceHash', ...DOCUMENT_COLUMNS];
+
+/** Columns that processing writes: left out, they do not make a document another one. */
+const OF_PROCESSING = ['status', 'progress', 'processMsg', 'jobId', 'chunkNum', 'tokenNum'];
+
+const COMPARED = [
+	'knowledgebaseId',
+	'category',
+	'parserConfig',
+	...SENT.filter((column) => !OF_PROCESSING.includes(column)),
+];
+
+/** Types whose documents are tables. */
+const SHEETS = ['csv', 'xls', 'xlsx', 'ods'];
+
+/** Columns the database reads strictly; all others take anything (`E03` "size text"). */
+const STRICT: Array<[column: string, kind: ColumnKind, reads: (text: string) => boolean]> = [
+	['tokenNum', 'integer', (text) => /^\s*-?\d+\s*$/.test(text)],
+	['chunkNum', 'integer', (text) => /^\s*-?\d+\s*$/.test(text)],
+	['progress', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
+	['processDuation', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
+	['processDuration', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
+	['disabled', 'boolean', (text) => /^(true|false|t|f|1|0|yes|no|on|off)$/i.test(text)],
+	['processBeginAt', 'date', (text) => !Number.isNaN(Date.parse(text))],
+];
+
+/** Refuses what the database cannot read in a column. */
+export function checkColumns(row: Loose): void {
+	for (const [column, kind, reads] of STRICT) {
+		const value = row[column];
+		if (value === undefined || value === null || reads(String(value))) continue;
+		throw unreadable(insertInto(TABLE, row), kind, value);
+	}
+	if (typeof row.sourceType === 'string' && row.sourceType.length > SOURCE_TYPE_LENGTH) {
+		throw tooLong(insertInto(TABLE, row));
+	}
+}
+
+/** Refuses the id of a file that is not there, and ids that are none. */
+export function checkReferences({ files }: Store, sent: Loose): void {
+	if (sent.storageFileId !== undefined && sent.storageFileId !== null) {
+		if (!isUuid(sent.storageFileId)) throw internal();
+		if (!files.has(sent.storageFileId)) throw notFound();
+	}
+	if (sent.id !== undefined && sent.id !== null && !isUuid(sent.id)) {
+		throw unreadable(selectById(TABLE, sent.id), 'uuid', sent.id);
+	}
+}
+
+/** A document with what the server takes from its uploaded file: type and MIME type, unless these are sent. */
+export function withFile({ files }: Store, sent: Loose): Loose {
+	const file = isUuid(sent.storageFileId) ? files.get(sent.storageFileId) : undefined;
+	if (file === undefined) return sent;
+	const type = extname(file.originalName).slice(1).toLowerCase() || undefined;
+	return {
+		...sent,
+		type: sent.type ?? type,
+		mimeType: sent.mimeType ?? file.mimetype,
+	};
+}
+
+/** The parser settings the server completes; only an object is taken (`E03` "parserConfig string"). */
+function parserConfig(sent: unknown): Loose {
+	const given = asObject(sent);
+	const splitter = given.textSplitterType ?? SPLITTER;
+	if (splitter === 'parent-child') {
+		throw badRequest(
+			'Inconsistent chunk structure between knowledgebase (general) and document (parent-child)',
+		);
+	}
+	if (splitter !== SPLITTER) throw internal();
+	return {
+		textSplitterType: SPLITTER,
+		textSplitter: { chunkSize: 1000, chunkOverlap: 200, separators: '\\n\\n,\\n, ,' },
+		transformerType: 'default',
+		...given,
+	};
+}
+
+/** Where a document comes from, by the first of its addresses there is. */
+function sourceKeyOf({ filePath, fileUrl, storageFileId, sourceType }: Loose): string | null {
+	const source = filePath || fileUrl || storageFileId;
+	return source ? `${String(sourceType ?? 'unknown')}:${String(source)}` : null;
+}
+
+const hash = (...parts: unknown[]) =>
+	createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** What of a document sent belongs to its row. */
+export function rowOf(sent: Loose, id: string, owner: Knowledgebase): Loose {
+	const config = parserConfig(sent.parserConfig);
+	const { filePath, sourceType, fileUrl, storageFileId, type, mimeType } = sent;
+	return {
+		...OWNED,
+		sourceKey: sourceKeyOf(sent),
+		sourceHash: null,
+		processingHash: hash(filePath, sourceType, fileUrl, storageFileId, type, mimeType, config),
+		category: SHEETS.includes(String(type)) ? 'sheet' : 'text',
+		folder: '',
+		...pick(sent, SENT),
+		id,
+		parserConfig: config,
+		knowledgebaseId: owner.id,
+	};
+}
+
+/** Whether a document sent again is another one. If not, nothing happens: it stays processed, for instance. */
+export function isChanged(row: Loose, sent: Loose, before: StoredDocument): boolean {
+	const asked = OF_PROCESSING.filter((column) => sent[column] !== undefined);
+	const given = typeof sent.version === 'number' && sent.version !== before.version;
+	return (
+		given ||
+		[...COMPARED, ...asked].some((column) => !isEqual(row[column] ?? null, before[column] ?? null))
+	);
+}
+
+/** An existing document is replaced and its version goes on; a new one is written twice by the server. */
+export function versionOf(sent: Loose, before: StoredDocument | undefined): number {
+	const given = typeof sent.version === 'number' ? sent.version : undefined;
+	if (before === undefined) return (given ?? 1) + 1;
+	return given ?? before.version + 1;
+}

@@ -1,0 +1,116 @@
+import { timestamp } from '../clock';
+import type { Context } from '../context';
+import type { StoredDocument } from '../entities';
+import { ProcessError, textOfFile } from './loader';
+import { cutOf, split } from './splitter';
+import { askedOf, type Processing, type ProcessState } from './stages';
+
+/** So many requests are worked through side by side; the documents of one request one after another. */
+const REQUESTS_AT_ONCE = 5;
+
+const FAILED: Record<'error' | 'cancel', string> = {
+	error: 'The document could not be processed',
+	cancel: 'Cancelled',
+};
+
+/** What came of a document: how it stands, and its text in chunks when it has finished. */
+interface Result {
+	state: ProcessState;
+	chunks?: string[];
+}
+
+/** The documents waiting to be processed, by the request that sent them. */
+export class ProcessingQueue {
+	private readonly waiting: StoredDocument[][] = [];
+	private working = 0;
+	private jobs = 0;
+
+	constructor(private readonly context: () => Context) {}
+
+	/** Queues the documents of one request; they are `running` from now on, whenever their turn comes. */
+	add(documents: StoredDocument[]): void {
+		const { store, processMs, clock } = this.context();
+		if (documents.length === 0) return;
+		this.jobs += 1;
+		for (const document of documents) {
+			const ms = askedOf(document).processMs ?? processMs;
+			store.processing.set(document.id, { ms });
+			Object.assign(document, {
+				status: 'running',
+				progress: 0,
+				processMsg: '',
+				jobId: String(this.jobs),
+				version: document.version + 1,
+				updatedAt: timestamp(clock),
+			});
+		}
+		this.waiting.push(documents);
+		this.next();
+	}
+
+	/** Forgets what waits. */
+	clear(): void {
+		this.waiting.length = 0;
+	}
+
+	private next(): void {
+		if (this.working >= REQUESTS_AT_ONCE) return;
+		const documents = this.waiting.shift();
+		if (documents === undefined) return;
+		this.working += 1;
+		void this.workThrough(documents).finally(() => {
+			this.working -= 1;
+			this.next();
+		});
+	}
+
+	private async workThrough(documents: StoredDocument[]): Promise<void> {
+		const { store } = this.context();
+		for (const document of documents) {
+			const processing = store.processing.get(document.id);
+			if (processing && !processing.end) await this.work(document, processing);
+		}
+	}
+
+	/** A document that was stored anew or deleted meanwhile is left as it is. */
+	private async work(document: StoredDocument, processing: Processing): Promise<void> {
+		const { store, clock } = this.context();
+		processing.startedAt = clock.now();
+		const [result] = await Promise.all([
+			resultOf(this.context(), document),
+			clock.sleep(processing.ms),
+		]);
+		processing.end = result.state;
+		if (store.processing.get(document.id) !== processing) return;
+		const updatedAt = timestamp(clock);
+		Object.assign(document, result.state, { updatedAt, version: document.version + 1 });
+		if (result.chunks === undefined) return;
+		document.chunkNum = result.chunks.length;
+		store.putFindable(document, result.chunks);
+	}
+}
+
+async function resultOf(context: Context, document: StoredDocument): Promise<Result> {
+	const { outcome, processMsg } = askedOf(document);
+	if (outcome === 'error' || outcome === 'cancel') {
+		return failed(processMsg ?? FAILED[outcome], outcome);
+	}
+	try {
+		const owner = context.store.knowledgebases.get(document.knowledgebaseId);
+		if (owner === undefined) return failed(FAILED.cancel, 'cancel');
+		const text = await textOfFile(context, owner, document);
+		return finished(split(text, cutOf(document.parserConfig)), processMsg);
+	} catch (error) {
+		if (!(error instanceof ProcessError)) throw error;
+		return outcome === 'finish' ? finished([], processMsg) : failed(error.message);
+	}
+}
+
+const failed = (processMsg: string, status = 'error'): Result => ({
+	state: { status, progress: 0, processMsg },
+});
+
+const finished = (chunks: string[], processMsg = ''): Result => ({
+	state: { status: 'finish', progress: 100, processMsg },
+	chunks,
+});

@@ -1,0 +1,62 @@
+import type { StoredDocument } from '../entities';
+import { asObject } from '../values';
+
+/** How the processing of a document can end. */
+export type ProcessOutcome = 'finish' | 'error' | 'cancel';
+
+/** The state of a document as the status route shows it. */
+export interface ProcessState {
+	status: string;
+	progress: number;
+	processMsg: string;
+}
+
+/** Processing asked for, under way, or over. */
+export interface Processing {
+	/** How long it takes, in milliseconds. */
+	ms: number;
+	/** When its turn came; undefined while documents before it are worked on. */
+	startedAt?: number;
+	/** What it came to; undefined until it is over. */
+	end?: ProcessState;
+}
+
+/** What a test wants to become of a document. */
+export interface Asked {
+	outcome?: ProcessOutcome;
+	processMsg?: string;
+	processMs?: number;
+}
+
+/** The statuses on the way, each with the part of the time after which it begins. */
+const STAGES: Array<[from: number, status: string]> = [
+	[0, 'running'],
+	[0.3, 'transformed'],
+	[0.5, 'splitted'],
+	[0.7, 'embedding'],
+];
+
+const OUTCOMES: ProcessOutcome[] = ['finish', 'error', 'cancel'];
+
+/**
+ * What becomes of a document can be said in its metadata, each part optional:
+ * `{"sandbox":{"process":"error","processMsg":"No text found","processMs":500}}`. `process` is `finish`,
+ * `error` or `cancel`; left out, it is what becomes of such a document on the real server.
+ */
+export function askedOf(document: StoredDocument): Asked {
+	const { process, processMsg, processMs } = asObject(asObject(document.metadata).sandbox);
+	return {
+		outcome: OUTCOMES.find((one) => one === process),
+		processMsg: typeof processMsg === 'string' ? processMsg : undefined,
+		processMs: typeof processMs === 'number' ? processMs : undefined,
+	};
+}
+
+/** Where processing stands at a moment. */
+export function stateOf({ startedAt, ms, end }: Processing, now: number): ProcessState {
+	if (end) return end;
+	const part = startedAt === undefined || ms <= 0 ? 0 : Math.min(1, (now - startedAt) / ms);
+	const stage = STAGES.filter(([from]) => from <= part).at(-1);
+	const progress = part < 0.3 ? 0 : Math.min(99, Math.floor(part * 100));
+	return { status: stage?.[1] ?? 'running', progress, processMsg: '' };
+}

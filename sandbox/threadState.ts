@@ -1,0 +1,131 @@
+import type { Context } from './context';
+import type { Interrupt, Message, Thread, ToolCall } from './entities';
+import { internal } from './errors';
+import type { Assistant } from './store';
+import type { Loose } from './values';
+
+/** A thread as E15 shows it: with the conversation's title and id, and the graph's state as `values`. */
+export function shownThread({ store, clock }: Context, thread: Thread): Loose {
+	const conversation = store.conversationOf(thread.threadId);
+	const assistant = store.assistants.get(thread.assistantId);
+	if (conversation === undefined) throw internal();
+	return {
+		thread_id: thread.threadId,
+		status: thread.status,
+		updated_at: thread.updatedAt,
+		created_at: conversation.createdAt,
+		created_by: null,
+		updated_by: null,
+		metadata: {
+			id: conversation.id,
+			title: conversation.title,
+			assistant_id: thread.assistantId,
+		},
+		values: stateOf(thread, assistant, clock.now()),
+	};
+}
+
+/** The state of the graph, with more in it than anyone asked for: the agent's channel has the messages again. */
+function stateOf(thread: Thread, assistant: Assistant | undefined, now: number): Loose {
+	const messages = thread.messages.map(shownMessage);
+	const key = assistant?.agentKey ?? 'Agent';
+	const unfinished = thread.status !== 'idle' && !thread.interrupt;
+	return {
+		__xpertJumpTo: null,
+		messages,
+		input: thread.input ?? null,
+		sys: systemState(thread, now),
+		human: { input: thread.input ?? null },
+		pending_follow_ups: [],
+		toolCall: null,
+		title: null,
+		title_channel: { system: '', messages: [] },
+		summary: null,
+		memories: null,
+		[`${key.toLowerCase()}_channel`]: {
+			agent: agentOf(assistant),
+			system: `Your ID is '${key}'.`,
+			messages,
+			error: null,
+			output: messages.at(-1)?.content ?? null,
+		},
+		__pregel_tasks: [[], []],
+		...(unfinished && { [`branch:to:${key}`]: null }),
+	};
+}
+
+function systemState({ threadId }: Thread, now: number): Loose {
+	const moment = new Date(now).toISOString();
+	return { language: 'en', date: moment.slice(0, 10), datetime: moment, thread_id: threadId };
+}
+
+const agentOf = (assistant: Assistant | undefined): Loose => ({
+	id: assistant?.agentId ?? null,
+	key: assistant?.agentKey ?? null,
+	name: assistant?.title ?? null,
+	title: assistant?.title ?? null,
+	description: assistant?.description ?? null,
+	avatar: null,
+});
+
+/** A message without type and role, as the server serializes it: once more within itself as `lc_kwargs`. */
+function shownMessage({ id, from, content, calls, answers }: Message): Loose {
+	const shared = {
+		content,
+		additional_kwargs: calls?.length ? { tool_calls: calls.map(rawCall) } : {},
+		response_metadata: from === 'assistant' ? { usage: {} } : {},
+		id,
+	};
+	const own =
+		from === 'assistant'
+			? {
+					tool_calls: calls ?? [],
+					invalid_tool_calls: [],
+					tool_call_chunks: (calls ?? []).map(callChunk),
+				}
+			: from === 'tool'
+				? { name: answers?.name, tool_call_id: answers?.id }
+				: {};
+	return {
+		lc_serializable: true,
+		lc_kwargs: { ...shared, ...own },
+		lc_namespace: ['langchain_core', 'messages'],
+		...shared,
+		...own,
+		...(from === 'tool' && { lc_direct_tool_output: true }),
+	};
+}
+
+const rawCall = ({ id, name, args }: ToolCall, index: number): Loose => ({
+	index,
+	id,
+	type: 'function',
+	function: { name, arguments: JSON.stringify(args) },
+});
+
+const callChunk = ({ id, name, args }: ToolCall, index: number): Loose => ({
+	name,
+	args: JSON.stringify(args),
+	id,
+	index,
+	type: 'tool_call_chunk',
+});
+
+/** What is to be decided, in the form a conversation's `operation` has (`interrupts` "conversation that waits"). */
+export const operation = ({ taskId, question, call }: Interrupt, assistant: Assistant): Loose => ({
+	tasks: [
+		{
+			id: taskId,
+			name: call.name,
+			path: ['__pregel_push', 0],
+			interrupts: [],
+			call,
+			type: 'agent',
+			info: { name: 'SubAgent', title: 'SubAgent', description: question },
+			parameters: [
+				{ name: 'input', title: 'Input', description: 'Input content', type: 'text' },
+			],
+			agent: agentOf(assistant),
+		},
+	],
+});
