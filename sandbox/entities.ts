@@ -235,6 +235,7 @@ export const PASSAGE_DEFAULTS: Loose = {
 	tenantId: null,
 	organizationId: null,
 	knowledgebaseId: null,
+	metadata: null,
 	status: null,
 };
 

@@ -124,12 +124,7 @@ function begin({ clock }: Context, { thread, conversation, request }: Order): vo
 	note(conversation, thread, timestamp(clock));
 }
 
-function end(
-	{ clock }: Context,
-	order: Order,
-	outcome: Outcome,
-	status: Thread['status'],
-): void {
+function end({ clock }: Context, order: Order, outcome: Outcome, status: Thread['status']): void {
 	const { thread } = order;
 	thread.status = status;
 	thread.interrupt = outcome.kind === 'interrupt' ? outcome.interrupt : null;

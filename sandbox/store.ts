@@ -166,6 +166,7 @@ export class Store {
 			'threadId',
 			'createdById',
 			'createdAt',
+			'updatedAt',
 			...CONVERSATION_COLUMNS,
 		]);
 		const row = defaults(

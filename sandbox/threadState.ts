@@ -122,9 +122,7 @@ export const operation = ({ taskId, question, call }: Interrupt, assistant: Assi
 			call,
 			type: 'agent',
 			info: { name: 'SubAgent', title: 'SubAgent', description: question },
-			parameters: [
-				{ name: 'input', title: 'Input', description: 'Input content', type: 'text' },
-			],
+			parameters: [{ name: 'input', title: 'Input', description: 'Input content', type: 'text' }],
 			agent: agentOf(assistant),
 		},
 	],

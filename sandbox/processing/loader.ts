@@ -30,7 +30,8 @@ export async function textOfFile(
 			`Unable to resolve a readable file for document '${String(document.name)}'.`,
 		);
 	}
-	if (category === 'sheet') throw new ProcessError('EISDIR: illegal operation on a directory, read');
+	if (category === 'sheet')
+		throw new ProcessError('EISDIR: illegal operation on a directory, read');
 	return readable(here ?? (await download(String(fileUrl))));
 }
 

@@ -84,8 +84,8 @@ function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	};
 	if (before && !isChanged(row, sent, before)) {
 		Object.assign(before, kept);
-		// The server then leaves out what it would have to read again.
-		return answer;
+		// The server then leaves out what it would have to read again, and without parts saves nothing at all.
+		return Object.keys(parts).length > 0 ? answer : omit(answer, 'createdById', 'updatedById');
 	}
 	const stored = store.putDocument({
 		...row,
