@@ -101,6 +101,7 @@ describe('a server that answers with an error', () => {
 			error: 'The server answered 409: name taken; try another',
 			details: { httpCode: '409' },
 		});
+		for (const item of outputs[1] ?? []) expect(item.error).toBeUndefined();
 	});
 
 	it.each(ALL_CASES)(
@@ -111,7 +112,10 @@ describe('a server that answers with an error', () => {
 				onError: 'continueRegularOutput',
 			});
 			expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
-			for (const { json } of items) expect(json.error).toContain('409');
+			for (const { json } of items) {
+				expect(json.error).toContain('409');
+				expect(json.details).toMatchObject({ httpCode: '409' });
+			}
 		},
 	);
 });

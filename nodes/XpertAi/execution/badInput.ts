@@ -11,6 +11,9 @@ import type {
 } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
+import { placeOf } from './places';
+import type { Place } from './places';
+
 /** Where a value came from: names it in messages as the user sees it. */
 export interface InputSource {
 	node: INode;
@@ -80,11 +83,15 @@ function firstIssue(issues: ZodIssue[]): ZodIssue {
 /**
  * The JSON text of a value that is sent.
  *
- * @throws NodeOperationError naming the parameter whose value has no JSON text
+ * @throws NodeOperationError naming the parameter whose value has no JSON text, or a number JSON has not
  */
 export function jsonText(value: unknown, source: InputSource): string {
 	const text = textOf(value);
-	if (text !== undefined) return text;
+	if (text !== undefined) {
+		// Infinity and NaN become null, which clears fields: only what holds one is walked through.
+		if (text.includes('null')) refuseNoNumbers(value, source);
+		return text;
+	}
 	const path: string[] = [];
 	for (let inner = value; path.length < NAMED_LEVELS; ) {
 		const bad = Object.entries(inner as object).find(
@@ -95,6 +102,16 @@ export function jsonText(value: unknown, source: InputSource): string {
 		inner = bad[1];
 	}
 	throw badInput(source, subjectOf(path, source), 'is nested too deeply or too long to be sent');
+}
+
+function refuseNoNumbers(value: unknown, source: InputSource): void {
+	const place = placeOf(value, isNoNumber);
+	if (place)
+		throw badInput(source, subjectOf(place, source), 'must be a number', valueAt(value, place));
+}
+
+function isNoNumber(part: unknown): boolean {
+	return typeof part === 'number' && !Number.isFinite(part);
 }
 
 /** How far the place of a value without JSON text is named. */
@@ -120,6 +137,8 @@ function demandOf(issue: ZodIssue): string {
 			return `must be ${quoted(issue.expected)}`;
 		case 'invalid_string':
 			return STRING_DEMANDS[String(issue.validation)] ?? 'has the wrong form';
+		case 'not_finite':
+			return 'must be a number';
 		case 'too_small':
 			return issue.type === 'string' || issue.type === 'array'
 				? 'must not be empty'
@@ -145,24 +164,30 @@ const STRING_DEMANDS: Record<string, string> = {
 	datetime: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
 };
 
-function subjectOf(
-	path: Array<string | number>,
-	{ fields, labels, parameter }: InputSource,
-): string {
-	const labelOf = (parts: Array<string | number>) => {
+/** A place in JSON, as code writes it. */
+function placeName(path: Place): string {
+	const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
+	return parts.join('').replace(/^\./, '');
+}
+
+/** A part of a value as the user knows it: by the names of its fields, else by its place in the JSON. */
+export function subjectOf(path: Place, { fields, labels, parameter }: InputSource): string {
+	const labelOf = (parts: Place) => {
 		const key = parts.join('.');
 		return labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
 	};
 	const label = labelOf(path);
 	if (label) return `"${label}"`;
 	if (!fields) {
-		const key = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
-		return `"${parameter ?? 'JSON Body'}"${key ? ` at ${key.replace(/^\./, '')}` : ''}`;
+		const place = placeName(path);
+		return `"${parameter ?? 'JSON Body'}"${place && ` at ${place}`}`;
 	}
 	// What no field is named after belongs to the part around it that has a name.
 	const own = findLastIndex(path, (_, end) => labelOf(path.slice(0, end + 1)) !== undefined);
-	if (own > 0 || (own === 0 && !findField(String(path[0]), fields)))
-		return `"${labelOf(path.slice(0, own + 1))}"`;
+	if (own > 0 || (own === 0 && !findField(String(path[0]), fields))) {
+		const below = placeName(path.slice(own + 1));
+		return `${below && `"${below}" in `}"${labelOf(path.slice(0, own + 1))}"`;
+	}
 	const names = displayNames(path, fields);
 	if (names.length === 0) return `"${labelOf([]) ?? parameter ?? 'Fields'}"`;
 	return names
@@ -174,7 +199,7 @@ function subjectOf(
 type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollection>;
 
 /** Walks the editor's fields along the path of a body; `expires_after` finds `expiresAfter` as well. */
-function displayNames(path: Array<string | number>, fields: Level): string[] {
+function displayNames(path: Place, fields: Level): string[] {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
 	if (typeof key === 'number') return displayNames(rest, fields);
@@ -199,7 +224,7 @@ function levelBelow(field: INodeProperties): Level {
 	return (field.options ?? []).flatMap((entry) => ('values' in entry ? entry.values : [entry]));
 }
 
-function valueAt(value: unknown, path: Array<string | number>): unknown {
+function valueAt(value: unknown, path: Place): unknown {
 	return path.reduce<unknown>(
 		(inner, key) =>
 			typeof inner === 'object' && inner !== null

@@ -24,8 +24,8 @@ export function asNodeError(
 }
 
 /**
- * The item that stands for a failed one. n8n moves items whose JSON has no keys but `error`,
- * `message` and `details` to the error output, and adds the fields of the input item there.
+ * The item that stands for a failed one. n8n moves it to the error output, where On Error says so, and
+ * adds the fields of the input item there.
  *
  * @param facts what else is known of it
  */
@@ -41,7 +41,18 @@ export function errorItem(
 		const requestId = (error.context.data as IDataObject | undefined)?.requestId;
 		if (requestId) details.requestId = requestId;
 	}
-	return { json: { error: error.message, details }, pairedItem: { item: itemIndex } };
+	const item = { json: { error: error.message, details }, pairedItem: { item: itemIndex } };
+	return error.node?.onError === 'continueErrorOutput' ? knownAsFailed(item, error) : item;
+}
+
+/**
+ * Hosts of today know a failed item by its JSON, which has no keys but `error`, `message` and `details`.
+ * Those before n8n 2.39 do not know `details`: there an item has failed that carries an `error` itself,
+ * and every host then drops the rest of its JSON. Hidden, the `error` is seen where items are sorted, and
+ * is gone in the copy that is put out, so that the JSON stays whole.
+ */
+function knownAsFailed(item: INodeExecutionData, error: ItemError): INodeExecutionData {
+	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 }
 
 /**

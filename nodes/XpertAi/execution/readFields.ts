@@ -118,7 +118,7 @@ export function readNumber(
 ): number {
 	const raw: unknown = context.getNodeParameter(name, itemIndex, defaultValue);
 	const source = { node: context.getNode(), itemIndex, parameter: displayName };
-	return checkInput(schema, fromText('number', raw), source);
+	return checkInput(schema.finite(), fromText('number', raw), source);
 }
 
 /**

@@ -1,11 +1,8 @@
 /** A record of a file, or why a place in it holds none. `line` counts from 1. */
 export type FileRecord = { line: number; value: unknown } | { line: number; flaw: string };
 
-/** A piece of the file that should be one record, a character for each of its bytes. */
-interface Piece {
-	bytes: string;
-	line: number;
-}
+/** A piece of the file that should be one record, a character for each of its bytes, or why it is none. */
+type Piece = { line: number; bytes: string } | { line: number; flaw: string };
 
 /** What tells records apart is ASCII, so that only whole records need be decoded. */
 const ONE_PER_BYTE = 'latin1';
@@ -41,7 +38,12 @@ export async function* jsonRecords(chunks: AsyncIterable<Uint8Array>): AsyncGene
 	if (splitter) for (const piece of splitter.end()) yield* toRecord(piece);
 }
 
-function* toRecord({ bytes, line }: Piece): Generator<FileRecord> {
+function* toRecord(piece: Piece): Generator<FileRecord> {
+	if ('flaw' in piece) {
+		yield piece;
+		return;
+	}
+	const { bytes, line } = piece;
 	const text = decoded(bytes);
 	if (text === undefined)
 		yield { line, flaw: 'holds bytes that are not UTF-8; save the file in that encoding' };
@@ -138,7 +140,7 @@ class ArraySplitter implements Splitter {
 
 	end(): Piece[] {
 		if (this.depth === 0) return [];
-		return [{ bytes: `${this.earlier.join('')} (the array is not closed)`, line: this.startLine }];
+		return [{ line: this.startLine, flaw: 'ends before its array is closed' }];
 	}
 
 	private step(char: string, pieces: Piece[]): void {
@@ -171,7 +173,7 @@ class ArraySplitter implements Splitter {
 			return;
 		}
 		this.strayLine = this.line;
-		pieces.push({ bytes: '(behind the end of the array)', line: this.line });
+		pieces.push({ line: this.line, flaw: 'stands behind the end of the array' });
 	}
 
 	private finish(pieces: Piece[]): void {

@@ -6,6 +6,9 @@ export const uuid = z.string().uuid();
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
 export const dateTime = z.string().datetime({ offset: true, local: true });
 
+/** A number that JSON has: Infinity and NaN would be sent as `null`, which clears. */
+export const finite = z.number().finite();
+
 /** An object whose keys the contract leaves open (`metadata`, `options`, …). */
 export const freeForm = z.record(z.unknown());
 

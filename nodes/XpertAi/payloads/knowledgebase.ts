@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { uuid } from './common';
+import { finite, uuid } from './common';
 
 /** Who may see a knowledgebase (contract, Knowledgebase). */
 export const PERMISSIONS = ['private', 'organization', 'public'] as const;
@@ -12,7 +12,7 @@ export const KNOWLEDGEBASE_TYPES = ['standard', 'external'] as const;
 export const recall = z
 	.object({
 		topK: z.number().int().nullish(),
-		score: z.number().nullish(),
+		score: finite.nullish(),
 	})
 	.passthrough();
 

@@ -1,5 +1,4 @@
 import get from 'lodash/get';
-import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
 import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
@@ -9,6 +8,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
+import { isAllowedHost, restrictionOf } from './allowedDomains';
 import { answerFlaw, parseAnswer } from './answer';
 import type { AnswerCheck } from './answer';
 import { serviceRoot } from './baseUrl';
@@ -133,12 +133,10 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 				'The Access Token of the credential holds a space, a line break or another character that no token has',
 		};
 	}
-	const listed = String(credential.allowedDomains ?? '').trim() !== '';
-	if (credential.allowedHttpRequestDomains === 'domains' && !listed) {
-		return { refusal: 'The credential is restricted to allowed domains, but lists none' };
-	}
-	const allowedDomains = getCredentialOwnRequestAllowedDomains(credential);
-	if (allowedDomains !== undefined && !isDomainAllowed({ url: service.root, allowedDomains })) {
+	const restriction = restrictionOf(credential);
+	if ('refusal' in restriction) return restriction;
+	const { allowedDomains } = restriction;
+	if (allowedDomains !== undefined && !isAllowedHost(service.root, allowedDomains)) {
 		return {
 			refusal: `The allowed domains of the credential do not include the host of its Base URL (${service.origin})`,
 		};

@@ -14,6 +14,7 @@ import { document, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../pickers/documentFields';
 import { isJsonObject } from '../../transport/answer';
+import { parserConfigField } from '../shared/parserConfig';
 import { chunksField, pagesField } from './pages';
 import { textOptions } from './submitFields';
 
@@ -37,7 +38,10 @@ const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 );
 
 /** How messages name the parts of a document that fields make. */
-export const DOCUMENT_NAMES = { fields: [pagesField, chunksField], labels: FIELD_NAMES };
+export const DOCUMENT_NAMES = {
+	fields: [pagesField, chunksField, parserConfigField('')],
+	labels: FIELD_NAMES,
+};
 
 /**
  * The document an item's fields make.

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { badInput, checkInput } from '../../../../nodes/XpertAi/execution/badInput';
+import { badInput, checkInput, jsonText } from '../../../../nodes/XpertAi/execution/badInput';
 import { chunksField, pagesField } from '../../../../nodes/XpertAi/operations/document/pages';
+import { DOCUMENT_NAMES } from '../../../../nodes/XpertAi/operations/document/readDocuments';
 import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { node } from '../../support/node';
@@ -31,6 +32,12 @@ const WORDING: Array<[string, string, unknown, string]> = [
 		'create',
 		{ name: 'a', recall: { score: 'high' } },
 		'"Score" in "Recall" must be a number, but is "high" [item 0]',
+	],
+	[
+		'knowledgebase',
+		'update',
+		{ recall: { score: 1 / 0 } },
+		'"Score" in "Recall" must be a number, but is Infinity [item 0]',
 	],
 	[
 		'knowledgebase',
@@ -120,6 +127,16 @@ describe('the message for a field', () => {
 		);
 	});
 
+	it('names what lies below a column of a document as well', () => {
+		const source = { node, itemIndex: 0, ...DOCUMENT_NAMES };
+		const messageOf = (value: unknown) =>
+			thrownBy(() => checkInput(document, value, source)).message;
+		expect(messageOf({ parserConfig: { chunkSize: 'big' } })).toBe(
+			'"Chunk Size" in "Parser Config" must be a number, but is "big" [item 0]',
+		);
+		expect(messageOf({ size: 'big' })).toBe('"Size" must be a number, but is "big" [item 0]');
+	});
+
 	it('names a column that no field stands for by its own name', () => {
 		const source = { node, itemIndex: 0, fields: [pagesField, chunksField] };
 		expect(thrownBy(() => checkInput(document, { size: 'big' }, source)).message).toBe(
@@ -190,6 +207,53 @@ describe('every message', () => {
 			fc.property(fc.constantFrom('ECONNREFUSED', 'enoent', 'ETIMEDOUT'), (code) => {
 				expect(badInput({ node, itemIndex: 0 }, '"Name"', 'must be shorter', code).message).toBe(
 					`"Name" must be shorter, but is "${code}" [item 0]`,
+				);
+			}),
+		);
+	});
+});
+
+describe('a number that JSON has not', () => {
+	const numbers = [Infinity, -Infinity, NaN];
+
+	it.each(numbers)('is refused wherever it stands: %p', (number) => {
+		const messageOf = (value: unknown, names = {}) =>
+			thrownBy(() => jsonText(value, { node, itemIndex: 1, ...names })).message;
+		expect(messageOf({ where: { all: [1, { size: number }] } })).toBe(
+			`"JSON Body" at where.all[1].size must be a number, but is ${number} [item 1]`,
+		);
+		expect(messageOf(number)).toBe(`"JSON Body" must be a number, but is ${number} [item 1]`);
+		expect(messageOf({ progress: number }, DOCUMENT_NAMES)).toBe(
+			`"Progress" must be a number, but is ${number} [item 1]`,
+		);
+		expect(messageOf({ metadata: { lines: [number] } }, DOCUMENT_NAMES)).toBe(
+			`"lines[0]" in "Metadata" must be a number, but is ${number} [item 1]`,
+		);
+		const { fields, labels } = bodyOf('conversation', 'search');
+		expect(messageOf({ where: { count: number } }, { fields, labels })).toBe(
+			`"count" in "Where" must be a number, but is ${number} [item 1]`,
+		);
+	});
+
+	it('is the only thing that is refused so', () => {
+		const source = { node, itemIndex: 0 };
+		fc.assert(
+			fc.property(fc.jsonValue(), (value) => {
+				expect(jsonText(value, source)).toBe(JSON.stringify(value));
+			}),
+		);
+		const date = new Date('2026-01-31');
+		expect(jsonText({ a: null, text: 'null', date }, source)).toBe(
+			'{"a":null,"text":"null","date":"2026-01-31T00:00:00.000Z"}',
+		);
+	});
+
+	it('is found in any JSON', () => {
+		const deep = fc.jsonValue().map((value) => ({ before: value, list: [value, NaN], after: 1 }));
+		fc.assert(
+			fc.property(deep, (value) => {
+				expect(() => jsonText(value, { node, itemIndex: 0 })).toThrow(
+					'"JSON Body" at list[1] must be a number, but is NaN [item 0]',
 				);
 			}),
 		);

@@ -1,5 +1,5 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
 import {
 	asNodeError,
@@ -11,6 +11,7 @@ import {
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import { contextWith } from '../../support/context';
 import { node } from '../../support/node';
+import { HOSTS, putOut, sorted } from './support/errorOutput';
 
 const failure = { kind: 'status' as const, status: 404, method: 'GET', path: '/api/ai/threads/1' };
 
@@ -54,6 +55,48 @@ describe('the item of a failed one', () => {
 			error: 'no',
 			details: {},
 		});
+	});
+});
+
+describe.each(HOSTS)('a failed item on $host', ({ rule }) => {
+	const at = (onError: INode['onError']) => ({ ...node, onError });
+	const input = [{ row: 1 }, { row: 2 }];
+
+	it('goes to the error output with the fields of its input and all that is known of it', () => {
+		const failing = { node: at('continueErrorOutput'), itemIndex: 1 };
+		const error = toNodeApiError({ ...failure, requestId: 'r' }, failing);
+		const items = [...pairedItems([{ ok: true }], 0), errorItem(error, 1, { outcome: 'rejected' })];
+		const { description } = error;
+		expect(sorted(rule, items, input)).toEqual({
+			success: [{ ok: true }],
+			error: [
+				{
+					row: 2,
+					error: error.message,
+					details: { outcome: 'rejected', description, httpCode: '404', requestId: 'r' },
+				},
+			],
+		});
+	});
+
+	it('goes there when the value was refused as well', () => {
+		const error = new NodeOperationError(at('continueErrorOutput'), 'no', { description: 'why' });
+		expect(sorted(rule, [errorItem(error, 0)], input)).toEqual({
+			success: [],
+			error: [{ row: 1, error: 'no', details: { description: 'why' } }],
+		});
+	});
+
+	it('keeps all that is known of it where it stays on the one output', () => {
+		const error = new NodeOperationError(at('continueRegularOutput'), 'no');
+		const item = errorItem(error, 0, { outcome: 'rejected' });
+		expect(putOut([item])).toEqual([{ error: 'no', details: { outcome: 'rejected' } }]);
+	});
+
+	it('cannot be mistaken: the same JSON without its mark is a success on older hosts', () => {
+		const { json, pairedItem } = errorItem(new NodeOperationError(node, 'no'), 0);
+		const { success } = sorted(rule, [{ json, pairedItem }], input);
+		expect(success.length).toBe(rule === HOSTS.at(-1)?.rule ? 0 : 1);
 	});
 });
 

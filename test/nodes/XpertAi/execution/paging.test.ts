@@ -121,6 +121,46 @@ describe('pages', () => {
 		expect(await collectPages(fetchPage)).toEqual(resultsOf(250));
 	});
 
+	it('end on a server that ignores the offset, whatever changes in its results', async () => {
+		const identity = fc.constantFrom<Array<(index: number) => object>>(
+			(index) => ({ id: `r${index}` }),
+			(index) => ({ id: index }),
+			(index) => ({ assistant_id: `r${index}`, name: 'same' }),
+			(index) => ({ thread_id: `r${index}` }),
+			(index) => ({ namespace: ['memories', `user-${index % 7}`], key: `k${index}` }),
+		);
+		const change = fc.constantFrom('updatedAt', 'score', 'status', 'metadata');
+		await fc.assert(
+			fc.asyncProperty(
+				identity,
+				change,
+				fc.integer({ min: 1, max: 3 }),
+				async (of, field, pages) => {
+					const count = pages * PAGE_SIZE;
+					let asked = 0;
+					const results = await collectPages(async ({ limit, offset }) => {
+						asked += 1;
+						if (asked > pages + 1) throw new Error('asks without end');
+						// Whole pages are shown once; from there on the last one comes again and again.
+						const start = Math.min(offset, count - limit);
+						return Array.from({ length: limit }, (_, index) => ({
+							...of(start + index),
+							[field]: `at request ${asked}`,
+						}));
+					});
+					expect(results).toHaveLength(count);
+				},
+			),
+		);
+	});
+
+	it('take results for the same by their id only where they have one', async () => {
+		const twins = Array.from({ length: 150 }, (_, index) => ({ id: '', key: 'k', value: index }));
+		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
+			twins.slice(offset, offset + limit);
+		expect(await collectPages(fetchPage)).toEqual(twins);
+	});
+
 	it('that show the first result again go on to what else they hold', async () => {
 		const all = resultsOf(250);
 		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>

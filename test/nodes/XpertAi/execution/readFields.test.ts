@@ -205,6 +205,16 @@ describe('a number parameter', () => {
 		expect(message).toContain(`"Limit" ${demand}`);
 		expect(message).toContain('[item 1]');
 	});
+
+	it.each([Infinity, -Infinity, NaN, 'Infinity'])(
+		'%p is refused, also where there is no upper limit',
+		(minutes) => {
+			const reader = readerOf({ minutes });
+			expect(() => readNumber(reader, 'minutes', 'Minutes', z.number(), 5)).toThrow(
+				/^"Minutes" must be a number, but is .*(Infinity|NaN)/,
+			);
+		},
+	);
 });
 
 describe('a switch', () => {

@@ -155,7 +155,21 @@ describe('a file with an array of records', () => {
 		['[', [[1, 'bad']]],
 	])('that is not closed is reported: %j', async (text, expected) => {
 		expect(await read(text)).toEqual(expected);
+		const { line, ...last } = (await recordsOf(text)).at(-1) ?? {};
+		expect([line, last]).toEqual([
+			expected.at(-1)?.[0],
+			{ flaw: 'ends before its array is closed' },
+		]);
 	});
+
+	it.each(['[{"a":1}]\n{"a":2}\n', '[]\noops, [\n', '[{"a":1}]\n]'])(
+		'says of what stands behind its end that it does: %j',
+		async (text) => {
+			expect((await recordsOf(text)).filter((record) => 'flaw' in record)).toEqual([
+				{ line: 2, flaw: 'stands behind the end of the array' },
+			]);
+		},
+	);
 
 	it.each([
 		['[{"a":1}]\n{"a":2}\n', 2],

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
+
+import { isAllowedHost, restrictionOf } from '../../../../nodes/XpertAi/transport/allowedDomains';
+
+/** Hosts and list entries that are often the same, or nearly. */
+const part = fc.constantFrom('a', 'api', 'A', 'example');
+const host = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'));
+const entry = fc
+	.tuple(fc.constantFrom('', '*.', ' ', '*', '.'), host, fc.constantFrom('', '.', ' '))
+	.map((parts) => parts.join(''));
+const list = fc
+	.array(fc.oneof(entry, fc.constantFrom('', ' ', '*.')), { minLength: 1, maxLength: 4 })
+	.map((entries) => entries.join(','));
+
+describe('the hosts a list of domains allows', () => {
+	it('are those it allows on a host of today, which enforces the list itself', () => {
+		fc.assert(
+			fc.property(host, fc.constantFrom('', '.', ':8443', '/path'), list, (name, end, domains) => {
+				fc.pre(domains.trim() !== '');
+				const url = `https://${name}${end}`;
+				expect(isAllowedHost(url, domains)).toBe(isDomainAllowed({ url, allowedDomains: domains }));
+			}),
+			{ numRuns: 500 },
+		);
+	});
+
+	it.each([
+		['https://api.example.com', 'example.com, api.example.com', true],
+		['https://API.example.com.', 'api.EXAMPLE.com', true],
+		['https://api.example.com', '*.example.com', true],
+		['https://example.com', '*.example.com', false],
+		['https://notexample.com', '*.example.com', false],
+		['https://example.com.evil', 'example.com', false],
+		['https://example.com', '*.', false],
+		['http://[::1]:3000', '[::1]', true],
+	])('%s with the list "%s": %s', (url, domains, allowed) => {
+		expect(isAllowedHost(url, domains)).toBe(allowed);
+	});
+});
+
+describe('the restriction of a credential', () => {
+	it('is what a host of today reads off it', () => {
+		fc.assert(
+			fc.property(
+				fc.constantFrom('all', 'none', 'domains', undefined),
+				fc.oneof(list, fc.constant(undefined), fc.constant('')),
+				(allowedHttpRequestDomains, allowedDomains) => {
+					const credential = {
+						...(allowedHttpRequestDomains && { allowedHttpRequestDomains }),
+						...(allowedDomains !== undefined && { allowedDomains }),
+					};
+					const restriction = restrictionOf(credential);
+					const read = () => getCredentialOwnRequestAllowedDomains(credential);
+					if ('refusal' in restriction) expect(read).toThrow('No allowed domains specified');
+					else expect(restriction.allowedDomains).toBe(read());
+				},
+			),
+		);
+	});
+});
