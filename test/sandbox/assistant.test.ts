@@ -84,6 +84,12 @@ describe('the sandbox assistant', () => {
 		expect(await ask(client, 'gate code')).toBe(NOTHING_FOUND);
 	});
 
+	it('reads the text that a simple PDF draws', async () => {
+		const stream = 'stream\nBT (The gate code is amber.) Tj ET\nendstream';
+		await learn(ONE, `%PDF-1.4\n1 0 obj << >>\n${stream}\nendobj\n%%EOF`, 'gate.pdf');
+		expect(await ask(client, 'gate code')).toContain('"The gate code is amber."');
+	});
+
 	it('finds words in scripts without spaces', async () => {
 		await learn(ONE, '咖啡机在二楼。', '咖啡.txt');
 		expect(await ask(client, '咖啡机')).toContain('咖啡机在二楼');

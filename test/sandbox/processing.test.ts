@@ -76,6 +76,17 @@ describe('what processing comes to', () => {
 		});
 	});
 
+	it('is an error where no copilot serves the embedding model', async () => {
+		const { data } = await client.post<{ id: string }>('/api/ai/knowledges', {
+			name: 'Unusable model',
+			copilotModel: { modelType: 'text-embedding', model: 'm' },
+		});
+		expect(await ending(await document(client, 'hello'), data.id)).toMatchObject({
+			status: 'error',
+			processMsg: "Copilot not set for embedding model 'm'",
+		});
+	});
+
 	it.each(['a.md', 'a.txt', 'a.html', 'a.json', 'no extension'])(
 		'is the end of a file that can be fetched: %s',
 		async (name) => {
