@@ -76,16 +76,14 @@ function shownMessage({ id, from, content, calls, answers }: Message): Loose {
 		response_metadata: from === 'assistant' ? { usage: {} } : {},
 		id,
 	};
-	const own =
-		from === 'assistant'
-			? {
-					tool_calls: calls ?? [],
-					invalid_tool_calls: [],
-					tool_call_chunks: (calls ?? []).map(callChunk),
-				}
-			: from === 'tool'
-				? { name: answers?.name, tool_call_id: answers?.id }
-				: {};
+	const own = {
+		...(from === 'tool' && { name: answers?.name, tool_call_id: answers?.id }),
+		...(from === 'assistant' && {
+			tool_calls: calls ?? [],
+			invalid_tool_calls: [],
+			tool_call_chunks: (calls ?? []).map(callChunk),
+		}),
+	};
 	return {
 		lc_serializable: true,
 		lc_kwargs: { ...shared, ...own },
