@@ -46,6 +46,17 @@ describe('the list of assistants', () => {
 		},
 	);
 
+	it('tells assistants with one title apart by slug, or by ID where that is the same', async () => {
+		const put = (slug: string) => fixture.sandbox.store.putAssistant({ name: 'Helpdesk', slug });
+		const [sales, one, other] = [put('sales'), put('support'), put('support')];
+		const { results } = await list('searchAssistants', 'helpdesk');
+		expect(results).toEqual([
+			{ value: sales.id, name: 'Helpdesk (sales)' },
+			{ value: one.id, name: `Helpdesk (${one.id.slice(0, 8)})` },
+			{ value: other.id, name: `Helpdesk (${other.id.slice(0, 8)})` },
+		]);
+	});
+
 	it('says why it cannot be shown', async () => {
 		fixture.sandbox.faults.add({ do: 'status', status: 403, body: { message: 'Forbidden' } });
 		await expect(list('searchAssistants')).rejects.toThrow('The server answered 403: Forbidden');

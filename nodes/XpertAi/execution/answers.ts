@@ -9,6 +9,8 @@ import { cancelSignal } from '../transport/request';
 import type { ApiRequest, RequestContext, Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import { hintFor } from './hints';
+import type { RequestMeaning } from './hints';
 import { readSwitch } from './readFields';
 import type { ItemReader } from './readFields';
 
@@ -16,6 +18,8 @@ import type { ItemReader } from './readFields';
 interface Asking {
 	context: RequestContext;
 	itemIndex?: number;
+	/** What is known of the request, to word what its failure means. */
+	meaning?: RequestMeaning;
 }
 
 /**
@@ -26,7 +30,7 @@ interface Asking {
  * @throws NodeApiError for anything else
  */
 export async function answerFor(
-	{ context, itemIndex }: Asking,
+	{ context, itemIndex, meaning = {} }: Asking,
 	send: Send,
 	request: ApiRequest,
 	repeatable = false,
@@ -38,8 +42,10 @@ export async function answerFor(
 		clock: systemClock,
 		signal: cancelSignal(context),
 	});
-	if (!outcome.ok) throw toNodeApiError(outcome.failure, { node: context.getNode(), itemIndex });
-	return outcome.answer;
+	if (outcome.ok) return outcome.answer;
+	const { failure } = outcome;
+	const hint = hintFor(failure, meaning);
+	throw toNodeApiError(failure, { node: context.getNode(), itemIndex, hint });
 }
 
 /**

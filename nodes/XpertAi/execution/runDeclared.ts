@@ -14,6 +14,9 @@ import { buildPath } from '../transport/request';
 import type { Send } from '../transport/request';
 import { answerFor, readSimplify, simplified } from './answers';
 import { jsonText } from './badInput';
+import type { InputSource } from './badInput';
+import { idsInBody } from './hints';
+import type { NamedId } from './hints';
 import { forEachItem, pairedItems } from './items';
 import { collectPages } from './paging';
 import { isJsonMode, readBody } from './readBody';
@@ -41,28 +44,30 @@ async function answersFor(
 	send: Send,
 	operation: DeclaredOperation,
 ): Promise<unknown[]> {
-	const { method, paging, repeatable } = operation;
+	const { method, paging, repeatable, statusHints } = operation;
 	const paths = readPaths(reader, operation.path);
 	const timeoutMs = readTimeoutMs(reader, operation.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS);
 	const flawIn = paging ? answerWithList(paging.resultsKey) : operation.flawIn;
 	const body = operation.body && readBody(reader, operation.body);
+	const source = bodySource(reader, operation.body);
 	const answers: unknown[] = [];
-	for (const path of paths) {
+	for (const { path, ids } of paths) {
 		const request = async (sent: unknown) => {
-			const text = sent === undefined ? undefined : sentText(reader, operation.body, sent);
+			const text = sent === undefined ? undefined : jsonText(sent, source);
+			const inBody = idsInBody(sent, operation.body?.ids ?? [], source);
+			const meaning = { statusHints, ids: [...ids, ...inBody], body: { value: sent, source } };
 			const options = { method, path, body: text, timeoutMs, flawIn };
-			return await answerFor(reader, send, options, repeatable);
+			return await answerFor({ ...reader, meaning }, send, options, repeatable);
 		};
 		answers.push(paging ? await readList(reader, paging, body, request) : await request(body));
 	}
 	return answers;
 }
 
-/** The JSON text of a body, whose parts are named as they were read. */
-function sentText(reader: ItemReader, jsonBody: JsonBody | undefined, body: unknown): string {
-	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
+/** How messages name the parts of a body: as they were read. */
+function bodySource(reader: ItemReader, jsonBody: JsonBody | undefined): InputSource {
 	const { fields, labels } = isJsonMode(reader) ? {} : (jsonBody ?? {});
-	return jsonText(body, { ...source, fields, labels });
+	return { node: reader.context.getNode(), itemIndex: reader.itemIndex, fields, labels };
 }
 
 /** What a timer of Node.js can wait, in seconds. */
@@ -80,17 +85,32 @@ export function readTimeoutMs(reader: ItemReader, defaultSeconds: number): numbe
 /** Ids in one address: servers take addresses of a few kilobytes only. */
 const IDS_PER_REQUEST = 50;
 
+/** The one id that callers may choose: a thread's may be any text (E13). */
+const CHOSEN_ID = 'threadId';
+
+/** A path and the ids in it. */
+interface ReadPath {
+	path: string;
+	ids: NamedId[];
+}
+
 /** The path of the request, or of several where it lists more ids than an address can hold. */
-function readPaths(reader: ItemReader, template: string): string[] {
-	let paths: Array<Record<string, string>> = [{}];
+function readPaths(reader: ItemReader, template: string): ReadPath[] {
+	let paths: Array<{ values: Record<string, string>; ids: NamedId[] }> = [{ values: {}, ids: [] }];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
 		const displayName = DISPLAY_NAMES[name as keyof typeof DISPLAY_NAMES];
-		const values = list
-			? chunk(readIds(reader, name, displayName), IDS_PER_REQUEST).map((ids) => ids.join(','))
-			: [readId(reader, name, displayName)];
-		paths = paths.flatMap((ids) => values.map((value) => ({ ...ids, [name]: value })));
+		const groups = list
+			? chunk(readIds(reader, name, displayName), IDS_PER_REQUEST)
+			: [[readId(reader, name, displayName)]];
+		const subject = `"${displayName}"`;
+		paths = paths.flatMap(({ values, ids }) =>
+			groups.map((group) => ({
+				values: { ...values, [name]: group.join(',') },
+				ids: [...ids, ...group.map((id) => ({ subject, id, isAnyText: name === CHOSEN_ID }))],
+			})),
+		);
 	}
-	return paths.map((ids) => buildPath(template, ids));
+	return paths.map(({ values, ids }) => ({ path: buildPath(template, values), ids }));
 }
 
 /** Page by page from fields; a JSON body is sent once, as it is. */

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
+import type { StatusHints } from '../execution/hints';
 import type { AnswerCheck } from '../transport/answer';
 import type { Send } from '../transport/request';
 
@@ -32,6 +33,8 @@ export interface JsonBody {
 	compose?: (values: FieldValues) => unknown;
 	/** Display names for paths of a composed body that no field is named after, e.g. `assistant.id`. */
 	labels?: Record<string, string>;
+	/** Places of the body that hold ids of records, e.g. `where.xpertId`; messages name them. */
+	ids?: string[];
 	/** What the JSON field starts with, as an example of the body. */
 	example: string;
 	/** Whether the contract does not show this body, so that JSON mode takes anything. */
@@ -64,6 +67,8 @@ export interface DeclaredOperation extends OperationFace {
 	repeatable?: boolean;
 	/** What the answer must be for items to be made of it; lists need a list in any case. */
 	flawIn?: AnswerCheck;
+	/** How to go on after a status that has a meaning of its own here. */
+	statusHints?: StatusHints;
 	/** What Simplify keeps; an operation without it has no Simplify switch. */
 	simplify?: Simplification;
 }

@@ -4,7 +4,7 @@ import { isJsonObject } from '../transport/answer';
 import { listPage } from './listPage';
 
 /**
- * Assistants for the picker (E7): name or title, and the server's description as a hint. Servers filter
+ * Assistants for the picker (E7), by title or name, and by slug where these are the same. Servers filter
  * by metadata only, so what is typed is looked for here.
  */
 export async function searchAssistants(
@@ -20,9 +20,12 @@ export async function searchAssistants(
 		toEntry: (assistant) => {
 			const { assistant_id: value, name, metadata } = assistant;
 			if (typeof value !== 'string') return undefined;
-			const title =
-				isJsonObject(metadata) && typeof metadata.title === 'string' ? metadata.title : name;
-			return { value, name: typeof title === 'string' && title !== '' ? title : value };
+			const { title = name, slug } = isJsonObject(metadata) ? metadata : {};
+			return {
+				value,
+				name: typeof title === 'string' && title !== '' ? title : value,
+				...(typeof slug === 'string' ? { alias: slug } : {}),
+			};
 		},
 	});
 }

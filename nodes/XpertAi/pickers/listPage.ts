@@ -1,3 +1,4 @@
+import countBy from 'lodash/countBy';
 import uniqBy from 'lodash/uniqBy';
 import type {
 	IDataObject,
@@ -29,7 +30,15 @@ interface PickerList {
 	/** Where the next page starts, as the page before gave it. */
 	paginationToken?: string;
 	/** The entry of a result; none for a result that cannot be chosen. */
-	toEntry: (result: IDataObject) => INodeListSearchItems | undefined;
+	toEntry: (result: IDataObject) => PickerEntry | undefined;
+}
+
+/** A result as it can be chosen. */
+interface PickerEntry {
+	value: string;
+	name: string;
+	/** A shorter name, which tells entries of the same name apart. */
+	alias?: string;
 }
 
 /**
@@ -52,9 +61,11 @@ export async function listPage(
 		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
 	const entries = (results: unknown[]) =>
-		uniqBy(
-			results.filter(isJsonObject).flatMap((result) => list.toEntry(result) ?? []),
-			'value',
+		toldApart(
+			uniqBy(
+				results.filter(isJsonObject).flatMap((result) => list.toEntry(result) ?? []),
+				'value',
+			),
 		);
 
 	if (list.filter) {
@@ -75,6 +86,25 @@ export async function listPage(
 		results,
 		...(hasMore ? { paginationToken: writeToken(offset + PAGE_SIZE, first || firstOfPage) } : {}),
 	};
+}
+
+/** How much of an id tells records apart at a glance. */
+const ID_START = 8;
+
+/** Entries with the same name get their alias behind it, or the start of the id where that is the same too. */
+function toldApart(entries: PickerEntry[]): INodeListSearchItems[] {
+	const named = countBy(entries, 'name');
+	const known = countBy(entries, nameAndAlias);
+	return entries.map((entry) => {
+		const { value, name, alias } = entry;
+		if (named[name] === 1) return { value, name };
+		const isKnown = alias && known[nameAndAlias(entry)] === 1;
+		return { value, name: `${name} (${isKnown ? alias : value.slice(0, ID_START)})` };
+	});
+}
+
+function nameAndAlias({ name, alias = '' }: PickerEntry): string {
+	return JSON.stringify([name, alias]);
 }
 
 /** The token holds the offset and the first entry of all, to recognise a server that starts anew. */

@@ -26,6 +26,10 @@ export interface Failure {
 	code?: string;
 	/** The reason in one line: the server's, or ours. */
 	reason?: string;
+	/** The database's own code, where its raw answer was passed on. */
+	databaseCode?: string;
+	/** Of a 404: whether the API gave it, which misses a record. Other 404 miss the whole address. */
+	isRecordMissing?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
 	/** How long the server asked to wait, in milliseconds (`Retry-After`). */
@@ -41,18 +45,26 @@ export interface Failure {
 export interface FailureContext {
 	node: INode;
 	itemIndex?: number;
+	/** How to go on, where whoever asked knows more than kind and status say. */
+	hint?: string;
 }
 
 const STATUS_HINTS: Record<number, string> = {
 	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
-	403: 'The token is valid but may not do this. Use a key made for this workspace or assistant, and check the ID.',
-	404: 'Check the ID, and that the Base URL of the credential is the address of an Xpert AI server.',
+	403: "The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases. Also check the ID.",
+	404: 'Check that the Base URL of the credential leads to an Xpert AI server; an older one may not offer this operation.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
 	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
 	413: 'This is more than the server, or a proxy before it, takes in one request. Xpert AI servers take up to 50 MB of JSON, many proxies less. Make it smaller, or have the limit raised.',
 	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
-	500: 'Xpert AI servers answer this way to an ID that is not a UUID, to a thread that has never run and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
+	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
 };
+
+const RECORD_HINT =
+	'The server does not have this, or the token may not see it. Check the IDs and names you have given.';
+
+const PLAIN_HTTP_HINT =
+	'Enter the Base URL with http://, or with the port at which the server speaks https. For http:// to another host, switch on Allow Insecure HTTP in the credential.';
 
 /** By Node's error code, or by what is said where there is none. */
 const NETWORK_REASONS: Record<string, string> = {
@@ -67,6 +79,7 @@ const NETWORK_REASONS: Record<string, string> = {
 	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
 	'Proxy connection ended before receiving CONNECT response':
 		'the proxy closed the connection without an answer',
+	EPROTO: 'no secure connection could be agreed on',
 	CERT_HAS_EXPIRED: 'its certificate has expired',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
 	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
@@ -81,7 +94,7 @@ const NETWORK_REASONS: Record<string, string> = {
  */
 export function toNodeApiError(
 	failure: Failure,
-	{ node, itemIndex }: FailureContext,
+	{ node, itemIndex, hint }: FailureContext,
 ): NodeApiError {
 	const message = failureMessage(failure);
 	const error = new NodeApiError(
@@ -89,7 +102,7 @@ export function toNodeApiError(
 		{ message },
 		{
 			message,
-			description: failureDescription(failure),
+			description: failureDescription(failure, hint),
 			httpCode: failure.status?.toString() ?? failure.code,
 			itemIndex,
 		},
@@ -101,7 +114,8 @@ export function toNodeApiError(
 }
 
 /** What happened, in one sentence. */
-export function failureMessage({ kind, status, code, reason }: Failure): string {
+export function failureMessage(failure: Failure): string {
+	const { kind, status, code, reason } = failure;
 	switch (kind) {
 		case 'refused':
 			return reason ?? 'The request was not sent';
@@ -113,7 +127,7 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 		case 'timeout':
 			return 'The server did not answer in time';
 		case 'network':
-			return `The server could not be reached: ${NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke'}${code ? ` (${code})` : ''}`;
+			return `The server could not be reached: ${networkReason(failure)}${code ? ` (${code})` : ''}`;
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'run':
@@ -125,10 +139,22 @@ export function failureMessage({ kind, status, code, reason }: Failure): string 
 	}
 }
 
-function failureDescription(failure: Failure): string {
-	const { kind, status, reason, requestId, retryAfterMs, attempts = 1, method, path } = failure;
+function networkReason(failure: Failure): string {
+	if (speaksPlainHttp(failure)) return 'the address speaks http, not https';
+	const { code, reason } = failure;
+	return NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke';
+}
+
+/** Whether an answer in plain text came where the connection was to be made secure. */
+function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
+	const said = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
+	return kind === 'network' && said.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
+}
+
+function failureDescription(failure: Failure, given?: string): string {
+	const { status, reason, requestId, retryAfterMs, attempts = 1, method, path } = failure;
 	const missing = status === 501 || /not (yet )?implemented/i.test(reason ?? '');
-	const hint = missing ? 'This server does not offer this operation.' : hintFor({ kind, status });
+	const hint = missing ? 'This server does not offer this operation.' : (given ?? hintFor(failure));
 	const facts = [`Request: ${method} ${path}`];
 	if (requestId) facts.push(`Request ID: ${requestId}`);
 	if (attempts > 1) facts.push(`Tries: ${attempts}`);
@@ -136,7 +162,10 @@ function failureDescription(failure: Failure): string {
 	return [hint, `${facts.join('. ')}.`].filter(Boolean).join(' ');
 }
 
-function hintFor({ kind, status }: Pick<Failure, 'kind' | 'status'>): string {
+function hintFor(failure: Failure): string {
+	const { kind, status, isRecordMissing } = failure;
+	if (isRecordMissing) return RECORD_HINT;
+	if (speaksPlainHttp(failure)) return PLAIN_HTTP_HINT;
 	return {
 		refused: 'Open the Xpert AI credential and correct it there.',
 		blocked:

@@ -8,6 +8,8 @@ const MAX_REASON_LENGTH = 500;
 /** PostgreSQL's error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
 const DATABASE_REASONS: Record<string, string> = {
 	'22001': 'a text is too long for its field',
+	'22021': 'a text holds a character that it cannot store',
+	'22P05': 'a text holds a character that it cannot store',
 	'22003': 'a number is out of range',
 	'22007': 'a date is not valid or out of range',
 	'22P02':
@@ -32,11 +34,29 @@ export function failureReason(answer: unknown, hide = (text: string) => text): s
 	return line ? truncate(hide(line), { length: MAX_REASON_LENGTH }) : undefined;
 }
 
+/** The code in a raw database error. */
+export function databaseCode(answer: unknown): string | undefined {
+	if (!isJsonObject(answer) || !isDatabaseError(answer)) return undefined;
+	const code: unknown = get(answer, 'code') ?? get(answer, 'driverError.code');
+	return typeof code === 'string' ? code : undefined;
+}
+
+/**
+ * Whether a 404 comes from the API, which then misses a record. One for an address that is none of the
+ * API's looks the same on Xpert but for its words; other servers and proxies have other shapes.
+ */
+export function isRecordMissing(answer: unknown): boolean {
+	if (!isJsonObject(answer) || answer.statusCode !== 404) return false;
+	return typeof answer.message === 'string' && !/^Cannot [A-Z]+ \//.test(answer.message);
+}
+
+function isDatabaseError(answer: Record<string, unknown>): boolean {
+	return typeof answer.query === 'string' || isJsonObject(answer.driverError);
+}
+
 function reasonInJson(answer: unknown): string | undefined {
 	if (!isJsonObject(answer)) return undefined;
-	if (typeof answer.query === 'string' || isJsonObject(answer.driverError)) {
-		return databaseReason(answer);
-	}
+	if (isDatabaseError(answer)) return databaseReason(answer);
 	return (
 		textOrList(answer.message) ??
 		zodIssues(get(answer, 'error.issues')) ??
@@ -48,7 +68,7 @@ function reasonInJson(answer: unknown): string | undefined {
 
 function databaseReason(answer: Record<string, unknown>): string {
 	const read = (key: string) => get(answer, key) ?? get(answer, `driverError.${key}`);
-	const code = String(read('code') ?? '');
+	const code = databaseCode(answer) ?? '';
 	const parts = [DATABASE_REASONS[code] ?? 'a value was not accepted'];
 	const detail = read('detail');
 	// Only a detail about a key is short and safe; others list the values of the whole row.

@@ -13,7 +13,7 @@ import { answerFlaw, parseAnswer } from './answer';
 import type { AnswerCheck } from './answer';
 import { serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
-import { failureReason } from './failureReason';
+import { databaseCode, failureReason, isRecordMissing } from './failureReason';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 
@@ -169,7 +169,16 @@ function readResponse(response: IN8nHttpFullResponse, { fail, flawIn, hide }: Re
 	}
 	const reason = failureReason(answer, hide) ?? headerText(response.statusMessage);
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-	return fail({ kind: 'status', status, requestId, reason, retryAfterMs });
+	const code = databaseCode(answer);
+	return fail({
+		kind: 'status',
+		status,
+		requestId,
+		reason,
+		retryAfterMs,
+		...(code === undefined ? {} : { databaseCode: code }),
+		...(status === 404 && isRecordMissing(answer) ? { isRecordMissing: true } : {}),
+	});
 }
 
 /**

@@ -19,8 +19,11 @@ const MAX_DELAY_MS = 30_000;
 /** Statuses that say "not now". 409, 413, 422 and 500 are the server's last word on the same request. */
 const RETRYABLE_STATUS = new Set([408, 425, 429, 502, 503, 504]);
 
-/** Certificates that are not accepted: nothing is sent, and trying again does not help. */
-const NOT_TRUSTED = new Set([
+/** No secure connection, or a certificate that is not accepted: nothing is sent, and trying again does not help. */
+const NOT_SECURE = new Set([
+	'EPROTO',
+	'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+	'ERR_SSL_WRONG_VERSION_NUMBER',
 	'CERT_HAS_EXPIRED',
 	'DEPTH_ZERO_SELF_SIGNED_CERT',
 	'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -31,7 +34,7 @@ const NOT_TRUSTED = new Set([
 
 /** Codes of a connection that was never made: nothing can have arrived. */
 const NEVER_SENT = new Set([
-	...NOT_TRUSTED,
+	...NOT_SECURE,
 	'ECONNREFUSED',
 	'ENOTFOUND',
 	'EAI_AGAIN',
@@ -41,7 +44,7 @@ const NEVER_SENT = new Set([
 
 /** Whether trying again may help at all. */
 export function isTransient({ kind, status, code }: Failure): boolean {
-	if (code !== undefined && NOT_TRUSTED.has(code)) return false;
+	if (code !== undefined && NOT_SECURE.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
 	return kind === 'status' && status !== undefined && RETRYABLE_STATUS.has(status);
 }

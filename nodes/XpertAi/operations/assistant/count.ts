@@ -1,7 +1,7 @@
 import { assistantFilter } from '../../payloads/assistant';
 import { answerThat, isJsonObject } from '../../transport/answer';
 import type { DeclaredOperation } from '../operation';
-import { METADATA_LABELS, assistantFilters, withMetadata } from './filters';
+import { FILTER_IDS, METADATA_LABELS, assistantFilters, withMetadata } from './filters';
 
 export const count: DeclaredOperation = {
 	value: 'count',
@@ -16,6 +16,7 @@ export const count: DeclaredOperation = {
 		schema: assistantFilter,
 		compose: withMetadata,
 		labels: METADATA_LABELS,
+		ids: FILTER_IDS,
 		notShown: true,
 		example: '{}',
 	},

@@ -14,7 +14,7 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		type: 'string',
 		default: '',
 		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the graph the assistant runs; some servers ignore it',
+		description: 'ID of the graph the assistant runs; in Search, Xpert AI servers ignore it',
 	},
 	{
 		displayName: 'Metadata',
@@ -22,7 +22,8 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		type: 'json',
 		default: '{}',
 		placeholder: 'e.g. {"slug": "helper"}',
-		description: 'Further metadata the assistant must have, as a JSON object',
+		description:
+			'Further metadata the assistant must have, as a JSON object; Xpert AI servers ignore it',
 	},
 	{
 		displayName: 'Slug',
@@ -56,6 +57,9 @@ export const METADATA_LABELS = {
 	'metadata.type': 'Type',
 	'metadata.workspaceId': 'Workspace ID',
 };
+
+/** Places of ids in the body these fields make. */
+export const FILTER_IDS = ['metadata.workspaceId', 'graph_id'];
 
 /** Slug, type and workspace are part of the metadata the server filters by (E7, E9). */
 export function withMetadata({

@@ -1,6 +1,6 @@
 import { assistantFilter } from '../../payloads/assistant';
 import type { DeclaredOperation } from '../operation';
-import { METADATA_LABELS, assistantFilters, withMetadata } from './filters';
+import { FILTER_IDS, METADATA_LABELS, assistantFilters, withMetadata } from './filters';
 
 export const search: DeclaredOperation = {
 	value: 'search',
@@ -15,6 +15,7 @@ export const search: DeclaredOperation = {
 		schema: assistantFilter,
 		compose: withMetadata,
 		labels: METADATA_LABELS,
+		ids: FILTER_IDS,
 		notShown: true,
 		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
 	},

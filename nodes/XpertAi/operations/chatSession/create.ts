@@ -39,6 +39,7 @@ export const create: DeclaredOperation = {
 			...rest,
 		}),
 		labels: { 'assistant.id': 'Assistant' },
+		ids: ['assistant.id'],
 		notShown: true,
 		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',
 	},

@@ -61,6 +61,7 @@ export const create: DeclaredOperation = {
 			fieldCollection('additionalFields', fields),
 		],
 		schema: conversation,
+		ids: ['xpertId', 'projectId'],
 		notShown: true,
 		example: '{\n  "title": "Question from the website"\n}',
 	},

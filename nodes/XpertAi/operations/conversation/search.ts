@@ -94,11 +94,15 @@ export const search: DeclaredOperation = {
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
 		labels: { 'where.xpertId': 'Assistant (Xpert) ID', 'where.threadId': 'Thread ID' },
+		ids: ['where.xpertId'],
 		notShown: true,
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,
+	statusHints: {
+		500: 'Xpert AI servers answer this way to columns and operators they do not know. Check "Where": operators start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
+	},
 	simplify: CONVERSATION_SUMMARY,
 };
 

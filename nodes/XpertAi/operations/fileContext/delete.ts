@@ -17,4 +17,7 @@ export const deleteFileContext: DeclaredOperation = {
 		),
 	],
 	shape: deletedItem,
+	statusHints: {
+		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',
+	},
 };

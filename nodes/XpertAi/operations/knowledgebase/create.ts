@@ -1,7 +1,12 @@
 import { knowledgebase } from '../../payloads/knowledgebase';
 import type { DeclaredOperation } from '../operation';
 import { fieldCollection } from '../shared/fields';
-import { KNOWLEDGEBASE_SUMMARY, nameField, optionalKnowledgebaseFields } from './fields';
+import {
+	KNOWLEDGEBASE_HINTS,
+	KNOWLEDGEBASE_SUMMARY,
+	nameField,
+	optionalKnowledgebaseFields,
+} from './fields';
 
 export const create: DeclaredOperation = {
 	value: 'create',
@@ -19,5 +24,6 @@ export const create: DeclaredOperation = {
 		schema: knowledgebase,
 		example: '{\n  "name": "Product manuals",\n  "permission": "organization"\n}',
 	},
+	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 };

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import type { StatusHint, StatusHints } from '../../execution/hints';
 import { KNOWLEDGEBASE_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import { ID_PLACEHOLDER, enumOptions } from '../shared/fields';
 import { parserConfigField } from '../shared/parserConfig';
@@ -145,8 +146,22 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 	},
 ];
 
-/** Entries for Clear Fields: everything but the name, which the server refuses to clear. */
-export const clearableFields = optionalKnowledgebaseFields.map(({ displayName, name }) => ({
-	name: displayName,
-	value: name,
-}));
+/** What servers refuse to clear; the name is none of these fields. */
+const KEPT = [copilotModelField.name];
+
+/** Entries for Clear Fields. */
+export const clearableFields = optionalKnowledgebaseFields
+	.filter(({ name }) => !KEPT.includes(name))
+	.map(({ displayName, name }) => ({ name: displayName, value: name }));
+
+/** How to go on where a name is taken. */
+const OTHER_NAME: StatusHint = ({ reason = '' }) =>
+	/^name exist/i.test(reason)
+		? 'A knowledgebase with this name is there already. Choose another name, or update that one with Knowledgebase: Update.'
+		: undefined;
+
+/** What statuses mean for E1 and E2. */
+export const KNOWLEDGEBASE_HINTS: StatusHints = {
+	400: OTHER_NAME,
+	403: "The token is valid but may not do this. A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
+};

@@ -4,6 +4,7 @@ import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import type { DeclaredOperation, FieldValues } from '../operation';
 import { fieldCollection, idField } from '../shared/fields';
 import {
+	KNOWLEDGEBASE_HINTS,
 	KNOWLEDGEBASE_SUMMARY,
 	clearableFields,
 	nameField,
@@ -39,6 +40,7 @@ export const update: DeclaredOperation = {
 		example: '{\n  "description": "New description"\n}',
 	},
 	repeatable: true,
+	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 };
 

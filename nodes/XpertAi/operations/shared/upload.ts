@@ -4,6 +4,8 @@ import type { ZodTypeAny } from 'zod';
 
 import { answerFor, readSimplify, simplified } from '../../execution/answers';
 import { checkInput, jsonText } from '../../execution/badInput';
+import type { InputSource } from '../../execution/badInput';
+import type { RequestMeaning } from '../../execution/hints';
 import { forEachItem, pairedItems } from '../../execution/items';
 import { isJsonMode, readBody } from '../../execution/readBody';
 import { readFields } from '../../execution/readFields';
@@ -13,6 +15,7 @@ import { anyJson } from '../../payloads/common';
 import { answerItems } from '../../transport/answer';
 import { multipartForm } from '../../transport/multipart';
 import type { UploadFile } from '../../transport/multipart';
+import type { ApiRequest } from '../../transport/request';
 import type { CodedOperation } from '../operation';
 import { binaryChunks, binaryFieldName, readBinaryField, storedSize } from './binaryField';
 import type { BinaryField } from './binaryField';
@@ -75,11 +78,11 @@ export function uploadOperation(upload: Upload): CodedOperation {
 			await forEachItem(context, async (itemIndex) => {
 				const reader: ItemReader = { context, itemIndex };
 				const source = { node: context.getNode(), itemIndex };
-				const body = isJsonMode(reader)
-					? jsonText(readBody(reader, jsonBody), source)
+				const { body, meaning } = isJsonMode(reader)
+					? asJson(readBody(reader, jsonBody), source)
 					: await readForm(reader, upload);
 				const isSimple = readSimplify(reader);
-				const answer = await answerFor(reader, send, {
+				const answer = await answerFor({ ...reader, meaning }, send, {
 					method: 'POST',
 					path: upload.path,
 					body,
@@ -91,7 +94,20 @@ export function uploadOperation(upload: Upload): CodedOperation {
 	};
 }
 
-async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Promise<FormData> {
+/** What is sent, and what is known of it. */
+interface SentUpload {
+	body: ApiRequest['body'];
+	meaning: RequestMeaning;
+}
+
+const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Send" to File From Binary Field.';
+
+function asJson(value: unknown, source: InputSource): SentUpload {
+	const statusHints = { 500: FILE_WANTED };
+	return { body: jsonText(value, source), meaning: { body: { value, source }, statusHints } };
+}
+
+async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Promise<SentUpload> {
 	const { context, itemIndex } = reader;
 	const fields = [fieldCollection('additionalFields', parts)];
 	const source = { node: context.getNode(), itemIndex, fields };
@@ -103,10 +119,11 @@ async function readForm(reader: ItemReader, { parts, partsSchema }: Upload): Pro
 	jsonText(texts, source);
 	const field = readBinaryField(reader);
 	const { fileName, mimeType } = field.binary;
-	return multipartForm(
-		{ name: fileName || field.property, mimeType, content: await contentOf(reader, field) },
-		texts,
-	);
+	const content = await contentOf(reader, field);
+	return {
+		body: multipartForm({ name: fileName || field.property, mimeType, content }, texts),
+		meaning: { body: { value: texts, source } },
+	};
 }
 
 /** A file on disk is streamed; one in memory is sent from there. */

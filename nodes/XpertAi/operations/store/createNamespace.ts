@@ -3,8 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { storeNamespace } from '../../payloads/store';
 import { answerItems, isJsonObject } from '../../transport/answer';
 import type { DeclaredOperation, FieldValues } from '../operation';
-import { fieldCollection } from '../shared/fields';
-import { namespaceElements, namespaceField } from './fields';
+import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
+import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const createNamespace: DeclaredOperation = {
 	value: 'createNamespace',
@@ -17,7 +17,12 @@ export const createNamespace: DeclaredOperation = {
 	path: '/store/namespaces',
 	body: {
 		fields: [
-			namespaceField('prefix', 'Prefix', 'Namespace to create or to list below'),
+			namespaceField(
+				'prefix',
+				'Prefix',
+				'Namespace to create or to list below; Xpert AI servers want an assistant ID as its first element',
+				`${ID_PLACEHOLDER}/notes`,
+			),
 			fieldCollection('additionalFields', [
 				{
 					displayName: 'Limit',
@@ -43,7 +48,11 @@ export const createNamespace: DeclaredOperation = {
 					default: 0,
 					description: 'How many namespaces to leave out at the start',
 				},
-				namespaceField('suffix', 'Suffix', 'Namespaces must end with this one'),
+				namespaceField(
+					'suffix',
+					'Suffix',
+					'Namespaces must end with this one (ignored by Xpert AI servers)',
+				),
 			]),
 		],
 		schema: storeNamespace,
@@ -56,6 +65,7 @@ export const createNamespace: DeclaredOperation = {
 		example: '{\n  "prefix": ["memories"]\n}',
 	},
 	shape: namespaceItems,
+	statusHints: { 500: assistantFirst('Prefix') },
 };
 
 /** One item for each namespace of the answer; an answer without any comes out as it is. */

@@ -25,3 +25,8 @@ export function namespaceElements(value: unknown): unknown {
 		.map((element) => element.trim())
 		.filter(Boolean);
 }
+
+/** What Xpert needs of a namespace, which it answers with 500 where it is missing (E8, E11). */
+export function assistantFirst(displayName: string): string {
+	return `On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
+}

@@ -1,7 +1,7 @@
 import { storeSearch } from '../../payloads/store';
 import type { DeclaredOperation } from '../operation';
 import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
-import { namespaceElements, namespaceField } from './fields';
+import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const searchItems: DeclaredOperation = {
 	value: 'searchItems',
@@ -49,4 +49,5 @@ export const searchItems: DeclaredOperation = {
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,
+	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no Filter.` },
 };

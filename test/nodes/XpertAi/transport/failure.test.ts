@@ -40,6 +40,25 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 	],
 	[{ kind: 'network' }, 'The server could not be reached: the connection broke', 'Check the Base'],
 	[
+		{
+			kind: 'network',
+			code: 'EPROTO',
+			reason: 'write EPROTO 806C:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:',
+		},
+		'The server could not be reached: the address speaks http, not https (EPROTO)',
+		'Enter the Base URL with http://',
+	],
+	[
+		{ kind: 'network', code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG', reason: 'packet length too long' },
+		'The server could not be reached: the address speaks http, not https (ERR_SSL_PACKET_LENGTH_TOO_LONG)',
+		'Allow Insecure HTTP',
+	],
+	[
+		{ kind: 'network', code: 'EPROTO', reason: 'write EPROTO: sslv3 alert handshake failure' },
+		'The server could not be reached: no secure connection could be agreed on (EPROTO)',
+		'Check the Base URL',
+	],
+	[
 		{ kind: 'network', reason: 'Proxy connection ended before receiving CONNECT response' },
 		'The server could not be reached: the proxy closed the connection without an answer',
 		'the proxy if n8n uses one',
@@ -66,7 +85,7 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 const STATUSES: Array<[number, string]> = [
 	[401, 'Check the Access Token'],
 	[403, 'may not do this'],
-	[404, 'Check the ID'],
+	[404, 'leads to an Xpert AI server'],
 	[413, '50 MB'],
 	[429, 'Wait, then run it again'],
 	[500, 'an ID that is not a UUID'],
@@ -101,6 +120,19 @@ describe('the error a user reads', () => {
 			expect(error.httpCode).toBe(code);
 		},
 	);
+
+	it('says of a missing record that it is one, not that the address is wrong', () => {
+		const { description } = errorFor({ kind: 'status', status: 404, isRecordMissing: true });
+		expect(description).toContain('Check the IDs and names you have given');
+		expect(description).not.toContain('Base URL');
+	});
+
+	it('says how to go on in the words of whoever asked, where they know more', () => {
+		const failure = { ...at, kind: 'status' as const, status: 500, requestId: 'r' };
+		expect(toNodeApiError(failure, { node, hint: 'Check "Thread".' }).description).toBe(
+			'Check "Thread". Request: POST /api/ai/knowledges/1/bulk. Request ID: r.',
+		);
+	});
 
 	it('has a reason also when the server sends an empty one', () => {
 		expect(errorFor({ kind: 'status', status: 500, reason: '' }).message).toBe(

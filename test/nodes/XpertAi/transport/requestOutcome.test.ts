@@ -224,6 +224,47 @@ describe('an answer that breaks off', () => {
 	});
 });
 
+describe('a 404', () => {
+	it.each([
+		'{"message":"The requested record was not found","error":"Not Found","statusCode":404}',
+		`{"message":"Workspace 'x' was not found","statusCode":404}`,
+	])('of the API misses a record: %s', async (body) => {
+		expect(await failureOf({ status: 404, body })).toMatchObject({ isRecordMissing: true });
+	});
+
+	it.each([
+		'{"message":"Cannot POST /api/ai/x","error":"Not Found","statusCode":404}',
+		'{"message":"no Route matched with those values"}',
+		'<html><title>404 Not Found</title></html>',
+		'404 page not found',
+		'[]',
+		'',
+	])('of anything else does not: %s', async (body) => {
+		expect(await failureOf({ status: 404, body })).not.toHaveProperty('isRecordMissing');
+	});
+
+	it('is meant by no other status', async () => {
+		const body = '{"message":"not found","statusCode":404}';
+		expect(await failureOf({ status: 400, body })).not.toHaveProperty('isRecordMissing');
+	});
+});
+
+describe('the code of a database', () => {
+	it.each([
+		['{"query":"INSERT","code":"22021"}', '22021'],
+		['{"query":"INSERT","driverError":{"code":"22P02"}}', '22P02'],
+	])('is kept from its raw answer: %s', async (body, databaseCode) => {
+		expect(await failureOf({ status: 400, body })).toMatchObject({ databaseCode });
+	});
+
+	it.each(['{"message":"no","code":"22021"}', '{"query":"INSERT"}', 'code 22021'])(
+		'is not read into other answers: %s',
+		async (body) => {
+			expect(await failureOf({ status: 400, body })).not.toHaveProperty('databaseCode');
+		},
+	);
+});
+
 describe('the token in a reason', () => {
 	const { accessToken } = CREDENTIAL;
 

@@ -1,0 +1,98 @@
+import { isUuid } from '../ingest/identity';
+import { isJsonObject } from '../transport/answer';
+import type { Failure } from '../transport/failure';
+import { quoted, subjectOf } from './badInput';
+import type { InputSource } from './badInput';
+import { placeOf } from './places';
+import type { Place } from './places';
+
+/** How to go on after a status, or what tells it from the answer; nothing where the answer is another. */
+export type StatusHint = string | ((failure: Failure) => string | undefined);
+
+/** What a status means for an operation, which transport cannot know. */
+export type StatusHints = Partial<Record<number, StatusHint>>;
+
+/** An id a request was sent with, by the parameter it came from. */
+export interface NamedId {
+	/** The parameter as messages have it, e.g. `"Thread"`. */
+	subject: string;
+	id: string;
+	/** Whether any text may be such an id, so that it is right also where it is no UUID. */
+	isAnyText?: boolean;
+}
+
+/** What is known of a request beyond its text, to word what its failure means. */
+export interface RequestMeaning {
+	statusHints?: StatusHints;
+	/** The ids of records it names, in its path or its body. */
+	ids?: NamedId[];
+	/** The body before it became text, and where its parts came from. */
+	body?: { value: unknown; source: InputSource };
+}
+
+/**
+ * How to go on after a failure, in words of the parameters the request was made of; nothing where kind
+ * and status say all there is. What the values show comes before what the status means in general.
+ */
+export function hintFor(
+	failure: Failure,
+	{ statusHints, ids = [], body }: RequestMeaning,
+): string | undefined {
+	if (failure.kind !== 'status') return undefined;
+	const stated = statusHints?.[failure.status ?? 0];
+	return (
+		characterHint(failure, body) ??
+		foreignIdHint(failure, ids) ??
+		(typeof stated === 'function' ? stated(failure) : stated) ??
+		missingRecordHint(failure, ids)
+	);
+}
+
+/** PostgreSQL's codes for the character NUL, in a text and in JSON. */
+const NOT_STORABLE = new Set(['22021', '22P05']);
+
+/** Names the part of a body whose text the server's database refused for the character NUL. */
+export function characterHint(
+	{ databaseCode }: Failure,
+	body: RequestMeaning['body'],
+): string | undefined {
+	if (!body || databaseCode === undefined || !NOT_STORABLE.has(databaseCode)) return undefined;
+	const place = placeOf(body.value, (part) => typeof part === 'string' && part.includes('\0'));
+	if (!place) return undefined;
+	return `${subjectOf(place, body.source)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
+}
+
+/** Names the first id that is no UUID, after what Xpert answers to one: 500, or its database's 22P02. */
+export function foreignIdHint(
+	{ status, databaseCode }: Failure,
+	ids: NamedId[],
+): string | undefined {
+	if (status !== 500 && databaseCode !== '22P02') return undefined;
+	const foreign = ids.find(({ id, isAnyText }) => !isAnyText && !isUuid(id));
+	if (!foreign) return undefined;
+	return `The value of ${foreign.subject}, ${quoted(foreign.id)}, is not a UUID, which Xpert AI servers need.`;
+}
+
+/** Other reasons of a 404 name what is missing themselves. */
+const UNNAMED_RECORD = /^the requested record was not found$/i;
+
+function missingRecordHint(
+	{ isRecordMissing, reason = '' }: Failure,
+	ids: NamedId[],
+): string | undefined {
+	if (!isRecordMissing || !UNNAMED_RECORD.test(reason) || ids.length === 0) return undefined;
+	const subjects = [...new Set(ids.map(({ subject }) => subject))].join(' and ');
+	return `The server has no record with this ID, or the token may not see it. Check ${subjects}.`;
+}
+
+/** The ids that stand at these places of a body, as far as it has them; a place is written `where.xpertId`. */
+export function idsInBody(value: unknown, places: string[], source: InputSource): NamedId[] {
+	return places.flatMap((written) => {
+		const place: Place = written.split('.');
+		const id = place.reduce<unknown>(
+			(part, key) => (isJsonObject(part) ? part[key] : undefined),
+			value,
+		);
+		return typeof id === 'string' && id !== '' ? [{ subject: subjectOf(place, source), id }] : [];
+	});
+}

@@ -1,0 +1,151 @@
+import {
+	characterHint,
+	foreignIdHint,
+	hintFor,
+	idsInBody,
+} from '../../../../nodes/XpertAi/execution/hints';
+import type { RequestMeaning } from '../../../../nodes/XpertAi/execution/hints';
+import { DOCUMENT_NAMES } from '../../../../nodes/XpertAi/operations/document/readDocuments';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import { node } from '../../support/node';
+import { bodyOf } from '../../support/operations';
+import { EMPTY_WORDS } from '../../support/thrown';
+
+const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
+const source = { node, itemIndex: 0 };
+
+const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
+	kind: 'status',
+	status,
+	method: 'POST',
+	path: '/api/ai/x',
+	...facts,
+});
+const missing = failed(404, {
+	isRecordMissing: true,
+	reason: 'The requested record was not found',
+});
+
+describe('an ID that is no UUID', () => {
+	const ids = [
+		{ subject: '"Knowledgebase"', id: ID },
+		{ subject: '"Document IDs"', id: 'doc 1' },
+	];
+	const words = 'The value of "Document IDs", "doc 1", is not a UUID, which Xpert AI servers need.';
+
+	it('is named where the server broke on it', () => {
+		expect(hintFor(failed(500), { ids })).toBe(words);
+		expect(hintFor(failed(400, { databaseCode: '22P02' }), { ids })).toBe(words);
+		expect(words).not.toMatch(EMPTY_WORDS);
+	});
+
+	it('comes before what the status means otherwise', () => {
+		expect(hintFor(failed(500), { ids, statusHints: { 500: 'other' } })).toBe(words);
+	});
+
+	it.each([failed(404), failed(503), failed(400), failed(400, { databaseCode: '23505' })])(
+		'is left alone where the answer is about something else (%#)',
+		(failure) => expect(foreignIdHint(failure, ids)).toBeUndefined(),
+	);
+
+	it('may be right: a thread has the ID its caller chose', () => {
+		const thread = { subject: '"Thread"', id: 'my thread!', isAnyText: true };
+		expect(hintFor(failed(500), { ids: [thread] })).toBeUndefined();
+	});
+});
+
+describe('a record that is missing', () => {
+	it('is named by its parameter', () => {
+		expect(hintFor(missing, { ids: [{ subject: '"Thread"', id: ID }] })).toBe(
+			'The server has no record with this ID, or the token may not see it. Check "Thread".',
+		);
+	});
+
+	it('may be one of several', () => {
+		const ids = [
+			{ subject: '"Thread"', id: ID },
+			{ subject: '"Assistant"', id: ID },
+			{ subject: '"Assistant"', id: ID },
+		];
+		expect(hintFor(missing, { ids })).toContain('Check "Thread" and "Assistant".');
+	});
+
+	it.each<[string, Failure, RequestMeaning]>([
+		[
+			'another address',
+			failed(404, { reason: 'Cannot POST /x' }),
+			{ ids: [{ subject: '"A"', id: ID }] },
+		],
+		[
+			'something else, which the server names',
+			failed(404, { isRecordMissing: true, reason: "Copilot not set for embedding model 'm'" }),
+			{ ids: [{ subject: '"A"', id: ID }] },
+		],
+		['nothing that was given', missing, {}],
+	])('is not named where it is %s', (_, failure, meaning) => {
+		expect(hintFor(failure, meaning)).toBeUndefined();
+	});
+});
+
+describe('a character that cannot be stored', () => {
+	const body = (value: unknown, names = {}) => ({ value, source: { ...source, ...names } });
+
+	it.each(['22021', '22P05'])('is looked for after %s, and named by its field', (databaseCode) => {
+		const value = { name: 'fine', pages: [{ pageContent: 'a' }, { metadata: { by: 'b\0c' } }] };
+		expect(hintFor(failed(400, { databaseCode }), { body: body(value, DOCUMENT_NAMES) })).toBe(
+			`"by" in "Metadata" in "Pages" holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`,
+		);
+	});
+
+	it('is named by its place in a JSON body', () => {
+		const hint = characterHint(failed(400, { databaseCode: '22021' }), body([{ name: '\0' }]));
+		expect(hint).toMatch(/^"JSON Body" at \[0\]\.name holds the character NUL/);
+	});
+
+	it('is not made up', () => {
+		const nul = body({ name: '\0' });
+		expect(characterHint(failed(400, { databaseCode: '22001' }), nul)).toBeUndefined();
+		expect(characterHint(failed(400), nul)).toBeUndefined();
+		const failure = failed(400, { databaseCode: '22021' });
+		expect(characterHint(failure, body({ name: 'a' }))).toBeUndefined();
+		expect(characterHint(failure, undefined)).toBeUndefined();
+	});
+});
+
+describe('what a status means for an operation', () => {
+	it('is said in its own words', () => {
+		expect(hintFor(failed(409), { statusHints: { 409: 'again' } })).toBe('again');
+		expect(hintFor(failed(410), { statusHints: { 409: 'again' } })).toBeUndefined();
+	});
+
+	it('may be told from the answer', () => {
+		const statusHints = {
+			400: ({ reason }: Failure) => (reason === 'Name Exist' ? 'taken' : undefined),
+		};
+		expect(hintFor(failed(400, { reason: 'Name Exist' }), { statusHints })).toBe('taken');
+		expect(hintFor(failed(400, { reason: 'other' }), { statusHints })).toBeUndefined();
+	});
+
+	it('is asked only where the server answered', () => {
+		const lost: Failure = { kind: 'unreadable', status: 500, method: 'GET', path: '/' };
+		expect(hintFor(lost, { statusHints: { 500: 'x' } })).toBeUndefined();
+	});
+});
+
+describe('the IDs in a body', () => {
+	it('are those at the places an operation names, by their fields', () => {
+		const { fields, labels, ids = [] } = bodyOf('conversation', 'search');
+		const where = { xpertId: 'abc', threadId: 'my thread!' };
+		expect(idsInBody({ where }, ids, { ...source, fields, labels })).toEqual([
+			{ subject: '"Assistant (Xpert) ID"', id: 'abc' },
+		]);
+		expect(idsInBody({ where }, ids, source)).toEqual([
+			{ subject: '"JSON Body" at where.xpertId', id: 'abc' },
+		]);
+	});
+
+	it.each([undefined, {}, { where: [] }, { where: { xpertId: 5 } }, { where: { xpertId: '' } }])(
+		'may be none: %j',
+		(body) => expect(idsInBody(body, ['where.xpertId'], source)).toEqual([]),
+	);
+});
