@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import { useFixture } from './support/fixture';
-import { BY_NAME, column, ingestOn, origins, rows } from './support/ingest';
+import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, storedNames, batchSizes } = ingestOn(fixture);
@@ -38,6 +38,48 @@ describe('Document: Submit', () => {
 		]);
 	});
 
+	it('takes columns with the usual names, and says which match nothing', async () => {
+		const result = await submit(
+			{ ...BY_NAME, documentKey: '={{ $json.row_id }}' },
+			{
+				items: [
+					{ json: { title: 'a', content: 'hello', url: 'https://a.example/a.md', row_id: 1 } },
+					{ json: { title: 'b', content: 'world', mood: 'good', weather: 'fine', row_id: 2 } },
+				],
+			},
+		);
+		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
+			expect.objectContaining({
+				name: 'a',
+				fileUrl: 'https://a.example/a.md',
+				pages: [{ pageContent: 'hello' }],
+			}),
+			expect.objectContaining({ name: 'b', pages: [{ pageContent: 'world' }] }),
+		]);
+		expect(hintsOf(result)).toContain('Columns that match no field of a document: mood, weather');
+	});
+
+	it.each([
+		['nothing', {}, ''],
+		[
+			'only what says nothing of the document',
+			{ mood: 'good', type: 'md' },
+			'; the item has mood, type',
+		],
+	])('sends no document to which %s was mapped', async (_, json, has) => {
+		const { error } = await submit(BY_NAME, { items: [{ json }] });
+		expect(error?.message).toBe(
+			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has} [item 0]. 0 documents are stored, 1 is not stored`,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('sends a document that is only switched off, which takes it out of answers', async () => {
+		const id = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+		await submit(BY_NAME, { items: [{ json: { id, disabled: true } }] });
+		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([{ id, disabled: true }]);
+	});
+
 	it('takes the documents of each item from JSON and pairs each with its item', async () => {
 		const { items } = await submit(
 			{ bodyMode: 'json', jsonBody: '={{ $json.documents }}' },
@@ -52,6 +94,18 @@ describe('Document: Submit', () => {
 			['a', { item: 0 }],
 			['b', { item: 0 }],
 			['c', { item: 1 }],
+		]);
+	});
+
+	it.each([
+		['columns', BY_NAME],
+		['JSON', { bodyMode: 'json', jsonBody: '={{ $json }}' }],
+	])('says how a file is cut in both forms, from %s', async (_, parameters) => {
+		const parserConfig = { chunkSize: 200, delimiter: '\\n ;' };
+		await submit(parameters, { items: [{ json: { name: 'a', parserConfig } }] });
+		const textSplitter = { chunkSize: 200, separators: '\\n,;' };
+		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
+			{ name: 'a', parserConfig: { ...parserConfig, textSplitter } },
 		]);
 	});
 
@@ -79,6 +133,26 @@ describe('Document: Submit', () => {
 			'The server answered 503: busy. 10 documents are stored, 10 may be stored, 10 were not sent',
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
+	});
+
+	it('says that nothing is stored in a knowledgebase the server does not know', async () => {
+		const knowledgebaseId = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
+		const { error } = await submit({ ...BY_NAME, knowledgebaseId }, { items: rows(3) });
+		expect(error?.message).toBe(
+			'The server answered 404: The requested record was not found. 0 documents are stored, 3 are not stored',
+		);
+		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
+	});
+
+	it('says that the ID of a knowledgebase is no UUID, having tried it once', async () => {
+		const { error } = await submit(
+			{ ...BY_NAME, knowledgebaseId: 'manuals', documentKey: '={{ $json.name }}' },
+			{ items: rows(3) },
+		);
+		expect(error?.message).toBe(
+			'The server answered 500: Internal server error. The ID of the knowledgebase, "manuals", is not a UUID, which Xpert AI servers answer this way. 0 documents are stored, 3 are not stored',
+		);
+		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
 	});
 
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {

@@ -21,22 +21,27 @@ describe('ids derived from a key', () => {
 		expect(storedNames()).toEqual(column(withPaths(5, 'new'), 'name'));
 	});
 
-	it('belong to the pages too', async () => {
-		const items = withPaths(1).map(({ json }) => ({
-			json: { ...json, pages: [{ pageContent: 'one' }, { pageContent: 'two' }] },
-		}));
-		const pageIds = () =>
-			fixture.sandbox.requests
-				.of('E3')
-				.map(({ body }) => (body as Array<{ pages: object[] }>)[0]?.pages);
-		await submit(byPath, { items });
-		await submit(byPath, { items });
-		const [first, second] = pageIds();
-		expect(first).toEqual([
-			{ pageContent: 'one', id: expect.any(String) },
-			{ pageContent: 'two', id: expect.any(String) },
+	it('belong to the document alone: its pages are sent as they are, and replaced', async () => {
+		const sent = async (words: string[]) => {
+			const items = withPaths(1).map(({ json }) => ({
+				json: { ...json, pages: words.map((pageContent) => ({ pageContent })) },
+			}));
+			await submit(byPath, { items });
+			return fixture.sandbox.requests.of('E3').at(-1)?.body;
+		};
+		await sent(['one', 'two']);
+		expect(await sent(['one', 'changed'])).toEqual([
+			expect.objectContaining({ pages: [{ pageContent: 'one' }, { pageContent: 'changed' }] }),
 		]);
-		expect(second).toEqual(first);
+	});
+
+	it('are sent as they are where pages bring their own, which is said', async () => {
+		const items = withPaths(1).map(({ json }) => ({
+			json: { ...json, pages: [{ id: derivedId('kb', 'p'), pageContent: 'one' }] },
+		}));
+		expect(hintsOf(await submit(byPath, { items }))).toContain(
+			'1 document has pages or chunks with IDs: on Xpert, one that changes is lost.',
+		);
 	});
 
 	it('come from a field of each document in JSON or a file', async () => {

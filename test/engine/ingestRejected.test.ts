@@ -87,6 +87,15 @@ describe('a document the server rejects', () => {
 	});
 });
 
+it('a document whose chunks changed is told what to do instead', async () => {
+	fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: {} });
+	const items = rows(1, () => ({ chunks: [{ pageContent: 'changed' }] }));
+	const { error } = await submit(withIds, { items });
+	expect(error?.message).toBe(
+		'The server answered 400: it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl. 0 documents are stored, 1 is not stored',
+	);
+});
+
 describe('a server that is busy', () => {
 	const secondBatch = { endpoint: 'E3', nth: [2, 3] };
 
@@ -132,10 +141,10 @@ describe('a server that is busy', () => {
 		expect(storedNames()).toEqual(namesBut(30, []));
 	});
 
-	it('is given up after Max Tries', async () => {
+	it('is given up when the time for retries is over', async () => {
 		fixture.sandbox.faults.add(busyFor(0, 429, secondBatch));
 		const { error } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, maxTries: 2 } },
+			{ ...BY_NAME, options: { batchSize: 10, retryMinutes: 0 } },
 			{ items: rows(30) },
 		);
 		expect(error?.message).toMatch(

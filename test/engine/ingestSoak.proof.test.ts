@@ -43,7 +43,7 @@ async function soak(seed: number, parameters: INodeParameters, options: INodePar
 		{
 			bodyMode: 'file',
 			...parameters,
-			options: { batchSize: 400, maxTries: 20, ...options },
+			options: { batchSize: 400, ...options },
 		},
 		{ items: [await file(text)], onError: 'continueErrorOutput' },
 	);

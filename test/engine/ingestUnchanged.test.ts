@@ -87,7 +87,7 @@ describe('a second run with Skip Unchanged', () => {
 	it('sends a document again whose replacement may or may not be stored', async () => {
 		await submit(skip, { items: documents(1) });
 		fixture.sandbox.faults.add({ endpoint: 'E3', times: 1, do: 'drop', when: 'after' });
-		const once = { ...skip, options: { ...skip.options, maxTries: 1 } };
+		const once = { ...skip, options: { ...skip.options, retryMinutes: 0 } };
 		await submit(once, { items: documents(1, { 0: 'new' }), onError: 'continueRegularOutput' });
 		sentNames();
 		await submit(skip, { items: documents(1) });

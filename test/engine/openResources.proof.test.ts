@@ -24,7 +24,7 @@ function active() {
 
 /** What ends the operations that wait soon. */
 const SOON: Record<string, INodeParameters> = {
-	E3: { maxTries: 2 },
+	E3: { retryMinutes: 0.02 },
 	E4: { deadlineMinutes: 0.05 },
 };
 

@@ -1,7 +1,5 @@
 import { createHash } from 'crypto';
 
-import type { DocumentRecord } from '../payloads/document';
-
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Namespace of knowledgebases whose own id is no UUID; made once for this package. */
@@ -43,19 +41,4 @@ export function derivedId(knowledgebaseId: string, key: string): string {
 		? knowledgebaseId
 		: uuidV5(KNOWLEDGEBASES, knowledgebaseId);
 	return uuidV5(namespace, key);
-}
-
-/**
- * The document under an id; pages and chunks without one get ids of their own from it and their place,
- * so that sending the document again replaces them as well.
- */
-export function withId(document: DocumentRecord, id: string): DocumentRecord {
-	const placed = <Part extends { id?: string | null }>(parts: Part[], kind: string): Part[] =>
-		parts.map((part, index) => (part.id ? part : { ...part, id: uuidV5(id, `${kind}:${index}`) }));
-	return {
-		...document,
-		id,
-		...(document.pages ? { pages: placed(document.pages, 'page') } : {}),
-		...(document.chunks ? { chunks: placed(document.chunks, 'chunk') } : {}),
-	};
 }

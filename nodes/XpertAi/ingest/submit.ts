@@ -1,9 +1,10 @@
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
-import { certainlyNotDone } from '../transport/retryPolicy';
+import { certainlyNotDone, isTransient } from '../transport/retryPolicy';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Prepared } from './batches';
@@ -30,6 +31,11 @@ export interface Submission<Origin> {
 	concurrency: number;
 	/** Whether a batch without ids may be cut up to find the documents the server rejects. */
 	isolateWithoutIds: boolean;
+	/**
+	 * Whether a failure is about the knowledgebase and not about a document: then nothing of the batch is
+	 * stored, and cutting it up leads nowhere. Not asked any more once something was stored.
+	 */
+	noKnowledgebase: (failure: Failure) => boolean;
 	send: Send;
 	/** The request (E3) that carries a batch. */
 	request: (body: string) => ApiRequest;
@@ -92,6 +98,9 @@ class Submitter<Origin> {
 	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
 	private knowledgebaseMissing = false;
 
+	/** Set while the server has not come back within the time for retries: further batches are tried once each. */
+	private givenUp = false;
+
 	constructor(private readonly submission: Submission<Origin>) {}
 
 	async run(): Promise<SubmissionCounts> {
@@ -132,15 +141,8 @@ class Submitter<Origin> {
 	 */
 	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
 		const { batch, number, attempts } = attempted;
-		const { send, request, retryLimits, clock, signal, isolateWithoutIds } = this.submission;
 		const repeatable = batch.every(({ id }) => id !== undefined);
-		const result = await sendWithRetries(send, {
-			request: request(batchBody(batch)),
-			limits: retryLimits,
-			repeatable,
-			clock,
-			signal,
-		});
+		const result = await this.send(batch, repeatable);
 		const { outcome } = result;
 		const tried = attempts + result.attempts;
 		this.counts.requests += result.attempts;
@@ -157,7 +159,8 @@ class Submitter<Origin> {
 			mayBeDone: attempted.mayBeDone || result.mayBeDone,
 			partlyDone: attempted.partlyDone || PARTIAL_STATUS.has(failure.status ?? 0),
 		};
-		if (batch.length > 1 && this.maySplit(failure, repeatable || isolateWithoutIds)) {
+		const allowed = repeatable || this.submission.isolateWithoutIds;
+		if (batch.length > 1 && this.maySplit(attempted, failure, allowed)) {
 			this.counts.splits += 1;
 			const [first, second] = halves(batch);
 			const failed = await this.settle({ ...now, batch: first });
@@ -167,12 +170,43 @@ class Submitter<Origin> {
 		return failure;
 	}
 
+	/** Sends a batch with the retry policy; only once where the server was waited for in vain before. */
+	private async send(batch: Array<Prepared<Origin>>, repeatable: boolean): Promise<RetriedOutcome> {
+		const { send, request, retryLimits, clock, signal } = this.submission;
+		const result = await sendWithRetries(send, {
+			request: request(batchBody(batch)),
+			limits: this.givenUp ? { ...retryLimits, maxTries: 1 } : retryLimits,
+			repeatable,
+			clock,
+			signal,
+		});
+		const { outcome } = result;
+		if (outcome.ok || !isTransient(outcome.failure)) this.givenUp = false;
+		else if (repeatable || certainlyNotDone(outcome.failure)) this.givenUp = true;
+		return result;
+	}
+
 	/** 413 stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
-	private maySplit({ kind, status }: Failure, allowed: boolean): boolean {
+	private maySplit(attempted: Attempted<Origin>, failure: Failure, allowed: boolean): boolean {
+		const { kind, status } = failure;
 		if (kind !== 'status' || status === undefined) return false;
 		if (status === 413) return true;
+		if (this.storesNothing(attempted, failure)) return false;
 		if (status === 404 && this.knowledgebaseMissing && !this.storedAny) return false;
 		return allowed && PARTIAL_STATUS.has(status);
+	}
+
+	/**
+	 * Whether a failure says that no document of the batch is stored: servers look the knowledgebase up
+	 * first, and 404 is about it where no document names a record of its own.
+	 */
+	private storesNothing(
+		{ batch, mayBeDone, partlyDone }: Attempted<Origin>,
+		failure: Failure,
+	): boolean {
+		if (mayBeDone || partlyDone) return false;
+		if (!this.storedAny && this.submission.noKnowledgebase(failure)) return true;
+		return failure.status === 404 && !batch.some(namesFile);
 	}
 
 	private reportStored(
@@ -196,11 +230,17 @@ class Submitter<Origin> {
 
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure): void {
 		const { batch, number, attempts } = attempted;
-		const outcome = mayBeStored(attempted, failure) ? 'unknown' : 'rejected';
+		const may = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
+		const outcome = may ? 'unknown' : 'rejected';
 		for (const document of batch) {
 			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
 		}
 	}
+}
+
+/** Whether a document names an uploaded file, which may be missing; a text that holds this has its quotes escaped. */
+function namesFile({ json }: Prepared<unknown>): boolean {
+	return /"storageFileId":\s*"/.test(json);
 }
 
 /** Whether the server may hold documents of a batch that failed for good. */

@@ -18,6 +18,13 @@ export function documentFieldName(id: string): string {
 		.replace(/\bUrl\b/g, 'URL');
 }
 
+/** What a user must know of a field to fill it in; the mapper shows nothing but its name. */
+const NOTES: Record<string, string> = {
+	folder: 'not used by Xpert AI servers',
+	parserConfig: 'JSON with chunkSize, chunkOverlap, delimiter',
+	filePath: "on the server's own disk",
+};
+
 /**
  * The fields of a document for the resource mapper, read off the schema of the contract, so that
  * columns with the same names are mapped by themselves.
@@ -31,7 +38,7 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 	const type = documentFieldType(schema);
 	return {
 		id,
-		displayName: documentFieldName(id),
+		displayName: NOTES[id] ? `${documentFieldName(id)} (${NOTES[id]})` : documentFieldName(id),
 		required: false,
 		defaultMatch: false,
 		display: true,

@@ -112,7 +112,7 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 			bodyMode: 'json',
 			jsonBody: JSON.stringify(documents),
 			documentIdMode: kind === 'withIds' ? 'field' : 'server',
-			options: { maxTries: 2 },
+			options: { retryMinutes: 0.05 },
 		},
 		answer: JSON.stringify(documents),
 	};

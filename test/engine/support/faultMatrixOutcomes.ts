@@ -6,7 +6,10 @@ import type { Trial } from './faultMatrixTrials';
 /** What is known of a trial, in the words of the promise. */
 export function outcomeOf({ cell, onError, result }: Trial) {
 	const { operation } = cell;
-	const trial = { operation: operation.name, requests: cell.arrivals + cell.misses };
+	const sent = cell.arrivals + cell.misses;
+	const several = expected(cell.fault, operation.kind, cell.lasting).requests === 'several';
+	const requests = several && sent > 1 ? 'several' : sent;
+	const trial = { operation: operation.name, requests };
 	if (onError) {
 		const errors = result.outputs[1] ?? [];
 		return {

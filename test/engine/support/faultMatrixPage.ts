@@ -47,7 +47,7 @@ const LEGEND: Array<[Reaction, string]> = [
 	],
 	[
 		'sends again',
-		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ up to _Max Tries_; _Run and Wait_ up to 5 tries. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done.',
+		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ as long as _Retry for (Minutes)_ says, ten minutes at first; _Run and Wait_ up to 5 tries. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done.',
 	],
 	[
 		'sends again (?)',
@@ -68,8 +68,8 @@ const LEGEND: Array<[Reaction, string]> = [
 ];
 
 const OUTRO = `
-Waits grow from half a second to half a minute, with chance in them. _Max Tries_ and _Retry for (Minutes)_ of
-_Submit_ limit them. A Retry-After that goes beyond the time for tries ends them at once, and the item says how
+Waits grow from half a second to half a minute, with chance in them. _Retry for (Minutes)_ of _Submit_ limits
+them. A Retry-After that goes beyond the time for tries ends them at once, and the item says how
 long the server asks to wait.
 
 ## Very large answers

@@ -17,7 +17,7 @@ export type Reaction =
 export interface Expectation {
 	succeeds: boolean;
 	/** Requests of the operation, or tries to connect. */
-	requests: number;
+	requests: number | 'several';
 	message: string;
 	/** For Submit: whether the documents may be stored although it failed. */
 	mayBeStored: boolean;
@@ -34,16 +34,14 @@ const RUN_TRIES = 5;
 /** Tries of a request that stands alone. */
 const SINGLE_TRIES = 3;
 
-/** Tries of a batch, as the operations of the matrix set Max Tries. */
-const BATCH_TRIES = 2;
-
-const TRIES: Record<Kind, number> = {
+const TRIES: Record<Kind, number | 'several'> = {
 	write: SINGLE_TRIES,
 	update: SINGLE_TRIES,
 	read: SINGLE_TRIES,
 	upload: SINGLE_TRIES,
-	withIds: BATCH_TRIES,
-	withoutIds: BATCH_TRIES,
+	// As many as fit into Retry for (Minutes).
+	withIds: 'several',
+	withoutIds: 'several',
 	run: RUN_TRIES,
 };
 
@@ -83,7 +81,8 @@ const ROWS: Record<string, Row> = {
 	'400': rejected(400),
 	'401': finished(401),
 	'403': finished(403),
-	'404': rejected(404),
+	// No document of the matrix names a file that could be missing: it is the knowledgebase.
+	'404': finished(404),
 	'408': doubtful(said(408)),
 	'409': finished(409),
 	'413': row(said(413), 'fails', 'fails', 'sends halves', 'sends halves', 'fails'),

@@ -12,7 +12,7 @@ import type { CallReport, NetworkRun } from './networkRun';
 const STEERING = /_proxy$|^N8N_|^NODE_/i;
 
 /** Options that make a lasting fault end soon. */
-const SOON: Record<string, INodeParameters> = { E3: { maxTries: 2 } };
+const SOON: Record<string, INodeParameters> = { E3: { retryMinutes: 0.02 } };
 
 /** Servers answer Copy with 400, "not yet implemented". */
 const REFUSED_BY_SERVER = 'E10';

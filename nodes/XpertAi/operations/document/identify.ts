@@ -6,11 +6,12 @@ import { z } from 'zod';
 import { badInput, checkInput, quoted } from '../../execution/badInput';
 import { readText } from '../../execution/readFields';
 import type { ItemReader } from '../../execution/readFields';
-import { derivedId, isUuid, withId } from '../../ingest/identity';
+import { derivedId, isUuid } from '../../ingest/identity';
 import type { DocumentRecord } from '../../payloads/document';
 
 /**
- * Gives a document the id it is kept under.
+ * Gives a document the id it is kept under. Its pages and chunks get none: on Xpert, one that comes again
+ * with its id and another content loses its document (service behaviour).
  *
  * @param place where the document stands, for messages, if the item has more than this one
  */
@@ -34,8 +35,7 @@ export function identifier(
 			return (document) => omit(document, 'id');
 		case 'field':
 			return (document, place) => {
-				if (typeof document.id === 'string' && isUuid(document.id))
-					return withId(document, document.id);
+				if (typeof document.id === 'string' && isUuid(document.id)) return document;
 				const subject = place ? `${place}: the document's ID` : "The document's ID";
 				throw badInput(source, subject, UUID_DEMAND, document.id ?? '');
 			};
@@ -65,25 +65,19 @@ function derivedIdentifier(
 ): Identify {
 	const { context, itemIndex } = reader;
 	const source = { node: context.getNode(), itemIndex };
-	if (!hasKey(reader, fromFields)) return withPartIds;
+	if (!hasKey(reader, fromFields)) return (document) => document;
 	const given = fromFields
 		? readText(reader, 'documentKey', 'Document Key')
 		: readText(reader, 'documentKeyField', 'Key Field');
 	return (document, place) => {
 		const key: unknown = fromFields ? given : ownValue(document, given);
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
-			return withId(document, derivedId(knowledgebaseId, String(key)));
+			return { ...document, id: derivedId(knowledgebaseId, String(key)) };
 		}
 		if (fromFields) throw badInput(source, '"Document Key"', 'must not be empty');
 		const subject = place ? `${place}: "Key Field"` : '"Key Field"';
 		throw badInput(source, subject, `names ${quoted(given)}, which this document does not have`);
 	};
-}
-
-/** A document that brings a UUID can be sent again, and so must its pages and chunks. */
-function withPartIds(document: DocumentRecord): DocumentRecord {
-	const { id } = document;
-	return typeof id === 'string' && isUuid(id) ? withId(document, id) : document;
 }
 
 /** The value at a path of the document's own keys; `constructor.name` is none of them. */

@@ -1,11 +1,11 @@
-import pick from 'lodash/pick';
 import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { errorItem } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
 import type { Prepared } from '../../ingest/batches';
-import type { ProcessingStatus } from '../../ingest/processing';
+import { processingWord } from '../../ingest/processing';
+import type { ProcessingStatus, ProcessingWord } from '../../ingest/processing';
 import type { DocumentOutcome } from '../../ingest/submit';
 import { isJsonObject } from '../../transport/answer';
 import { toNodeApiError } from '../../transport/failure';
@@ -56,13 +56,16 @@ export function flawItem(flaw: ItemError, itemIndex: number): INodeExecutionData
 	return errorItem(flaw, itemIndex, { outcome: 'rejected' });
 }
 
-/** Why the server has given a document up; `undefined` when it has not. */
+const FLAWS: Partial<Record<ProcessingWord, string>> = {
+	error: 'could not be processed',
+	cancel: 'was stored, but its processing was cancelled',
+	none: 'is stored, but not being processed',
+};
+
+/** Why the server has given a document up, or has not begun; `undefined` when it has done neither. */
 export function processingFlaw(ended: ProcessingStatus | undefined): string | undefined {
-	if (ended?.status !== 'error' && ended?.status !== 'cancel') return undefined;
-	const { status, processMsg } = ended;
-	const what =
-		status === 'error' ? 'could not be processed' : 'was stored, but its processing was cancelled';
-	return `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
+	const what = ended && FLAWS[processingWord(ended)];
+	return what && `The document ${what}${ended.processMsg ? `: ${ended.processMsg}` : ''}`;
 }
 
 /**
@@ -77,13 +80,15 @@ export function processedItem(
 	status: ProcessingStatus | undefined,
 	flaw: string | undefined,
 ): INodeExecutionData {
-	const facts = status && { processing: pick(status, ['status', 'progress', 'processMsg']) };
+	const facts: IDataObject = { processing: processingWord(status) };
+	if (status?.processMsg) facts.processMsg = status.processMsg;
 	if (flaw === undefined) return { ...item, json: { ...item.json, ...facts } };
 	const itemIndex = itemOf(item);
 	const error = new NodeOperationError(context.getNode(), flaw, { itemIndex });
 	error.message = flaw;
-	const { id, name } = item.json;
-	return errorItem(error, itemIndex, { name, outcome: 'stored', id, ...facts });
+	const { id, name, outcome } = item.json;
+	const known = outcome === 'unchanged' ? outcome : 'stored';
+	return errorItem(error, itemIndex, { name, outcome: known, id, ...facts });
 }
 
 function itemOf({ pairedItem }: INodeExecutionData): number {

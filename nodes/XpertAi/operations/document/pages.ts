@@ -12,7 +12,7 @@ const contentField: INodeProperties = {
 	description: 'The text itself',
 };
 
-const optionalFields: INodeProperties[] = [
+const optionalFields = (one: string): INodeProperties[] => [
 	{
 		displayName: 'Created At',
 		name: 'createdAt',
@@ -33,7 +33,7 @@ const optionalFields: INodeProperties[] = [
 		name: 'id',
 		type: 'string',
 		default: '',
-		description: 'ID of its own; the server makes one when it is left out',
+		description: `Best left out: on Xpert AI servers, a ${one} that comes again with the same ID and other content is lost from its document`,
 	},
 	{
 		displayName: 'Metadata',
@@ -80,8 +80,8 @@ function listField(
 	description: string,
 	one: string,
 ): INodeProperties {
-	const optional =
-		name === 'chunks' ? sortBy([...optionalFields, parentField], 'displayName') : optionalFields;
+	const common = optionalFields(one.toLowerCase());
+	const optional = name === 'chunks' ? sortBy([...common, parentField], 'displayName') : common;
 	return {
 		displayName,
 		name,
@@ -107,6 +107,6 @@ export const pagesField = listField('pages', 'Pages', 'Text of the document page
 export const chunksField = listField(
 	'chunks',
 	'Chunks',
-	'Text of the document cut for the search',
+	'Text of the document cut for the search. On Xpert AI servers, a document whose chunks changed cannot be sent again.',
 	'Chunk',
 );

@@ -1,73 +1,61 @@
-import { processDocuments } from '../../ingest/processing';
+import { processDocuments, processingWord } from '../../ingest/processing';
 import type { ProcessingResult } from '../../ingest/processing';
+import type { Fingerprints } from '../../ingest/fingerprints';
 import { counted } from '../../ingest/summary';
 import type { Clock } from '../../transport/clock';
 import { failureMessage } from '../../transport/failure';
 import type { Failure } from '../../transport/failure';
-import { buildPath } from '../../transport/request';
-import { sendWithRetries } from '../../transport/sendWithRetries';
 import type { OperationContext } from '../operation';
 import { processedItem, processingFlaw } from './outputs';
+import { processingRoutes } from './processingRoutes';
 import type { SubmitSettings } from './settings';
-import { forgetStored } from './storedState';
+import type { StoredState } from './storedState';
 import type { SubmitReport } from './submitReport';
 
 /**
- * Starts the processing of the documents stored in this run and puts its end into their items (Process
- * After Storing, Wait Until Processed). Documents stay stored whatever comes of it.
+ * Starts the processing of the documents stored in this run, follows those that an earlier run has started,
+ * and puts the end into their items (Process After Storing, Wait Until Processed). Documents stay stored
+ * whatever comes of it.
  *
+ * @param state what the next run is to know, where it is to know anything
  * @returns notes for the user about what could not be done
  */
 export async function processStored(
-	{ context, send }: OperationContext,
+	operation: OperationContext,
 	settings: SubmitSettings,
 	report: SubmitReport,
 	clock: Clock,
+	state?: StoredState,
 ): Promise<string[]> {
 	if (!settings.process) return [];
 	const notes: string[] = [];
-	const signal = context.getExecutionCancelSignal();
+	let unfinished = 0;
 	for (const [knowledgebaseId, stored] of report.stored) {
-		const ids = [...new Set(stored.map(({ id }) => id))];
-		const result = await processDocuments({
-			ids,
-			startPath: buildPath('/knowledges/{knowledgebaseId}/process', { knowledgebaseId }),
-			statusPath: (ids) =>
-				buildPath('/knowledges/{knowledgebaseId}/status?ids={ids}', {
-					knowledgebaseId,
-					ids: ids.join(','),
-				}),
-			send: async (request) => {
-				const { retryLimits: limits, timeoutMs } = settings;
-				const retried = {
-					request: { ...request, timeoutMs },
-					limits,
-					repeatable: true,
-					clock,
-					signal,
-				};
-				return (await sendWithRetries(send, retried)).outcome;
-			},
-			waitMs: settings.waitMs,
-			clock,
-			signal,
-		});
+		const idsOf = (running: boolean) =>
+			stored.filter((one) => running === (one.running === true)).map(({ id }) => id);
+		const ids = [...new Set(idsOf(false))];
+		const routes = processingRoutes(operation, settings, knowledgebaseId, clock);
+		const { waitMs } = settings;
+		const result = await processDocuments({ ids, running: idsOf(true), waitMs }, routes);
 		const { statuses, failure, timedOut } = result;
-		const flaws = flawsOf(ids, result);
-		if (settings.skipUnchanged) forgetStored(context, knowledgebaseId, [...flaws.keys()]);
-		const started = ids.every((id) => statuses.has(id));
-		if (failure) notes.push(processingNote(failure, started));
-		if (timedOut)
-			notes.push('Some documents were still being processed when Wait for Processing ended.');
+		if (failure)
+			notes.push(
+				processingNote(
+					failure,
+					ids.every((id) => statuses.has(id)),
+				),
+			);
+		if (timedOut) unfinished += countRunning(result);
+		remember(await state?.of(knowledgebaseId), new Set(stored.map(({ id }) => id)), result);
 		for (const { id, position } of stored) {
-			const [item, status] = [report.items[position], statuses.get(id)];
-			const flaw = flaws.get(id);
-			if (item) report.items[position] = processedItem(context, item, status, flaw);
-			if (flaw === undefined) continue;
-			report.processingFailed += 1;
-			report.summary.addUnprocessed(id, flaw);
+			const item = report.items[position];
+			const flaw = flawOf(id, result);
+			if (item)
+				report.items[position] = processedItem(operation.context, item, statuses.get(id), flaw);
+			if (flaw !== undefined) report.addUnprocessed(id, flaw);
 		}
 	}
+	if (unfinished > 0) notes.push(unfinishedNote(unfinished, state !== undefined));
 	if (report.processingFailed > 0) {
 		const documents = counted(report.processingFailed, 'document is', 'documents are');
 		notes.push(`${documents} stored but not processed.`);
@@ -75,14 +63,23 @@ export async function processStored(
 	return notes;
 }
 
-/** The documents that are not processed, each with the reason. */
-function flawsOf(ids: string[], result: ProcessingResult): Map<string, string> {
-	return new Map(
-		ids.flatMap((id): Array<[string, string]> => {
-			const flaw = flawOf(id, result);
-			return flaw === undefined ? [] : [[id, flaw]];
-		}),
-	);
+/** Tells the next run which documents are done; it asks for the status of the others before it sends them again. */
+function remember(
+	memory: Fingerprints | undefined,
+	ids: Set<string>,
+	{ statuses, failure }: ProcessingResult,
+): void {
+	if (!memory) return;
+	for (const id of ids) {
+		const status = statuses.get(id);
+		const word = processingWord(status);
+		if (word === 'finish' || hasNoRoute(failure)) memory.settle(id);
+		else if (status && word !== 'running') memory.forget(id);
+	}
+}
+
+function countRunning({ statuses }: ProcessingResult): number {
+	return [...statuses.values()].filter((status) => processingWord(status) === 'running').length;
 }
 
 /** Why a stored document is not processed: the server gave it up, or did not start on it. */
@@ -102,4 +99,10 @@ function processingNote(failure: Failure, started: boolean): string {
 		return 'The documents are stored, but this server has no route to process them.';
 	const what = started ? 'followed' : 'started';
 	return `The documents are stored, but their processing could not be ${what}. ${failureMessage(failure)}.`;
+}
+
+function unfinishedNote(count: number, remembered: boolean): string {
+	const documents = counted(count, 'document was', 'documents were');
+	const next = remembered ? '; the next run asks how they ended' : '';
+	return `${documents} still being processed when the wait ended${next}.`;
 }

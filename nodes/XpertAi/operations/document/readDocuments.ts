@@ -1,4 +1,4 @@
-import isNull from 'lodash/isNull';
+import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
@@ -15,6 +15,8 @@ import type { DocumentRecord } from '../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../pickers/documentFields';
 import { isJsonObject } from '../../transport/answer';
 import { parserConfigField } from '../shared/parserConfig';
+import { mapColumns } from './columns';
+import type { MappedColumns } from './columns';
 import { chunksField, pagesField } from './pages';
 import { textOptions } from './submitFields';
 
@@ -43,23 +45,36 @@ export const DOCUMENT_NAMES = {
 	labels: FIELD_NAMES,
 };
 
+/** What the making of documents from fields may be told, and tells. */
+interface Making {
+	/** What is done to a document before it is checked. */
+	prepared?: (document: unknown) => unknown;
+	/** Gathers the columns that match no field of a document. */
+	unusedColumns?: Set<string>;
+}
+
 /**
  * The document an item's fields make.
  *
- * @param prepared what is done to it before it is checked
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function documentFromFields(
 	reader: ItemReader,
-	prepared: (document: unknown) => unknown = (made) => made,
+	{ prepared = (made) => made, unusedColumns }: Making = {},
 ): DocumentRecord {
 	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
-	const mapped = mappedColumns(reader);
+	const { fields: mapped, text, unused } = mappedColumns(reader);
 	const typed = readFields(reader, [pagesField, chunksField]);
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
-	const { storeAs, parts } = textParts(reader);
+	const takesColumn = text && !mapped.pages && !mapped.chunks && !saysText(reader);
+	const { storeAs, parts } = textParts(
+		reader,
+		takesColumn ? text.value : readText(reader, 'text', 'Text'),
+	);
 	addParts(mapped, storeAs, parts);
+	if (text && !takesColumn) unused.push(text.column);
+	for (const name of unused) unusedColumns?.add(name);
 	const made = prepared(mapped);
 	if (isDocument(made)) return made;
 	return checkInput(document, made, { ...source, ...DOCUMENT_NAMES });
@@ -71,18 +86,24 @@ function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown)
 	mapped[list] = [...(Array.isArray(already) ? already : []), ...parts];
 }
 
-/** Columns with the names of document fields, or the fields mapped by hand. */
-function mappedColumns(reader: ItemReader): IDataObject {
+/** Columns that match document fields by their names, or the fields mapped by hand. */
+function mappedColumns(reader: ItemReader): MappedColumns {
 	const { context, itemIndex } = reader;
 	const mapper: unknown = context.getNodeParameter('documentFields', itemIndex, {});
 	const { mappingMode, value } = isJsonObject(mapper) ? mapper : {};
-	const automatic = mappingMode === 'autoMapInputData';
-	const columns = automatic ? context.getInputData()[itemIndex]?.json : value;
-	const known = omitBy(
-		isJsonObject(columns) ? columns : {},
-		(column, name) => column === undefined || column === '' || !Object.hasOwn(document.shape, name),
+	if (mappingMode === 'autoMapInputData') {
+		const columns = mapColumns(context.getInputData()[itemIndex]?.json ?? {});
+		return { ...columns, fields: withTypes(reader, columns.fields) };
+	}
+	const filled = omitBy(
+		isJsonObject(value) ? value : {},
+		(column, name) => column === '' || isNil(column) || !Object.hasOwn(document.shape, name),
 	);
-	const filled = automatic ? known : omitBy(known, isNull);
+	return { fields: withTypes(reader, filled), unused: [] };
+}
+
+/** The values as their fields take them. */
+function withTypes(reader: ItemReader, filled: IDataObject): IDataObject {
 	for (const name of Object.keys(filled))
 		filled[name] = columnValue(name, filled[name]) as IDataObject[string];
 	for (const name of JSON_FIELDS) {
@@ -102,12 +123,20 @@ function columnValue(name: string, column: unknown): unknown {
 	return typedValue(type, column);
 }
 
-function textParts(reader: ItemReader): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {
+/** Whether Text says itself what the text is, be it nothing. */
+function saysText({ context }: ItemReader): boolean {
+	const { text } = context.getNode().parameters;
+	return typeof text === 'string' && text !== '';
+}
+
+function textParts(
+	reader: ItemReader,
+	whole: string,
+): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {
 	const { context, itemIndex } = reader;
 	const options: unknown = context.getNodeParameter('textOptions', itemIndex, {});
 	const given = isJsonObject(options) ? options : {};
 	const storeAs = given.storeAs === 'chunks' ? 'chunks' : 'pages';
-	const whole = readText(reader, 'text', 'Text');
 	if (whole === '') return { storeAs, parts: [] };
 	const parts =
 		given.chunkSize === undefined ? [whole] : cutText(whole, readCutOptions(reader, given));

@@ -45,10 +45,7 @@ export function readSettings(reader: ItemReader): SubmitSettings {
 			maxCount: number('batchSize', wholeFrom1),
 			maxBytes: number('batchMegabytes', z.number().positive().max(50)) * MEGABYTE,
 		},
-		retryLimits: {
-			maxTries: number('maxTries', wholeFrom1),
-			maxElapsedMs: number('retryMinutes', z.number().min(0)) * MINUTE_MS,
-		},
+		retryLimits: retriesFor(number('retryMinutes', z.number().min(0))),
 		concurrency: number('concurrency', wholeFrom1.max(20)),
 		timeoutMs: number('timeout', timeoutSeconds) * 1000,
 		isolateWithoutIds: on('isolateWithoutIds'),
@@ -61,4 +58,9 @@ export function readSettings(reader: ItemReader): SubmitSettings {
 		summaryOnly: context.getNodeParameter('output', itemIndex, 'documents') === 'summary',
 		simplify: readSimplify(reader),
 	};
+}
+
+/** Time is the only limit: how often a server that restarts is asked meanwhile says nothing about it. */
+function retriesFor(minutes: number): RetryLimits {
+	return { maxTries: minutes === 0 ? 1 : Infinity, maxElapsedMs: minutes * MINUTE_MS };
 }

@@ -1,3 +1,5 @@
+import isEmpty from 'lodash/isEmpty';
+
 import { badInput, checkInput, jsonText } from '../../execution/badInput';
 import { asNodeError } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
@@ -7,6 +9,7 @@ import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
 import { isUuid } from '../../ingest/identity';
 import { jsonRecords } from '../../ingest/jsonRecords';
+import { withTextSplitter } from '../../ingest/textSplitter';
 import { document, documentList, isDocument } from '../../payloads/document';
 import type { DocumentRecord } from '../../payloads/document';
 import { isJsonObject } from '../../transport/answer';
@@ -40,17 +43,47 @@ export function readKnowledgebaseId(reader: ItemReader): string {
 /**
  * The documents of one item that is no file, each under its id.
  *
+ * @param unusedColumns gathers the columns that match no field of a document
  * @throws NodeOperationError when the item cannot be read
  */
-export function itemDocuments(reader: ItemReader, knowledgebaseId: string): DocumentRecord[] {
+export function itemDocuments(
+	reader: ItemReader,
+	knowledgebaseId: string,
+	unusedColumns: Set<string>,
+): DocumentRecord[] {
 	const mode = reader.context.getNodeParameter('bodyMode', reader.itemIndex, 'fields');
 	const fromFields = mode !== 'json';
 	const identify = identifier(reader, knowledgebaseId, fromFields);
 	const prepared = idPreparation(reader, fromFields);
-	if (fromFields) return [identify(documentFromFields(reader, prepared))];
+	if (fromFields) {
+		const made = identify(documentFromFields(reader, { prepared, unusedColumns }));
+		if (isEmptyDocument(made)) throw emptyDocument(reader);
+		return [withTextSplitter(made)];
+	}
 	const found = readJsonBody(reader, documentList(prepared));
-	return found.map((one, index) =>
-		identify(one, found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined),
+	return found.map((one, index) => {
+		const place = found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined;
+		return withTextSplitter(identify(one, place));
+	});
+}
+
+/** Nothing was mapped to it: without any of these the server keeps a row that means nothing. */
+function isEmptyDocument(record: DocumentRecord): boolean {
+	const { name, pages, chunks, storageFileId, fileUrl, filePath } = record;
+	if ([name, pages, chunks, storageFileId, fileUrl, filePath].some((value) => !isEmpty(value)))
+		return false;
+	// On Xpert, a document with nothing but its ID is taken out of answers, or let into them again, that way.
+	return !(record.id && typeof record.disabled === 'boolean');
+}
+
+function emptyDocument({ context, itemIndex }: ItemReader): ItemError {
+	const source = { node: context.getNode(), itemIndex };
+	const columns = Object.keys(context.getInputData()[itemIndex]?.json ?? {});
+	const has = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
+	return badInput(
+		source,
+		'"Document Fields"',
+		`must give the document a name, a text, a page, a chunk, a file ID or an address${has}`,
 	);
 }
 
@@ -85,7 +118,7 @@ export async function* fileEntries(
 			const checked = isDocument(value)
 				? value
 				: checkInput(document, value, { ...source, parameter: place });
-			const identified = identify(checked, place);
+			const identified = withTextSplitter(identify(checked, place));
 			yield { document: identified, text: documentText(reader, identified) };
 		} catch (caught) {
 			const flaw = asNodeError(context, caught, itemIndex);

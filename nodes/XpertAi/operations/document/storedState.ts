@@ -3,47 +3,38 @@ import type { IDataObject } from 'n8n-workflow';
 import { Fingerprints } from '../../ingest/fingerprints';
 import type { OperationContext } from '../operation';
 
-/** What earlier runs of the node have stored in a knowledgebase. */
-export interface StoredState {
-	fingerprints: Fingerprints;
-	/** Puts the state into the workflow's static data, which n8n saves after a production execution. */
-	save: () => void;
-}
-
 /**
- * Opens the state of a knowledgebase. n8n saves static data only when the execution has ended, so a
- * crash loses what this run recorded, which causes a second sending and nothing worse.
- *
- * @param fresh forget what was stored before
+ * What earlier runs of the node have stored, by knowledgebase. Kept in the workflow's static data, which
+ * n8n saves after a production execution has ended: a crash loses what this run recorded, which causes a
+ * second sending and nothing worse.
  */
-export function storedState(
-	context: OperationContext['context'],
-	knowledgebaseId: string,
-	fresh: boolean,
-): StoredState {
-	const data = context.getWorkflowStaticData('node');
-	const all = (data.fingerprints ?? {}) as IDataObject;
-	const fingerprints = Fingerprints.parse(fresh ? undefined : all[knowledgebaseId]);
-	return {
-		fingerprints,
-		save: () => {
-			data.fingerprints = {
-				...(data.fingerprints as IDataObject),
-				[knowledgebaseId]: fingerprints.serialize(),
-			};
-		},
-	};
-}
+export class StoredState {
+	private readonly opened = new Map<string, Fingerprints>();
 
-/** Has the next run send documents again: what is stored but not processed as asked is not done. */
-export function forgetStored(
-	context: OperationContext['context'],
-	knowledgebaseId: string,
-	ids: string[],
-): void {
-	// Reading and writing the state takes its time where many documents are remembered.
-	if (ids.length === 0) return;
-	const { fingerprints, save } = storedState(context, knowledgebaseId, false);
-	for (const id of ids) fingerprints.forget(id);
-	save();
+	/** @param fresh forget what was stored before */
+	constructor(
+		private readonly context: OperationContext['context'],
+		private readonly fresh: boolean,
+	) {}
+
+	/** Opens the state of a knowledgebase, the same one each time in an execution. */
+	async of(knowledgebaseId: string): Promise<Fingerprints> {
+		const known = this.opened.get(knowledgebaseId);
+		if (known) return known;
+		const kept = this.context.getWorkflowStaticData('node').fingerprints as IDataObject | undefined;
+		const fingerprints = Fingerprints.parse(this.fresh ? undefined : kept?.[knowledgebaseId]);
+		this.opened.set(knowledgebaseId, fingerprints);
+		return fingerprints;
+	}
+
+	/** Keeps what was recorded for the next run. */
+	async save(): Promise<void> {
+		if (this.opened.size === 0) return;
+		const data = this.context.getWorkflowStaticData('node');
+		const recorded = [...this.opened].map(([id, fingerprints]) => [id, fingerprints.serialize()]);
+		data.fingerprints = {
+			...(data.fingerprints as IDataObject),
+			...(Object.fromEntries(recorded) as IDataObject),
+		};
+	}
 }

@@ -1,3 +1,5 @@
+import escapeRegExp from 'lodash/escapeRegExp';
+import truncate from 'lodash/truncate';
 import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
@@ -10,7 +12,7 @@ import type { CodedOperation, OperationContext } from '../operation';
 import { processStored } from './processStored';
 import { readSettings } from './settings';
 import type { SubmitSettings } from './settings';
-import { forgetStored } from './storedState';
+import { StoredState } from './storedState';
 import { submitProperties } from './submitFields';
 import type { SubmitReport } from './submitReport';
 import { SubmitRun } from './submitRun';
@@ -32,14 +34,7 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 	if (context.getInputData().length === 0) return [];
 	const settings = readSettings({ context, itemIndex: 0 });
 	const started = systemClock.now();
-	const run = new SubmitRun(operation, settings, systemClock);
-	await run.run();
-	const { report } = run;
-	if (report.stopError) {
-		forgetUnprocessed(context, settings, report);
-		throw withCounts(report.stopError, report);
-	}
-	const notes = await processStored(operation, settings, report, systemClock);
+	const { report, notes } = await storeAndProcess(operation, settings);
 	if (report.processingFailed > 0 && !mayContinue(context))
 		throw processingError(context, report, notes);
 	const seconds = (systemClock.now() - started) / 1000;
@@ -47,19 +42,21 @@ async function execute({ send, ...given }: OperationContext): Promise<INodeExecu
 	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
 }
 
-/** What a run that stopped has stored is not processed; the next one must not take it for done. */
-function forgetUnprocessed(
-	context: OperationContext['context'],
-	{ skipUnchanged }: SubmitSettings,
-	{ stored }: SubmitReport,
-): void {
-	if (!skipUnchanged) return;
-	for (const [knowledgebaseId, documents] of stored) {
-		forgetStored(
-			context,
-			knowledgebaseId,
-			documents.map(({ id }) => id),
-		);
+/** What is known by the end is kept for the next run, however this one ends. */
+async function storeAndProcess(
+	operation: OperationContext,
+	settings: SubmitSettings,
+): Promise<{ report: SubmitReport; notes: string[] }> {
+	const { skipUnchanged, resendAll } = settings;
+	const state = skipUnchanged ? new StoredState(operation.context, resendAll) : undefined;
+	try {
+		const run = new SubmitRun(operation, settings, systemClock, state);
+		await run.run();
+		const { report } = run;
+		if (report.stopError) throw withCounts(report.stopError, report);
+		return { report, notes: await processStored(operation, settings, report, systemClock, state) };
+	} finally {
+		await state?.save();
 	}
 }
 
@@ -120,6 +117,21 @@ function summaryItem(
 	return { json, pairedItem: context.getInputData().map((_, item) => ({ item })) };
 }
 
+/** How much of a hint, which is short, names columns. */
+const MAX_COLUMNS_LENGTH = 70;
+
+/** Columns that were mapped to nothing, without those an expression of the node names. */
+function unusedColumns(
+	context: OperationContext['context'],
+	{ unusedColumns: unused }: SubmitReport,
+): string[] {
+	if (unused.size === 0) return [];
+	const parameters = JSON.stringify(context.getNode().parameters);
+	return [...unused].filter(
+		(name) => !new RegExp(`json(\\.|\\[\\W{1,2})${escapeRegExp(name)}\\b`).test(parameters),
+	);
+}
+
 function addHints(
 	context: OperationContext['context'],
 	settings: SubmitSettings,
@@ -130,6 +142,15 @@ function addHints(
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
 		messages.push(`${documents} came with the ID of an earlier one and replaced it.`);
+	}
+	const unused = unusedColumns(context, report);
+	if (unused.length > 0) {
+		const columns = truncate(unused.join(', '), { length: MAX_COLUMNS_LENGTH });
+		messages.push(`Columns that match no field of a document: ${columns}`);
+	}
+	if (report.withPartIds > 0) {
+		const documents = counted(report.withPartIds, 'document has', 'documents have');
+		messages.push(`${documents} pages or chunks with IDs: on Xpert, one that changes is lost.`);
 	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
 		messages.push(

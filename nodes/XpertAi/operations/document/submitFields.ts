@@ -29,6 +29,8 @@ const documentFields: INodeProperties = {
 	noDataExpression: true,
 	default: { mappingMode: 'defineBelow', value: null },
 	required: true,
+	description:
+		"What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. Parser Config says how its file is cut: it is sent in the contract's form and as textSplitter, which is what counts on Xpert AI servers; a delimiter that holds a comma cannot be said there.",
 	typeOptions: {
 		resourceMapper: {
 			resourceMapperMethod: 'getDocumentFields',
@@ -91,8 +93,12 @@ export const textOptions: INodeProperties = {
 			name: 'storeAs',
 			type: 'options',
 			options: [
-				{ name: 'Chunks', value: 'chunks' },
-				{ name: 'Pages', value: 'pages' },
+				{
+					name: 'Chunks',
+					value: 'chunks',
+					description: 'On Xpert AI servers, a document whose chunks changed cannot be sent again',
+				},
+				{ name: 'Pages', value: 'pages', description: 'Replaced when the document is sent again' },
 			],
 			default: 'pages',
 			description: 'Whether the text becomes pages or chunks of the document',

@@ -29,14 +29,6 @@ export const submitOptions = optionsField([
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
 	},
 	{
-		displayName: 'Max Tries',
-		name: 'maxTries',
-		type: 'number',
-		typeOptions: { minValue: 1, numberPrecision: 0 },
-		default: 5,
-		description: 'How often to send a request that meets a busy server or a broken connection',
-	},
-	{
 		displayName: 'Process After Storing',
 		name: 'processAfterStoring',
 		type: 'boolean',
@@ -67,7 +59,8 @@ export const submitOptions = optionsField([
 		type: 'number',
 		typeOptions: { minValue: 0 },
 		default: 10,
-		description: 'How long to go on trying to send one request',
+		description:
+			'How long to go on trying when the server is busy or cannot be reached, as while it restarts. With 0, each request is sent once.',
 	},
 	{
 		displayName: 'Skip Unchanged',

@@ -3,13 +3,25 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { mayContinue } from '../../execution/items';
 import type { ItemError } from '../../execution/items';
 import type { Prepared } from '../../ingest/batches';
+import { processingWord } from '../../ingest/processing';
+import type { ProcessingStatus } from '../../ingest/processing';
 import type { DocumentOutcome } from '../../ingest/submit';
 import { Summary } from '../../ingest/summary';
+import type { DocumentRecord } from '../../payloads/document';
 import { toNodeApiError } from '../../transport/failure';
 import type { OperationContext } from '../operation';
-import { flawItem, outcomeItem, unchangedItem } from './outputs';
+import { flawItem, outcomeItem, processedItem, unchangedItem } from './outputs';
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources';
+
+/** A document that is stored in this run, or whose processing an earlier run has started. */
+interface ToProcess {
+	id: string;
+	/** Its place in the output. */
+	position: number;
+	/** Whether its processing is under way already. */
+	running?: true;
+}
 
 /** What became of each document of one execution of Submit, each in its place. */
 export class SubmitReport {
@@ -18,14 +30,20 @@ export class SubmitReport {
 	/** Items by their place in the output; left empty when only a summary is asked for. */
 	readonly items: INodeExecutionData[] = [];
 
-	/** Ids of the documents stored in this run and their place in the output, by knowledgebase. */
-	readonly stored = new Map<string, Array<{ id: string; position: number }>>();
+	/** The documents to be processed, by knowledgebase. */
+	readonly stored = new Map<string, ToProcess[]>();
 
 	/** The first failure with On Error set to Stop; nothing new is sent after it. */
 	stopError?: ItemError;
 
 	/** Documents that came with the id of an earlier one. */
 	replaced = 0;
+
+	/** Columns of input items that match no field of a document (Map Automatically). */
+	readonly unusedColumns = new Set<string>();
+
+	/** Documents whose pages or chunks bring ids. */
+	withPartIds = 0;
 
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
@@ -56,6 +74,12 @@ export class SubmitReport {
 		this.seenIds.add(key);
 	}
 
+	/** Remembers that a document brings pages or chunks with ids, which is seldom meant. */
+	noteParts({ pages, chunks }: DocumentRecord): void {
+		const hasId = ({ id }: { id?: string | null }) => Boolean(id);
+		if (pages?.some(hasId) || chunks?.some(hasId)) this.withPartIds += 1;
+	}
+
 	/** A document that was sent has an outcome. */
 	addOutcome(knowledgebaseId: string, result: DocumentOutcome<Origin>): void {
 		const { document, outcome } = result;
@@ -64,7 +88,7 @@ export class SubmitReport {
 		this.place(position, () => outcomeItem(this.context, result, this.settings.simplify));
 		if (outcome === 'stored') {
 			const id = document.id ?? (result.record as IDataObject | undefined)?.id;
-			this.noteStored(knowledgebaseId, id, position);
+			this.noteStored(knowledgebaseId, id, { position });
 		} else if (!mayContinue(this.context)) {
 			this.stopError ??= toNodeApiError(result.failure, {
 				node: this.context.getNode(),
@@ -73,10 +97,30 @@ export class SubmitReport {
 		}
 	}
 
-	/** A document is as an earlier run has stored it. */
-	addUnchanged(document: Prepared<Origin>): void {
+	/**
+	 * A document is as an earlier run has stored it.
+	 *
+	 * @param status where its processing stands, if that was asked for
+	 */
+	addUnchanged(
+		knowledgebaseId: string,
+		document: Prepared<Origin>,
+		status?: ProcessingStatus,
+	): void {
+		const { position } = document.origin;
 		this.summary.addUnchanged();
-		this.place(document.origin.position, () => unchangedItem(document));
+		this.place(position, () => {
+			const item = unchangedItem(document);
+			return status ? processedItem(this.context, item, status, undefined) : item;
+		});
+		if (processingWord(status) === 'running')
+			this.noteStored(knowledgebaseId, document.id, { position, running: true });
+	}
+
+	/** A document that is stored could not be processed. */
+	addUnprocessed(id: string, reason: string): void {
+		this.processingFailed += 1;
+		this.summary.addUnprocessed(id, reason);
 	}
 
 	/** Something of an item is no document. */
@@ -90,10 +134,10 @@ export class SubmitReport {
 		if (!this.settings.summaryOnly) this.items[position] = item();
 	}
 
-	private noteStored(knowledgebaseId: string, id: unknown, position: number): void {
+	private noteStored(knowledgebaseId: string, id: unknown, rest: Omit<ToProcess, 'id'>): void {
 		if (!this.settings.process || typeof id !== 'string') return;
 		const list = this.stored.get(knowledgebaseId) ?? [];
-		list.push({ id, position });
+		list.push({ id, ...rest });
 		this.stored.set(knowledgebaseId, list);
 	}
 }

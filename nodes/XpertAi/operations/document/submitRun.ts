@@ -1,13 +1,17 @@
 import { asNodeError, mayContinue } from '../../execution/items';
 import type { ItemReader } from '../../execution/readFields';
 import type { Prepared } from '../../ingest/batches';
+import { changedOnly } from '../../ingest/changedOnly';
 import type { Fingerprints } from '../../ingest/fingerprints';
+import { askStatuses } from '../../ingest/processing';
 import { submitDocuments } from '../../ingest/submit';
 import type { DocumentOutcome } from '../../ingest/submit';
 import type { DocumentRecord } from '../../payloads/document';
 import type { Clock } from '../../transport/clock';
 import { buildPath } from '../../transport/request';
 import type { OperationContext } from '../operation';
+import { processingRoutes } from './processingRoutes';
+import { inWords, isForeignId } from './rejections';
 import type { SubmitSettings } from './settings';
 import {
 	documentText,
@@ -18,7 +22,7 @@ import {
 	readKnowledgebaseId,
 } from './sources';
 import type { Origin } from './sources';
-import { storedState } from './storedState';
+import type { StoredState } from './storedState';
 import { SubmitReport } from './submitReport';
 
 const PROGRESS_EVERY_MS = 1000;
@@ -33,6 +37,8 @@ export class SubmitRun {
 		private readonly operation: OperationContext,
 		private readonly settings: SubmitSettings,
 		private readonly clock: Clock,
+		/** What earlier runs have stored; left out where everything is sent. */
+		private readonly state?: StoredState,
 	) {
 		this.report = new SubmitReport(operation.context, settings);
 	}
@@ -52,7 +58,7 @@ export class SubmitRun {
 				const knowledgebaseId = readKnowledgebaseId(reader);
 				const prepared = byKnowledgebase.get(knowledgebaseId) ?? [];
 				byKnowledgebase.set(knowledgebaseId, prepared);
-				const found = itemDocuments(reader, knowledgebaseId);
+				const found = itemDocuments(reader, knowledgebaseId, this.report.unusedColumns);
 				const texts = found.map((document) => documentText(reader, document));
 				found.forEach((document, index) =>
 					prepared.push(this.prepare(document, itemIndex, knowledgebaseId, texts[index])),
@@ -113,6 +119,7 @@ export class SubmitRun {
 	): Prepared<Origin> {
 		const prepared = prepare(document, { itemIndex, position: this.report.nextPlace() }, json);
 		if (prepared.id) this.report.noteId(knowledgebaseId, prepared.id);
+		this.report.noteParts(document);
 		return prepared;
 	}
 
@@ -122,54 +129,50 @@ export class SubmitRun {
 	): Promise<void> {
 		const { context, send } = this.operation;
 		const { settings, clock } = this;
-		const state = settings.skipUnchanged
-			? storedState(context, knowledgebaseId, settings.resendAll)
-			: undefined;
+		const memory = await this.state?.of(knowledgebaseId);
 		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
-		try {
-			const counts = await submitDocuments({
-				documents: state ? this.changedOnly(documents, state.fingerprints) : documents,
-				batchLimits: settings.batchLimits,
-				retryLimits: settings.retryLimits,
-				concurrency: settings.concurrency,
-				isolateWithoutIds: settings.isolateWithoutIds,
-				send,
-				request: (body) => ({ method: 'POST', path, body, timeoutMs: settings.timeoutMs }),
-				onOutcome: (result) => this.addOutcome(knowledgebaseId, result, state?.fingerprints),
-				goOn: () => mayContinue(context),
-				clock,
-				signal: context.getExecutionCancelSignal(),
-			});
-			this.report.summary.addRequests(counts);
-		} finally {
-			state?.save();
-		}
+		const counts = await submitDocuments({
+			documents: memory ? this.changedOnly(documents, memory, knowledgebaseId) : documents,
+			batchLimits: settings.batchLimits,
+			retryLimits: settings.retryLimits,
+			concurrency: settings.concurrency,
+			isolateWithoutIds: settings.isolateWithoutIds,
+			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
+			send,
+			request: (body) => ({ method: 'POST', path, body, timeoutMs: settings.timeoutMs }),
+			onOutcome: (result) => this.addOutcome(knowledgebaseId, result, memory),
+			goOn: () => mayContinue(context),
+			clock,
+			signal: context.getExecutionCancelSignal(),
+		});
+		this.report.summary.addRequests(counts);
 	}
 
-	private async *changedOnly(
+	private changedOnly(
 		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
-		fingerprints: Fingerprints,
+		memory: Fingerprints,
+		knowledgebaseId: string,
 	): AsyncGenerator<Prepared<Origin>> {
-		for await (const document of documents) {
-			if (document.id !== undefined && fingerprints.has(document.id, document.json)) {
-				this.report.addUnchanged(document);
-				continue;
-			}
-			// A later document with the same id is compared with this one, not with the last run's.
-			if (document.id !== undefined) fingerprints.forget(document.id);
-			yield document;
-		}
+		const { operation, settings, clock, report } = this;
+		const routes = processingRoutes(operation, settings, knowledgebaseId, clock);
+		return changedOnly(documents, {
+			memory,
+			onUnchanged: (document, status) => report.addUnchanged(knowledgebaseId, document, status),
+			...(settings.process
+				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
+				: {}),
+		});
 	}
 
 	private addOutcome(
 		knowledgebaseId: string,
 		result: DocumentOutcome<Origin>,
-		fingerprints?: Fingerprints,
+		memory?: Fingerprints,
 	): void {
 		const { id, json } = result.document;
-		if (id && result.outcome === 'stored') fingerprints?.record(id, json);
-		else if (id) fingerprints?.forget(id);
-		this.report.addOutcome(knowledgebaseId, result);
+		if (id && result.outcome === 'stored') memory?.record(id, json);
+		else if (id) memory?.forget(id);
+		this.report.addOutcome(knowledgebaseId, inWords(result, knowledgebaseId));
 		this.showProgress();
 	}
 

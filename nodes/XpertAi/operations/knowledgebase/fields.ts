@@ -114,7 +114,9 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		placeholder: ID_PLACEHOLDER,
 		description: 'UUID of the integration of the knowledge base system',
 	},
-	parserConfigField('How documents are cut into chunks. Replaces earlier settings as a whole.'),
+	parserConfigField(
+		'How documents are cut into chunks; does nothing on Xpert AI servers, where each document says it. Replaces earlier settings as a whole.',
+	),
 	{
 		displayName: 'Permission',
 		name: 'permission',

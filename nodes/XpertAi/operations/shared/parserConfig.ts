@@ -1,6 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** The contract's parserConfig, as a knowledgebase and a document carry it. */
+/**
+ * The contract's parserConfig as a knowledgebase carries it, where Xpert keeps it and uses none of it
+ * (service behaviour, "How a file is cut").
+ */
 export function parserConfigField(description: string): INodeProperties {
 	return {
 		displayName: 'Parser Config',
@@ -16,7 +19,8 @@ export function parserConfigField(description: string): INodeProperties {
 				type: 'number',
 				typeOptions: { numberPrecision: 0 },
 				default: 200,
-				description: 'How much of a chunk is repeated in the next one',
+				description:
+					'How much of a chunk is repeated in the next one. Xpert AI servers go by the Parser Config of each document instead.',
 			},
 			{
 				displayName: 'Chunk Size',
@@ -24,7 +28,8 @@ export function parserConfigField(description: string): INodeProperties {
 				type: 'number',
 				typeOptions: { numberPrecision: 0 },
 				default: 1000,
-				description: 'Size of a chunk',
+				description:
+					'Size of a chunk. Xpert AI servers go by the Parser Config of each document instead.',
 			},
 			{
 				displayName: 'Delimiter',
@@ -32,7 +37,8 @@ export function parserConfigField(description: string): INodeProperties {
 				type: 'string',
 				default: '',
 				placeholder: 'e.g. ; , .',
-				description: 'Characters to cut at, separated by spaces',
+				description:
+					'Characters to cut at, separated by spaces. Xpert AI servers go by the Parser Config of each document instead.',
 			},
 		],
 	};

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { derivedId, isUuid, uuidV5, withId } from '../../../../nodes/XpertAi/ingest/identity';
+import { derivedId, isUuid, uuidV5 } from '../../../../nodes/XpertAi/ingest/identity';
 
 const DNS = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 const URL_SPACE = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';
@@ -73,47 +73,5 @@ describe('a derived id', () => {
 
 	it('does not depend on how the id of the knowledgebase is written', () => {
 		expect(derivedId(KNOWLEDGEBASE.toUpperCase(), 'k')).toBe(derivedId(KNOWLEDGEBASE, 'k'));
-	});
-});
-
-describe('a document under an id', () => {
-	it('gives its pages and chunks ids of their own, the same each time', () => {
-		const document = {
-			name: 'a',
-			pages: [{ pageContent: 'one' }, { pageContent: 'two' }],
-			chunks: [{ pageContent: 'one' }],
-		};
-		const placed = withId(document, KNOWLEDGEBASE);
-		expect(placed).toEqual({
-			id: KNOWLEDGEBASE,
-			name: 'a',
-			pages: [
-				{ pageContent: 'one', id: uuidV5(KNOWLEDGEBASE, 'page:0') },
-				{ pageContent: 'two', id: uuidV5(KNOWLEDGEBASE, 'page:1') },
-			],
-			chunks: [{ pageContent: 'one', id: uuidV5(KNOWLEDGEBASE, 'chunk:0') }],
-		});
-		expect(withId(document, KNOWLEDGEBASE)).toEqual(placed);
-	});
-
-	it('replaces its own id, but not those its pages bring', () => {
-		const document = {
-			id: 'x',
-			pages: [{ id: 'p', pageContent: 'one' }, { id: null }, { id: '' }],
-		};
-		expect(withId(document, DNS)).toEqual({
-			id: DNS,
-			pages: [
-				{ id: 'p', pageContent: 'one' },
-				{ id: uuidV5(DNS, 'page:1') },
-				{ id: uuidV5(DNS, 'page:2') },
-			],
-		});
-	});
-
-	it('gets no pages it did not have, and the one given is left as it was', () => {
-		const document = { name: 'a', pages: null };
-		expect(withId(document, DNS)).toEqual({ name: 'a', pages: null, id: DNS });
-		expect(document).toEqual({ name: 'a', pages: null });
 	});
 });

@@ -1,5 +1,11 @@
-import { processDocuments } from '../../../../nodes/XpertAi/ingest/processing';
-import type { Processing } from '../../../../nodes/XpertAi/ingest/processing';
+import { range } from 'lodash';
+
+import {
+	askStatuses,
+	processDocuments,
+	processingWord,
+} from '../../../../nodes/XpertAi/ingest/processing';
+import type { Processing, ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, succeeded } from './support/outcomes';
@@ -8,45 +14,54 @@ const MINUTE = 60_000;
 type Request = Omit<ApiRequest, 'timeoutMs'>;
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
-const all = (ids: string[], status: string) => succeeded(ids.map((id) => ({ id, status })));
+const sentIds = ({ body }: Request) => JSON.parse(String(body)) as string[];
+const all = (ids: string[], status: string | null) => succeeded(ids.map((id) => ({ id, status })));
+const some = (count: number) => range(0, count).map(String);
 
-/** Processes documents on a server whose status answers are given; starting them goes well. */
+/** Processes documents on a server whose status answers are given; it queues all it is sent, unless said otherwise. */
 async function process(
 	ids: string[],
 	polls: Array<(ids: string[]) => Outcome>,
-	changes: Partial<Processing> = {},
+	changes: Partial<Processing & ProcessingRoutes> & { queues?: (ids: string[]) => Outcome } = {},
 ) {
+	const { queues = (sent) => all(sent, 'running') } = changes;
 	const clock = virtualTime();
-	const starts: Request[] = [];
+	const starts: string[][] = [];
 	const asked: string[][] = [];
-	const result = await processDocuments({
-		ids,
-		startPath: '/knowledges/1/process',
-		statusPath: (some) => `/knowledges/1/status?ids=${some.join(',')}`,
-		send: async (request) => {
-			if (request.method === 'POST') {
-				starts.push(request);
-				return succeeded();
-			}
-			const poll = polls[Math.min(asked.length, polls.length - 1)];
-			asked.push(idsOf(request));
-			return poll ? poll(idsOf(request)) : succeeded();
+	let [underWay, most] = [0, 0];
+	const result = await processDocuments(
+		{ ids, waitMs: 10 * MINUTE, ...changes },
+		{
+			startPath: '/knowledges/1/process',
+			statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
+			send: async (request) => {
+				most = Math.max(most, ++underWay);
+				await new Promise((resolve) => setImmediate(resolve));
+				underWay -= 1;
+				if (request.method === 'POST') {
+					starts.push(sentIds(request));
+					return queues(sentIds(request));
+				}
+				const poll = polls[Math.min(asked.length, polls.length - 1)];
+				asked.push(idsOf(request));
+				return poll ? poll(idsOf(request)) : succeeded();
+			},
+			clock,
+			...changes,
 		},
-		waitMs: 10 * MINUTE,
-		clock,
-		...changes,
-	});
-	return { ...result, starts, asked, waits: clock.waits, known: [...result.statuses.values()] };
+	);
+	const known = [...result.statuses.values()];
+	return { ...result, starts, asked, waits: clock.waits, known, most };
 }
 
 describe('starting the processing of documents', () => {
 	it('asks for no status when nobody waits', async () => {
 		const { starts, asked, known, timedOut } = await process(['a', 'b'], [], { waitMs: undefined });
-		expect(starts).toEqual([{ method: 'POST', path: '/knowledges/1/process', body: '["a","b"]' }]);
+		expect(starts).toEqual([['a', 'b']]);
 		expect({ asked, timedOut }).toEqual({ asked: [], timedOut: false });
 		expect(known).toEqual([
-			{ id: 'a', status: 'waiting' },
-			{ id: 'b', status: 'waiting' },
+			{ id: 'a', status: 'running' },
+			{ id: 'b', status: 'running' },
 		]);
 	});
 
@@ -55,26 +70,109 @@ describe('starting the processing of documents', () => {
 		expect({ starts, asked, timedOut }).toEqual({ starts: [], asked: [], timedOut: false });
 	});
 
-	it('takes fifty documents a request, both to start and to ask', async () => {
-		const ids = Array.from({ length: 120 }, (_, index) => `${index}`);
-		const { starts, asked, known } = await process(ids, [(some) => all(some, 'finish')]);
-		expect(starts.map(({ body }) => (JSON.parse(String(body)) as string[]).length)).toEqual([
-			50, 50, 20,
-		]);
-		expect(asked.map((some) => some.length)).toEqual([50, 50, 20]);
-		expect(known.map(({ id, status }) => [id, status])).toEqual(ids.map((id) => [id, 'finish']));
+	it('takes ten documents a request to start and fifty to ask, five requests at once', async () => {
+		const ids = some(120);
+		const { starts, asked, statuses, most } = await process(ids, [(part) => all(part, 'finish')]);
+		expect(starts.map((part) => part.length)).toEqual(range(0, 12).map(() => 10));
+		expect(starts.flat()).toEqual(ids);
+		expect(asked.map((part) => part.length)).toEqual([50, 50, 20]);
+		expect(ids.map((id) => statuses.get(id)?.status)).toEqual(ids.map(() => 'finish'));
+		expect(most).toBe(5);
 	});
 
 	it('ends with the failure, and with what was started before', async () => {
-		let sent = 0;
-		const ids = Array.from({ length: 60 }, (_, index) => `${index}`);
-		const { failure, known, timedOut } = await process(ids, [], {
-			send: async () => (++sent === 2 ? answered(404) : succeeded()),
+		const { failure, known, timedOut, starts } = await process(some(200), [], {
+			queues: (ids) => (ids.includes('10') ? answered(404) : all(ids, 'running')),
 		});
 		expect(failure).toMatchObject({ status: 404 });
-		expect(known).toHaveLength(50);
-		expect({ sent, timedOut }).toEqual({ sent: 2, timedOut: false });
+		expect(starts.length).toBeLessThan(10);
+		expect(known).toHaveLength((starts.length - 1) * 10);
+		expect(timedOut).toBe(false);
 	});
+});
+
+describe('documents that the server has not queued', () => {
+	const queues = (ids: string[]) =>
+		all(
+			ids.filter((id) => id === 'a'),
+			'running',
+		);
+
+	it('are asked for: those that run already are waited for, with the others', async () => {
+		const { known, asked } = await process(
+			['a', 'b'],
+			[(ids) => all(ids, 'embedding'), (ids) => all(ids, 'finish')],
+			{ queues },
+		);
+		expect(asked).toEqual([['b'], ['a', 'b']]);
+		expect(known.map(({ id, status }) => [id, status])).toEqual([
+			['a', 'finish'],
+			['b', 'finish'],
+		]);
+	});
+
+	it.each([
+		['the server does not know it in this knowledgebase', () => succeeded([])],
+		['the server did not queue it', (ids: string[]) => all(ids, null)],
+	])('come out as not processed: %s', async (processMsg, status) => {
+		const { statuses } = await process(['a', 'b'], [status], { queues, waitMs: undefined });
+		expect(statuses.get('b')).toEqual({ id: 'b', status: 'none', processMsg });
+		expect(statuses.get('a')).toMatchObject({ status: 'running' });
+	});
+
+	it.each(['finish', 'error'])('may have ended meanwhile: %s', async (status) => {
+		const { statuses, asked } = await process(['b'], [(ids) => all(ids, status)], { queues });
+		expect(statuses.get('b')).toMatchObject({ status });
+		expect(asked).toHaveLength(1);
+	});
+
+	it('are asked for as well where the answer is no list', async () => {
+		const { known } = await process(['a'], [(ids) => all(ids, 'finish')], {
+			queues: () => succeeded({ ok: true }),
+		});
+		expect(known).toEqual([{ id: 'a', status: 'finish' }]);
+	});
+
+	it('are not known where nobody answers', async () => {
+		const { failure, statuses } = await process(['b'], [() => answered(503)], { queues });
+		expect(failure).toMatchObject({ status: 503 });
+		expect(statuses.size).toBe(0);
+	});
+});
+
+it('documents that were started before are only waited for', async () => {
+	const { starts, asked, known } = await process([], [(ids) => all(ids, 'finish')], {
+		running: ['r'],
+	});
+	expect(starts).toEqual([]);
+	expect(asked).toEqual([['r']]);
+	expect(known).toEqual([{ id: 'r', status: 'finish' }]);
+});
+
+it.each([
+	['finish', 'finish'],
+	['error', 'error'],
+	['cancel', 'cancel'],
+	['waiting', 'running'],
+	['validate', 'running'],
+	['embedding', 'running'],
+	[null, 'none'],
+	['none', 'none'],
+])('the status %s is %s in one word', (status, word) => {
+	expect(processingWord({ id: 'a', status })).toBe(word);
+});
+
+it('no status at all is none', () => expect(processingWord(undefined)).toBe('none'));
+
+it('asking where documents stand leaves out those the server does not know', async () => {
+	const routes = {
+		startPath: '',
+		statusPath: (ids: string[]) => `?ids=${ids.join(',')}`,
+		send: async () => succeeded([{ id: 'a', status: 'finish' }]),
+		clock: virtualTime(),
+	};
+	const { statuses } = await askStatuses(['A', 'b'], routes);
+	expect([...statuses]).toEqual([['A', { id: 'A', status: 'finish' }]]);
 });
 
 describe('waiting for the processing', () => {
@@ -141,7 +239,7 @@ describe('waiting for the processing', () => {
 	])('takes %s for no status', async (_, answer) => {
 		const { timedOut, known } = await process(['a'], [() => answer], { waitMs: MINUTE });
 		expect(timedOut).toBe(true);
-		expect(known.filter(({ id }) => id === 'a')).toEqual([{ id: 'a', status: 'waiting' }]);
+		expect(known.filter(({ id }) => id === 'a')).toEqual([{ id: 'a', status: 'running' }]);
 	});
 
 	it('knows a document by its id, however the server writes it', async () => {
@@ -166,7 +264,7 @@ describe('waiting for the processing', () => {
 	it('ends with the failure of a question', async () => {
 		const { failure, known } = await process(['a'], [() => answered(500)]);
 		expect(failure).toMatchObject({ status: 500 });
-		expect(known).toEqual([{ id: 'a', status: 'waiting' }]);
+		expect(known).toEqual([{ id: 'a', status: 'running' }]);
 	});
 
 	it('asks nothing more when the execution is stopped', async () => {

@@ -124,12 +124,47 @@ describe('a batch that is too large for the server', () => {
 });
 
 describe('a knowledgebase that is missing', () => {
-	it('costs one batch a search for the bad document, and each later batch one request', async () => {
-		const server = new BulkServer([], Infinity, true);
-		const { placesOf, counts } = await submitTo(server, withIds(100));
+	const missing = () => new BulkServer([], Infinity, true);
+	const withFiles = (count: number) =>
+		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
+
+	it.each([
+		['with', withIds],
+		['without', withoutIds],
+	])('stores nothing, which is certain, and costs one request a batch: %s ids', async (_, make) => {
+		const { placesOf, counts } = await submitTo(missing(), make(100));
+		expect(placesOf('rejected')).toEqual(range(0, 100));
+		expect(counts).toMatchObject({ requests: 10, splits: 0 });
+	});
+
+	it('may be a file that is missing, where documents name one: the first batch is searched for it', async () => {
+		const { placesOf, counts } = await submitTo(missing(), withFiles(100));
 		expect(counts.requests).toBeLessThanOrEqual(2 * 10 + 9);
-		expect(placesOf('stored')).toEqual([]);
-		expect(placesOf('rejected').length + placesOf('unknown').length).toBe(100);
+		expect(placesOf('rejected').filter((key) => key < 10)).toEqual(range(0, 10));
+		expect(placesOf('unknown')).toEqual(range(10, 100));
+	});
+
+	it('is not certain after a request that may have stored something', async () => {
+		const gone = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
+		const { send } = answering(broken('ECONNRESET'), answered(404));
+		const { placesOf } = await submitTo({ send }, withIds(3), gone);
+		expect(placesOf('unknown')).toEqual([0, 1, 2]);
+	});
+
+	it('may be told by another answer: then nothing is cut up, and nothing stored', async () => {
+		const { send } = answering(answered(500), answered(500));
+		const noKnowledgebase = () => true;
+		const { placesOf, counts } = await submitTo({ send }, withIds(20), { noKnowledgebase });
+		expect(placesOf('rejected')).toEqual(range(0, 20));
+		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is there where something was stored, whatever a later answer looks like', async () => {
+		const noKnowledgebase = () => true;
+		const models = withIds(20, { 15: 500 });
+		const { placesOf } = await submitTo(new BulkServer(), models, { noKnowledgebase });
+		expect(placesOf('rejected')).toEqual([15]);
+		expect(placesOf('stored')).toHaveLength(19);
 	});
 
 	it('is not what a first batch means whose documents are all bad', async () => {

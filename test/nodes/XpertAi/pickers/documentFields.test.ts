@@ -41,6 +41,16 @@ describe('the fields of a document in the mapper', () => {
 		expect(shown.sort()).toEqual(['filePath', 'name', 'type']);
 	});
 
+	it('say what a user must know of them', async () => {
+		const { fields } = await getDocumentFields();
+		const named = (id: string) => fields.find((field) => field.id === id)?.displayName;
+		expect(named('folder')).toBe('Folder (not used by Xpert AI servers)');
+		expect(named('filePath')).toBe("File Path (on the server's own disk)");
+		expect(named('parserConfig')).toBe(
+			'Parser Config (JSON with chunkSize, chunkOverlap, delimiter)',
+		);
+	});
+
 	it('name the field whose spelling surprises', async () => {
 		const { fields } = await getDocumentFields();
 		expect(fields.find(({ id }) => id === 'processDuation')?.displayName).toBe(

@@ -32,6 +32,8 @@ export interface ModelDocument {
 	id?: string;
 	key: number;
 	bad?: number;
+	/** Given by documents that may be refused with 404 themselves. */
+	storageFileId?: string;
 }
 
 /** A server of E3 in memory: replaces by id, stores one document after another, without transaction. */

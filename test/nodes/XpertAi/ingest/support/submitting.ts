@@ -33,8 +33,10 @@ export function withoutIds(count: number, bad: Record<number, number> = {}): Mod
 	return Array.from({ length: count }, (_, key) => ({ key, ...badOf(bad[key]) }));
 }
 
-function badOf(status?: number): { bad?: number } {
-	return status === undefined ? {} : { bad: status };
+/** What is bad about a document; 404 is said to one whose uploaded file is missing. */
+function badOf(status?: number): Pick<ModelDocument, 'bad' | 'storageFileId'> {
+	if (status === undefined) return {};
+	return status === 404 ? { bad: status, storageFileId: 'unknown' } : { bad: status };
 }
 
 /** Submits documents to a server, ten a batch, three tries each, unless the changes say otherwise. */
@@ -50,6 +52,7 @@ export async function submitTo(
 		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },
 		concurrency: 1,
 		isolateWithoutIds: false,
+		noKnowledgebase: () => false,
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
 		send: server.send,
 		onOutcome: (result) => told.push(result),

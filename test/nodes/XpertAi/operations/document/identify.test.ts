@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { derivedId, uuidV5 } from '../../../../../nodes/XpertAi/ingest/identity';
+import { derivedId } from '../../../../../nodes/XpertAi/ingest/identity';
 import { identifier } from '../../../../../nodes/XpertAi/operations/document/identify';
 import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
 import { readerOf } from '../../../support/context';
@@ -36,7 +36,6 @@ describe('ids derived from a key', () => {
 		expect(identify(document, withKeyField('filePath'))).toEqual({
 			...document,
 			id,
-			pages: [{ pageContent: 'x', id: uuidV5(id, 'page:0') }],
 		});
 	});
 
@@ -97,14 +96,10 @@ describe('ids of the documents themselves', () => {
 	});
 
 	it.each(['field', 'derived'])(
-		'give pages and chunks theirs, so that a second run replaces them as well (%s)',
+		'give pages and chunks none: one that comes again with an id loses its document (%s)',
 		(documentIdMode) => {
-			const document = { id: ID, pages: [{ pageContent: 'x' }], chunks: [{ id: 'own' }] };
-			expect(identify(document, { documentIdMode })).toEqual({
-				id: ID,
-				pages: [{ pageContent: 'x', id: uuidV5(ID, 'page:0') }],
-				chunks: [{ id: 'own' }],
-			});
+			const document = { id: ID, pages: [{ pageContent: 'x' }], chunks: [{ id: 'own' }, {}] };
+			expect(identify(document, { documentIdMode })).toEqual(document);
 		},
 	);
 

@@ -132,8 +132,31 @@ describe('the item of a processed document', () => {
 
 	it('gains the end of its processing', () => {
 		expect(ended('finish')).toEqual({
-			json: { ...item.json, processing: { status: 'finish', progress: 50, processMsg: undefined } },
+			json: { ...item.json, processing: 'finish' },
 			pairedItem,
+		});
+	});
+
+	it('says in one word that it goes on, and what the server says besides', () => {
+		expect(ended('embedding', 'half way').json).toEqual({
+			...item.json,
+			processing: 'running',
+			processMsg: 'half way',
+		});
+	});
+
+	it('says that nothing is known of it', () => {
+		expect(processedItem(context, item, undefined, undefined).json).toEqual({
+			...item.json,
+			processing: 'none',
+		});
+	});
+
+	it('stays unchanged where an earlier run has stored it', () => {
+		const unchanged = { json: { ...item.json, outcome: 'unchanged' }, pairedItem };
+		const said = { id: ID, status: 'error' };
+		expect(processedItem(context, unchanged, said, processingFlaw(said)).json).toMatchObject({
+			details: { outcome: 'unchanged', processing: 'error' },
 		});
 	});
 
@@ -141,11 +164,12 @@ describe('the item of a processed document', () => {
 		['error', 'no text', 'The document could not be processed: no text'],
 		['error', undefined, 'The document could not be processed'],
 		['cancel', undefined, 'The document was stored, but its processing was cancelled'],
+		['none', 'not queued', 'The document is stored, but not being processed: not queued'],
 	])('is an error item after %s (%s), which says that it is stored', (status, reason, message) => {
 		expect(ended(status, reason)).toMatchObject({
 			json: {
 				error: message,
-				details: { id: ID, name: 'a', outcome: 'stored', processing: { status, progress: 50 } },
+				details: { id: ID, name: 'a', outcome: 'stored', processing: status },
 			},
 			pairedItem,
 		});

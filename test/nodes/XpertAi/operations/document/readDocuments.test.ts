@@ -56,6 +56,29 @@ describe('documents mapped from columns', () => {
 		});
 	});
 
+	it('hold the text of a column that is named so, cut as Text would be', () => {
+		const mapper = { documentFields: { mappingMode: 'autoMapInputData' } };
+		const cut = { ...mapper, textOptions: { storeAs: 'chunks', chunkSize: 4, delimiter: '.' } };
+		expect(documentFromFields(itemOf(mapper, { title: 'a', content: 'hello' }))).toEqual({
+			name: 'a',
+			pages: [{ pageContent: 'hello' }],
+		});
+		expect(documentFromFields(itemOf(cut, { text: 'one.two.' }))).toEqual({
+			chunks: [{ pageContent: 'one.' }, { pageContent: 'two.' }],
+		});
+	});
+
+	it('hold a text once: pages, chunks and Text come before a column', () => {
+		const unusedColumns = new Set<string>();
+		const pages = [{ pageContent: 'p' }];
+		const reader = itemOf(
+			{ documentFields: { mappingMode: 'autoMapInputData' } },
+			{ pages, content: 'hello', mood: 'good' },
+		);
+		expect(documentFromFields(reader, { unusedColumns })).toEqual({ pages });
+		expect([...unusedColumns]).toEqual(['mood', 'content']);
+	});
+
 	it('take the dates of a database as ISO 8601', () => {
 		// Database nodes emit Date objects, which the type of an item does not show.
 		const createdAt = new Date('2026-01-31T08:00:00Z') as unknown as string;

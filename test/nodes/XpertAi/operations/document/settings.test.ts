@@ -9,7 +9,7 @@ describe('the settings of a submission', () => {
 	it('are these when nothing is chosen', () => {
 		expect(read()).toEqual({
 			batchLimits: { maxCount: 100, maxBytes: 8 * 1024 * 1024 },
-			retryLimits: { maxTries: 5, maxElapsedMs: 600_000 },
+			retryLimits: { maxTries: Infinity, maxElapsedMs: 600_000 },
 			concurrency: 1,
 			timeoutMs: 300_000,
 			isolateWithoutIds: false,
@@ -26,7 +26,6 @@ describe('the settings of a submission', () => {
 		const options = {
 			batchSize: 7,
 			batchMegabytes: 0.5,
-			maxTries: 2,
 			retryMinutes: 0.5,
 			concurrency: '3',
 			timeout: 10,
@@ -37,7 +36,7 @@ describe('the settings of a submission', () => {
 		};
 		expect(read(options, { output: 'summary', simplify: false })).toMatchObject({
 			batchLimits: { maxCount: 7, maxBytes: 524_288 },
-			retryLimits: { maxTries: 2, maxElapsedMs: 30_000 },
+			retryLimits: { maxTries: Infinity, maxElapsedMs: 30_000 },
 			concurrency: 3,
 			timeoutMs: 10_000,
 			isolateWithoutIds: true,
@@ -47,6 +46,10 @@ describe('the settings of a submission', () => {
 			summaryOnly: true,
 			simplify: false,
 		});
+	});
+
+	it('send each request once where no time is left for more', () => {
+		expect(read({ retryMinutes: 0 }).retryLimits).toEqual({ maxTries: 1, maxElapsedMs: 0 });
 	});
 
 	it('start the processing also where only its end is waited for', () => {
@@ -68,7 +71,6 @@ describe('the settings of a submission', () => {
 		[{ batchMegabytes: 0 }, '"Batch Size (MB)" must be more than 0'],
 		[{ concurrency: 21 }, '"Requests at Once" must be at most 20'],
 		[{ concurrency: 0 }, '"Requests at Once" must be at least 1'],
-		[{ maxTries: 0 }, '"Max Tries" must be at least 1'],
 		[{ retryMinutes: -1 }, '"Retry for (Minutes)" must be at least 0'],
 		[
 			{ waitUntilProcessed: true, waitMinutes: -1 },

@@ -1,0 +1,41 @@
+import { quoted } from '../../execution/badInput';
+import { isUuid } from '../../ingest/identity';
+import type { DocumentOutcome } from '../../ingest/submit';
+import type { Failure } from '../../transport/failure';
+
+/**
+ * The same outcome with a reason in words where the server's own says nothing (service behaviour, E3):
+ * chunks that changed are answered with an empty object, and an id of another kind with 500.
+ */
+export function inWords<Origin>(
+	result: DocumentOutcome<Origin>,
+	knowledgebaseId: string,
+): DocumentOutcome<Origin> {
+	if (result.outcome === 'stored') return result;
+	const { failure, document } = result;
+	const reason = isForeignId(failure, knowledgebaseId)
+		? `${failure.reason ?? 'it gave no reason'}. The ID of the knowledgebase, ${quoted(knowledgebaseId)}, is not a UUID, which Xpert AI servers answer this way`
+		: chunksReason(failure, document.json);
+	return reason === undefined ? result : { ...result, failure: { ...failure, reason } };
+}
+
+/** Whether a failure is what Xpert says to the id of a knowledgebase that is no UUID; other servers may have such ids. */
+export function isForeignId({ kind, status }: Failure, knowledgebaseId: string): boolean {
+	return kind === 'status' && status === 500 && !isUuid(knowledgebaseId);
+}
+
+function chunksReason({ status, reason }: Failure, json: string): string | undefined {
+	// Without a reason in the answer, what stands beside its status is taken for one.
+	const saysNothing = reason === undefined || reason === 'Bad Request';
+	return status === 400 && saysNothing && hasChunks(json) ? CHANGED_CHUNKS : undefined;
+}
+
+const CHANGED_CHUNKS =
+	'it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl';
+
+/** Whether a document carries chunks; parsed only where its text gives reason to. */
+function hasChunks(json: string): boolean {
+	if (!json.includes('"chunks":')) return false;
+	const { chunks } = JSON.parse(json) as { chunks?: unknown };
+	return Array.isArray(chunks);
+}

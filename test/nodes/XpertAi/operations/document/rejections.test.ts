@@ -1,0 +1,69 @@
+import { failureMessage } from '../../../../../nodes/XpertAi/transport/failure';
+import { prepare } from '../../../../../nodes/XpertAi/operations/document/sources';
+import { inWords } from '../../../../../nodes/XpertAi/operations/document/rejections';
+import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
+import { failure } from '../../ingest/support/outcomes';
+
+/** What a user reads when the server refuses a document. */
+function words(
+	record: DocumentRecord,
+	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
+	knowledgebaseId = KNOWLEDGEBASE,
+): string {
+	const document = prepare(record, { itemIndex: 0, position: 0 });
+	const outcome = 'rejected' as const;
+	const reported = failure({ kind: 'status', ...facts });
+	const result = inWords(
+		{ document, batch: 1, attempts: 1, outcome, failure: reported },
+		knowledgebaseId,
+	);
+	return result.outcome === 'stored' ? '' : failureMessage(result.failure);
+}
+
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
+const withChunks = { name: 'a', chunks: [{ pageContent: 'changed' }] };
+
+describe('why a document is not stored', () => {
+	it('is said in words where its chunks changed, which the server answers with an empty object', () => {
+		const said =
+			'The server answered 400: it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl';
+		expect(words(withChunks, { status: 400 })).toBe(said);
+		expect(words({ chunks: [] }, { status: 400, reason: 'Bad Request' })).toBe(said);
+	});
+
+	it.each<[string, DocumentRecord]>([
+		['none', { name: 'a' }],
+		['null', { chunks: null }],
+		['some in its text', { pages: [{ pageContent: '"chunks": []' }] }],
+	])('is no matter of chunks where there are none: %s', (_, record) => {
+		expect(words(record, { status: 400 })).toBe('The server answered 400: it gave no reason');
+	});
+
+	it('is the ID of the knowledgebase where that is no UUID', () => {
+		const facts = { status: 500, reason: 'Internal server error' };
+		expect(words({ name: 'a' }, facts, 'manuals')).toBe(
+			'The server answered 500: Internal server error. The ID of the knowledgebase, "manuals", is not a UUID, which Xpert AI servers answer this way',
+		);
+		expect(words({ name: 'a' }, facts)).toBe('The server answered 500: Internal server error');
+	});
+
+	it("is the server's own reason where it gives one", () => {
+		expect(words(withChunks, { status: 400, reason: 'too long' })).toBe(
+			'The server answered 400: too long',
+		);
+		expect(words(withChunks, { status: 500 })).toBe('The server answered 500: it gave no reason');
+	});
+});
+
+it('a stored document stays as it is', () => {
+	const document = prepare(withChunks, { itemIndex: 0, position: 0 });
+	const stored = {
+		document,
+		batch: 1,
+		attempts: 1,
+		outcome: 'stored',
+		status: 201,
+		record: {},
+	} as const;
+	expect(inWords(stored, KNOWLEDGEBASE)).toBe(stored);
+});
