@@ -300,6 +300,7 @@ describe('a run that fails', () => {
 		const assistantId = byId('11111111-1111-4111-8111-111111111111');
 		const { error } = await say('Hello', { assistantId });
 		expect(error?.message).toContain('The server answered 404');
+		expect(error?.description).toContain('Check "Assistant"');
 		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
 	});
 

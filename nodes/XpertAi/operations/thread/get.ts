@@ -17,6 +17,9 @@ export const get: DeclaredOperation = {
 	fields: [idField('threadId', 'The thread to read')],
 	repeatable: true,
 	flawIn: aThread,
+	statusHints: {
+		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Run and Wait.',
+	},
 	simplify: threadSummary,
 };
 

@@ -5,6 +5,8 @@ import type { IDataObject, NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { readSimplify } from '../../../execution/answers';
+import { hintFor } from '../../../execution/hints';
+import type { RequestMeaning } from '../../../execution/hints';
 import { badInput, checkInput, jsonText } from '../../../execution/badInput';
 import { isJsonMode } from '../../../execution/readBody';
 import { readId, readText } from '../../../execution/readFields';
@@ -157,13 +159,22 @@ function verdictError(reader: ItemReader, verdict: Verdict, thread: ThreadFacts)
 	return error;
 }
 
+/** What statuses mean for E4: the server looks for the assistant first (recorded). */
+const RUN_MEANING: RequestMeaning = {
+	statusHints: {
+		403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
+		404: 'The server has no such assistant, or the token may not see it. Check "Assistant".',
+	},
+};
+
 /** The error of a run; names the thread, so that the user can look it up. */
 function runError(
 	{ context, itemIndex }: ItemReader,
 	failure: Failure,
 	facts: IDataObject & { threadId: string },
 ): NodeApiError {
-	const error = toNodeApiError(failure, { node: context.getNode(), itemIndex });
+	const hint = hintFor(failure, RUN_MEANING);
+	const error = toNodeApiError(failure, { node: context.getNode(), itemIndex, hint });
 	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();
 	error.context.data = { ...(error.context.data as IDataObject), ...facts };
 	return error;
