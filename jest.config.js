@@ -3,23 +3,61 @@ const direct = [process.env.no_proxy || process.env.NO_PROXY, '127.0.0.1,localho
 process.env.NO_PROXY = process.env.no_proxy = direct.filter(Boolean).join(',');
 
 /** @type {import('jest').Config} */
-module.exports = {
+const shared = {
 	testEnvironment: 'node',
 	transform: {
 		'^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.dev.json', diagnostics: false }],
 	},
+	testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/.host/'],
+	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+};
+
+/** @type {import('jest').Config} */
+const unit = {
+	...shared,
+	displayName: 'unit',
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: [
-		'/node_modules/',
-		'/dist/',
+		...shared.testPathIgnorePatterns,
 		'<rootDir>/test/e2e/',
 		'\\.proof\\.test\\.ts$',
-		'<rootDir>/.host/',
 	],
-	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+};
+
+/** The long ones: every fault, soak, hostile input, the token, memory, and the properties with many more runs. */
+const proofs = {
+	...shared,
+	displayName: 'proofs',
+	testMatch: ['<rootDir>/test/**/*.{proof,property}.test.ts'],
+	setupFiles: ['<rootDir>/test/support/manyRuns.js'],
+};
+
+const e2e = {
+	...shared,
+	displayName: 'e2e',
+	testMatch: ['<rootDir>/test/e2e/**/*.e2e.test.ts'],
+	globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
+	globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
+};
+
+const queue = {
+	...shared,
+	displayName: 'queue',
+	testMatch: ['<rootDir>/test/queue/**/*.queue.ts'],
+	globalSetup: '<rootDir>/test/queue/support/globalSetup.ts',
+};
+
+/**
+ * Four kinds of tests; package.json has a script for each.
+ *
+ * @type {import('jest').Config}
+ */
+module.exports = {
+	projects: [unit, proofs, e2e, queue],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.
-	testTimeout: 120_000,
+	testTimeout: 180_000,
+	testSequencer: '<rootDir>/test/e2e/support/longestFirst.js',
 	reporters: ['default', '<rootDir>/scripts/resultsReporter.js'],
 };

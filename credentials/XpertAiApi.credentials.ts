@@ -45,7 +45,7 @@ export class XpertAiApi implements ICredentialType {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference.',
+				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there.',
 		},
 		{
 			displayName: 'Access Token',
@@ -72,7 +72,10 @@ export class XpertAiApi implements ICredentialType {
 		properties: { headers: { Authorization: '=Bearer {{$credentials.accessToken}}' } },
 	};
 
-	/** E9 with an empty filter changes nothing and needs a valid token. */
+	/**
+	 * E9 with an empty filter changes nothing and needs a valid token. Where no answer comes n8n shows the
+	 * code of the network alone, which no rule can reword; the description of Base URL says what it means.
+	 */
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',

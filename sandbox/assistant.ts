@@ -53,7 +53,8 @@ export function outcomeOf(
 	const input = 'text' in request ? request.text : request.interrupt.input;
 	const outcome = fault?.outcome ?? usualOutcome(assistant, request);
 	if (outcome === 'empty') return { kind: 'answer', text: '' };
-	if (outcome === 'interrupt') return { kind: 'interrupt', interrupt: question(assistant, input, fault) };
+	if (outcome === 'interrupt')
+		return { kind: 'interrupt', interrupt: question(assistant, input, fault) };
 	if (outcome === 'fail') {
 		return { kind: 'fail', error: fault?.error ?? assistant.error ?? reasonOf(assistant, input) };
 	}

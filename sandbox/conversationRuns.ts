@@ -85,4 +85,3 @@ function threadOf({ store }: Context, assistant: Assistant, conversation: Conver
 	const existing = store.threads.get(threadId);
 	return existing ?? store.putThread({ threadId, assistantId: assistant.id, createdAt });
 }
-

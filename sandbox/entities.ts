@@ -101,6 +101,8 @@ export interface Thread {
 	/** What a person said last, and what the model read of the files beside it. */
 	input?: string | null;
 	attachments?: string;
+	/** When that was said; the graph's state keeps it. */
+	askedAt?: string;
 	createdAt?: string;
 	updatedAt?: string;
 	/** Why the last run failed. */
@@ -235,6 +237,7 @@ export const PASSAGE_DEFAULTS: Loose = {
 	tenantId: null,
 	organizationId: null,
 	knowledgebaseId: null,
+	metadata: null,
 	status: null,
 };
 

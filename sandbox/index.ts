@@ -20,6 +20,7 @@ export {
 	ECHO_ASSISTANT_ID,
 	INTERRUPTING_ASSISTANT,
 	SANDBOX_ASSISTANT_ID,
+	SAYING_ASSISTANT,
 	WORKSPACE_ID,
 } from './seed';
 export type { AnswerMode, AssistantSeed } from './seed';

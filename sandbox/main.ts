@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startSandbox } from './index';
+import { COPILOT_ID, startSandbox } from './index';
 
 const DEFAULT_PORT = '3780';
 
@@ -20,6 +20,7 @@ async function main(): Promise<void> {
 	});
 	console.log(`Sandbox listening on ${sandbox.url}`);
 	console.log(`Access token: ${sandbox.accessToken}`);
+	console.log(`Copilot for embedding models: ${COPILOT_ID}`);
 	console.log('Press Ctrl-C to stop.');
 	const stop = () => void sandbox.close();
 	process.once('SIGINT', stop);

@@ -5,8 +5,7 @@ import type { Store } from './store';
 /** Uploaded files at the `url` that E12 and E16 give, for everyone; the log does not hold these requests. */
 export function registerPublicFiles(app: FastifyInstance, store: Store): void {
 	app.get<{ Params: { '*': string } }>('/public/*', (request, reply) => {
-		const path = decodeURIComponent(request.params['*']);
-		const content = store.fileAt(path);
+		const content = store.fileAt(request.params['*']);
 		if (content === undefined) throw notFound(`Cannot GET ${request.url}`);
 		return reply.type('application/octet-stream').send(content);
 	});

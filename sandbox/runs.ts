@@ -119,17 +119,13 @@ function begin({ clock }: Context, { thread, conversation, request }: Order): vo
 	if ('text' in request) {
 		thread.input = request.text;
 		thread.attachments = request.attachments;
+		thread.askedAt = timestamp(clock);
 	}
 	Object.assign(thread, { status: 'busy', error: null, interrupt: null });
 	note(conversation, thread, timestamp(clock));
 }
 
-function end(
-	{ clock }: Context,
-	order: Order,
-	outcome: Outcome,
-	status: Thread['status'],
-): void {
+function end({ clock }: Context, order: Order, outcome: Outcome, status: Thread['status']): void {
 	const { thread } = order;
 	thread.status = status;
 	thread.interrupt = outcome.kind === 'interrupt' ? outcome.interrupt : null;

@@ -55,6 +55,15 @@ export const INTERRUPTING_ASSISTANT = {
 	answers: 'interrupt',
 } as const satisfies AssistantSeed;
 
+/** The assistant of the recordings; as the one above, it has to be given to `store.putAssistant`. */
+export const SAYING_ASSISTANT = {
+	id: 'd0000000-0000-4000-8000-000000000005',
+	name: 'saying',
+	title: 'Saying',
+	description: 'Says what it was told, as slowly as it was told, and fails when told to FAIL.',
+	answers: 'said',
+} as const satisfies AssistantSeed;
+
 /** The assistants of a sandbox that was given none. */
 export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
 	{

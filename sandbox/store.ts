@@ -55,6 +55,8 @@ export class Store {
 	readonly assistants = new Map<string, Assistant>();
 	readonly workspaces = new Set<string>([WORKSPACE_ID]);
 	readonly copilots = new Set<string>([COPILOT_ID]);
+	/** The embedding models made with knowledgebases, by `copilotModelId`. */
+	readonly copilotModels = new Map<string, Loose>();
 	readonly index = new PassageIndex();
 	private readonly documentIds = new Map<string, Set<string>>();
 
@@ -166,6 +168,7 @@ export class Store {
 			'threadId',
 			'createdById',
 			'createdAt',
+			'updatedAt',
 			...CONVERSATION_COLUMNS,
 		]);
 		const row = defaults(
@@ -274,6 +277,7 @@ export class Store {
 		this.files.clear();
 		this.contentsByPath.clear();
 		this.contexts.clear();
+		this.copilotModels.clear();
 		this.assistants.clear();
 		this.items.length = 0;
 	}

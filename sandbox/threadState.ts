@@ -5,7 +5,7 @@ import type { Assistant } from './store';
 import type { Loose } from './values';
 
 /** A thread as E15 shows it: with the conversation's title and id, and the graph's state as `values`. */
-export function shownThread({ store, clock }: Context, thread: Thread): Loose {
+export function shownThread({ store }: Context, thread: Thread): Loose {
 	const conversation = store.conversationOf(thread.threadId);
 	const assistant = store.assistants.get(thread.assistantId);
 	if (conversation === undefined) throw internal();
@@ -21,12 +21,12 @@ export function shownThread({ store, clock }: Context, thread: Thread): Loose {
 			title: conversation.title,
 			assistant_id: thread.assistantId,
 		},
-		values: stateOf(thread, assistant, clock.now()),
+		values: stateOf(thread, assistant),
 	};
 }
 
 /** The state of the graph, with more in it than anyone asked for: the agent's channel has the messages again. */
-function stateOf(thread: Thread, assistant: Assistant | undefined, now: number): Loose {
+function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 	const messages = thread.messages.map(shownMessage);
 	const key = assistant?.agentKey ?? 'Agent';
 	const unfinished = thread.status !== 'idle' && !thread.interrupt;
@@ -34,7 +34,7 @@ function stateOf(thread: Thread, assistant: Assistant | undefined, now: number):
 		__xpertJumpTo: null,
 		messages,
 		input: thread.input ?? null,
-		sys: systemState(thread, now),
+		sys: systemState(thread),
 		human: { input: thread.input ?? null },
 		pending_follow_ups: [],
 		toolCall: null,
@@ -54,8 +54,8 @@ function stateOf(thread: Thread, assistant: Assistant | undefined, now: number):
 	};
 }
 
-function systemState({ threadId }: Thread, now: number): Loose {
-	const moment = new Date(now).toISOString();
+function systemState({ threadId, askedAt, createdAt }: Thread): Loose {
+	const moment = askedAt ?? createdAt ?? '';
 	return { language: 'en', date: moment.slice(0, 10), datetime: moment, thread_id: threadId };
 }
 
@@ -76,16 +76,14 @@ function shownMessage({ id, from, content, calls, answers }: Message): Loose {
 		response_metadata: from === 'assistant' ? { usage: {} } : {},
 		id,
 	};
-	const own =
-		from === 'assistant'
-			? {
-					tool_calls: calls ?? [],
-					invalid_tool_calls: [],
-					tool_call_chunks: (calls ?? []).map(callChunk),
-				}
-			: from === 'tool'
-				? { name: answers?.name, tool_call_id: answers?.id }
-				: {};
+	const own = {
+		...(from === 'tool' && { name: answers?.name, tool_call_id: answers?.id }),
+		...(from === 'assistant' && {
+			tool_calls: calls ?? [],
+			invalid_tool_calls: [],
+			tool_call_chunks: (calls ?? []).map(callChunk),
+		}),
+	};
 	return {
 		lc_serializable: true,
 		lc_kwargs: { ...shared, ...own },
@@ -122,9 +120,7 @@ export const operation = ({ taskId, question, call }: Interrupt, assistant: Assi
 			call,
 			type: 'agent',
 			info: { name: 'SubAgent', title: 'SubAgent', description: question },
-			parameters: [
-				{ name: 'input', title: 'Input', description: 'Input content', type: 'text' },
-			],
+			parameters: [{ name: 'input', title: 'Input', description: 'Input content', type: 'text' }],
 			agent: agentOf(assistant),
 		},
 	],

@@ -8,8 +8,9 @@
 process.env.XPERTAI_SCREENSHOTS = require('node:path').join(__dirname, '..', 'docs', 'images');
 
 void require('jest').run([
-	'--config',
-	'jest.e2e.config.js',
+	'--selectProjects',
+	'e2e',
+	'--testPathPatterns',
 	'test/e2e/editor.e2e',
 	'test/e2e/editorDocuments',
 ]);

@@ -2,9 +2,7 @@ import axios, { isAxiosError } from 'axios';
 import { inflateSync } from 'node:zlib';
 import type { Context } from '../context';
 import type { Knowledgebase, StoredDocument } from '../entities';
-
-/** Processing that cannot go on; the message is what the document's `processMsg` then says. */
-export class ProcessError extends Error {}
+import type { Store } from '../store';
 
 /** What the server says when a document has no file: it reads neither pages nor chunks. */
 const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
@@ -12,26 +10,32 @@ const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asy
 /**
  * The text of a document's file (`searchable` "status at the end").
  *
- * @throws ProcessError with what the real server says of such a document
+ * @throws Error with what the real server says of such a document
  */
 export async function textOfFile(
 	{ store }: Context,
 	owner: Knowledgebase,
 	document: StoredDocument,
 ): Promise<string> {
-	if (!owner.copilotModelId) {
-		throw new ProcessError(`Embedding model not set for knowledgebase '${String(owner.name)}'`);
+	checkEmbeddingModel(store, owner);
+	const { filePath, fileUrl, category, name } = document;
+	if (!fileUrl) {
+		if (!filePath) throw new Error(NO_FILE);
+		throw new Error(`Unable to resolve a readable file for document '${String(name)}'.`);
 	}
-	const { filePath, fileUrl, category } = document;
-	const here = typeof filePath === 'string' ? store.fileAt(filePath) : undefined;
-	if (!here && !fileUrl) {
-		if (!filePath) throw new ProcessError(NO_FILE);
-		throw new ProcessError(
-			`Unable to resolve a readable file for document '${String(document.name)}'.`,
-		);
+	if (category === 'sheet') throw new Error('EISDIR: illegal operation on a directory, read');
+	return readable(await download(String(fileUrl)));
+}
+
+/** A model without a usable copilot fails as it does in E2; that it does so here was not recorded. */
+function checkEmbeddingModel(store: Store, { copilotModelId, name }: Knowledgebase): void {
+	if (!copilotModelId) {
+		throw new Error(`Embedding model not set for knowledgebase '${String(name)}'`);
 	}
-	if (category === 'sheet') throw new ProcessError('EISDIR: illegal operation on a directory, read');
-	return readable(here ?? (await download(String(fileUrl))));
+	const made = store.copilotModels.get(String(copilotModelId));
+	if (made && !store.copilots.has(String(made.copilotId))) {
+		throw new Error(`Copilot not set for embedding model '${String(made.model)}'`);
+	}
 }
 
 async function download(url: string): Promise<Buffer> {
@@ -40,9 +44,9 @@ async function download(url: string): Promise<Buffer> {
 		return Buffer.from(data);
 	} catch (error) {
 		if (isAxiosError(error) && error.response) {
-			throw new ProcessError(`Failed to get '${url}' (${error.response.status})`);
+			throw new Error(`Failed to get '${url}' (${error.response.status})`);
 		}
-		throw new ProcessError(error instanceof Error ? error.message : String(error));
+		throw error;
 	}
 }
 

@@ -1,7 +1,7 @@
 import { timestamp } from '../clock';
 import type { Context } from '../context';
 import type { StoredDocument } from '../entities';
-import { ProcessError, textOfFile } from './loader';
+import { textOfFile } from './loader';
 import { cutOf, split } from './splitter';
 import { askedOf, type Processing, type ProcessState } from './stages';
 
@@ -101,8 +101,8 @@ async function resultOf(context: Context, document: StoredDocument): Promise<Res
 		const text = await textOfFile(context, owner, document);
 		return finished(split(text, cutOf(document.parserConfig)), processMsg);
 	} catch (error) {
-		if (!(error instanceof ProcessError)) throw error;
-		return outcome === 'finish' ? finished([], processMsg) : failed(error.message);
+		if (outcome === 'finish') return finished([], processMsg);
+		return failed(error instanceof Error ? error.message : String(error));
 	}
 }
 

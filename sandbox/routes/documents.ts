@@ -61,36 +61,38 @@ function partsAfter(store: Store, before: StoredDocument | undefined, sent: Sent
 	};
 }
 
-/** Stores one document and answers with it as the server does. */
-function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
-	const { store, clock } = call.context;
+/** A document sent, read and checked; throws what the server refuses it with. */
+function checked({ context }: Call, owner: Knowledgebase, element: unknown) {
+	const { store } = context;
 	checkReferences(store, asObject(element));
 	const sent = withFile(store, asObject(element));
 	const id = isUuid(sent.id) ? sent.id : randomUUID();
-	const now = timestamp(clock);
 	const row = rowOf(sent, id, owner);
 	checkColumns(row);
 	if (hasNul(sent)) throw nulInText(insertInto(TABLE, row));
 	const before = store.documents.get(id);
 	refuseOtherChunks(partsOf(store, 'chunks', before), sent.chunks);
+	return { id, sent, row, before };
+}
+
+/** Stores one document and answers with it as the server does. */
+function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
+	const { store, clock } = call.context;
+	const { id, sent, row, before } = checked(call, owner, element);
+	const now = timestamp(clock);
 	const parts = partsSent(sent, id, now);
 	const kept = partsAfter(store, before, parts);
-	const answer = {
-		...row,
-		...parts,
-		...pick(sent, 'children', 'parent'),
-		...TENANCY,
-		...AUTHORS,
-	};
+	const family = pick(sent, 'children', 'parent');
+	const answer = { ...row, ...parts, ...family, ...TENANCY, ...AUTHORS };
 	if (before && !isChanged(row, sent, before)) {
 		Object.assign(before, kept);
-		// The server then leaves out what it would have to read again.
-		return answer;
+		// The server then leaves out what it would have to read again, and without parts saves nothing at all.
+		return Object.keys(parts).length > 0 ? answer : omit(answer, 'createdById', 'updatedById');
 	}
 	const stored = store.putDocument({
 		...row,
 		...kept,
-		...pick(sent, 'children', 'parent'),
+		...family,
 		knowledgebaseId: owner.id,
 		version: versionOf(sent, before),
 		createdAt: before?.createdAt ?? now,

@@ -21,7 +21,7 @@ import {
 	type Knowledgebase,
 } from '../entities';
 import { badRequest, forbidden, internal, notFound } from '../errors';
-import { asObject, isUuid, type Loose } from '../values';
+import { asObject, isObject, isUuid, type Loose } from '../values';
 
 const TABLE = 'knowledgebase';
 const TYPE_LENGTH = 20;
@@ -110,7 +110,7 @@ function create(call: Call): Loose {
 	}
 	const existing = isUuid(body.id) ? store.knowledgebases.get(body.id) : undefined;
 	if (existing) return overwrite(call, existing, fields);
-	const model = body.copilotModel === undefined ? undefined : copilotModel(call, body);
+	const model = isObject(body.copilotModel) ? copilotModel(call, body.copilotModel) : undefined;
 	const row = store.putKnowledgebase({
 		...fields,
 		...(model && { copilotModelId: model.id }),
@@ -148,21 +148,24 @@ function overwrite({ context }: Call, existing: Knowledgebase, fields: Loose): L
 }
 
 /** The embedding model the server creates beside a knowledgebase (`E01` "copilotModel object"). */
-function copilotModel({ context }: Call, body: Loose): Loose {
+function copilotModel({ context }: Call, sent: Loose): Loose {
 	const now = timestamp(context.clock);
-	return {
+	const id = randomUUID();
+	const model = {
 		createdById: null,
 		updatedById: null,
 		options: null,
 		copilotId: null,
 		referencedId: null,
-		...asObject(body.copilotModel),
+		...sent,
 		tenantId: OWNER.tenantId,
 		organizationId: OWNER.organizationId,
-		id: randomUUID(),
+		id,
 		createdAt: now,
 		updatedAt: now,
 	};
+	context.store.copilotModels.set(id, model);
+	return model;
 }
 
 /** Documents sent inside a knowledgebase, as they come back (`E01` "nested documents"). */
@@ -221,7 +224,7 @@ function update(call: Call): Loose {
 	checkType(body);
 	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
 	if (schema !== undefined) row.metadataSchema = schema;
-	if (body.copilotModel !== undefined) row.copilotModelId = randomUUID();
+	if (isObject(body.copilotModel)) row.copilotModelId = copilotModel(call, body.copilotModel).id;
 	if (asObject(body.graphRag).enabled === true) row.graphStatus = 'rebuild_required';
 	store.knowledgebases.set(row.id, row);
 	// The server answers with unknown fields too, but does not store them (`E02` "unknown field").

@@ -64,6 +64,12 @@ describe('the credential', () => {
 		expect(hidden.map(({ name }) => name)).toEqual(['accessToken']);
 	});
 
+	it('says what the codes mean that n8n shows where no answer comes', () => {
+		const { description } = credential.properties.find(({ name }) => name === 'baseUrl') ?? {};
+		expect(description).toContain('EPROTO, the address speaks http, not https');
+		expect(description).toContain('ECONNREFUSED, nothing accepts connections there');
+	});
+
 	it('holds no address and no token of its own, and is strict about http', () => {
 		expect(credential.properties.map((property) => property.default as unknown)).toEqual([
 			'',

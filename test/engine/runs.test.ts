@@ -1,7 +1,7 @@
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, onThread, says } from './support/runs';
+import { ask, detailsOf, newThreads, occupy, onThread, says } from './support/runs';
 
 const fixture = useFixture();
 
@@ -15,25 +15,48 @@ async function say(message: string, parameters = {}) {
 const bodies = () => fixture.sandbox.requests.of('E4').map(({ body }) => body);
 
 describe('what is said to the assistant', () => {
-	it('is a message, with files', async () => {
-		const files = `${fixture.world.storageFileId}`;
-		const { json } = await say('Hello', { additionalFields: { files } });
+	it('is a message, with files under the name their kind of ID needs', async () => {
+		const { storageFileId, fileContextId } = fixture.world;
+		const additionalFields = { storageFileIds: storageFileId, fileContextIds: fileContextId };
+		const { json } = await say('Hello', { additionalFields });
 		expect(json?.reply).toBe('Echo: Hello');
+		const files = [{ fileId: fileContextId }, { id: storageFileId }];
 		expect(bodies()).toEqual([
 			{
 				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'send', message: { input: { input: 'Hello', files: [{ id: files }] } } },
+				input: { action: 'send', message: { input: { input: 'Hello', files } } },
 			},
 		]);
 	});
 
-	it('is chat messages, as one text that tells who says what', async () => {
-		const values = [
-			{ role: 'system', content: 'Be brief' },
-			{ role: 'user', content: '={{ $json.message }}' },
-		];
-		const { json } = await say('Hello', { inputType: 'chat', chatMessages: { values } });
-		expect(json?.reply).toBe('Echo: system: Be brief\n\nuser: Hello');
+	it('is a file context under the wrong name, which the server refuses', async () => {
+		const additionalFields = { storageFileIds: fixture.world.fileContextId };
+		const { error } = await say('Hello', { additionalFields });
+		expect(error?.message).toContain('The server answered 400');
+	});
+
+	it('goes with a context, a state, an environment and a project', async () => {
+		const additionalFields = {
+			context: '{"user":"u"}',
+			state: '{"order":7}',
+			environmentId: 'e',
+			projectId: 'p',
+		};
+		const { json } = await say('Hello', { additionalFields });
+		expect(json?.status).toBe('completed');
+		expect(bodies()).toMatchObject([
+			{
+				context: { user: 'u' },
+				input: { state: { order: 7 }, environmentId: 'e', projectId: 'p' },
+			},
+		]);
+	});
+
+	it('is that the last message is to be answered again, which adds none', async () => {
+		const { thread } = await say('Hello');
+		const { items } = await fixture.run(ask({ inputType: 'retry' }), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({ reply: 'Echo: Hello', status: 'completed' });
+		expect(fixture.sandbox.store.threads.get(thread)?.messages).toHaveLength(2);
 	});
 
 	it('is a JSON body, sent as it is', async () => {
@@ -51,19 +74,80 @@ describe('a run that asks a person', () => {
 	])('is interrupted, and goes on when the decision is to %s', async (decision, word) => {
 		const question = `${INTERRUPTING_INPUT} first`;
 		const asked = await say(question);
-		expect(asked.json).toMatchObject({ status: 'interrupted', recovered: false });
-		expect(JSON.stringify(asked.json?.interrupt)).toContain('May I answer this?');
+		expect(asked.json).toMatchObject({
+			status: 'interrupted',
+			recovered: false,
+			interrupt: [{ call: { name: 'subagent', args: { input: question } } }],
+		});
 
 		const additionalFields = { payload: '{"only":1}' };
 		const decided = await fixture.run(ask({ inputType: 'decision', decision, additionalFields }), {
 			items: [says(asked.thread, '')],
 		});
+		const said = `${word}: ${question} {"only":1}`;
 		expect(decided.items[0]?.json).toMatchObject({
-			reply: `${word}: ${question} {"only":1}`,
+			reply: `${said}\nTool said: ${said}`,
 			status: 'completed',
 		});
 	});
+
+	it('names what it asks in the same shape when its wait broke', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(onThread(thread, { do: 'drop', when: 'after' }));
+		const { items } = await fixture.run(ask(), {
+			items: [says(thread, `${INTERRUPTING_INPUT} first`)],
+		});
+		expect(items[0]?.json).toMatchObject({
+			status: 'interrupted',
+			recovered: true,
+			interrupt: [{ call: { name: 'subagent' }, type: 'agent', parameters: [{ name: 'input' }] }],
+		});
+	});
+
+	it('is answered also when the wait for what comes of the decision breaks', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		fixture.sandbox.faults.add(
+			{ ...onThread(thread, { do: 'run', ms: 3000 }), nth: 1 },
+			{ ...onThread(thread, { do: 'drop', when: 'during', ms: 50 }), nth: 1 },
+		);
+		const { items } = await fixture.run(ask({ inputType: 'decision' }), {
+			items: [says(thread, '')],
+		});
+		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
+		expect(items[0]?.json.reply).toContain('Confirmed');
+	});
 });
+
+describe('a decision that nothing waits for', () => {
+	it('is not sent, and said to be one', async () => {
+		const { thread } = await say('Hello');
+		const sent = bodies().length;
+		const { error } = await fixture.run(ask({ inputType: 'decision' }), {
+			items: [says(thread, '')],
+		});
+		expect(error?.message).toBe('Nothing on this thread waits for a decision');
+		expect(bodies()).toHaveLength(sent);
+	});
+
+	it('because the run was cancelled, is said to be one', async () => {
+		const thread = await cancelledThread();
+		const { error } = await fixture.run(ask({ inputType: 'decision' }), {
+			items: [says(thread, '')],
+		});
+		expect(error?.message).toBe('Nothing on this thread waits for a decision');
+	});
+});
+
+/** A thread whose run somebody has cancelled, seen by the node or not. */
+async function cancelledThread(): Promise<string> {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	fixture.sandbox.faults.add({ ...onThread(thread, { do: 'run', ms: 60_000 }), nth: 1 });
+	await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
+	fixture.sandbox.cancelRuns(thread);
+	while (fixture.sandbox.store.threads.get(thread)?.status === 'busy')
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	return thread;
+}
 
 describe('what comes out', () => {
 	it('is the reply, how it came about and where to go on, with Simplify', async () => {
@@ -73,6 +157,7 @@ describe('what comes out', () => {
 			reply: 'Echo: Hello',
 			status: 'completed',
 			threadId: thread,
+			conversationId: fixture.sandbox.store.conversationOf(thread)?.id,
 			assistantId: ECHO_ASSISTANT_ID,
 			seconds: expect.any(Number),
 			recovered: false,
@@ -81,9 +166,10 @@ describe('what comes out', () => {
 		expect(items[0]?.pairedItem).toEqual({ item: 0 });
 	});
 
-	it('is the answer of the server as it is, without', async () => {
-		const { json } = await say('Hello', { simplify: false });
-		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello' });
+	it('is the answer of the server with the thread and its conversation, without', async () => {
+		const { json, thread } = await say('Hello', { simplify: false });
+		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
+		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', threadId: thread, conversationId });
 	});
 
 	it('is an empty reply when the assistant had nothing to say', async () => {
@@ -99,8 +185,8 @@ describe('a new conversation', () => {
 			items: [says('', 'Hello')],
 		});
 		const [made] = fixture.sandbox.requests.of('E13');
-		expect(made?.body).toEqual({ title: 'About the device' });
 		const { threadId, conversationId } = first.items[0]?.json ?? {};
+		expect(made?.body).toEqual({ title: 'About the device', threadId });
 		const conversation = fixture.sandbox.store.conversations.get(String(conversationId));
 		expect(conversation).toMatchObject({ threadId, title: 'About the device' });
 		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 2)).toEqual([
@@ -124,11 +210,50 @@ describe('a new conversation', () => {
 		for (const title of titles) expect(title.length).toBeLessThanOrEqual(80);
 	});
 
+	it('is not made twice when the answer was lost', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'after' });
+		const { items } = await fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Hi')] });
+		expect(items[0]?.json).toMatchObject({ reply: 'Echo: Hi', status: 'completed' });
+		expect(fixture.sandbox.requests.of('E13')).toHaveLength(1);
+		const { conversations } = fixture.sandbox.store;
+		const threadId = items[0]?.json.threadId;
+		expect([...conversations.values()].filter((one) => one.threadId === threadId)).toHaveLength(1);
+	});
+
+	it('whose run fails names its thread and conversation', async () => {
+		const { outputs } = await fixture.run(
+			ask({ threadSource: 'new', assistantId: byId(BROKEN_ASSISTANT_ID), simplify: false }),
+			{ items: [says('', 'Hi')], onError: 'continueErrorOutput' },
+		);
+		const details = detailsOf(outputs[1]?.[0]);
+		const conversation = fixture.sandbox.store.conversationOf(String(details.threadId));
+		expect(details).toMatchObject({ conversationId: conversation?.id, status: 'failed' });
+	});
+
 	it('that cannot be made fails the item, and no run is sent', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'status', status: 403, body: 'not yours' });
 		const { error } = await fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Hi')] });
 		expect(error?.message).toBe('The server answered 403: not yours');
 		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
+	});
+});
+
+describe('a run that somebody cancels', () => {
+	it('has failed with the reason of the server, and waits for nobody', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(onThread(thread, { do: 'run', ms: 60_000 }));
+		const running = fixture.run(ask(), { items: [says(thread, 'Hello')] });
+		while (fixture.sandbox.cancelRuns(thread) === 0)
+			await new Promise((resolve) => setTimeout(resolve, 10));
+		const { error } = await running;
+		expect(error?.message).toBe('The run was cancelled on the server: Canceled by user');
+		expect(error?.description).toContain(`Thread: ${thread}.`);
+	});
+
+	it('leaves a thread that goes on', async () => {
+		const thread = await cancelledThread();
+		const { items } = await fixture.run(ask(), { items: [says(thread, 'Again')] });
+		expect(items[0]?.json).toMatchObject({ reply: 'Echo: Again', status: 'completed' });
 	});
 });
 
@@ -175,6 +300,16 @@ describe('a run that fails', () => {
 		const assistantId = byId('11111111-1111-4111-8111-111111111111');
 		const { error } = await say('Hello', { assistantId });
 		expect(error?.message).toContain('The server answered 404');
+		expect(error?.description).toContain('Check "Assistant"');
 		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
+	});
+
+	it('on a thread that does not exist says so', async () => {
+		const { error } = await fixture.run(ask(), {
+			items: [says('11111111-1111-4111-8111-111111111111', 'Hello')],
+		});
+		expect(error?.message).toBe('There is no conversation with this thread');
+		expect(error?.description).toContain('Check "Thread"');
+		expect(error?.description).not.toContain('not a UUID');
 	});
 });

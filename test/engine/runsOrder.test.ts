@@ -123,4 +123,21 @@ describe('a thread that is busy with the run of somebody else', () => {
 		expect(error?.description).toContain(`Thread: ${thread}.`);
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
 	});
+
+	it('left busy by a server that died is run on when asked to, and cured by it', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await fixture.run(ask(), { items: [says(thread, 'before')] });
+		fixture.sandbox.store.strandThread(thread);
+		const waiting = await fixture.run(ask({ options: { deadlineMinutes: 0.01 } }), {
+			items: [says(thread, 'ours')],
+		});
+		expect(waiting.error?.message).toContain('Another run was still going on on the thread');
+		expect(waiting.error?.description).toContain('"Run Anyway"');
+
+		const { items } = await fixture.run(ask({ options: { whenBusy: 'run' } }), {
+			items: [says(thread, 'ours')],
+		});
+		expect(items[0]?.json).toMatchObject({ reply: 'Echo: ours', status: 'completed' });
+		expect(fixture.sandbox.store.threads.get(thread)?.status).toBe('idle');
+	});
 });

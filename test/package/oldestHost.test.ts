@@ -52,6 +52,10 @@ const USED = [
 	),
 ].sort();
 
+const compiledWith = exportedValues(
+	path.join(ROOT, 'node_modules/n8n-workflow/dist/esm/index.d.ts'),
+);
+
 /** Parameters that came later, which shipped code does without: it passes `sleep` no signal. */
 const DONE_WITHOUT: Record<string, string> = { sleep: ', abortSignal: AbortSignal' };
 
@@ -64,11 +68,23 @@ describe.each(oldestHosts)('n8n $n8n, with n8n-workflow $n8nWorkflow', ({ values
 	});
 
 	it('takes the same parameters as the n8n-workflow the code was compiled with', () => {
-		const entry = path.join(ROOT, 'node_modules/n8n-workflow/dist/esm/index.d.ts');
-		const compiledWith = exportedValues(entry);
 		expect(USED.map((name) => [name, exported[name]])).toEqual(
 			USED.map((name) => [name, compiledWith[name]?.replace(DONE_WITHOUT[name] ?? '', '')]),
 		);
+	});
+});
+
+describe('the oldest hosts', () => {
+	const versions = oldestHosts.map(({ n8n }) => n8n);
+
+	it('are those the README names, and the oldest of all stands in the package', () => {
+		const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+		for (const version of versions) expect(readme).toContain(version);
+		const { engines } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+			engines: Record<string, string>;
+		};
+		expect(engines.n8n).toBe(`>=${versions[0]}`);
+		expect(readme).toContain(`Node.js ${engines.node?.replace('>=', '')}`);
 	});
 });
 

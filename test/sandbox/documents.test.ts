@@ -1,3 +1,5 @@
+import { upload } from './support/client';
+import { statusOf } from './support/knowledge';
 import { useSandbox } from './support/useSandbox';
 
 const ID = '44444444-4444-4444-8444-444444444444';
@@ -78,13 +80,27 @@ describe('bulk ingestion', () => {
 		expect(sandbox.store.knowledgebases.get(knowledgebaseId)?.documentNum).toBeLessThan(102);
 	});
 
-	it('takes the id of an uploaded file', async () => {
-		const form = new FormData();
-		form.append('file', new Blob(['hello']), 'a.txt');
-		const { data: file } = await client.post<{ id: string }>('/api/ai/v1/file', form);
-		const { status, data } = await ingest([{ name: 'a', storageFileId: file.id }]);
-		expect(status).toBe(201);
-		expect(data[0]).toMatchObject({ storageFileId: file.id });
+	it('keeps a processMsg of any size, and status gives it back', async () => {
+		const processMsg = 'x'.repeat(100_000);
+		await ingest([{ id: ID, disabled: true, processMsg }]);
+		const { data } = await statusOf(client, knowledgebaseId, [ID]);
+		expect(data).toEqual([{ id: ID, status: null, progress: null, processMsg }]);
+	});
+
+	it.each([
+		['the name', { name: 'a\0b' }],
+		['a page', { pages: [{ pageContent: 'a\0b' }] }],
+	])("refuses a NUL in %s with the database's own words", async (_where, wrong) => {
+		const { status, data } = await ingest([{ name: 'before' }, wrong]);
+		expect(status).toBe(400);
+		expect(data).toMatchObject({ code: '22021', driverError: { code: '22021' } });
+		expect(names()).toEqual(['before']);
+	});
+
+	it('never counts one that is sent again', async () => {
+		await ingest([{ id: ID, name: 'a' }]);
+		await ingest([{ id: ID, name: 'b' }]);
+		expect(sandbox.store.knowledgebases.get(knowledgebaseId)?.documentNum).toBe(1);
 	});
 
 	it('deletes the documents with their knowledgebase', async () => {
@@ -92,5 +108,73 @@ describe('bulk ingestion', () => {
 		const { data } = await client.delete<unknown>(`/api/ai/v1/kb/${knowledgebaseId}`);
 		expect(data).toEqual({ raw: [], affected: 1 });
 		expect(sandbox.store.documents.size).toBe(0);
+	});
+});
+
+describe('a document with an uploaded file', () => {
+	const first = async (fields: object) => (await ingest([fields])).data[0];
+
+	it.each([
+		['notes.md', 'md', 'text'],
+		['table.csv', 'csv', 'sheet'],
+		['no extension', null, 'text'],
+	])('gets type and category from it: %s', async (name, type, category) => {
+		const { id: storageFileId } = await upload(client, 'hello', name);
+		const stored = await first({ storageFileId });
+		expect(stored).toMatchObject({ type, category, mimeType: 'text/plain', name: null });
+	});
+
+	it('keeps the type and MIME type it is sent with', async () => {
+		const { id: storageFileId } = await upload(client, 'a,b', 'table.csv');
+		const own = { type: 'txt', mimeType: 'text/x-mine' };
+		expect(await first({ storageFileId, ...own })).toMatchObject({ ...own, category: 'text' });
+	});
+
+	it('gets neither by its address alone', async () => {
+		const { url: fileUrl } = await upload(client, 'hello', 'notes.md');
+		expect(await first({ fileUrl })).toMatchObject({ type: null, mimeType: null });
+	});
+
+	it('is known by its path, else its address, else its file', async () => {
+		const { id: storageFileId, url: fileUrl } = await upload(client, 'hello');
+		const filePath = 'docs/a.txt';
+		const keyOf = async (fields: object) => (await first(fields))?.sourceKey;
+		expect(await keyOf({ storageFileId, fileUrl, filePath })).toBe(`unknown:${filePath}`);
+		expect(await keyOf({ storageFileId, fileUrl })).toBe(`unknown:${fileUrl}`);
+		expect(await keyOf({ storageFileId, sourceType: 'web' })).toBe(`web:${storageFileId}`);
+		expect(await keyOf({ name: 'a' })).toBeNull();
+	});
+});
+
+describe('a document sent again', () => {
+	const processed = { status: 'finish', progress: 100, processMsg: '' };
+	const sent = { id: ID, name: 'a', metadata: { k: 1 } };
+	const stand = () => sandbox.store.documents.get(ID);
+
+	beforeEach(async () => {
+		await ingest([sent]);
+		Object.assign(stand() ?? {}, processed);
+	});
+
+	it('stays as it is when nothing has changed', async () => {
+		const before = { ...stand() };
+		const { status, data } = await ingest([sent]);
+		expect(status).toBe(201);
+		expect(data[0]).not.toHaveProperty('status');
+		expect(data[0]).not.toHaveProperty('version');
+		expect(stand()).toEqual(before);
+	});
+
+	it.each([
+		['another name', { ...sent, name: 'b' }],
+		['other metadata', { ...sent, metadata: { k: 2 } }],
+		['a field left out', { id: ID, name: 'a' }],
+		['another cut', { ...sent, parserConfig: { textSplitter: { chunkSize: 200 } } }],
+		['a status', { ...sent, status: 'error' }],
+	])('is no longer processed with %s', async (_what, changed) => {
+		const { version = 0 } = stand() ?? {};
+		await ingest([changed]);
+		expect(stand()).toMatchObject({ progress: null, processMsg: null, version: version + 1 });
+		expect(stand()?.status).not.toBe('finish');
 	});
 });

@@ -40,19 +40,6 @@ describe('the command line', () => {
 		},
 	);
 
-	it('is a LangGraph server when told so, and knows no third kind', async () => {
-		const main = join(ROOT, 'sandbox', 'dist', 'main.js');
-		const child = spawn(process.execPath, [main, '--port', '0', '--dialect', 'langgraph']);
-		const url = await output(child, /listening on (\S+)\n/);
-		const headers = { authorization: 'Bearer sandbox-token' };
-		const { status } = await axios.post<number>(`${url}/api/ai/assistants/count`, {}, { headers });
-		expect(status).toBe(200);
-		child.kill('SIGTERM');
-		await once(child, 'exit');
-		const third = spawn(process.execPath, [main, '--dialect', 'other']);
-		expect(await once(third, 'exit')).toEqual([1, null]);
-	});
-
 	it('says what is wrong with a flag and ends', async () => {
 		const child = spawn(process.execPath, [
 			join(ROOT, 'sandbox', 'dist', 'main.js'),

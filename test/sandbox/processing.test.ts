@@ -1,126 +1,307 @@
 import { FakeClock, startSandbox } from '../../sandbox';
-import { clientFor } from './support/client';
-import { useSandbox } from './support/useSandbox';
+import { clientFor, upload } from './support/client';
+import {
+	document,
+	newKnowledgebase,
+	process,
+	queue,
+	statusOf,
+	store,
+	type Status,
+} from './support/knowledge';
+import { useFreshSandbox, useSandbox } from './support/useSandbox';
 
-const [ONE, TWO, THREE, ELSEWHERE, UNKNOWN] = Array.from(
-	{ length: 5 },
-	(_, i) => `4444444${i}-4444-4444-8444-444444444444`,
+const IDS = Array.from(
+	{ length: 12 },
+	(_, i) => `4444444${i.toString(16)}-4444-4444-8444-444444444444`,
 );
+const [ONE = '', TWO = '', THREE = '', ELSEWHERE = '', UNKNOWN = ''] = IDS;
+const RUNNING = { status: 'running', progress: 0, processMsg: '' };
+const FINISHED = { status: 'finish', progress: 100, processMsg: '' };
 
-interface Status {
-	id: string;
-	status: string | null;
-	progress: number | null;
-	processMsg: string | null;
-}
+describe('what processing comes to', () => {
+	const { sandbox, client } = useSandbox({ processMs: 5 });
+	let kb: string;
 
-const clock = new FakeClock();
-const { sandbox, client } = useSandbox({ clock, processMs: 1000 });
-let knowledgebaseId: string;
+	beforeEach(async () => void (kb = await newKnowledgebase(client)));
 
-beforeEach(async () => {
-	knowledgebaseId = sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
-	await ingest({ id: ONE }, { id: TWO }, { id: THREE });
+	const ending = async (fields: object, into = kb): Promise<Status | undefined> => {
+		await store(client, into, [{ id: ONE, ...fields }]);
+		return (await process(client, into, [ONE]))[0];
+	};
+
+	const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
+
+	it.each<[string, object, string]>([
+		['nothing', {}, NO_FILE],
+		['pages only', { pages: [{ pageContent: 'p' }] }, NO_FILE],
+		['chunks only', { chunks: [{ pageContent: 'c' }] }, NO_FILE],
+		[
+			'a path of the caller',
+			{ name: 'a.md', filePath: 'docs/a.md' },
+			"Unable to resolve a readable file for document 'a.md'.",
+		],
+		[
+			'an address that refuses',
+			{ fileUrl: 'http://127.0.0.1:9/a.md' },
+			'connect ECONNREFUSED 127.0.0.1:9',
+		],
+	])('is an error with %s', async (_what, fields, processMsg) => {
+		expect(await ending(fields)).toEqual({ id: ONE, status: 'error', progress: 0, processMsg });
+	});
+
+	it('is an error with the id of a file alone', async () => {
+		const { id: storageFileId } = await upload(client, 'hello');
+		expect(await ending({ storageFileId })).toMatchObject({ processMsg: NO_FILE });
+	});
+
+	it('is an error where there is no such file', async () => {
+		const fileUrl = `${sandbox.url}/public/files/none.md`;
+		expect((await ending({ fileUrl }))?.processMsg).toBe(`Failed to get '${fileUrl}' (404)`);
+	});
+
+	it('is an error with a table, unless it is called a text', async () => {
+		const fields = await document(client, 'a,b\n1,2', 'table.csv');
+		const wrong = 'EISDIR: illegal operation on a directory, read';
+		expect(await ending(fields)).toMatchObject({ status: 'error', processMsg: wrong });
+		const asText = { ...fields, type: 'txt', mimeType: 'text/plain' };
+		expect(await ending(asText)).toMatchObject(FINISHED);
+	});
+
+	it('is an error in a knowledgebase without an embedding model', async () => {
+		const { id } = sandbox.store.putKnowledgebase({ name: 'No model' });
+		expect(await ending(await document(client, 'hello'), id)).toMatchObject({
+			status: 'error',
+			processMsg: "Embedding model not set for knowledgebase 'No model'",
+		});
+	});
+
+	it('is an error where no copilot serves the embedding model', async () => {
+		const { data } = await client.post<{ id: string }>('/api/ai/knowledges', {
+			name: 'Unusable model',
+			copilotModel: { modelType: 'text-embedding', model: 'm' },
+		});
+		expect(await ending(await document(client, 'hello'), data.id)).toMatchObject({
+			status: 'error',
+			processMsg: "Copilot not set for embedding model 'm'",
+		});
+	});
+
+	it.each(['a.md', 'a.txt', 'a.html', 'a.json', 'no extension'])(
+		'is the end of a file that can be fetched: %s',
+		async (name) => {
+			expect(await ending(await document(client, 'hello', name))).toEqual({ id: ONE, ...FINISHED });
+		},
+	);
+
+	it('is the end with the address alone, also beside a path the server lacks', async () => {
+		const { url: fileUrl } = await upload(client, 'hello');
+		expect(await ending({ fileUrl })).toMatchObject(FINISHED);
+		expect(await ending({ fileUrl, filePath: 'docs/a.md' })).toMatchObject(FINISHED);
+	});
+
+	it('is the end with an address of another server', async () => {
+		const other = await startSandbox();
+		const { url: fileUrl } = await upload(clientFor(other), 'hello');
+		expect(await ending({ fileUrl })).toMatchObject(FINISHED);
+		await other.close();
+	});
+
+	it('is as many chunks as the textSplitter makes', async () => {
+		const fields = await document(client, 'A sentence of some words. '.repeat(60));
+		const chunkNum = async (parserConfig: object) => {
+			await ending({ ...fields, parserConfig });
+			return Number(sandbox.store.documents.get(ONE)?.chunkNum);
+		};
+		const usual = await chunkNum({});
+		const contract = { chunkSize: 200, chunkOverlap: 20, delimiter: '. ' };
+		expect(await chunkNum(contract)).toBe(usual);
+		const textSplitter = { chunkSize: 200, chunkOverlap: 20 };
+		expect(await chunkNum({ ...contract, textSplitter })).toBeGreaterThan(usual * 3);
+	});
+
+	it('can be said in the metadata', async () => {
+		const told = (sandboxed: object) => ending({ metadata: { sandbox: sandboxed } });
+		expect(await told({ process: 'error', processMsg: 'No text found' })).toMatchObject({
+			status: 'error',
+			processMsg: 'No text found',
+		});
+		expect(await told({ process: 'cancel' })).toMatchObject({ status: 'cancel' });
+		expect(await told({ process: 'finish' })).toMatchObject(FINISHED);
+	});
 });
 
-const ingest = (...documents: unknown[]) =>
-	client.post(`/api/ai/knowledges/${knowledgebaseId}/bulk`, documents);
-const start = (ids: unknown, into = knowledgebaseId) =>
-	client.post<Status[]>(`/api/ai/knowledges/${into}/process`, ids);
-const status = (ids: unknown[], of = knowledgebaseId) =>
-	client.get<Status[]>(`/api/ai/knowledges/${of}/status?ids=${ids.join(',')}`);
+describe('an uploaded file', () => {
+	const { client } = useSandbox();
+	const fetched = async (url: string) => {
+		const answer = await fetch(url);
+		return [answer.status, await answer.text()];
+	};
 
-describe('processing documents', () => {
-	it('does not begin by itself', async () => {
-		expect((await status([ONE])).data).toEqual([
+	it.each(['/api/ai/v1/file', '/api/ai/contexts/file'])(
+		'of %s is served at its url without a token',
+		async (path) => {
+			const { url } = await upload(client, 'hällo', '文件.md', path);
+			expect(await fetched(url)).toEqual([200, 'hällo']);
+		},
+	);
+
+	it('has a url of its own, each time', async () => {
+		const [one, other] = [await upload(client, 'one'), await upload(client, 'other')];
+		expect(one.url).not.toBe(other.url);
+		expect(await fetched(one.url)).toEqual([200, 'one']);
+	});
+
+	it('is not there under another address', async () => {
+		const { url } = await upload(client, 'hello');
+		expect((await fetched(`${url}x`))[0]).toBe(404);
+		expect((await fetched(url.replace('/files/', '/../')))[0]).toBe(404);
+	});
+});
+
+describe('the queue', () => {
+	let clock: FakeClock;
+	const { sandbox, client } = useFreshSandbox(() => {
+		clock = new FakeClock();
+		return { clock, processMs: 1000 };
+	});
+	let kb: string;
+
+	beforeEach(async () => {
+		kb = await newKnowledgebase(client);
+		const metadata = { sandbox: { process: 'finish' } };
+		await store(
+			client,
+			kb,
+			IDS.map((id) => ({ id, metadata })),
+		);
+	});
+
+	const statuses = async (ids: string[]) =>
+		(await statusOf(client, kb, ids)).data.map(({ status }) => status);
+
+	it('is empty until something is sent to it', async () => {
+		expect((await statusOf(client, kb, [ONE])).data).toEqual([
 			{ id: ONE, status: null, progress: null, processMsg: null },
 		]);
 	});
 
-	it('answers 201 with the documents queued, and takes them through the statuses', async () => {
-		const queued = await start([ONE, TWO, ONE]);
-		expect(queued.status).toBe(201);
-		expect(queued.data).toMatchObject([
-			{ id: ONE, status: 'waiting', progress: 0 },
-			{ id: TWO, status: 'waiting', progress: 0 },
+	it('answers 201 with the documents queued, running all of them from now on', async () => {
+		const { status, data } = await queue(client, kb, [ONE, TWO, ONE]);
+		expect(status).toBe(201);
+		expect(data).toMatchObject([
+			{ id: ONE, ...RUNNING, jobId: expect.any(String) as string },
+			{ id: TWO, ...RUNNING },
 		]);
+		expect((await statusOf(client, kb, [ONE, TWO])).data).toEqual([
+			{ id: ONE, ...RUNNING },
+			{ id: TWO, ...RUNNING },
+		]);
+	});
+
+	it('takes a document through the statuses', async () => {
+		await queue(client, kb, [ONE]);
+		await clock.untilSleeping();
 		const seen: unknown[] = [];
-		for (let step = 0; step <= 6; step += 1) {
-			const { status: code, data } = await status([ONE]);
-			expect(code).toBe(200);
-			seen.push([data[0]?.status, data[0]?.progress]);
+		for (let step = 0; step <= 5; step += 1) {
+			const [state] = (await statusOf(client, kb, [ONE])).data;
+			seen.push([state?.status, state?.progress]);
 			await clock.advance(200);
 		}
 		expect(seen).toEqual([
-			['waiting', 0],
-			['running', 20],
+			['running', 0],
+			['running', 0],
 			['transformed', 40],
 			['splitted', 60],
 			['embedding', 80],
 			['finish', 100],
-			['finish', 100],
-		]);
-		expect(sandbox.store.documents.get(ONE ?? '')).toMatchObject({
-			status: 'finish',
-			progress: 100,
-		});
-	});
-
-	it('ends in error or is cancelled when the metadata says so, each document in its own time', async () => {
-		await ingest(
-			{ id: ONE, metadata: { sandbox: { process: 'error', processMsg: 'No text found' } } },
-			{ id: TWO, metadata: { sandbox: { process: 'cancel' } } },
-			{ id: THREE, metadata: { sandbox: { processMs: 60_000 } } },
-		);
-		await start([ONE, TWO, THREE]);
-		await clock.advance(1000);
-		expect((await status([ONE, TWO, THREE])).data).toEqual([
-			{ id: ONE, status: 'error', progress: 50, processMsg: 'No text found' },
-			{ id: TWO, status: 'cancel', progress: 50, processMsg: 'Cancelled' },
-			{ id: THREE, status: 'waiting', progress: 1, processMsg: null },
 		]);
 	});
 
-	it('starts anew when asked again, and is forgotten when the document is stored again', async () => {
-		await start([ONE]);
+	it('works through the documents of one request one after another', async () => {
+		await queue(client, kb, [ONE, TWO]);
+		await clock.untilSleeping();
 		await clock.advance(1000);
-		await start([ONE]);
-		expect((await status([ONE])).data[0]?.status).toBe('waiting');
-		await ingest({ id: ONE });
-		expect((await status([ONE])).data[0]?.status).toBeNull();
+		expect(await statuses([ONE, TWO])).toEqual(['finish', 'running']);
+		await clock.advance(1000);
+		expect(await statuses([ONE, TWO])).toEqual(['finish', 'finish']);
 	});
 
-	it('leaves out documents the knowledgebase does not have', async () => {
+	it('works through five requests at once', async () => {
+		for (const id of IDS.slice(0, 7)) await queue(client, kb, [id]);
+		await clock.untilSleeping(5);
+		expect(clock.sleeping).toBe(5);
+		await clock.advance(1000);
+		const done = (await statuses(IDS.slice(0, 7))).filter((status) => status === 'finish');
+		expect(done).toHaveLength(5);
+		await clock.advance(1000);
+		expect(new Set(await statuses(IDS.slice(0, 7)))).toEqual(new Set(['finish']));
+	});
+
+	it('leaves out what runs already, what is elsewhere and what is unknown', async () => {
 		const other = sandbox.store.putKnowledgebase({ name: 'Other' }).id;
 		sandbox.store.putDocument({ id: ELSEWHERE, knowledgebaseId: other });
-		expect((await start([ONE, ELSEWHERE, UNKNOWN])).data).toHaveLength(1);
-		expect((await status([UNKNOWN, ONE, ELSEWHERE])).data).toHaveLength(1);
+		await queue(client, kb, [ONE]);
+		const { data } = await queue(client, kb, [ONE, TWO, ELSEWHERE, UNKNOWN.replace('4', '9')]);
+		expect(data.map(({ id }) => id)).toEqual([TWO]);
+		expect((await statusOf(client, kb, [ONE, ELSEWHERE])).data).toHaveLength(1);
 	});
 
-	it('answers 404 for an unknown knowledgebase and 500 for what it cannot read', async () => {
-		expect((await start([ONE], UNKNOWN)).status).toBe(404);
-		expect((await status([ONE], UNKNOWN)).status).toBe(404);
-		expect((await start({ ids: [ONE] })).status).toBe(500);
-		expect((await start(['x'])).status).toBe(500);
-		expect((await status(['x'])).status).toBe(500);
-		expect((await client.get(`/api/ai/knowledges/${knowledgebaseId}/status`)).status).toBe(500);
+	it('takes a document again when it is done with it', async () => {
+		await queue(client, kb, [ONE]);
+		await clock.untilSleeping();
+		await clock.advance(1000);
+		expect((await queue(client, kb, [ONE])).data).toMatchObject([{ id: ONE, ...RUNNING }]);
+	});
+
+	it('forgets a document that changes meanwhile', async () => {
+		await queue(client, kb, [ONE]);
+		await clock.untilSleeping();
+		await store(client, kb, [{ id: ONE, name: 'changed' }]);
+		await clock.advance(1000);
+		expect(await statuses([ONE])).toEqual([null]);
+	});
+
+	it('lets each document take its own time when told so', async () => {
+		await store(client, kb, [
+			{ id: THREE, metadata: { sandbox: { process: 'finish', processMs: 60_000 } } },
+		]);
+		await queue(client, kb, [THREE]);
+		await clock.untilSleeping();
+		await clock.advance(59_999);
+		expect(await statuses([THREE])).toEqual(['embedding']);
+		await clock.advance(1);
+		expect(await statuses([THREE])).toEqual(['finish']);
+	});
+
+	it('knows no document of an unknown knowledgebase, and fails at what it cannot read', async () => {
+		const unknown = await queue(client, UNKNOWN, [ONE]);
+		expect([unknown.status, unknown.data]).toEqual([201, []]);
+		expect((await statusOf(client, UNKNOWN, [ONE])).data).toEqual([]);
+		expect((await queue(client, kb, [])).data).toEqual([]);
+		expect((await queue(client, kb, { ids: [ONE] })).status).toBe(500);
+		expect((await queue(client, kb, ['x'])).status).toBe(500);
+		expect((await statusOf(client, kb, ['x'])).status).toBe(500);
+		expect((await client.get(`/api/ai/knowledges/${kb}/status`)).status).toBe(500);
 	});
 
 	it('is logged as process and status, which faults can name', async () => {
 		sandbox.faults.add({ endpoint: 'process', do: 'status', status: 503, times: 1 });
-		expect((await start([ONE])).status).toBe(503);
-		expect((await start([ONE])).status).toBe(201);
-		await status([ONE]);
+		expect((await queue(client, kb, [ONE])).status).toBe(503);
+		expect((await queue(client, kb, [ONE])).status).toBe(201);
+		await statusOf(client, kb, [ONE]);
 		expect(sandbox.requests.of('process')).toHaveLength(2);
 		expect(sandbox.requests.of('status')).toMatchObject([{ method: 'GET', status: 200 }]);
 	});
+});
 
-	it('is unknown to a server without it', async () => {
+describe('a server without processing', () => {
+	it('answers as to any unknown address', async () => {
 		const plain = await startSandbox({ processing: false });
 		const { id } = plain.store.putKnowledgebase({ name: 'Handbook' });
 		const path = `/api/ai/knowledges/${id}/process`;
-		const posted = await clientFor(plain).post<unknown>(path, []);
-		expect([posted.status, posted.data]).toEqual([
+		const { status, data } = await clientFor(plain).post<unknown>(path, [ONE]);
+		expect([status, data]).toEqual([
 			404,
 			{ message: `Cannot POST ${path}`, error: 'Not Found', statusCode: 404 },
 		]);

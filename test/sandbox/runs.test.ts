@@ -1,3 +1,4 @@
+import { omit } from 'lodash';
 import {
 	BROKEN_ASSISTANT_ID,
 	DEFAULT_ASSISTANTS,
@@ -5,10 +6,13 @@ import {
 	FakeClock,
 	INTERRUPTING_ASSISTANT,
 	INTERRUPTING_INPUT,
+	SAYING_ASSISTANT,
 	type FaultRule,
 } from '../../sandbox';
-import { codeOf, newThread, runOn, viewOf } from './support/client';
+import { codeOf, conversationOf, newThread, runOn, say, viewOf } from './support/client';
 import { useFreshSandbox } from './support/useSandbox';
+
+type Loose = Record<string, unknown>;
 
 const MINUTE = 60_000;
 const SLOW_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000009';
@@ -17,21 +21,15 @@ let clock: FakeClock;
 const { sandbox, client } = useFreshSandbox(() => {
 	clock = new FakeClock();
 	const slow = { id: SLOW_ASSISTANT_ID, name: 'slow', answers: 'echo', runMs: 7 * MINUTE } as const;
-	return { clock, assistants: [...DEFAULT_ASSISTANTS, INTERRUPTING_ASSISTANT, slow] };
+	const own = [INTERRUPTING_ASSISTANT, SAYING_ASSISTANT, slow];
+	return { clock, assistants: [...DEFAULT_ASSISTANTS, ...own] };
 });
 let thread: string;
 
 beforeEach(async () => void (thread = await newThread(client)));
 
 const contents = async () => (await viewOf(client, thread)).values.messages.map((m) => m.content);
-const conversation = async () => {
-	const body = { where: { threadId: thread } };
-	const { data } = await client.post<{ items: Array<Record<string, unknown>> }>(
-		'/api/ai/conversations/search',
-		body,
-	);
-	return data.items[0];
-};
+const conversation = () => conversationOf(client, thread);
 const resume = (decision: object) =>
 	client.post<{ content: string }>(`/api/ai/threads/${thread}/runs/wait`, {
 		assistant_id: INTERRUPTING_ASSISTANT.id,
@@ -46,7 +44,7 @@ describe('how long a run takes', () => {
 			await clock.untilSleeping();
 			await clock.advance(minutes * MINUTE - 1);
 			expect((await viewOf(client, thread)).status).toBe('busy');
-			expect((await contents()).at(-1)).toBe(`for ${minutes}`);
+			expect(await contents()).not.toContain(`for ${minutes}`);
 			await clock.advance(1);
 			expect((await answer).data.content).toBe(`Echo: for ${minutes}`);
 			expect((await viewOf(client, thread)).status).toBe('idle');
@@ -120,7 +118,10 @@ describe('a run that fails', () => {
 			data: { role: 'ai', content: '' },
 		});
 		expect(await conversation()).toMatchObject({ status: 'error', error: 'Quota exceeded' });
-		expect((await viewOf(client, thread)).status).toBe('error');
+		expect(await viewOf(client, thread)).toMatchObject({
+			status: 'error',
+			values: { input: 'hello', messages: [] },
+		});
 		sandbox.faults.clear();
 		await runOn(client, thread, 'hello', ECHO_ASSISTANT_ID);
 		expect(await conversation()).toMatchObject({ status: 'idle', error: null });
@@ -139,16 +140,32 @@ describe('a run that fails', () => {
 });
 
 describe('a run that asks a person', () => {
-	it('ends interrupted, and says what it waits for', async () => {
+	it('answers with nothing; the thread waits, and the conversation says for what', async () => {
 		const { status, data } = await runOn(client, thread, 'Delete it', INTERRUPTING_ASSISTANT.id);
 		expect([status, data]).toEqual([201, { role: 'ai', content: '' }]);
 		const view = await viewOf(client, thread);
-		const interrupt = { value: { question: 'May I answer this?', input: 'Delete it' } };
-		expect(view).toMatchObject({ status: 'interrupted' });
-		expect(Object.values(view.interrupts ?? {})).toMatchObject([[interrupt]]);
+		expect(view.status).toBe('interrupted');
+		expect(view).not.toHaveProperty('interrupts');
+		const call = { name: 'subagent', args: { input: 'Delete it' } };
+		expect(view.values.messages).toMatchObject([
+			{ content: 'Delete it' },
+			{ content: '', tool_calls: [call] },
+		]);
 		expect(await conversation()).toMatchObject({
 			status: 'interrupted',
-			operation: { tasks: [{ name: 'answer', type: 'tool', interrupts: [interrupt] }] },
+			error: null,
+			operation: {
+				tasks: [
+					{
+						interrupts: [],
+						call,
+						type: 'agent',
+						info: { description: 'May I answer this?' },
+						parameters: [{ name: 'input' }],
+						agent: { name: 'Careful' },
+					},
+				],
+			},
 		});
 	});
 
@@ -156,13 +173,43 @@ describe('a run that asks a person', () => {
 		[{ type: 'confirm' }, 'Confirmed: Delete it'],
 		[{ type: 'reject' }, 'Rejected: Delete it'],
 		[{ type: 'confirm', payload: { only: 1 } }, 'Confirmed: Delete it {"only":1}'],
-	])('goes on after the decision %j', async (decision, answer) => {
+	])(
+		'goes on after the decision %j; the answer begins with what the tool said',
+		async (decision, said) => {
+			await runOn(client, thread, 'Delete it', INTERRUPTING_ASSISTANT.id);
+			const { status, data } = await resume(decision);
+			expect([status, data.content]).toEqual([201, `${said}\nTool said: ${said}`]);
+			const { values } = await viewOf(client, thread);
+			expect(values.messages).toMatchObject([
+				{ content: 'Delete it' },
+				{ content: '' },
+				{
+					content: said,
+					name: 'subagent',
+					tool_call_id: expect.stringMatching(/^call_/) as string,
+				},
+				{ content: `Tool said: ${said}`, tool_calls: [] },
+			]);
+			expect(await conversation()).toMatchObject({ status: 'idle', operation: null });
+		},
+	);
+
+	it('shows nothing of a decision while it is carried out', async () => {
 		await runOn(client, thread, 'Delete it', INTERRUPTING_ASSISTANT.id);
-		const { status, data } = await resume(decision);
-		expect([status, data.content]).toEqual([201, answer]);
-		expect(await contents()).toEqual(['Delete it', answer]);
-		expect((await viewOf(client, thread)).interrupts).toBeUndefined();
-		expect(await conversation()).toMatchObject({ status: 'idle', operation: null });
+		const waiting = [await viewOf(client, thread), await conversation()];
+		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: MINUTE });
+		const answer = resume({ type: 'confirm' });
+		await clock.untilSleeping();
+		await clock.advance(MINUTE - 1);
+		const { sys: _now, ...values } = (await viewOf(client, thread)).values as Loose;
+		expect(values).toEqual(omit(waiting[0]?.values as Loose, 'sys'));
+		expect([(await viewOf(client, thread)).status, await conversation()]).toEqual([
+			'interrupted',
+			waiting[1],
+		]);
+		await clock.advance(1);
+		expect((await answer).status).toBe(201);
+		expect((await viewOf(client, thread)).status).toBe('idle');
 	});
 
 	it('takes no other decision', async () => {
@@ -174,6 +221,136 @@ describe('a run that asks a person', () => {
 	it('can be had of any assistant, by what it is told', async () => {
 		await runOn(client, thread, `${INTERRUPTING_INPUT} whether to go on`);
 		expect((await viewOf(client, thread)).status).toBe('interrupted');
+	});
+});
+
+describe('a decision that nothing waited for', () => {
+	it('is answered with nothing, and changes nothing', async () => {
+		await runOn(client, thread, 'hello', INTERRUPTING_ASSISTANT.id);
+		await resume({ type: 'confirm' });
+		await clock.advance(MINUTE);
+		const before = [await conversation(), await contents()];
+		expect((await resume({ type: 'confirm' })).data).toEqual({ role: 'ai', content: '' });
+		expect([await conversation(), await contents()]).toEqual(before);
+		expect(sandbox.store.runs).toHaveLength(2);
+	});
+});
+
+describe('a run that somebody cancels', () => {
+	it('answers with nothing, leaves no message, and waits for nothing', async () => {
+		sandbox.faults.add({ endpoint: 'E4', nth: 2, do: 'run', ms: MINUTE });
+		await runOn(client, thread, 'first');
+		const answer = runOn(client, thread, 'second');
+		await clock.untilSleeping();
+		expect(sandbox.cancelRuns(thread)).toBe(1);
+		expect((await answer).data).toEqual({ role: 'ai', content: '' });
+		expect((await viewOf(client, thread)).status).toBe('interrupted');
+		expect(await contents()).toEqual(['first', 'Echo: first']);
+		expect(await conversation()).toMatchObject({
+			status: 'interrupted',
+			error: 'Canceled by user',
+			operation: null,
+		});
+		await runOn(client, thread, 'third');
+		expect(await contents()).toEqual(['first', 'Echo: first', 'third', 'Echo: third']);
+	});
+
+	it('is cancelled over HTTP too, and only while it runs', async () => {
+		const cancel = () => client.post<unknown>(`/sandbox/threads/${thread}/cancel`);
+		expect((await cancel()).status).toBe(404);
+		const answer = runOn(client, thread, 'hello', SLOW_ASSISTANT_ID);
+		await clock.untilSleeping();
+		expect((await cancel()).data).toEqual({ cancelled: 1 });
+		await answer;
+		expect((await cancel()).status).toBe(404);
+	});
+});
+
+describe('a thread whose server was killed in mid-run', () => {
+	it('stays busy until a new run cures it', async () => {
+		await runOn(client, thread, 'first');
+		sandbox.store.strandThread(thread, 'second');
+		await clock.advance(60 * MINUTE);
+		expect((await viewOf(client, thread)).status).toBe('busy');
+		expect((await conversation())?.status).toBe('busy');
+		expect((await runOn(client, thread, 'third')).data.content).toBe('Echo: third');
+		expect((await viewOf(client, thread)).status).toBe('idle');
+		expect(await contents()).toEqual(['first', 'Echo: first', 'third', 'Echo: third']);
+	});
+
+	it('can be one that has never ended a run', async () => {
+		sandbox.store.strandThread(thread);
+		expect(await viewOf(client, thread)).toMatchObject({
+			status: 'busy',
+			values: { messages: [] },
+		});
+	});
+});
+
+describe('answering again', () => {
+	const retry = () =>
+		client.post<{ content: string }>(`/api/ai/threads/${thread}/runs/wait`, {
+			assistant_id: SAYING_ASSISTANT.id,
+			input: { action: 'retry', source: {} },
+		});
+	const messages = async () => (await viewOf(client, thread)).values.messages;
+
+	it('adds no messages; the last two get new ids', async () => {
+		await runOn(client, thread, 'first', SAYING_ASSISTANT.id);
+		await runOn(client, thread, 'second', SAYING_ASSISTANT.id);
+		const before = await messages();
+		expect((await retry()).data.content).toBe('You said: second [users seen: 2]');
+		const after = await messages();
+		expect(after.map(({ content }) => content)).toEqual(before.map(({ content }) => content));
+		expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+		expect(after[2]?.id).not.toBe(before[2]?.id);
+		expect(after[3]?.id).not.toBe(before[3]?.id);
+		expect(sandbox.store.threads.get(thread)?.lost).toBeUndefined();
+	});
+
+	it('asks a question that failed anew', async () => {
+		sandbox.faults.add({ endpoint: 'E4', do: 'run', outcome: 'fail', times: 1 });
+		await runOn(client, thread, 'hello', SAYING_ASSISTANT.id);
+		expect((await retry()).data.content).toBe('You said: hello [users seen: 1]');
+	});
+});
+
+describe('the recorded assistant', () => {
+	it('takes as long as it is told, and fails when told so', async () => {
+		const answer = runOn(client, thread, 'SLOW6000 hello', SAYING_ASSISTANT.id);
+		await clock.untilSleeping();
+		await clock.advance(5999);
+		expect((await viewOf(client, thread)).status).toBe('busy');
+		await clock.advance(1);
+		expect((await answer).data.content).toBe('You said: SLOW6000 hello [users seen: 1]');
+		expect((await runOn(client, thread, 'FAIL now', SAYING_ASSISTANT.id)).data.content).toBe('');
+		expect((await conversation())?.error).toBe('500 fake model failure: quota exceeded');
+	});
+});
+
+describe('what a run may be given besides', () => {
+	it('is a context, a state, an environment and a project', async () => {
+		const { status } = await client.post<unknown>(`/api/ai/threads/${thread}/runs/wait`, {
+			...say('hello'),
+			context: { tone: 'kind' },
+			input: {
+				...say('hello').input,
+				state: { a: 1 },
+				environmentId: '11111111-1111-4111-8111-111111111111',
+				projectId: '11111111-1111-4111-8111-111111111111',
+			},
+		});
+		expect(status).toBe(201);
+	});
+});
+
+describe('a second conversation on a thread', () => {
+	it('goes on with it, and nothing is lost', async () => {
+		await runOn(client, thread, 'first');
+		await client.post('/api/ai/conversations', { threadId: thread, title: 'Second' });
+		await runOn(client, thread, 'second');
+		expect(await contents()).toEqual(['first', 'Echo: first', 'second', 'Echo: second']);
+		expect((await viewOf(client, thread)).metadata).toMatchObject({ title: 'Second' });
 	});
 });
 

@@ -2,91 +2,75 @@ import { z } from 'zod';
 
 import { freeForm } from './common';
 
-/** A file that goes along with a message, by its id. */
-const attachedFile = z.object({ id: z.string().min(1) });
+const id = z.string().min(1);
 
-/** A message for an assistant, in the shape Xpert servers take (service behaviour, E4). */
-const xpertMessage = z.object({
+/**
+ * A file that goes along with a message: `fileId` takes the id of a file context (E12), `id` that of a
+ * storage file (`storageFileId` of E12, `id` of E16). The one in place of the other answers 400.
+ */
+const attachedFile = z.object({ fileId: id.optional(), id: id.optional() });
+
+/** A message for an assistant (service behaviour, E4). */
+const message = z.object({
 	action: z.literal('send'),
 	message: z.object({
 		input: z.object({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
 	}),
+	state: freeForm.optional(),
+	environmentId: id.optional(),
+	projectId: id.optional(),
 });
 
-/** A decision that lets an interrupted run go on, in the shape Xpert servers take. */
-const xpertDecision = z.object({
+/** A decision that lets an interrupted run go on. */
+const decision = z.object({
 	action: z.literal('resume'),
 	target: freeForm,
 	decision: z.object({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
 });
 
-/** Who says a chat message. */
-const ROLES = ['user', 'assistant', 'system'] as const;
+/** Has the last message of the thread answered anew. */
+const retry = z.object({ action: z.literal('retry'), source: freeForm });
 
-/** Chat messages, in the shape LangGraph servers take. */
-export const chatInput = z.object({
-	messages: z.array(z.object({ role: z.enum(ROLES), content: z.string().min(1) })).min(1),
-});
-
-/** Fields of E4 that LangGraph servers know beyond the input. An omitted one is left out. */
-const langGraphFields = z.object({
-	config: freeForm.optional(),
-	metadata: freeForm.optional(),
-	context: freeForm.optional(),
-	interrupt_before: z.array(z.string()).optional(),
-	interrupt_after: z.array(z.string()).optional(),
-	multitask_strategy: z.enum(['reject', 'rollback', 'interrupt', 'enqueue']).optional(),
-	if_not_exists: z.enum(['create', 'reject']).optional(),
-	on_completion: z.enum(['delete', 'keep']).optional(),
-	after_seconds: z.number().min(0).optional(),
-	webhook: z.string().optional(),
-});
-
-/** A decision in the shape LangGraph servers get it; what resumes a run there is up to the graph. */
-const resumeCommand = z.object({ resume: z.unknown() });
-
-/** The body of E4, for either family of servers. */
-export const runBody = langGraphFields.extend({
-	assistant_id: z.string().min(1),
-	input: z.union([xpertMessage, xpertDecision, chatInput]).optional(),
-	command: resumeCommand.optional(),
-});
-
-/** The bodies of E4 that the node makes of fields, so that a wrong value is named by its field. */
+/** The bodies of E4 that the node makes of fields. */
 export const runBodies = {
-	xpert: {
-		message: runBody.extend({ input: xpertMessage }),
-		chat: runBody.extend({ input: xpertMessage }),
-		decision: runBody.extend({ input: xpertDecision }),
-	},
-	langgraph: {
-		message: runBody.extend({ input: chatInput }),
-		chat: runBody.extend({ input: chatInput }),
-		decision: runBody.extend({
-			command: resumeCommand.extend({ resume: xpertDecision.shape.decision }),
-		}),
-	},
+	message: bodyWith(message),
+	decision: bodyWith(decision),
+	retry: bodyWith(retry),
 };
 
-/** A message of a thread; servers name its kind `type` or `role`. */
+function bodyWith<Input extends z.ZodTypeAny>(input: Input) {
+	return z.object({ assistant_id: id, input, context: freeForm.optional() });
+}
+
+/** What is of another type than it should be counts as not there, so that it hides nothing beside it. */
+const textIfAny = z.string().optional().catch(undefined);
+
+/** A message of a thread. Xpert names no kind; other servers do, as `type` or `role`. */
 export const threadMessage = z
 	.object({
-		type: z.string().optional(),
-		role: z.string().optional(),
+		id: textIfAny,
+		type: textIfAny,
+		role: textIfAny,
 		content: z.unknown(),
+		tool_calls: z.unknown(),
+		tool_call_id: z.unknown(),
 	})
 	.passthrough();
 
-/** The answer of E15. */
+/** The answer of E15. Each part is read by itself: one odd message must not hide that a thread is busy. */
 export const threadState = z
 	.object({
-		thread_id: z.string().optional(),
-		status: z.string().optional(),
+		thread_id: textIfAny,
+		status: textIfAny,
+		/** `id` is that of the conversation. */
+		metadata: z.object({ id: textIfAny }).passthrough().nullish().catch(undefined),
 		values: z
-			.object({ messages: z.array(threadMessage).nullish() })
+			.object({ messages: z.array(threadMessage.catch({})).nullish().catch(undefined) })
 			.passthrough()
-			.nullish(),
-		interrupts: z.unknown().optional(),
+			.nullish()
+			.catch(undefined),
+		interrupts: z.unknown(),
+		error: z.unknown(),
 	})
 	.passthrough();
 

@@ -6,11 +6,11 @@ import { afterLastPerson, lastReply, messagesOf, textOf } from './messages';
 export type AnswerReading =
 	| { kind: 'reply'; reply: string }
 	| { kind: 'failed'; reason: string }
-	| { kind: 'interrupted'; interrupt: unknown };
+	| { kind: 'interrupted'; interrupt: unknown[] };
 
 /**
- * Reads the answer of E4: `{role, content}` from Xpert; the state, `__error__` or `__interrupt__`
- * from LangGraph (service behaviour, E4).
+ * Reads the answer of E4 by its content: `{role, content}` from Xpert; the state of the thread,
+ * `__error__` or `__interrupt__` from other servers of this protocol (service behaviour, E4).
  */
 export function readRunAnswer(answer: unknown): AnswerReading {
 	if (!isJsonObject(answer))
@@ -21,17 +21,14 @@ export function readRunAnswer(answer: unknown): AnswerReading {
 		return { kind: 'interrupted', interrupt: answer.__interrupt__ };
 	}
 	if (answer.content !== undefined) return { kind: 'reply', reply: textOf(answer.content) };
-	const state = threadState.safeParse({ values: answer });
-	return {
-		kind: 'reply',
-		// What stands before our message is no answer to it.
-		reply: (state.success && lastReply(afterLastPerson(messagesOf(state.data)))) || '',
-	};
+	const messages = messagesOf(threadState.parse({ values: answer }));
+	// What stands before our message is no answer to it.
+	return { kind: 'reply', reply: lastReply(afterLastPerson(messages)) ?? '' };
 }
 
 const NO_REASON = 'the server gave no reason';
 
-/** The reason in LangGraph's `__error__`, whose message may itself be JSON with the reason inside. */
+/** The reason in an `__error__`, whose message may itself be JSON with the reason inside. */
 export function errorReason(error: unknown): string {
 	if (!isJsonObject(error)) return typeof error === 'string' && error !== '' ? error : NO_REASON;
 	const { message, error: name } = error;

@@ -1,76 +1,72 @@
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
+import omitBy from 'lodash/omitBy';
 
 import { parseAnswer } from '../transport/answer';
 import { textOf } from './messages';
 
-/** The family of servers a run is sent to; each answers 400 or an error to the other's shape. */
-export type ServerFamily = 'xpert' | 'langgraph';
-
-/** What is said to the assistant. */
+/** What is said to the assistant, as it was read of fields. */
 export type RunInput =
-	| { kind: 'message'; text: unknown; files: unknown }
-	| { kind: 'chat'; messages: unknown }
-	| { kind: 'decision'; decision: unknown; payload: unknown; target: unknown };
+	| {
+			kind: 'message';
+			text: unknown;
+			/** Ids of file contexts (E12) and of storage files (E12's `storageFileId`, E16). */
+			fileContextIds?: string[];
+			storageFileIds?: string[];
+			state?: unknown;
+			environmentId?: unknown;
+			projectId?: unknown;
+	  }
+	| { kind: 'decision'; decision: unknown; payload?: unknown; target?: unknown }
+	| { kind: 'retry' };
 
-/**
- * The part of E4's body that says it, in the shape of the family (service behaviour, E4). Values are
- * checked afterwards, with the whole body.
- */
-export function runInput(family: ServerFamily, input: RunInput): Record<string, unknown> {
-	return family === 'langgraph' ? langGraphInput(input) : { input: xpertInput(input) };
-}
-
-function xpertInput(input: RunInput): unknown {
+/** The `input` of E4's body that says it (service behaviour, E4). Checked with the whole body. */
+export function runInput(input: RunInput): Record<string, unknown> {
 	switch (input.kind) {
 		case 'message':
-			return sendMessage(input.text, input.files);
-		case 'chat':
-			return sendMessage(transcript(input.messages), undefined);
-		case 'decision':
-			return {
-				action: 'resume',
-				target: input.target ?? {},
-				decision: decisionOf(input),
-			};
+			return messageInput(input);
+		case 'decision': {
+			const { decision: type, payload, target } = input;
+			const decision = { type, ...(payload === undefined ? {} : { payload }) };
+			return { action: 'resume', target: target ?? {}, decision };
+		}
+		case 'retry':
+			return { action: 'retry', source: {} };
 	}
 }
 
-function sendMessage(text: unknown, files: unknown): unknown {
+function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<string, unknown> {
+	const { text, fileContextIds = [], storageFileIds = [] } = input;
+	const { state, environmentId, projectId } = input;
+	const files = [
+		...fileContextIds.map((fileId) => ({ fileId })),
+		...storageFileIds.map((id) => ({ id })),
+	];
 	return {
 		action: 'send',
 		message: { input: { input: text, ...(isEmpty(files) ? {} : { files }) } },
+		...omitBy({ state, environmentId, projectId }, (value) => value === undefined),
 	};
 }
 
-function langGraphInput(input: RunInput): Record<string, unknown> {
-	switch (input.kind) {
-		case 'message':
-			return { input: { messages: [{ role: 'user', content: input.text }] } };
-		case 'chat':
-			return { input: { messages: input.messages } };
-		case 'decision':
-			return { command: { resume: decisionOf(input) } };
-	}
+/** What a body of E4 asks for, as far as it tells. */
+export interface Asked {
+	kind: RunInput['kind'];
+	/** The text of its message. */
+	text?: string;
 }
 
-function decisionOf({ decision, payload }: Extract<RunInput, { kind: 'decision' }>): unknown {
-	return { type: decision, ...(payload === undefined ? {} : { payload }) };
-}
-
-/** The texts of the messages in the body of E4, of either family; none in a decision. */
-export function saidIn(body: string): string[] {
+/** Reads what a body of E4 asks for, also one that the user wrote; anything unknown is a message. */
+export function askedBy(body: string): Asked {
 	const json = parseAnswer(body);
-	const text: unknown = get(json, 'input.message.input.input');
-	if (typeof text === 'string') return [text];
+	const action: unknown = get(json, 'input.action');
+	if (action === 'resume') return { kind: 'decision' };
+	if (action === 'retry') return { kind: 'retry' };
+	const text: unknown = get(json, 'input.message.input.input') ?? get(json, 'input.input.input');
+	if (typeof text === 'string') return { kind: 'message', text };
 	const messages: unknown = get(json, 'input.messages');
-	return Array.isArray(messages) ? messages.map((one: unknown) => textOf(get(one, 'content'))) : [];
-}
-
-/** Xpert takes one text: a single message as it is, several with who says each. */
-function transcript(messages: unknown): unknown {
-	if (!Array.isArray(messages)) return undefined;
-	const lines = messages as Array<{ role?: string; content?: string }>;
-	if (lines.length === 1) return lines[0]?.content;
-	return lines.map(({ role, content }) => `${role}: ${content}`).join('\n\n');
+	const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+	return last === undefined
+		? { kind: 'message' }
+		: { kind: 'message', text: textOf(get(last, 'content')) };
 }

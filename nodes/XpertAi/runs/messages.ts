@@ -1,18 +1,42 @@
+import findLast from 'lodash/findLast';
 import findLastIndex from 'lodash/findLastIndex';
 
 import type { ThreadMessage, ThreadState } from '../payloads/run';
 
-const ASSISTANT_KINDS = new Set(['ai', 'assistant', 'AIMessage', 'AIMessageChunk']);
-const PERSON_KINDS = new Set(['human', 'user', 'HumanMessage']);
+/** What servers that name the kind of a message call it. */
+const KINDS: Record<string, string> = {
+	ai: 'assistant',
+	assistant: 'assistant',
+	AIMessage: 'assistant',
+	AIMessageChunk: 'assistant',
+	human: 'user',
+	user: 'user',
+	HumanMessage: 'user',
+};
+
+/**
+ * Who says a message: `assistant`, `user`, or whatever else the server calls it. Where it names no
+ * kind, as Xpert does, only the assistant's messages have `tool_calls`, and a tool's answer a call's
+ * id (recorded, E15).
+ *
+ * @returns `undefined` for what is no message
+ */
+export function speakerOf(message: ThreadMessage): string | undefined {
+	const named = message.type || message.role;
+	if (named) return Object.hasOwn(KINDS, named) ? KINDS[named] : named;
+	if (Array.isArray(message.tool_calls)) return 'assistant';
+	if (typeof message.tool_call_id === 'string') return 'tool';
+	return message.content === undefined ? undefined : 'user';
+}
 
 /** Whether a message comes from the assistant. */
-export function isFromAssistant({ type, role }: ThreadMessage): boolean {
-	return ASSISTANT_KINDS.has(type ?? '') || ASSISTANT_KINDS.has(role ?? '');
+export function isFromAssistant(message: ThreadMessage): boolean {
+	return speakerOf(message) === 'assistant';
 }
 
 /** Whether a message comes from the person who asks. */
-export function isFromPerson({ type, role }: ThreadMessage): boolean {
-	return PERSON_KINDS.has(type ?? '') || PERSON_KINDS.has(role ?? '');
+export function isFromPerson(message: ThreadMessage): boolean {
+	return speakerOf(message) === 'user';
 }
 
 /** The messages of a thread, oldest first. */
@@ -27,10 +51,14 @@ export function textOf(content: unknown): string {
 	return content.map(partText).join('');
 }
 
-/** The assistant's last words among the messages, if any. */
+/** The assistant's last words among the messages; a call of a tool is not yet an answer. */
 export function lastReply(messages: ThreadMessage[]): string | undefined {
-	const reply = [...messages].reverse().find(isFromAssistant);
+	const reply = findLast(messages, (one) => isFromAssistant(one) && !callsTool(one));
 	return reply && textOf(reply.content);
+}
+
+function callsTool({ tool_calls: calls, content }: ThreadMessage): boolean {
+	return Array.isArray(calls) && calls.length > 0 && textOf(content) === '';
 }
 
 /** The messages after the last one of a person. */
@@ -39,27 +67,36 @@ export function afterLastPerson(messages: ThreadMessage[]): ThreadMessage[] {
 }
 
 /**
+ * The messages that have come to a thread since it was read: told by their ids, which also hold where
+ * a server leaves out or replaces earlier ones, and by their places where they have none.
+ */
+export function newMessages(before: ThreadMessage[], now: ThreadMessage[]): ThreadMessage[] {
+	if (![...before, ...now].every(({ id }) => id)) return now.slice(before.length);
+	const known = new Set(before.map(({ id }) => id));
+	return now.filter(({ id }) => !known.has(id));
+}
+
+/**
  * The messages that answer ours: those after it, up to the next one of a person.
  *
- * @param said the texts of our messages; none for a decision
+ * @param said the text of our message; none where the run adds no message of a person
  * @param fresh the messages that have come to the thread since it was read
- * @param othersToo whether there may be older messages among them, because it could not be read; only
- * the text tells ours then
+ * @param othersToo whether there may be older messages among them, because the thread could not be
+ * read; only the text tells ours then
  * @returns undefined when ours is not among them
  */
 export function repliesTo(
-	said: string[],
+	said: string | undefined,
 	fresh: ThreadMessage[],
 	othersToo: boolean,
 ): ThreadMessage[] | undefined {
 	if (fresh.length === 0) return undefined;
-	const last = said.length - 1;
-	const same = fresh.findIndex(
-		(message, index) =>
-			index >= last && isFromPerson(message) && textOf(message.content) === said[last],
+	const same = findLastIndex(
+		fresh,
+		(one) => said !== undefined && isFromPerson(one) && textOf(one.content) === said,
 	);
 	if (same < 0 && othersToo) return undefined;
-	// A server may keep a message in other words; a decision leaves none.
+	// A server may keep a message in other words, or put a file's before them.
 	const ours = same < 0 && fresh[0] && isFromPerson(fresh[0]) ? 0 : same;
 	const after = fresh.slice(ours + 1);
 	const next = after.findIndex(isFromPerson);

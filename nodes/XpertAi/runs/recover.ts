@@ -1,51 +1,98 @@
-import isEqual from 'lodash/isEqual';
-
+import type { ThreadState } from '../payloads/run';
 import type { Failure } from '../transport/failure';
-import { isTransient } from '../transport/retryPolicy';
-import { judgeState, ownReplies } from './judgeState';
+import { isTransient, mayMeanNoRecord } from '../transport/retryPolicy';
+import { readConversation } from './conversation';
+import { isUnchanged, judgeNoAnswer, judgeThread, ownReplies } from './judge';
 import { lastReply } from './messages';
 import { FIRST_POLL_MS, longer, remaining, waitInTime } from './run';
-import type { Before, Run } from './run';
-import { readThread } from './thread';
-import { cancelled, notArrived, outOfSight, timedOut } from './verdict';
+import type { RunUnderWay } from './run';
+import { conversationOf, readThread } from './thread';
+import {
+	cancelled,
+	maybeArrived,
+	notArrived,
+	outOfSight,
+	passedOver,
+	stillRunning,
+} from './verdict';
 import type { Verdict } from './verdict';
 
-/** What E15 answers for a thread that has never run. */
-const NEVER_RAN = new Set([404, 500]);
+/** Looks that must find nothing of our run before it counts as not arrived; it may begin between two. */
+const QUIET_LOOKS = 2;
 
 /**
  * Follows a run whose answer did not come, by reading the thread (E15) until it is no longer busy.
  *
  * @param failure why the answer did not come, where a request failed
  */
-export async function recover(run: Run, before: Before, failure?: Failure): Promise<Verdict> {
+export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verdict> {
+	const hidden = isHidden(run);
 	let quiet = 0;
+	let unchanged = false;
 	for (let pause = FIRST_POLL_MS; ; pause = longer(pause)) {
 		if (run.signal?.aborted) return cancelled(failure);
-		if (remaining(run) <= 0) return timedOut('The run was still going on', failure);
+		if (remaining(run) <= 0)
+			return hidden && unchanged ? maybeArrived(nameOf(run), failure) : stillRunning(failure);
 		await waitInTime(run, pause);
 		const reading = await readThread(run.send, run.threadId);
 		if ('failure' in reading) {
-			const { status } = reading.failure;
-			if (!isTransient(reading.failure) && !NEVER_RAN.has(status ?? 0))
-				return outOfSight(reading.failure);
-			// A thread that has run before can be read; any other has never run: nothing has arrived.
-			if (isTransient(reading.failure) || before || ++quiet < 2) continue;
-			return notArrived(failure ?? reading.failure);
+			if (isTransient(reading.failure)) continue;
+			if (!mayMeanNoRecord(reading.failure)) return outOfSight(reading.failure);
+			// A thread that has run before can be read; any other has never run, or is about to.
+			if (run.before || ++quiet < QUIET_LOOKS) continue;
+			const begun = await judgeUnread(run, failure ?? reading.failure);
+			if (begun) return begun;
+			quiet = 0;
+			continue;
 		}
 		const { state } = reading;
-		if (state.status === 'busy') continue;
-		const judged = isEqual(state, before) ? undefined : await judgeState(run, state, false);
-		if (judged) return { ...judged, recovered: true };
-		const replies = ownReplies(run, before, state);
-		const reply = replies && lastReply(replies);
-		// It may not have begun yet, or not have written all; a second look decides.
-		if (!reply && ++quiet < 2) continue;
-		if (!replies) return notArrived(failure);
-		const hidden = reply ? undefined : await judgeState(run, state, true);
-		return {
-			...(hidden ?? { status: 'completed', reply: reply ?? '', answer: state }),
-			recovered: true,
-		};
+		unchanged = isUnchanged(run, state);
+		if (state.status === 'busy' || (unchanged && hidden)) continue;
+		const verdict = await judgeEnded(run, state, ++quiet < QUIET_LOOKS, failure);
+		if (verdict) return verdict;
 	}
+}
+
+/**
+ * Whether the server shows nothing of our run until it has ended: so it is with a decision (recorded),
+ * and nothing is known of answering again and of a message to a thread that waits for a decision.
+ */
+function isHidden({ asked, before }: RunUnderWay): boolean {
+	return asked.kind !== 'message' || before?.status === 'interrupted';
+}
+
+function nameOf({ asked }: RunUnderWay): string {
+	return { message: 'The message', decision: 'The decision', retry: 'The request' }[asked.kind];
+}
+
+/** A thread that cannot be read has never run, unless its conversation knows of a run; none while it is busy. */
+async function judgeUnread(run: RunUnderWay, failure: Failure): Promise<Verdict | undefined> {
+	const { status } = await readConversation(run, run.threadId);
+	if (status === 'busy') return undefined;
+	const judged = await judgeThread(run, undefined);
+	return judged ? { ...judged, recovered: true } : notArrived(failure);
+}
+
+/**
+ * The verdict of a thread that is not busy.
+ *
+ * @param mayBeginYet whether another look is to decide where nothing of our run is to be seen
+ */
+async function judgeEnded(
+	run: RunUnderWay,
+	state: ThreadState,
+	mayBeginYet: boolean,
+	failure?: Failure,
+): Promise<Verdict | undefined> {
+	const judged = isUnchanged(run, state) ? undefined : await judgeThread(run, state);
+	if (judged) return { ...judged, recovered: true };
+	const replies = ownReplies(run, state);
+	const reply = replies && lastReply(replies);
+	// It may not have begun yet, or not have written all; another look decides.
+	if (!reply && mayBeginYet) return undefined;
+	if (!replies && !isHidden(run))
+		return isUnchanged(run, state) ? notArrived(failure) : passedOver(failure);
+	if (reply === undefined) return { ...(await judgeNoAnswer(run, state)), recovered: true };
+	const conversationId = conversationOf(state);
+	return { status: 'completed', reply, answer: state, recovered: true, conversationId };
 }

@@ -1,6 +1,7 @@
 import type { ThreadState } from '../payloads/run';
 import type { Clock } from '../transport/clock';
 import type { Send } from '../transport/request';
+import type { Asked } from './input';
 
 /** The wait before a thread is looked at for the first time. */
 export const FIRST_POLL_MS = 2_000;
@@ -15,16 +16,21 @@ export interface Run {
 	body: string;
 	/** Whether the thread was made for this run, so that nothing else can be on it. */
 	isNew: boolean;
-	/** Wait for another run on the thread to end, or fail at once. */
-	whenBusy: 'wait' | 'fail';
+	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
+	whenBusy: 'wait' | 'fail' | 'run';
 	/** Milliseconds since the epoch. */
 	deadline: number;
 	clock: Clock;
 	signal?: AbortSignal;
 }
 
-/** The thread before our run; nothing when it had never run or could not be read. */
-export type Before = ThreadState | undefined;
+/** A run under way. */
+export interface RunUnderWay extends Run {
+	/** What its body asks for. */
+	asked: Asked;
+	/** The thread before it; nothing when it had never run or could not be read. */
+	before?: ThreadState;
+}
 
 /** Milliseconds until the deadline, never below 0. */
 export function remaining({ deadline, clock }: Run): number {

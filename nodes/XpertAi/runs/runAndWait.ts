@@ -1,21 +1,25 @@
-import isEqual from 'lodash/isEqual';
-
 import type { ThreadState } from '../payloads/run';
 import { answerThat } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/request';
 import type { Send } from '../transport/request';
-import { certainlyNotDone, isTransient } from '../transport/retryPolicy';
+import {
+	certainlyNotDone,
+	isTransient,
+	mayGoOnBehind,
+	mayMeanNoRecord,
+} from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { readRunAnswer } from './answer';
-import { saidIn } from './input';
-import { judgeState, ownReplies } from './judgeState';
-import { lastReply, messagesOf, repliesTo, textOf } from './messages';
+import { readConversation } from './conversation';
+import { askedBy } from './input';
+import { isUnchanged, judgeNoAnswer, judgeThread, nothingToDecide, ownReplies } from './judge';
+import { lastReply, messagesOf, textOf } from './messages';
 import { recover } from './recover';
 import { FIRST_POLL_MS, longer, remaining, waitInTime } from './run';
-import type { Before, Run } from './run';
-import { readThread } from './thread';
-import { busy, cancelled, failed, timedOut } from './verdict';
+import type { Run, RunUnderWay } from './run';
+import { conversationOf, readThread } from './thread';
+import { busy, cancelled, failed, stillBusy, timedOut } from './verdict';
 import type { Verdict } from './verdict';
 
 /** A last look at the thread may take so long after the deadline. */
@@ -23,9 +27,6 @@ const LAST_LOOK_MS = 1_000;
 
 /** Tries while the server certainly has not begun; a server that is down is reported soon. */
 const MAX_TRIES = 5;
-
-/** Answers of a gateway that gave up while the run may go on behind it. */
-const GATEWAY_STATUS = new Set([408, 502, 503, 504, 524]);
 
 /** E4 answers with something; what it says is judged with the thread. */
 const anything = answerThat(() => true, '');
@@ -52,10 +53,18 @@ function sendInTime(run: Run): Send {
 	};
 }
 
-async function conclude(run: Run): Promise<Verdict> {
-	const free = run.isNew ? {} : await untilFree(run);
+async function conclude(given: Run): Promise<Verdict> {
+	const free = given.isNew ? {} : await untilFree(given);
 	if ('verdict' in free) return free.verdict;
-	const before = free.state;
+	const run: RunUnderWay = { ...given, asked: askedBy(given.body), before: free.state };
+	const verdict = await sendAndJudge(run);
+	return { ...verdict, conversationId: verdict.conversationId ?? conversationOf(run.before) };
+}
+
+async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
+	const { status } = run.before ?? {};
+	if (run.asked.kind === 'decision' && (status === 'idle' || status === 'error'))
+		return nothingToDecide();
 	if (remaining(run) <= 0) return timedOut('The run had not begun');
 
 	const { outcome, mayBeDone } = await sendWithRetries(run.send, {
@@ -71,14 +80,13 @@ async function conclude(run: Run): Promise<Verdict> {
 		clock: run.clock,
 		signal: run.signal,
 	});
-	if (outcome.ok) return await judgeAnswer(run, outcome.answer, before);
+	if (outcome.ok) return await judgeAnswer(run, outcome.answer);
 	const { failure } = outcome;
 	if (failure.kind === 'cancelled') return cancelled(failure);
-	if (failure.status === 422 && (await metAnother(run, before)))
-		return await runWhenFree(run, failure);
 	if (certainlyNotDone(failure)) return failed(failure);
-	const broken = mayBeDone || isTransient(failure) || GATEWAY_STATUS.has(failure.status ?? 0);
-	return broken ? await recover(run, before, failure) : failed(failure);
+	if (mayBeDone || isTransient(failure) || mayGoOnBehind(failure))
+		return await recover(run, failure);
+	return await judgeRefusal(run, failure);
 }
 
 /** Waits until no other run is on the thread; the state it is in then, if it has ever run. */
@@ -91,62 +99,67 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict:
 			if (!isTransient(reading.failure)) return {};
 			if (++unread >= MAX_TRIES || remaining(run) <= 0) return { verdict: failed(reading.failure) };
 		} else {
-			if (reading.state.status !== 'busy') return { state: reading.state };
+			const isBusy = reading.state.status === 'busy';
+			if (!isBusy || run.whenBusy === 'run') return { state: reading.state };
 			if (run.whenBusy === 'fail') return { verdict: busy() };
-			if (remaining(run) <= 0)
-				return { verdict: timedOut('Another run was still going on on the thread') };
+			if (remaining(run) <= 0) return { verdict: stillBusy() };
 		}
 		await waitInTime(run, pause);
 	}
 }
 
-/** Whether another run is on the thread, or has changed it, not ours, and ended since we read it. */
-async function metAnother({ send, threadId, body }: Run, before: Before): Promise<boolean> {
-	const reading = await readThread(send, threadId);
-	if ('failure' in reading) return false;
-	const { state } = reading;
-	if (state.status === 'busy') return true;
-	const said = saidIn(body);
-	if (said.length === 0 || isEqual(state, before)) return false;
-	return repliesTo(said, messagesOf(state).slice(messagesOf(before).length), true) === undefined;
+/** A refusal of the server; what it does not explain may be a thread that nobody knows. */
+async function judgeRefusal(run: RunUnderWay, failure: Failure): Promise<Verdict> {
+	if (!mayMeanNoRecord(failure) || run.before || run.isNew) return failed(failure);
+	const { known, conversationId } = await readConversation(run, run.threadId);
+	if (!known || conversationId) return { ...failed(failure), conversationId };
+	const reason = 'There is no conversation with this thread';
+	const advice =
+		'Check "Thread": it takes the threadId that Conversation: Create or an earlier run gave, of the same token.';
+	return failed(failure, reason, advice);
 }
 
-/** The server refused the run because another one is on the thread: it was not started. */
-async function runWhenFree(run: Run, failure: Failure): Promise<Verdict> {
-	if (run.whenBusy === 'fail') return busy(failure);
-	await waitInTime(run, FIRST_POLL_MS);
-	return await conclude({ ...run, isNew: false });
-}
-
-/** An answer may hide that the run failed: Xpert answers an empty or an earlier text then. */
-async function judgeAnswer(run: Run, answer: unknown, before: Before): Promise<Verdict> {
+/** An answer may hide that the run failed, was cancelled or waits: servers send an empty or an earlier text then. */
+async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> {
 	const reading = readRunAnswer(answer);
-	if (reading.kind === 'failed')
-		return { status: 'failed', reason: reading.reason, answer, recovered: false };
-	if (reading.kind === 'interrupted') {
+	if (reading.kind === 'failed') return { ...failed(undefined, reading.reason), answer };
+	if (reading.kind === 'interrupted')
 		return { status: 'interrupted', interrupt: reading.interrupt, answer, recovered: false };
-	}
 	const { reply } = reading;
-	const empty = reply === '';
-	const doubtful = empty || messagesOf(before).some((one) => textOf(one.content) === reply);
+	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reply);
+	const thread = await readAfterwards(run, reply === '' || earlier);
+	const state = 'state' in thread ? thread.state : undefined;
+	if ((reply === '' || earlier) && 'failure' in thread && isTransient(thread.failure))
+		return timedOut('The answer could not be told from an earlier one', thread.failure);
+	if (reply === '' && state?.status === 'busy') return await recover(run);
+	if (isUnchanged(run, state) && (reply === '' || earlier)) return nothingHappened(run, answer);
+	const judged = await judgeThread(run, state);
+	if (judged) return judged;
+	const conversationId = conversationOf(state);
+	if (reply !== '') return { status: 'completed', reply, answer, recovered: false, conversationId };
+	// The thread may hold what the answer left out, or prove that the assistant said nothing.
+	const inThread = state && lastReply(ownReplies(run, state) ?? []);
+	if (inThread === undefined) return await judgeNoAnswer(run, state);
+	const recovered = inThread !== '';
+	const shown = recovered ? state : answer;
+	return { status: 'completed', reply: inThread, answer: shown, recovered, conversationId };
+}
+
+/** Reads the thread once the answer is there; again and again where the answer says nothing without it. */
+async function readAfterwards(run: RunUnderWay, needed: boolean) {
 	let thread = await readThread(run.send, run.threadId);
-	for (let pause = FIRST_POLL_MS; doubtful && mayReadAgain(run, thread); pause = longer(pause)) {
+	for (let pause = FIRST_POLL_MS; needed; pause = longer(pause)) {
+		const again = 'failure' in thread && isTransient(thread.failure) && remaining(run) > 0;
+		if (!again) break;
 		await waitInTime(run, pause);
 		thread = await readThread(run.send, run.threadId);
 	}
-	const state = 'state' in thread ? thread.state : undefined;
-	if (doubtful && 'failure' in thread && isTransient(thread.failure))
-		return timedOut('The answer could not be told from an earlier one', thread.failure);
-	if (empty && state?.status === 'busy') return await recover(run, before);
-	const verdict = await judgeState(run, state, empty || !state);
-	if (verdict) return verdict;
-	// The thread may hold what the answer left out.
-	const inThread = empty && state ? lastReply(ownReplies(run, before, state) ?? []) : undefined;
-	return inThread
-		? { status: 'completed', reply: inThread, answer: state, recovered: true }
-		: { status: 'completed', reply, answer, recovered: false };
+	return thread;
 }
 
-function mayReadAgain(run: Run, reading: Awaited<ReturnType<typeof readThread>>): boolean {
-	return 'failure' in reading && isTransient(reading.failure) && remaining(run) > 0;
+/** An answer of nothing, or an earlier one, from a thread that is as it was before. */
+function nothingHappened({ asked }: RunUnderWay, answer: unknown): Verdict {
+	if (asked.kind === 'decision') return { ...nothingToDecide(), answer };
+	const reason = 'The server answered, but its thread shows nothing of this run';
+	return { ...failed(undefined, reason), answer };
 }

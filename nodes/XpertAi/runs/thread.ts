@@ -22,32 +22,10 @@ export async function readThread(send: Send, threadId: string): Promise<ThreadRe
 		flawIn: aThread,
 	});
 	if (!outcome.ok) return { failure: outcome.failure };
-	const parsed = threadState.safeParse(outcome.answer);
-	return { state: parsed.success ? parsed.data : {} };
+	return { state: threadState.parse(outcome.answer) };
 }
 
-/** A conversation, as far as a run needs it. */
-export interface ConversationFacts {
-	conversationId?: string;
-	/** Why the last run on it failed, if it did. */
-	error?: string;
-}
-
-/** Looks up the conversation of a thread (E5), where failed runs leave their reason. */
-export async function readConversation(send: Send, threadId: string): Promise<ConversationFacts> {
-	const outcome = await send({
-		method: 'POST',
-		path: '/conversations/search',
-		body: JSON.stringify({ where: { threadId }, limit: 1 }),
-		timeoutMs: READ_TIMEOUT_MS,
-	});
-	const answer = outcome.ok ? outcome.answer : undefined;
-	const items: unknown = isJsonObject(answer) ? answer.items : undefined;
-	const found: unknown = Array.isArray(items) ? items[0] : undefined;
-	if (!isJsonObject(found)) return {};
-	const { id, error } = found;
-	return {
-		...(typeof id === 'string' ? { conversationId: id } : {}),
-		...(error ? { error: typeof error === 'string' ? error : JSON.stringify(error) } : {}),
-	};
+/** The id of the conversation a thread belongs to, which Xpert names in the thread (recorded, E15). */
+export function conversationOf(state: ThreadState | undefined): string | undefined {
+	return state?.metadata?.id;
 }

@@ -7,9 +7,12 @@ export interface Verdict {
 	reply?: string;
 	/** The server's answer: of E4, or of E15 when the run was recovered or the answer of E4 says nothing. */
 	answer?: unknown;
-	interrupt?: unknown;
+	/** What a person is to decide: the tasks of the conversation (E5), or what the answer names. */
+	interrupt?: unknown[];
 	/** Why there is no answer, in words for the user; the failure says it where this is missing. */
 	reason?: string;
+	/** How to go on, where more can be said than to look the thread up. */
+	advice?: string;
 	/** The request that failed, when one did. */
 	failure?: Failure;
 	/** Whether the wait broke and the answer was taken from the thread. */
@@ -17,9 +20,9 @@ export interface Verdict {
 	conversationId?: string;
 }
 
-/** A request failed for good. */
-export function failed(failure: Failure): Verdict {
-	return { status: 'failed', failure, recovered: false };
+/** A request failed for good, or the run did, for this reason. */
+export function failed(failure: Failure | undefined, reason?: string, advice?: string): Verdict {
+	return { status: 'failed', failure, reason, advice, recovered: false };
 }
 
 /** The user stopped the execution. */
@@ -27,28 +30,57 @@ export function cancelled(failure?: Failure): Verdict {
 	return { status: 'cancelled', reason: 'The execution was canceled', failure, recovered: false };
 }
 
+const RUN_ANYWAY =
+	'If nothing is going on there any more, because its server was restarted, run it with "When the Thread Is Busy" set to "Run Anyway".';
+
 /** Another run is on the thread, and the user does not want to wait for it. */
-export function busy(failure?: Failure): Verdict {
-	const reason = 'Another run is going on on this thread';
-	return { status: 'failed', reason, failure, recovered: false };
+export function busy(): Verdict {
+	return failed(undefined, 'Another run is going on on this thread', RUN_ANYWAY);
 }
 
 /** The deadline came. */
-export function timedOut(what: string, failure?: Failure): Verdict {
+export function timedOut(what: string, failure?: Failure, advice?: string): Verdict {
 	const reason = `${what} when the deadline came`;
-	return { status: 'timedOut', reason, failure, recovered: false };
+	return { status: 'timedOut', reason, failure, advice, recovered: false };
+}
+
+/** The deadline came while another run was on the thread, which may be one whose server has died. */
+export function stillBusy(): Verdict {
+	return timedOut('Another run was still going on on the thread', undefined, RUN_ANYWAY);
+}
+
+/** The deadline came while our run was on the thread. */
+export function stillRunning(failure?: Failure): Verdict {
+	const advice = `Raise "Deadline (Minutes)", or read the thread later: the run goes on. ${RUN_ANYWAY}`;
+	return timedOut('The run was still going on', failure, advice);
 }
 
 /** The thread shows that our request never reached it. */
 export function notArrived(failure?: Failure): Verdict {
-	const reason = `The message did not reach the assistant${because(failure)}`;
-	return { status: 'failed', reason, failure, recovered: false };
+	return failed(failure, `The message did not reach the assistant${because(failure)}`);
+}
+
+/** The thread has changed, and our message is not on it. */
+export function passedOver(failure?: Failure): Verdict {
+	const advice =
+		'It did not arrive, failed, or another run on the thread at the same time has overwritten it. Read the thread before you send it again.';
+	return failed(failure, 'The thread has gone on without this message', advice);
+}
+
+/** Of what we asked for, the server shows nothing until it has ended, and it has not ended in time. */
+export function maybeArrived(what: string, failure?: Failure): Verdict {
+	const advice =
+		'The server shows nothing of it until it has been carried out. Read the thread before you send it again.';
+	const seen = `${what} may have reached the assistant, but nothing of it was to be seen`;
+	return timedOut(seen, failure, advice);
 }
 
 /** The wait broke, and the thread cannot be read. */
 export function outOfSight(failure: Failure): Verdict {
-	const reason = `The run may be going on, but its thread cannot be read${because(failure)}`;
-	return { status: 'failed', reason, failure, recovered: false };
+	return failed(
+		failure,
+		`The run may be going on, but its thread cannot be read${because(failure)}`,
+	);
 }
 
 function because(failure?: Failure): string {

@@ -59,6 +59,19 @@ export function certainlyNotDone({ kind, status, code, retryAfterMs }: Failure):
 	return status === 429 || (status === 503 && retryAfterMs !== undefined);
 }
 
+/** Answers of a gateway that gave up while the server may go on behind it. */
+const GATEWAY_STATUS = new Set([408, 502, 503, 504, 524]);
+
+/** Whether a gateway answered, so that the server may still be at work on the request. */
+export function mayGoOnBehind({ status }: Failure): boolean {
+	return status !== undefined && GATEWAY_STATUS.has(status);
+}
+
+/** Whether the answer is how servers speak of a record that is not there: 404, and on Xpert also 500. */
+export function mayMeanNoRecord({ kind, status }: Failure): boolean {
+	return kind === 'status' && (status === 404 || status === 500);
+}
+
 /**
  * How long to wait before the next try: exponential with full jitter, but never less than the server
  * asked for.

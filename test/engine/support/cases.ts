@@ -12,6 +12,8 @@ export interface World {
 	/** A thread that has run and can be read. */
 	ranThreadId: string;
 	storageFileId: string;
+	/** The file context that file belongs to. */
+	fileContextId: string;
 	/** A knowledgebase with one document in it. */
 	filledKnowledgebaseId: string;
 	documentId: string;
@@ -428,7 +430,7 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		assistant_id: ECHO_ASSISTANT_ID,
 		input: { action: 'send', message: { input: { input: 'hi' } } },
 	});
-	const { storageFileId } = await call('/contexts/file', form);
+	const { id: fileContextId, storageFileId } = await call('/contexts/file', form);
 	const { id: filledKnowledgebaseId } = await call('/knowledges', { name: 'Filled' });
 	const { id: documentId } = await call(`/knowledges/${filledKnowledgebaseId}/bulk`, [
 		{ name: 'guide.md' },
@@ -439,6 +441,7 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		threadId: String(threadId),
 		ranThreadId: String(ranThreadId),
 		storageFileId: String(storageFileId),
+		fileContextId: String(fileContextId),
 		filledKnowledgebaseId: String(filledKnowledgebaseId),
 		documentId: String(documentId),
 	};

@@ -70,6 +70,7 @@ export function matrixOperations(): MatrixOperation[] {
 		threadId: ID,
 		ranThreadId: ID,
 		storageFileId: ID,
+		fileContextId: ID,
 		filledKnowledgebaseId: ID,
 		documentId: ID,
 	};

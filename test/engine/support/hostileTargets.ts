@@ -147,7 +147,6 @@ const GOOD_VALUES: INodeParameters = {
 const COMPANIONS: Record<string, INodeParameters> = {
 	'submit.options': { options: { waitUntilProcessed: true, skipUnchanged: true } },
 	'run.options': { threadSource: 'new' },
-	'run.langGraphFields': { options: { serverFamily: 'langgraph' } },
 };
 
 /** Good values for all parameters, and the switches set so that one of them is shown. */

@@ -1,10 +1,7 @@
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID, startSandbox } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID } from '../../../sandbox';
 import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
-import type { NodeResult } from './engine';
-import { useFixture } from './fixture';
-import type { Fixture } from './fixture';
 import { byId } from './locators';
 
 /** Parameters of Thread: Run and Wait that take the message from the item. */
@@ -71,31 +68,4 @@ export const arrivals = ({ requests }: Sandbox, thread: string): number =>
 /** What is said of a failed item beside its message. */
 export function detailsOf(item: INodeExecutionData | undefined): IDataObject {
 	return (item?.json.details ?? {}) as IDataObject;
-}
-
-/** A fixture whose node calls a sandbox of the LangGraph family. */
-export interface LangGraphFixture {
-	fixture: Fixture;
-	sandbox: Sandbox;
-	run: (parameters: INodeParameters, items?: INodeExecutionData[]) => Promise<NodeResult>;
-}
-
-/** Sets up a LangGraph sandbox for the tests of a file. */
-export function useLangGraph(): LangGraphFixture {
-	const langGraph = { fixture: useFixture() } as LangGraphFixture;
-	beforeAll(async () => {
-		langGraph.sandbox = await startSandbox({ dialect: 'langgraph' });
-		langGraph.run = async (parameters, items) => {
-			const { url, accessToken } = langGraph.sandbox;
-			const options = { serverFamily: 'langgraph', ...(parameters.options as INodeParameters) };
-			return await langGraph.fixture.run(ask({ ...parameters, options }), {
-				items,
-				onError: 'continueErrorOutput',
-				credential: { baseUrl: url, accessToken },
-			});
-		};
-	});
-	beforeEach(() => langGraph.sandbox.reset());
-	afterAll(async () => await langGraph.sandbox?.close());
-	return langGraph;
 }

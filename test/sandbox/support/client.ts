@@ -39,18 +39,54 @@ export async function runOn(
 	return { status, data };
 }
 
+/** A message as E15 shows it; only an assistant's has `tool_calls`, only a tool's `tool_call_id`. */
+export interface MessageView {
+	id: string;
+	content: unknown;
+	tool_calls?: unknown[];
+	tool_call_id?: string;
+}
+
 /** What E15 shows of a thread. */
 export interface ThreadView {
 	thread_id: string;
 	status: string;
+	updated_at: string;
 	metadata: Record<string, unknown>;
-	values: { messages: Array<{ type: string; role: string; content: string }> };
-	interrupts?: Record<string, unknown>;
+	values: { input: unknown; messages: MessageView[] };
 }
 
 /** E15. */
 export async function viewOf(client: AxiosInstance, threadId: string): Promise<ThreadView> {
 	const { data } = await client.get<ThreadView>(`/api/ai/threads/${threadId}`);
+	return data;
+}
+
+/** The conversation that a thread belongs to, as E5 finds it. */
+export async function conversationOf(
+	client: AxiosInstance,
+	threadId: string,
+): Promise<Record<string, unknown> | undefined> {
+	const { data } = await client.post<{ items: Array<Record<string, unknown>> }>(
+		'/api/ai/conversations/search',
+		{ where: { threadId } },
+	);
+	return data.items[0];
+}
+
+/** Uploads a text as a file. */
+export async function upload(
+	client: AxiosInstance,
+	content: string,
+	name = 'a.txt',
+	path = '/api/ai/v1/file',
+) {
+	const form = new FormData();
+	form.append('file', new Blob([content], { type: 'text/plain' }), name);
+	const { data } = await client.post<{ id: string; storageFileId?: string; url: string }>(
+		path,
+		form,
+	);
 	return data;
 }
 

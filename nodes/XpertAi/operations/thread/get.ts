@@ -1,9 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { threadState } from '../../payloads/run';
-import type { ThreadMessage } from '../../payloads/run';
-import { isFromAssistant, isFromPerson, messagesOf, textOf } from '../../runs/messages';
-import { aThread } from '../../runs/thread';
+import { messagesOf, speakerOf, textOf } from '../../runs/messages';
+import { aThread, conversationOf } from '../../runs/thread';
 import type { DeclaredOperation } from '../operation';
 import { idField } from '../shared/fields';
 
@@ -18,28 +17,24 @@ export const get: DeclaredOperation = {
 	fields: [idField('threadId', 'The thread to read')],
 	repeatable: true,
 	flawIn: aThread,
+	statusHints: {
+		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Run and Wait.',
+	},
 	simplify: threadSummary,
 };
 
 /** The status of a thread and its last message; an answer of another shape stays as it is. */
 function threadSummary(answer: IDataObject): IDataObject {
-	const parsed = threadState.safeParse(answer);
-	if (!parsed.success || parsed.data.status === undefined) return answer;
-	const { thread_id: threadId, status } = parsed.data;
-	const messages = messagesOf(parsed.data);
+	const state = threadState.parse(answer);
+	if (state.status === undefined) return answer;
+	const messages = messagesOf(state);
 	const last = messages.at(-1);
 	return {
-		threadId: threadId ?? null,
-		status,
+		threadId: state.thread_id ?? null,
+		conversationId: conversationOf(state) ?? null,
+		status: state.status,
 		lastMessage: last ? textOf(last.content) : null,
-		lastMessageFrom: last ? whoSays(last) : null,
+		lastMessageFrom: (last && speakerOf(last)) ?? null,
 		messages: messages.length,
 	};
-}
-
-/** Assistant or user; of any other message, such as a tool's, its own kind. */
-function whoSays(message: ThreadMessage): string | null {
-	if (isFromAssistant(message)) return 'assistant';
-	if (isFromPerson(message)) return 'user';
-	return message.type ?? message.role ?? null;
 }

@@ -7,10 +7,10 @@ import { readOption } from '../../execution/readOptions';
 import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
 import type { CodedOperation, OperationContext } from '../operation';
-import { runProperties } from './runFields';
-import { prepareRun, runItem } from './runItem';
-import type { PreparedRun } from './runItem';
-import { runOptions } from './runOptions';
+import { runProperties } from './run/fields';
+import { prepareRun, runItem } from './run/runItem';
+import type { PreparedRun } from './run/runItem';
+import { runOptions } from './run/options';
 
 export const run: CodedOperation = {
 	value: 'run',

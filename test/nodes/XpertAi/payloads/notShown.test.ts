@@ -4,7 +4,7 @@ import { assistantFilter } from '../../../../nodes/XpertAi/payloads/assistant';
 import { chatSession } from '../../../../nodes/XpertAi/payloads/chatSession';
 import { conversation, conversationSearch } from '../../../../nodes/XpertAi/payloads/conversation';
 import { fileContextParts, fileParts } from '../../../../nodes/XpertAi/payloads/file';
-import { runBody } from '../../../../nodes/XpertAi/payloads/run';
+import { runBodies } from '../../../../nodes/XpertAi/payloads/run';
 import { storeNamespace, storeSearch } from '../../../../nodes/XpertAi/payloads/store';
 
 /** Bodies as real servers take them (service behaviour), for endpoints whose contract says "not shown". */
@@ -24,14 +24,14 @@ const say = (input: unknown) => ({
 const MEASURED: Measured[] = [
 	{
 		endpoint: 'E4',
-		schema: runBody,
+		schema: runBodies.message,
 		good: [say({ input: 'hello' }), say({ input: 'hello', files: [{ id: 'f' }] })],
 		bad: [
 			[say({ input: '' }), 'input.message.input.input'],
-			[say({ input: 5 }), 'input'],
+			[say({ input: 5 }), 'input.message.input.input'],
 			[say({ input: 'a', files: [{ id: '' }] }), 'input.message.input.files.0.id'],
 			[{ ...say({ input: 'hello' }), assistant_id: '' }, 'assistant_id'],
-			[{ ...say({ input: 'hello' }), after_seconds: -1 }, 'after_seconds'],
+			[{ ...say({ input: 'hello' }), context: 1 }, 'context'],
 		],
 	},
 	{

@@ -20,7 +20,7 @@ describe('the answer of an Xpert server', () => {
 	});
 });
 
-describe('the answer of a LangGraph server', () => {
+describe('an answer that holds the state of the thread', () => {
 	const messages = (...list: Array<[string, unknown]>) => ({
 		messages: list.map(([type, content]) => ({ type, content, id: 'm' })),
 	});

@@ -3,76 +3,61 @@ import { ANSWER } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Course } from './support/run';
 
-const DIALECTS = ['xpert', 'langgraph'] as const;
 const BUSY = 'Another run is going on on this thread';
 
 /** The readings of a thread that is found busy and will be free after a good minute. */
 const WAITING = [0, 2, 5, 9.5, 16.25, 26.375, 41.375, 56.375, 71.375];
 
-describe.each(DIALECTS)(
-	'on a server of the family %s, a thread with another run on it',
-	(dialect) => {
-		it('is waited for, reading it after 2 s, then less and less often', async () => {
-			const { verdict, server, reads } = await run({ dialect, otherUntilMs: 60 * SECOND });
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
-			expect(reads.slice(0, 9)).toEqual(WAITING.map((seconds) => seconds * SECOND));
-			expect(server.of('E4').map(({ at }) => at)).toEqual([71_375]);
-			expect(server.overlaps).toBe(0);
-		});
-
-		it('is not waited for when that is not wanted: nothing is sent', async () => {
-			const world = { dialect, otherUntilMs: 60 * SECOND };
-			const { verdict, server, tookMs } = await run(world, { whenBusy: 'fail' });
-			expect(verdict).toMatchObject({ status: 'failed', reason: BUSY, recovered: false });
-			expect(server.of('E4')).toEqual([]);
-			expect(tookMs).toBe(0);
-		});
-
-		it('is waited for although some readings fail', async () => {
-			const reads = [drop(false), gateway(502, false, 0), undefined, drop(false)];
-			const { verdict, server } = await run({ dialect, otherUntilMs: 60 * SECOND, reads });
-			expect(verdict.status).toBe('completed');
-			expect(server.overlaps).toBe(0);
-		});
-
-		it('that cannot be reached at all is soon reported, and nothing is sent', async () => {
-			const reads = Array.from({ length: 100 }, () => drop(false));
-			const { verdict, server, tookMs } = await run({ dialect, reads });
-			expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
-			expect(server.of('E4')).toEqual([]);
-			expect(tookMs).toBeLessThan(MINUTE);
-		});
-
-		it('that cannot be reached until the deadline is not taken for busy', async () => {
-			const reads = Array.from({ length: 100 }, () => drop(false));
-			const { verdict } = await run({ dialect, reads }, { deadlineMs: 3 * SECOND });
-			expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
-			expect(verdict.reason).toBeUndefined();
-		});
-
-		it('gives the answer to our message, not that of the other run', async () => {
-			const { verdict } = await run({ dialect, otherUntilMs: 30 * SECOND, runs: [drop(true)] });
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
-		});
-	},
-);
-
-describe('a thread that gets busy just before our run arrives (422)', () => {
-	// A new thread is not read before its run, so that the run meets the other one.
-	const meet = async (whenBusy: 'wait' | 'fail') =>
-		await run({ dialect: 'langgraph', otherUntilMs: 60 * SECOND }, { isNew: true, whenBusy });
-
-	it('is waited for: the server has not begun our run', async () => {
-		const { verdict, server } = await meet('wait');
+describe('a thread with another run on it', () => {
+	it('is waited for, reading it after 2 s, then less and less often', async () => {
+		const { verdict, server, reads } = await run({ otherUntilMs: 60 * SECOND });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
-		expect(server.of('E4').map(({ refusedBusy }) => refusedBusy)).toEqual([true, undefined]);
-		expect(server.arrivals).toHaveLength(1);
+		expect(reads.slice(0, 9)).toEqual(WAITING.map((seconds) => seconds * SECOND));
+		expect(server.of('E4').map(({ at }) => at)).toEqual([71_375]);
+		expect(server.overlaps).toBe(0);
 	});
 
-	it('is not waited for when that is not wanted', async () => {
-		const { verdict, server } = await meet('fail');
-		expect(verdict).toMatchObject({ status: 'failed', reason: BUSY, failure: { status: 422 } });
-		expect(server.arrivals).toEqual([]);
+	it('is not waited for when that is not wanted: nothing is sent', async () => {
+		const world = { otherUntilMs: 60 * SECOND };
+		const { verdict, server, tookMs } = await run(world, { whenBusy: 'fail' });
+		expect(verdict).toMatchObject({ status: 'failed', reason: BUSY, recovered: false });
+		expect(server.of('E4')).toEqual([]);
+		expect(tookMs).toBe(0);
+	});
+
+	it('is waited for although some readings fail', async () => {
+		const reads = [drop(false), gateway(502, false, 0), undefined, drop(false)];
+		const { verdict, server } = await run({ otherUntilMs: 60 * SECOND, reads });
+		expect(verdict.status).toBe('completed');
+		expect(server.overlaps).toBe(0);
+	});
+
+	it('that cannot be reached at all is soon reported, and nothing is sent', async () => {
+		const reads = Array.from({ length: 100 }, () => drop(false));
+		const { verdict, server, tookMs } = await run({ reads });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
+		expect(server.of('E4')).toEqual([]);
+		expect(tookMs).toBeLessThan(MINUTE);
+	});
+
+	it('that cannot be reached until the deadline is not taken for busy', async () => {
+		const reads = Array.from({ length: 100 }, () => drop(false));
+		const { verdict } = await run({ reads }, { deadlineMs: 3 * SECOND });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
+		expect(verdict.reason).toBeUndefined();
+	});
+
+	it('gives the answer to our message, not that of the other run', async () => {
+		const { verdict } = await run({ otherUntilMs: 30 * SECOND, runs: [drop(true)] });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+	});
+
+	it('is run on all the same when its server has died and the user says so', async () => {
+		const world = { earlier: 'idle' as const, otherUntilMs: 60 * MINUTE };
+		const { verdict, server, tookMs } = await run(world, { whenBusy: 'run' });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(server.of('E4')).toHaveLength(1);
+		expect(tookMs).toBe(0);
 	});
 });
 
@@ -92,7 +77,7 @@ describe('an execution that is stopped', () => {
 		['while a thread is read', { reads: [{ ...drop(false), afterMs: 9 * SECOND }] }, 4 * SECOND],
 		[
 			'while an empty answer is checked',
-			{ outcome: 'empty' as const, searches: [{ ...drop(false), afterMs: 9 * SECOND }] },
+			{ outcome: 'nothing' as const, searches: [{ ...drop(false), afterMs: 9 * SECOND }] },
 			4 * SECOND,
 		],
 	])('ends at once %s, and nothing more is sent', async (_, world, stopAfterMs) => {

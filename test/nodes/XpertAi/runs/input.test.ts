@@ -1,89 +1,64 @@
-import { runInput } from '../../../../nodes/XpertAi/runs/input';
-import type { RunInput } from '../../../../nodes/XpertAi/runs/input';
+import { askedBy, runInput } from '../../../../nodes/XpertAi/runs/input';
 
-const said = (text: string) => ({
-	input: { action: 'send', message: { input: { input: text } } },
-});
-const chat = (...messages: Array<[role: string, content: string]>): RunInput => ({
-	kind: 'chat',
-	messages: messages.map(([role, content]) => ({ role, content })),
-});
-const decision = (type: string, payload?: unknown, target?: unknown): RunInput => ({
-	kind: 'decision',
-	decision: type,
-	payload,
-	target,
-});
-
-describe('for an Xpert server', () => {
-	it('a message is sent as text', () => {
-		expect(runInput('xpert', { kind: 'message', text: 'Hi', files: undefined })).toEqual(
-			said('Hi'),
-		);
-	});
-
-	it('files go along by their ids, and none is no list', () => {
-		const files = [{ id: 'f1' }, { id: 'f2' }];
-		expect(runInput('xpert', { kind: 'message', text: 'Hi', files })).toEqual({
-			input: { action: 'send', message: { input: { input: 'Hi', files } } },
+describe('the input of a run', () => {
+	it('is a message', () => {
+		expect(runInput({ kind: 'message', text: 'Hi' })).toEqual({
+			action: 'send',
+			message: { input: { input: 'Hi' } },
 		});
-		expect(runInput('xpert', { kind: 'message', text: 'Hi', files: [] })).toEqual(said('Hi'));
 	});
 
-	it('one chat message is sent as it is', () => {
-		expect(runInput('xpert', chat(['user', 'Hi']))).toEqual(said('Hi'));
-	});
-
-	it('several chat messages become one text that tells who says what', () => {
-		const messages = chat(['system', 'Be brief'], ['user', 'Hi'], ['assistant', 'Hello']);
-		expect(runInput('xpert', messages)).toEqual(
-			said('system: Be brief\n\nuser: Hi\n\nassistant: Hello'),
-		);
-	});
-
-	it('a decision resumes what it is about', () => {
-		expect(runInput('xpert', decision('confirm'))).toEqual({
-			input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+	it('has files under the name that their kind of id needs (recorded: the other one answers 400)', () => {
+		const input = { fileContextIds: ['f1'], storageFileIds: ['s1', 's2'] };
+		expect(runInput({ kind: 'message', text: 'Hi', ...input })).toEqual({
+			action: 'send',
+			message: { input: { input: 'Hi', files: [{ fileId: 'f1' }, { id: 's1' }, { id: 's2' }] } },
 		});
-		expect(runInput('xpert', decision('reject', { why: 'no' }, { task: 't' }))).toEqual({
-			input: {
-				action: 'resume',
-				target: { task: 't' },
-				decision: { type: 'reject', payload: { why: 'no' } },
-			},
+		expect(runInput({ kind: 'message', text: 'Hi', fileContextIds: [] })).toEqual({
+			action: 'send',
+			message: { input: { input: 'Hi' } },
 		});
+	});
+
+	it('has what goes along with a message', () => {
+		const along = { state: { a: 1 }, environmentId: 'e', projectId: 'p' };
+		expect(runInput({ kind: 'message', text: 'Hi', ...along })).toEqual({
+			action: 'send',
+			message: { input: { input: 'Hi' } },
+			...along,
+		});
+	});
+
+	it('is a decision on what it is about', () => {
+		expect(runInput({ kind: 'decision', decision: 'confirm' })).toEqual({
+			action: 'resume',
+			target: {},
+			decision: { type: 'confirm' },
+		});
+		const more = { payload: { why: 'no' }, target: { task: 't' } };
+		expect(runInput({ kind: 'decision', decision: 'reject', ...more })).toEqual({
+			action: 'resume',
+			target: { task: 't' },
+			decision: { type: 'reject', payload: { why: 'no' } },
+		});
+	});
+
+	it('has the last message answered again', () => {
+		expect(runInput({ kind: 'retry' })).toEqual({ action: 'retry', source: {} });
 	});
 });
 
-describe('for a LangGraph server', () => {
-	it('a message is the only one of the user', () => {
-		expect(runInput('langgraph', { kind: 'message', text: 'Hi', files: undefined })).toEqual({
-			input: { messages: [{ role: 'user', content: 'Hi' }] },
-		});
+describe('what a body asks for', () => {
+	it.each([
+		[{ input: { action: 'send', message: { input: { input: 'Hi' } } } }, 'message', 'Hi'],
+		[{ input: { input: { input: 'old form' } } }, 'message', 'old form'],
+		[{ input: { messages: [{ content: 'a' }, { content: [{ text: 'b' }] }] } }, 'message', 'b'],
+		[{ input: { action: 'resume', target: {} } }, 'decision', undefined],
+		[{ input: { action: 'retry', source: {} } }, 'retry', undefined],
+		[{ input: { action: 'follow_up' } }, 'message', undefined],
+		[{ input: { messages: [] } }, 'message', undefined],
+		[{}, 'message', undefined],
+	])('is read from %j', (body, kind, text) => {
+		expect(askedBy(JSON.stringify(body))).toEqual(text === undefined ? { kind } : { kind, text });
 	});
-
-	it('chat messages are sent as they are', () => {
-		const messages = chat(['system', 'Be brief'], ['user', 'Hi']);
-		expect(runInput('langgraph', messages)).toEqual({
-			input: {
-				messages: [
-					{ role: 'system', content: 'Be brief' },
-					{ role: 'user', content: 'Hi' },
-				],
-			},
-		});
-	});
-
-	it.each(['confirm', 'reject'])('a decision to %s is a command', (type) => {
-		expect(runInput('langgraph', decision(type))).toEqual({ command: { resume: { type } } });
-	});
-
-	it.each([{}, { why: 'no' }, 'text', 7])(
-		'a payload of %j does not hide the decision',
-		(payload) => {
-			expect(runInput('langgraph', decision('reject', payload))).toEqual({
-				command: { resume: { type: 'reject', payload } },
-			});
-		},
-	);
 });

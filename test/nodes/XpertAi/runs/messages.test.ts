@@ -1,14 +1,28 @@
 import fc from 'fast-check';
 
+import { threadState } from '../../../../nodes/XpertAi/payloads/run';
 import {
 	isFromAssistant,
 	isFromPerson,
 	lastReply,
 	messagesOf,
+	newMessages,
+	repliesTo,
+	speakerOf,
 	textOf,
 } from '../../../../nodes/XpertAi/runs/messages';
+import { recordedThread } from './support/recorded';
 
 describe('who says a message', () => {
+	it('is told, on Xpert, by what only the messages of an assistant or of a tool have', () => {
+		const thread = recordedThread('interrupts', 'thread after confirm');
+		expect(messagesOf(thread).map(speakerOf)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+		for (const message of messagesOf(thread)) {
+			expect(message.type).toBeUndefined();
+			expect(message.role).toBeUndefined();
+		}
+	});
+
 	it.each(['ai', 'assistant', 'AIMessage', 'AIMessageChunk'])('the assistant as %s', (name) => {
 		for (const message of [{ type: name }, { role: name }]) {
 			expect([isFromAssistant(message), isFromPerson(message)]).toEqual([true, false]);
@@ -21,9 +35,14 @@ describe('who says a message', () => {
 		}
 	});
 
-	it.each(['system', 'tool', 'constructor', ''])('neither as "%s"', (name) => {
+	it.each(['system', 'tool', 'constructor'])('neither as "%s"', (name) => {
 		const message = { type: name, role: name };
+		expect(speakerOf(message)).toBe(name);
 		expect([isFromAssistant(message), isFromPerson(message)]).toEqual([false, false]);
+	});
+
+	it('nobody, for what is no message', () => {
+		expect(speakerOf({})).toBeUndefined();
 	});
 });
 
@@ -45,21 +64,67 @@ describe('the text of a message', () => {
 describe('the messages of a thread', () => {
 	it.each([undefined, {}, { values: null }, { values: {} }, { values: { messages: null } }])(
 		'are none with the state %j',
-		(state) => expect(messagesOf(state)).toEqual([]),
+		(state) => expect(messagesOf(threadState.parse(state ?? {}))).toEqual([]),
 	);
+
+	it('are read from a recording', () => {
+		const thread = recordedThread('runs', 'thread after the retry');
+		expect(messagesOf(thread).map(({ content }) => content)).toEqual([
+			'first',
+			'You said: first [users seen: 1]',
+			'third',
+			'You said: third [users seen: 2]',
+		]);
+	});
 
 	it('end with the last words of the assistant', () => {
 		const messages = [
 			{ type: 'ai', content: 'first' },
-			{ role: 'assistant', content: 'second' },
+			{ content: 'second', tool_calls: [] },
 			{ type: 'human', content: 'question' },
 		];
-		expect(lastReply(messagesOf({ values: { messages } }))).toBe('second');
-		expect(messages.map(({ content }) => content)).toEqual(['first', 'second', 'question']);
+		expect(lastReply(messages)).toBe('second');
 	});
 
-	it('may have none of the assistant, or empty ones', () => {
-		expect(lastReply([{ type: 'human', content: 'question' }])).toBeUndefined();
-		expect(lastReply([{ type: 'ai', content: '' }])).toBe('');
+	it('may have none of the assistant, or empty ones; a call of a tool is none', () => {
+		expect(lastReply([{ content: 'question' }])).toBeUndefined();
+		expect(lastReply([{ content: '', tool_calls: [] }])).toBe('');
+		expect(lastReply([{ content: '', tool_calls: [{ name: 'tool' }] }])).toBeUndefined();
+	});
+});
+
+describe('the messages that are new on a thread', () => {
+	it('are told by their ids, also where earlier ones were replaced (recorded: answered again)', () => {
+		const [before, after] = ['thread after that resume', 'thread after the retry'].map((label) =>
+			messagesOf(recordedThread('runs', label)),
+		);
+		const fresh = newMessages(before ?? [], after ?? []);
+		expect(fresh.map(speakerOf)).toEqual(['user', 'assistant']);
+		expect(fresh).toEqual(after?.slice(2));
+	});
+
+	it('are told by their places where one has no id', () => {
+		const [one, two, three] = [{ content: '1' }, { content: '2', id: 'b' }, { content: '3' }];
+		expect(newMessages([one, two], [one, two, three])).toEqual([three]);
+	});
+});
+
+describe('the replies to our message', () => {
+	const person = (content: string) => ({ content });
+	const assistant = (content: string) => ({ content, tool_calls: [] });
+
+	it('follow the last message with our words, up to the next of a person', () => {
+		const fresh = [person('q'), assistant('1'), person('q'), assistant('2'), person('n')];
+		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
+	});
+
+	it('follow the first new message of a person where none has our words', () => {
+		expect(repliesTo('q', [person('file: q'), assistant('1')], false)).toEqual([assistant('1')]);
+		expect(repliesTo(undefined, [assistant('1')], false)).toEqual([assistant('1')]);
+	});
+
+	it('are unknown where older messages may be among the new ones and none has our words', () => {
+		expect(repliesTo('q', [person('p'), assistant('1')], true)).toBeUndefined();
+		expect(repliesTo('q', [], false)).toBeUndefined();
 	});
 });

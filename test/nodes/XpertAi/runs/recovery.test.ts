@@ -9,11 +9,10 @@ import {
 	tooMany,
 } from './support/faults';
 import type { Fault } from './support/faults';
-import { ANSWER, INTERRUPTS, REASON } from './support/modelServer';
+import { ANSWER, CANCELLED, QUESTION, REASON, TASKS } from './support/modelServer';
 import type { World } from './support/modelServer';
-import { BODIES, MINUTE, SECOND, run } from './support/run';
-
-const DIALECTS = ['xpert', 'langgraph'] as const;
+import { MINUTE, SECOND, run } from './support/run';
+import type { Send } from '../../../../nodes/XpertAi/transport/request';
 
 const BROKEN_WAITS: Array<[string, Fault]> = [
 	['the connection drops at once', drop(true)],
@@ -27,10 +26,15 @@ const BROKEN_WAITS: Array<[string, Fault]> = [
 	['the request times out below the deadline', { ...hangs(true), afterMs: 5 * MINUTE }],
 ];
 
-describe.each(DIALECTS)('on a server of the family %s, when the wait breaks', (dialect) => {
+const ANY_EARLIER = [undefined, 'idle', 'error', 'interrupted', 'cancelled'] as const;
+
+/** Threads on which the server shows at once that our run goes on. */
+const SHOWN_EARLIER = [undefined, 'idle', 'error'] as const;
+
+describe('when the wait breaks', () => {
 	it.each(BROKEN_WAITS)('because %s, the answer is taken from the thread', async (_, fault) => {
-		for (const earlier of [undefined, 'idle', 'error'] as const) {
-			const world = { dialect, earlier, runMs: 7 * MINUTE, runs: [fault] };
+		for (const earlier of ANY_EARLIER) {
+			const world = { earlier, runMs: 7 * MINUTE, runs: [fault] };
 			const { verdict, server } = await run(world);
 			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
 			expect(server.of('E4')).toHaveLength(1);
@@ -38,32 +42,50 @@ describe.each(DIALECTS)('on a server of the family %s, when the wait breaks', (d
 	});
 
 	it('the failure of the run is found, with its reason', async () => {
-		for (const earlier of [undefined, 'idle', 'error'] as const) {
+		for (const earlier of ANY_EARLIER) {
 			const runs = [gateway(504)];
-			const { verdict } = await run({ dialect, earlier, runs, runMs: 3 * MINUTE, outcome: 'fail' });
+			const { verdict } = await run({ earlier, runs, runMs: 3 * MINUTE, outcome: 'fail' });
 			expect(verdict).toMatchObject({ status: 'failed', recovered: true });
 			expect(verdict.reason).toBe(`The run failed: ${REASON}`);
 		}
 	});
 
 	it('its question to a person is found', async () => {
-		for (const earlier of [undefined, 'idle', 'interrupted'] as const) {
+		for (const earlier of ANY_EARLIER) {
 			const runs = [drop(true)];
-			const { verdict } = await run({ dialect, earlier, runs, outcome: 'interrupt' });
+			const { verdict } = await run({ earlier, runs, outcome: 'interrupt' });
 			expect(verdict).toMatchObject({ status: 'interrupted', recovered: true });
-			expect(verdict.interrupt).toEqual(INTERRUPTS);
+			expect(verdict.interrupt).toEqual(TASKS);
 		}
 	});
 
+	it('that somebody cancelled it is found', async () => {
+		for (const earlier of ANY_EARLIER) {
+			const runs = [drop(true)];
+			const { verdict } = await run({ earlier, runs, runMs: MINUTE, outcome: 'cancel' });
+			expect(verdict).toMatchObject({ status: 'failed', recovered: true });
+			expect(verdict.reason).toBe(`The run was cancelled on the server: ${CANCELLED}`);
+		}
+	});
+
+	it('a run that left nothing on its thread is not taken for an answer', async () => {
+		const world: World = { earlier: 'idle', runs: [drop(true)], outcome: 'nothing' };
+		const { verdict } = await run(world);
+		expect(verdict).toMatchObject({
+			status: 'failed',
+			reason: 'The thread has gone on without this message',
+		});
+	});
+
 	it('an answer of nothing is found as well', async () => {
-		const world: World = { dialect, earlier: 'idle', runs: [drop(true)], outcome: 'empty' };
+		const world: World = { earlier: 'idle', runs: [drop(true)], outcome: 'empty' };
 		const { verdict } = await run(world);
 		expect(verdict).toMatchObject({ status: 'completed', reply: '', recovered: true });
 	});
 
 	it('a message that has not arrived is said not to, and is not sent again', async () => {
-		for (const earlier of [undefined, 'idle', 'error', 'interrupted'] as const) {
-			const { verdict, server, reads } = await run({ dialect, earlier, runs: [drop(false)] });
+		for (const earlier of SHOWN_EARLIER) {
+			const { verdict, server, reads } = await run({ earlier, runs: [drop(false)] });
 			expect(verdict.status).toBe('failed');
 			expect(verdict.reason).toMatch(/^The message did not reach the assistant\. .*ECONNRESET/);
 			expect(server.of('E4')).toHaveLength(1);
@@ -127,26 +149,74 @@ describe('the answer taken from the thread', () => {
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
 	});
 
-	it('is the one that follows the last of our messages', async () => {
-		const said = [
-			['user', 'an older question'],
-			['assistant', 'an older answer'],
-			['user', 'our question'],
-		] as const;
-		const messages = said.map(([role, content]) => ({ role, content }));
-		const body = JSON.stringify({ assistant_id: 'a', input: { messages } });
-		const world: World = { dialect: 'langgraph', earlier: 'idle', runs: [drop(true)] };
-		expect((await run(world, { body })).verdict.reply).toBe(ANSWER);
+	it('is the last that follows our words, where older ones are the same', async () => {
+		const said = (id: string, content: string, calls?: unknown[]) => ({
+			id,
+			content,
+			...(calls ? { tool_calls: calls } : {}),
+		});
+		const before = [said('1', QUESTION), said('2', 'an older answer', [])];
+		const messages = [...before, said('3', QUESTION), said('4', ANSWER, [])];
+		let reads = 0;
+		const send: Send = async ({ method, path }) => {
+			if (method === 'GET' && ++reads > 1)
+				return { ok: true, status: 200, answer: { status: 'idle', values: { messages } } };
+			const status = method === 'GET' ? 500 : 502;
+			return { ok: false, failure: { kind: 'status', status, method, path } };
+		};
+		const { verdict } = await run({}, { send });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
 	});
 
-	it.each([
-		['a decision', { input: { action: 'resume', target: {}, decision: { type: 'confirm' } } }],
-		['an input of another form', { input: { input: 'our question' } }],
-		['words the server keeps differently', { input: { messages: [{ content: 'Our  question' }] } }],
-	])('is found as well after %s', async (_, input) => {
-		const body = JSON.stringify({ ...JSON.parse(BODIES.xpert), ...input });
+	it('is found after words that the server keeps differently', async () => {
+		const body = JSON.stringify({
+			assistant_id: 'a',
+			input: { input: { input: 'Our  question' } },
+		});
 		const { verdict } = await run({ earlier: 'idle', runs: [drop(true)] }, { body });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+	});
+
+	it('to the last message answered again is found, although its messages were replaced', async () => {
+		const world: World = { kind: 'retry', earlier: 'idle', runs: [drop(true)], runMs: MINUTE };
+		const { verdict } = await run(world);
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+	});
+});
+
+describe('a decision whose wait breaks', () => {
+	const decision: World = { kind: 'decision', earlier: 'interrupted' };
+
+	it('is followed although the server shows nothing of it until it has ended', async () => {
+		const world: World = { ...decision, runs: [drop(true)], runMs: 8 * MINUTE };
+		const { verdict, server } = await run(world);
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(server.of('E4')).toHaveLength(1);
+	});
+
+	it('may be followed by the next question', async () => {
+		const runs = [drop(true)];
+		const { verdict } = await run({ ...decision, runs, runMs: MINUTE, outcome: 'interrupt' });
+		expect(verdict).toMatchObject({ status: 'interrupted', interrupt: TASKS, recovered: true });
+	});
+
+	it('is looked for until the deadline, and never said not to have arrived', async () => {
+		for (const arrived of [true, false]) {
+			const world: World = { ...decision, runs: [drop(arrived)], runMs: 60 * MINUTE };
+			const { verdict, tookMs } = await run(world);
+			expect(verdict.status).toBe('timedOut');
+			expect(verdict.reason).toBe(
+				'The decision may have reached the assistant, but nothing of it was to be seen when the deadline came',
+			);
+			expect(tookMs).toBe(15 * MINUTE);
+		}
+	});
+
+	it('so is a message to a thread that waits for a decision, of which nothing is known', async () => {
+		const world: World = { earlier: 'interrupted', runs: [drop(false)] };
+		const { verdict } = await run(world);
+		expect(verdict.status).toBe('timedOut');
+		expect(verdict.reason).toContain('The message may have reached the assistant');
 	});
 });
 

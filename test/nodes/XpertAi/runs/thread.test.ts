@@ -1,4 +1,4 @@
-import { readConversation, readThread } from '../../../../nodes/XpertAi/runs/thread';
+import { readThread } from '../../../../nodes/XpertAi/runs/thread';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 
 const failure = { kind: 'status' as const, status: 500, method: 'GET', path: '/api/ai/threads/t' };
@@ -28,38 +28,23 @@ describe('reading a thread', () => {
 	});
 
 	it('gives no state for an answer that is none', async () => {
-		for (const answer of ['text', [], { status: 5 }, { values: { messages: 'no' } }, undefined]) {
-			expect(await readThread(answering(success(answer)).send, 't')).toEqual({ state: {} });
+		for (const answer of [{}, { status: 5 }, { values: { messages: 'no' } }]) {
+			const reading = await readThread(answering(success(answer)).send, 't');
+			const { status, values } = 'state' in reading ? reading.state : {};
+			expect([status, values?.messages]).toEqual([undefined, undefined]);
 		}
+	});
+
+	it('reads each part by itself: one odd message hides neither the status nor the others', async () => {
+		const messages = [null, 7, { content: 1, type: 2 }, { id: 'm', content: 'text' }];
+		const state = { status: 'busy', values: { messages }, metadata: 'odd' };
+		const reading = await readThread(answering(success(state)).send, 't');
+		expect(reading).toMatchObject({ state: { status: 'busy' } });
+		const read = 'state' in reading ? reading.state.values?.messages : undefined;
+		expect(read?.map(({ content }) => content)).toEqual([undefined, undefined, 1, 'text']);
 	});
 
 	it('says why it could not be read', async () => {
 		expect(await readThread(answering({ ok: false, failure }).send, 't')).toEqual({ failure });
-	});
-});
-
-describe('looking up the conversation of a thread', () => {
-	it('asks for the one of the thread', async () => {
-		const { send, asked } = answering(success({ items: [], total: 0 }));
-		await readConversation(send, 't');
-		expect(asked).toMatchObject([{ method: 'POST', path: '/conversations/search' }]);
-		expect(JSON.parse(String(asked[0]?.body))).toEqual({ where: { threadId: 't' }, limit: 1 });
-	});
-
-	it.each([
-		[{ items: [{ id: 'c', error: 'No model' }] }, { conversationId: 'c', error: 'No model' }],
-		[{ items: [{ id: 'c', error: { code: 1 } }] }, { conversationId: 'c', error: '{"code":1}' }],
-		[{ items: [{ id: 'c', error: null }] }, { conversationId: 'c' }],
-		[{ items: [{ error: '' }] }, {}],
-		[{ items: [] }, {}],
-		[{ items: 'no' }, {}],
-		[[], {}],
-		[undefined, {}],
-	])('%j says %j', async (answer, facts) => {
-		expect(await readConversation(answering(success(answer)).send, 't')).toEqual(facts);
-	});
-
-	it('says nothing when it cannot be looked up, as on LangGraph servers', async () => {
-		expect(await readConversation(answering({ ok: false, failure }).send, 't')).toEqual({});
 	});
 });

@@ -1,81 +1,148 @@
 import { cutOff, drop, refusal } from './support/faults';
-import { ANSWER, INTERRUPTS, OLD_ANSWER, REASON } from './support/modelServer';
+import { ANSWER, CANCELLED, CONVERSATION, OLD_ANSWER, REASON, TASKS } from './support/modelServer';
 import type { World } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 
-const DIALECTS = ['xpert', 'langgraph'] as const;
+const ANY_EARLIER = [undefined, 'idle', 'error', 'interrupted', 'cancelled'] as const;
 
-describe.each(DIALECTS)('on a server of the family %s, a run', (dialect) => {
-	it.each<World['earlier']>([undefined, 'idle', 'error', 'interrupted'])(
+describe('a run', () => {
+	it.each<World['earlier']>([...ANY_EARLIER])(
 		'that is answered is completed (the thread before: %s)',
 		async (earlier) => {
-			const { verdict, server } = await run({ dialect, earlier, runMs: 5 * SECOND });
+			const { verdict, server } = await run({ earlier, runMs: 5 * SECOND });
 			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
+			expect(verdict.conversationId).toBe(CONVERSATION);
 			expect(server.arrivals).toHaveLength(1);
 		},
 	);
 
 	it('may take seven minutes', async () => {
-		const { verdict, tookMs, server } = await run({ dialect, runMs: 7 * MINUTE });
+		const { verdict, tookMs, server } = await run({ runMs: 7 * MINUTE });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
 		expect(tookMs).toBe(7 * MINUTE);
 		expect(server.of('E4')).toHaveLength(1);
 	});
 
 	it('may take hours when the deadline does', async () => {
-		const { verdict } = await run({ dialect, runMs: 299 * MINUTE }, { deadlineMs: 300 * MINUTE });
+		const { verdict } = await run({ runMs: 299 * MINUTE }, { deadlineMs: 300 * MINUTE });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
 	});
 
-	it.each<World['earlier']>([undefined, 'idle'])(
+	it.each<World['earlier']>([...ANY_EARLIER])(
 		'that fails has failed with the reason of the server (the thread before: %s)',
 		async (earlier) => {
-			const { verdict } = await run({ dialect, earlier, outcome: 'fail' });
+			const { verdict } = await run({ earlier, outcome: 'fail' });
 			expect(verdict).toMatchObject({ status: 'failed', recovered: false });
-			expect(verdict.reason).toContain(REASON);
+			expect(verdict.reason).toBe(`The run failed: ${REASON}`);
 			expect(verdict.reply).toBeUndefined();
 		},
 	);
 
-	it.each<World['earlier']>([undefined, 'idle', 'interrupted'])(
-		'that asks a person is interrupted, with its question (the thread before: %s)',
+	it.each<World['earlier']>([...ANY_EARLIER])(
+		'that somebody cancels has failed, and waits for nobody (the thread before: %s)',
 		async (earlier) => {
-			const { verdict } = await run({ dialect, earlier, outcome: 'interrupt' });
-			expect(verdict).toMatchObject({ status: 'interrupted', recovered: false });
-			expect(verdict.interrupt).toEqual(dialect === 'xpert' ? INTERRUPTS : INTERRUPTS.task1);
+			const { verdict } = await run({ earlier, outcome: 'cancel' });
+			expect(verdict).toMatchObject({ status: 'failed', recovered: false });
+			expect(verdict.reason).toBe(`The run was cancelled on the server: ${CANCELLED}`);
+			expect(verdict.interrupt).toBeUndefined();
 		},
 	);
 
-	it('that is answered with nothing, and did not fail, is completed with an empty reply', async () => {
-		for (const earlier of [undefined, 'idle', 'error'] as const) {
-			const { verdict } = await run({ dialect, earlier, outcome: 'empty' });
+	it.each<World['earlier']>([...ANY_EARLIER])(
+		'that asks a person is interrupted, with its question (the thread before: %s)',
+		async (earlier) => {
+			const { verdict } = await run({ earlier, outcome: 'interrupt' });
+			expect(verdict).toMatchObject({ status: 'interrupted', recovered: false });
+			expect(verdict.interrupt).toEqual(TASKS);
+		},
+	);
+
+	it('that is answered with nothing is completed when the thread shows that nothing was said', async () => {
+		for (const earlier of ANY_EARLIER) {
+			const { verdict } = await run({ earlier, outcome: 'empty' });
 			expect(verdict).toMatchObject({ status: 'completed', reply: '', recovered: false });
 		}
 	});
 
+	it('that is answered with nothing, and left nothing on the thread, is not completed', async () => {
+		for (const earlier of ANY_EARLIER) {
+			const { verdict } = await run({ earlier, outcome: 'nothing' });
+			expect(verdict.status).toBe('failed');
+			expect(verdict.reason).toBe(
+				'The run ended without an answer, and the server does not say why',
+			);
+		}
+	});
+
 	it('that is answered with nothing has the reply the thread holds', async () => {
-		for (const earlier of [undefined, 'idle'] as const) {
-			const { verdict, server } = await run({ dialect, earlier, outcome: 'unsaid' });
+		for (const earlier of ANY_EARLIER) {
+			const { verdict, server } = await run({ earlier, outcome: 'unsaid' });
 			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
 			expect(server.arrivals).toHaveLength(1);
 		}
 	});
 
-	it.each([400, 401, 403, 413, 500])(
+	it.each([400, 401, 403, 404, 413, 422])(
 		'that the server refuses with %i has failed',
 		async (status) => {
-			const { verdict, server } = await run({ dialect, runs: [refusal(status)] });
+			const { verdict, server } = await run({ earlier: 'idle', runs: [refusal(status)] });
 			expect(verdict).toMatchObject({ status: 'failed', failure: { status }, recovered: false });
 			expect(server.of('E4')).toHaveLength(1);
 		},
 	);
 });
 
+describe('a decision', () => {
+	const kind = 'decision';
+
+	it('for a thread that waits lets its run go on', async () => {
+		const { verdict } = await run({ kind, earlier: 'interrupted', runMs: MINUTE });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
+	});
+
+	it.each<World['earlier']>(['idle', 'error'])(
+		'for a thread that is %s is not sent: nothing waits for it',
+		async (earlier) => {
+			const { verdict, server } = await run({ kind, earlier });
+			expect(verdict.reason).toBe('Nothing on this thread waits for a decision');
+			expect(verdict.status).toBe('failed');
+			expect(server.of('E4')).toEqual([]);
+		},
+	);
+
+	it('that the server answers with nothing, and a thread as it was, was not waited for', async () => {
+		const thread = { status: 'interrupted', values: { messages: [{ id: 'm', content: 'q' }] } };
+		const conversations = { items: [{ id: 'c1', status: 'interrupted', error: CANCELLED }] };
+		const { verdict } = await run(
+			{ kind },
+			{ send: answering({ thread, conversations, run: { role: 'ai', content: '' } }) },
+		);
+		expect(verdict.reason).toBe('Nothing on this thread waits for a decision');
+	});
+});
+
+/** A server that always answers the same. */
+function answering({ thread, conversations, run: answer }: Record<string, unknown>) {
+	return async ({ method, path }: { method: string; path: string }) => {
+		const read = method === 'GET' ? thread : path.endsWith('/search') ? conversations : answer;
+		return { ok: true as const, status: 201, answer: read };
+	};
+}
+
 describe('an answer that does not say whether it is new', () => {
-	it('is not taken for the answer when the run failed', async () => {
-		const { verdict } = await run({ earlier: 'idle', outcome: 'fail' });
-		expect(verdict.reply).not.toBe(OLD_ANSWER);
-		expect(verdict).toMatchObject({ status: 'failed', conversationId: 'c1' });
+	it('is not taken for the answer when the thread is as it was', async () => {
+		const messages = [
+			{ id: 'm1', content: 'q' },
+			{ id: 'm2', content: OLD_ANSWER, tool_calls: [] },
+		];
+		const thread = { status: 'error', values: { messages } };
+		const conversations = { items: [{ id: 'c1', status: 'error', error: 'an older reason' }] };
+		const { verdict } = await run(
+			{},
+			{ send: answering({ thread, conversations, run: { role: 'ai', content: OLD_ANSWER } }) },
+		);
+		expect(verdict.status).toBe('failed');
+		expect(verdict.reason).toBe('The server answered, but its thread shows nothing of this run');
 	});
 
 	it('is checked again while the thread cannot be read', async () => {
@@ -93,23 +160,70 @@ describe('an answer that does not say whether it is new', () => {
 		expect(tookMs).toBe(0);
 	});
 
-	it('with a stored reason has failed, also when the thread looks well', async () => {
-		const send = async ({ method, path }: { method: string; path: string }) => {
-			const answers: Record<string, unknown> = {
-				GET: { status: 'idle', values: { messages: [] } },
-				'/conversations/search': { items: [{ id: 'c1', error: REASON }] },
-			};
-			const answer = answers[method] ?? answers[path] ?? { role: 'ai', content: '' };
-			return { ok: true as const, status: 201, answer };
-		};
-		const { verdict } = await run({}, { send });
-		expect(verdict).toEqual({
-			status: 'failed',
-			reason: `The run failed: ${REASON}`,
-			answer: { status: 'idle', values: { messages: [] } },
-			recovered: false,
-			conversationId: 'c1',
+	it('is not completed where only the conversation knows that the run failed', async () => {
+		const reads = [refusal(500), refusal(500)];
+		const { verdict } = await run({ outcome: 'fail', reads });
+		expect(verdict).toMatchObject({ status: 'failed', reason: `The run failed: ${REASON}` });
+	});
+
+	it('of an interrupted thread has failed when nothing says what it waits for', async () => {
+		const thread = { status: 'interrupted', values: { messages: [] } };
+		const conversations = { items: [{ id: 'c1', status: 'interrupted', operation: null }] };
+		const { verdict } = await run(
+			{},
+			{
+				isNew: true,
+				send: answering({ thread, conversations, run: { role: 'ai', content: '' } }),
+			},
+		);
+		expect(verdict).toMatchObject({ status: 'failed', conversationId: 'c1' });
+		expect(verdict.reason).toBe('The run was interrupted, and the server does not say why');
+	});
+
+	it.each([
+		['by task', { interrupts: { task1: [{ id: 'i1', value: 'May I?' }] } }],
+		['as a list', { values: { messages: [], __interrupt__: [{ id: 'i1', value: 'May I?' }] } }],
+	])('is interrupted with what the thread itself asks, %s', async (_, named) => {
+		const thread = { status: 'interrupted', values: { messages: [] }, ...named };
+		const answers = { thread, conversations: { items: [] }, run: { role: 'ai', content: '' } };
+		const { verdict } = await run({}, { isNew: true, send: answering(answers) });
+		expect(verdict).toMatchObject({
+			status: 'interrupted',
+			interrupt: [{ id: 'i1', value: 'May I?' }],
 		});
+	});
+
+	it('does not hide behind one message of another shape that the thread is still busy', async () => {
+		const odd = [null, 7, { content: 5, role: 3 }, { id: 'm', content: 'q' }];
+		const thread = { status: 'busy', values: { messages: odd } };
+		const { verdict } = await run(
+			{},
+			{
+				isNew: true,
+				send: answering({ thread, conversations: {}, run: { role: 'ai', content: '' } }),
+			},
+		);
+		expect(verdict.status).toBe('timedOut');
+		expect(verdict.reason).toBe('The run was still going on when the deadline came');
+	});
+});
+
+describe('a thread that no conversation has', () => {
+	it('is said not to exist, instead of what the server does not explain', async () => {
+		const send = async ({ method, path }: { method: string; path: string }) =>
+			path.endsWith('/search')
+				? { ok: true as const, status: 200, answer: { items: [], total: 0 } }
+				: { ok: false as const, failure: { kind: 'status' as const, status: 500, method, path } };
+		const { verdict } = await run({}, { send });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { status: 500 } });
+		expect(verdict.reason).toBe('There is no conversation with this thread');
+		expect(verdict.advice).toContain('Check "Thread"');
+	});
+
+	it('is not said not to exist when it has run before', async () => {
+		const { verdict } = await run({ earlier: 'idle', runs: [refusal(500)] });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { status: 500 } });
+		expect(verdict.reason).toBeUndefined();
 	});
 });
 
@@ -122,10 +236,11 @@ describe('a new thread', () => {
 });
 
 describe('the deadline', () => {
-	it.each(DIALECTS)('ends a run that takes longer (%s)', async (dialect) => {
-		const { verdict, tookMs } = await run({ dialect, runMs: 16 * MINUTE });
+	it('ends a run that takes longer', async () => {
+		const { verdict, tookMs } = await run({ runMs: 16 * MINUTE });
 		expect(verdict).toMatchObject({ status: 'timedOut', recovered: false });
 		expect(verdict.reason).toBe('The run was still going on when the deadline came');
+		expect(verdict.advice).toContain('"Run Anyway"');
 		expect(tookMs).toBe(15 * MINUTE);
 	});
 
@@ -140,11 +255,12 @@ describe('the deadline', () => {
 		expect(tookMs).toBeLessThanOrEqual(15 * MINUTE + SECOND);
 	});
 
-	it('also ends waiting for another run, and nothing is sent then', async () => {
+	it('also ends waiting for another run, names the way out, and nothing is sent then', async () => {
 		const { verdict, tookMs, server } = await run({ otherUntilMs: 60 * MINUTE });
 		expect(verdict.reason).toBe(
 			'Another run was still going on on the thread when the deadline came',
 		);
+		expect(verdict.advice).toContain('"When the Thread Is Busy" set to "Run Anyway"');
 		expect(verdict.status).toBe('timedOut');
 		expect(tookMs).toBe(15 * MINUTE);
 		expect(server.of('E4')).toEqual([]);

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { recordedBody } from '../../runs/support/recorded';
 import { get } from '../../../../../nodes/XpertAi/operations/thread/get';
 
 const simplified = (answer: IDataObject) =>
@@ -18,6 +19,7 @@ describe('a thread with Simplify', () => {
 		const answer = { type: 'ai', content: [{ type: 'text', text: 'Good ' }, 'day'] };
 		expect(simplified(threadWith(question, answer))).toEqual({
 			threadId: 't-1',
+			conversationId: null,
 			status: 'idle',
 			lastMessage: 'Good day',
 			lastMessageFrom: 'assistant',
@@ -31,16 +33,30 @@ describe('a thread with Simplify', () => {
 		[{ role: 'assistant' }, 'assistant'],
 		[{ type: 'tool' }, 'tool'],
 		[{ role: 'system' }, 'system'],
-		[{}, null],
+		[{}, 'user'],
+		[{ tool_calls: [] }, 'assistant'],
+		[{ tool_call_id: 'c' }, 'tool'],
 	])('says who said the last one: %j', (message, from) => {
 		expect(simplified(threadWith({ ...message, content: 'x' }))).toMatchObject({
 			lastMessageFrom: from,
 		});
 	});
 
+	it('says it of a recorded one, whose messages name no kind', () => {
+		const recorded = recordedBody('interrupts', 'thread after confirm') as IDataObject;
+		expect(simplified(recorded)).toMatchObject({
+			conversationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+			status: 'idle',
+			lastMessage: 'Tool said: Tool said: []',
+			lastMessageFrom: 'assistant',
+			messages: 4,
+		});
+	});
+
 	it('may have no message yet', () => {
 		expect(simplified({ thread_id: 't-1', status: 'idle', values: null })).toEqual({
 			threadId: 't-1',
+			conversationId: null,
 			status: 'idle',
 			lastMessage: null,
 			lastMessageFrom: null,

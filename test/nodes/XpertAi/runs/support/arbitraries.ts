@@ -55,26 +55,39 @@ const faults = (fault: fc.Arbitrary<Fault>, maxLength: number) =>
 /** Any world; `reading` says what may befall readings. */
 export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary<World> {
 	const world = fc.record({
-		dialect: fc.constantFrom('xpert' as const, 'langgraph' as const),
+		kind: fc.constantFrom('message' as const, 'message' as const, 'decision' as const),
 		outcome: fc.constantFrom(
 			'answer' as const,
 			'unsaid' as const,
 			'empty' as const,
+			'nothing' as const,
+			'cancel' as const,
 			'fail' as const,
 			'interrupt' as const,
 		),
 		runMs: fc.oneof(moment, fc.nat(40 * MINUTE)),
-		earlier: fc.option(fc.constantFrom('idle' as const, 'error' as const, 'interrupted' as const), {
-			nil: undefined,
-		}),
+		earlier: fc.option(
+			fc.constantFrom(
+				'idle' as const,
+				'error' as const,
+				'interrupted' as const,
+				'cancelled' as const,
+			),
+			{ nil: undefined },
+		),
 		otherUntilMs: fc.constantFrom(0, 0, 1, 12 * SECOND, 7 * MINUTE),
 		nextMs: fc.constantFrom(0, 0, 20 * SECOND, 3 * MINUTE),
 		runs: faults(runFault, 7),
 		reads: faults(reading, 10),
 		searches: faults(passingFault, 2),
 	});
-	// The next run hides what became of ours, unless it is an answer, which stays.
-	return world.map((one) => (one.outcome === 'answer' ? one : { ...one, nextMs: 0 }));
+	return world.map((one) => ({
+		...one,
+		// The next run hides what became of ours, unless it is an answer, which stays.
+		nextMs: one.outcome === 'answer' ? one.nextMs : 0,
+		// A decision is for a thread that waits, and which nobody else runs on meanwhile.
+		...(one.kind === 'decision' ? { earlier: 'interrupted' as const, otherUntilMs: 0 } : {}),
+	}));
 }
 
 /** Any way the node is asked to run. */

@@ -4,23 +4,31 @@ import type { Fault } from './faults';
 import type { VirtualTime } from '../../../support/virtualTime';
 
 export const THREAD = 't1';
+export const CONVERSATION = 'c1';
 export const QUESTION = 'our question';
 export const ANSWER = 'our answer';
 export const OLD_ANSWER = 'an older answer';
 export const REASON = 'No model for "broken"';
-export const INTERRUPTS = { task1: [{ id: 'i1', value: { question: 'May I?' } }] };
+export const CANCELLED = 'Canceled by user';
+/** What a run asks a person, as a conversation's `operation.tasks` hold it. */
+export const TASKS = [{ id: 'task1', name: 'tool', call: { name: 'tool', args: { may: 'I?' } } }];
+const OLD_TASKS = [{ id: 'task0', name: 'tool', call: { name: 'tool', args: { an: 'older' } } }];
 
-/** `unsaid` answers with nothing and leaves the answer on the thread. */
-type Outcomes = 'answer' | 'unsaid' | 'empty' | 'fail' | 'interrupt';
+/**
+ * What our run comes to. `unsaid` answers with nothing and leaves the answer on the thread; `nothing`
+ * answers with nothing and leaves no message at all.
+ */
+type Outcomes = 'answer' | 'unsaid' | 'empty' | 'nothing' | 'fail' | 'interrupt' | 'cancel';
 
 /** How a server and what befalls the requests are, in a test. */
 export interface World {
-	dialect?: 'xpert' | 'langgraph';
 	/** What our run comes to, and how long it takes. */
 	outcome?: Outcomes;
 	runMs?: number;
-	/** What a run has left on the thread before; it has never run without it. */
-	earlier?: 'idle' | 'error' | 'interrupted';
+	/** What a run has left on the thread before; it has never run without it. `interrupted` waits for a person. */
+	earlier?: 'idle' | 'error' | 'interrupted' | 'cancelled';
+	/** What we ask for: it decides what the server shows while it goes on. */
+	kind?: 'message' | 'decision' | 'retry';
 	/** Another run is on the thread until then. */
 	otherUntilMs?: number;
 	/** A run of somebody else that begins as soon as ours has ended. */
@@ -36,15 +44,20 @@ export interface Seen extends ApiRequest {
 	at: number;
 	endpoint: 'E4' | 'E5' | 'E15';
 	fault?: Fault;
-	refusedBusy?: boolean;
 }
 
+/** A message as E15 shows it: with neither `type` nor `role`. */
 interface ModelMessage {
-	type: 'human' | 'ai';
+	id: string;
 	content: string;
+	tool_calls?: unknown[];
+	tool_call_id?: string;
 }
 
-/** A model of a server: what it answers at a moment follows from when our message reached it. */
+/**
+ * A model of an Xpert server, as recorded: what it answers at a moment follows from when our message
+ * reached it.
+ */
 export class ModelServer {
 	readonly seen: Seen[] = [];
 	/** When our message arrived, each time it did. */
@@ -81,13 +94,7 @@ export class ModelServer {
 		const { endpoint, fault, timeoutMs } = seen;
 		const { runMs = 0 } = this.world;
 		if (endpoint === 'E4' && (!fault || fault.arrives)) {
-			if (this.otherIsOn()) {
-				if (this.world.dialect === 'langgraph') {
-					seen.refusedBusy = true;
-					return fail(seen, { kind: 'status', status: 422, reason: 'already running' });
-				}
-				this.overlaps += 1;
-			}
+			if (this.otherIsOn()) this.overlaps += 1;
 			this.arrivals.push(this.time.elapsed());
 		}
 		if (fault) {
@@ -95,57 +102,45 @@ export class ModelServer {
 			return fail(seen, fault.failure);
 		}
 		if (endpoint === 'E15') return this.thread(seen);
-		if (endpoint === 'E5') return this.conversations(seen);
+		if (endpoint === 'E5') return this.conversations();
 		this.time.pass(Math.min(runMs, timeoutMs));
 		if (runMs > timeoutMs) return fail(seen, { kind: 'timeout' });
-		return { ok: true, status: 201, answer: this.runAnswer() };
-	}
-
-	private runAnswer(): unknown {
-		const { dialect, outcome = 'answer' } = this.world;
-		if (dialect === 'langgraph') {
-			if (outcome === 'fail') return { __error__: { error: 'Error', message: REASON } };
-			if (outcome === 'interrupt') return { __interrupt__: INTERRUPTS.task1 };
-			return { messages: this.messages(false) };
-		}
-		if (outcome === 'answer') return { role: 'ai', content: ANSWER };
-		if (outcome === 'empty' || outcome === 'unsaid') return { role: 'ai', content: '' };
-		// A failed run looks like a success: with the answer before it, or with nothing.
-		const before = this.messages().filter(({ type }) => type === 'ai');
-		return { role: 'ai', content: before[before.length - 1]?.content ?? '' };
+		const content = this.world.outcome === undefined || this.world.outcome === 'answer';
+		return { ok: true, status: 201, answer: { role: 'ai', content: content ? ANSWER : '' } };
 	}
 
 	private thread(request: Seen): Outcome {
-		const status = this.status();
-		if (status === undefined) {
-			const never = this.world.dialect === 'langgraph' ? 404 : 500;
-			return fail(request, { kind: 'status', status: never, reason: 'Internal server error' });
-		}
+		const status = this.shownStatus();
+		if (status === undefined)
+			return fail(request, { kind: 'status', status: 500, reason: 'Internal server error' });
 		const answer = {
 			thread_id: THREAD,
 			status,
+			updated_at: this.updatedAt(),
+			metadata: { id: CONVERSATION },
 			values: { messages: this.messages() },
-			...(status === 'interrupted' ? { interrupts: this.interrupts() } : {}),
-			...(this.world.dialect === 'langgraph' && status === 'error'
-				? { error: { error: 'Error', message: this.failure() } }
-				: {}),
 		};
 		return { ok: true, status: 200, answer };
 	}
 
-	private conversations(request: Seen): Outcome {
-		if (this.world.dialect === 'langgraph') return fail(request, { kind: 'status', status: 404 });
-		const error = this.status() === 'error' ? this.failure() : null;
-		const items = [{ id: 'c1', threadId: THREAD, error }];
-		return { ok: true, status: 200, answer: { items, total: 1 } };
+	private conversations(): Outcome {
+		const status = this.shownStatus();
+		const error =
+			status === 'error' ? this.reason(REASON) : this.isCancelled() ? this.reason(CANCELLED) : null;
+		const waits = status === 'interrupted' && !this.isCancelled();
+		const tasks = this.ended() && !this.isHidden() ? TASKS : OLD_TASKS;
+		const operation = waits ? { tasks } : null;
+		const item = { id: CONVERSATION, threadId: THREAD, status: status ?? null, error, operation };
+		return { ok: true, status: 200, answer: { items: [item], total: 1 } };
 	}
 
-	private failure(): string {
-		return this.ended() ? REASON : 'an older reason';
+	private reason(ours: string): string {
+		return this.ended() ? ours : 'an older reason';
 	}
 
-	private interrupts(): unknown {
-		return this.ended() ? INTERRUPTS : { task0: [{ id: 'i0', value: 'an older question' }] };
+	private isCancelled(): boolean {
+		if (this.shownStatus() !== 'interrupted') return false;
+		return this.ended() ? this.world.outcome === 'cancel' : this.world.earlier === 'cancelled';
 	}
 
 	private otherIsOn(): boolean {
@@ -162,34 +157,65 @@ export class ModelServer {
 		return endedAt !== undefined && this.time.elapsed() >= endedAt;
 	}
 
-	private status(): string | undefined {
+	/** Whether nothing of our run is to be seen yet: so it is with a decision. */
+	private isHidden(): boolean {
+		return this.world.kind === 'decision' && !this.ended();
+	}
+
+	private updatedAt(): string {
+		const changes = [0, this.otherIsOn() ? 1 : 2];
+		if (this.arrivals.length > 0 && !this.isHidden()) changes.push(3);
+		if (this.ended()) changes.push(4, this.shownStatus() === 'busy' ? 5 : 6);
+		return `change ${changes.at(-1)}`;
+	}
+
+	private shownStatus(): string | undefined {
 		const { outcome = 'answer', earlier, otherUntilMs, nextMs = 0 } = this.world;
 		if (this.otherIsOn()) return 'busy';
 		const endedAt = this.endedAt();
-		if (endedAt === undefined) return earlier ?? (otherUntilMs ? 'idle' : undefined);
+		const before = earlier === 'cancelled' ? 'interrupted' : earlier;
+		if (endedAt === undefined || this.isHidden())
+			return before ?? (otherUntilMs ? 'idle' : undefined);
 		if (!this.ended() || this.time.elapsed() < endedAt + nextMs) return 'busy';
-		const statuses = { answer: 'idle', unsaid: 'idle', empty: 'idle', fail: 'error' };
-		return outcome === 'interrupt' ? 'interrupted' : statuses[outcome];
+		if (outcome === 'fail') return 'error';
+		return outcome === 'interrupt' || outcome === 'cancel' ? 'interrupted' : 'idle';
 	}
 
-	/** The messages of the thread, with those of the run after ours or as ours has left them. */
-	private messages(withNext = true): ModelMessage[] {
-		const { outcome = 'answer', earlier, otherUntilMs = 0 } = this.world;
-		const nextMs = withNext ? this.world.nextMs : 0;
+	/** The messages of the thread; those of a run are there only when it has ended, and a failed one leaves none. */
+	private messages(): ModelMessage[] {
+		const { outcome = 'answer', earlier, otherUntilMs = 0, nextMs, kind } = this.world;
 		const messages: ModelMessage[] = [];
-		if (earlier) messages.push(human('an older question'), ai(OLD_ANSWER));
-		if (otherUntilMs > 0) messages.push(human('another question'));
-		if (otherUntilMs > 0 && !this.otherIsOn()) messages.push(ai('another answer'));
-		if (this.arrivals.length > 0) messages.push(human(QUESTION));
-		if (this.ended() && ['answer', 'unsaid'].includes(outcome)) messages.push(ai(ANSWER));
-		if (this.ended() && nextMs) messages.push(human('the next question'));
-		if (this.ended() && nextMs && this.status() !== 'busy') messages.push(ai('the next answer'));
+		if (earlier) messages.push(person('an older question'), assistant(OLD_ANSWER));
+		if (earlier === 'interrupted')
+			messages.push(person('a waiting question'), assistant('', [{ id: 'call0' }]));
+		if (otherUntilMs > 0 && !this.otherIsOn())
+			messages.push(person('another question'), assistant('another answer'));
+		if (!this.ended()) return messages;
+		if (!['fail', 'cancel', 'nothing'].includes(outcome)) {
+			if (kind === 'decision') messages.push(tool('done'));
+			else messages.push(person(QUESTION));
+			const said = { answer: ANSWER, unsaid: ANSWER, empty: '', interrupt: '' }[
+				outcome as 'answer'
+			];
+			messages.push(assistant(said, outcome === 'interrupt' ? [{ id: 'call1' }] : []));
+		}
+		if (nextMs && this.shownStatus() !== 'busy')
+			messages.push(person('the next question'), assistant('the next answer'));
 		return messages;
 	}
 }
 
-const human = (content: string): ModelMessage => ({ type: 'human', content });
-const ai = (content: string): ModelMessage => ({ type: 'ai', content });
+const person = (content: string): ModelMessage => ({ id: `person ${content}`, content });
+const tool = (content: string): ModelMessage => ({
+	id: `tool ${content}`,
+	content,
+	tool_call_id: 'call0',
+});
+const assistant = (content: string, calls: unknown[] = []): ModelMessage => ({
+	id: `assistant ${content} ${calls.length}`,
+	content,
+	tool_calls: calls,
+});
 
 function endpointOf({ method, path }: ApiRequest): Seen['endpoint'] {
 	if (method === 'GET' && path === `/threads/${THREAD}`) return 'E15';

@@ -1,4 +1,5 @@
 import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
+import type { Run } from '../../../../../nodes/XpertAi/runs/run';
 import type { Verdict } from '../../../../../nodes/XpertAi/runs/verdict';
 import type { Send } from '../../../../../nodes/XpertAi/transport/request';
 import { ModelServer, QUESTION, THREAD } from './modelServer';
@@ -9,21 +10,18 @@ import type { VirtualTime } from '../../../support/virtualTime';
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 
-/** Bodies of E4 that ask our question. */
+const body = (input: object) => JSON.stringify({ assistant_id: 'a', input });
+
+/** Bodies of E4 of each kind. */
 export const BODIES = {
-	xpert: JSON.stringify({
-		assistant_id: 'a',
-		input: { action: 'send', message: { input: { input: QUESTION } } },
-	}),
-	langgraph: JSON.stringify({
-		assistant_id: 'a',
-		input: { messages: [{ role: 'user', content: QUESTION }] },
-	}),
+	message: body({ action: 'send', message: { input: { input: QUESTION } } }),
+	decision: body({ action: 'resume', target: {}, decision: { type: 'confirm' } }),
+	retry: body({ action: 'retry', source: {} }),
 };
 
 /** How the node is asked to run. */
 export interface Settings {
-	whenBusy?: 'wait' | 'fail';
+	whenBusy?: Run['whenBusy'];
 	isNew?: boolean;
 	deadlineMs?: number;
 	stopAfterMs?: number;
@@ -52,7 +50,7 @@ export async function run(world: World = {}, settings: Settings = {}): Promise<C
 	const verdict = await runAndWait({
 		send: settings.send ?? server.send,
 		threadId: THREAD,
-		body: settings.body ?? BODIES[world.dialect ?? 'xpert'],
+		body: settings.body ?? BODIES[world.kind ?? 'message'],
 		isNew,
 		whenBusy,
 		deadline: time.now() + deadlineMs,

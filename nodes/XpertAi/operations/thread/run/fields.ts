@@ -1,10 +1,10 @@
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { bodyProperties } from '../properties';
-import { fieldCollection, idField, simplify } from '../shared/fields';
-import { langGraphFields } from './langGraphFields';
-import { runOptions } from './runOptions';
+import type { RunInput } from '../../../runs/input';
+import { bodyProperties } from '../../properties';
+import { ID_PLACEHOLDER, fieldCollection, idField, simplify } from '../../shared/fields';
+import { runOptions } from './options';
 
 const threadSource: INodeProperties = {
 	displayName: 'Run On',
@@ -33,13 +33,17 @@ const inputType: INodeProperties = {
 	type: 'options',
 	noDataExpression: true,
 	options: [
-		{ name: 'Message', value: 'message', description: 'A text, with files if needed' },
-		{ name: 'Chat Messages', value: 'chat', description: 'Several messages with their roles' },
+		{
+			name: 'Answer Again',
+			value: 'retry',
+			description: 'Have the last message of the thread answered anew',
+		},
 		{
 			name: 'Decision',
 			value: 'decision',
 			description: 'Let an interrupted run go on: confirm or reject',
 		},
+		{ name: 'Message', value: 'message', description: 'A text, with files if needed' },
 	],
 	default: 'message',
 	description: 'What to send to the assistant',
@@ -56,44 +60,6 @@ const message: INodeProperties = {
 	description: 'What to say to the assistant',
 };
 
-const chatMessages: INodeProperties = {
-	displayName: 'Chat Messages',
-	name: 'chatMessages',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true, sortable: true },
-	placeholder: 'Add message',
-	default: {},
-	description: 'The messages in their order',
-	options: [
-		{
-			displayName: 'Message',
-			name: 'values',
-			values: [
-				{
-					displayName: 'Role',
-					name: 'role',
-					type: 'options',
-					options: [
-						{ name: 'Assistant', value: 'assistant' },
-						{ name: 'System', value: 'system' },
-						{ name: 'User', value: 'user' },
-					],
-					default: 'user',
-					description: 'Who says it',
-				},
-				{
-					displayName: 'Content',
-					name: 'content',
-					type: 'string',
-					typeOptions: { rows: 2 },
-					default: '',
-					description: 'What is said',
-				},
-			],
-		},
-	],
-};
-
 const decision: INodeProperties = {
 	displayName: 'Decision',
 	name: 'decision',
@@ -106,7 +72,16 @@ const decision: INodeProperties = {
 	description: 'Whether the interrupted run may go on',
 };
 
+const context: INodeProperties = {
+	displayName: 'Context',
+	name: 'context',
+	type: 'json',
+	default: '{}',
+	description: 'Values for the run that its agents and tools can read, as a JSON object',
+};
+
 const decisionFields = fieldCollection('additionalFields', [
+	context,
 	{
 		displayName: 'Payload',
 		name: 'payload',
@@ -119,25 +94,60 @@ const decisionFields = fieldCollection('additionalFields', [
 		name: 'target',
 		type: 'json',
 		default: '{}',
-		description: 'What the decision is about, as the interrupt named it, as a JSON object',
+		description:
+			'What the decision is about, as a JSON object; left empty, it is about what the thread waits for',
 	},
 ]);
 
 const messageFields = fieldCollection('additionalFields', [
+	context,
 	{
-		displayName: 'File IDs',
-		name: 'files',
+		displayName: 'Environment ID',
+		name: 'environmentId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 0f0b5d29-99cd-433a-8aed-09da49af709a',
-		description: 'IDs of files to send along, separated by commas. An expression may give a list.',
+		placeholder: ID_PLACEHOLDER,
+		description: 'ID of the environment whose variables the run uses',
+	},
+	{
+		displayName: 'File Context IDs',
+		name: 'fileContextIds',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description:
+			'IDs of files to send along: the ID that File Context: Create gave. Separated by commas; an expression may give a list.',
+	},
+	{
+		displayName: 'Project ID',
+		name: 'projectId',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description: 'ID of the project the run belongs to',
+	},
+	{
+		displayName: 'State',
+		name: 'state',
+		type: 'json',
+		default: '{}',
+		description: 'Variables of the assistant to set before the run, as a JSON object',
+	},
+	{
+		displayName: 'Storage File IDs',
+		name: 'storageFileIds',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description:
+			'IDs of files to send along: the ID that File: Create gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
 	},
 ]);
 
 const exampleBody =
 	'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}';
 
-const only = (kind: 'message' | 'chat' | 'decision', fields: INodeProperties[]) =>
+const only = (kind: RunInput['kind'], fields: INodeProperties[]) =>
 	updateDisplayOptions({ show: { inputType: [kind] } }, fields);
 
 /** The fields of the body; its own display conditions tell the kinds of input apart. */
@@ -145,8 +155,8 @@ export const runBodyFields: INodeProperties[] = [
 	idField('assistantId', 'The assistant that answers'),
 	inputType,
 	...only('message', [message, messageFields]),
-	...only('chat', [chatMessages]),
 	...only('decision', [decision, decisionFields]),
+	...only('retry', [fieldCollection('additionalFields', [context])]),
 ];
 
 /** Every parameter of Thread: Run and Wait. */
@@ -155,7 +165,7 @@ export const runProperties: INodeProperties[] = [
 	...updateDisplayOptions({ show: { threadSource: ['existing'] } }, [
 		idField('threadId', 'The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
-	...bodyProperties([...runBodyFields, langGraphFields], exampleBody),
+	...bodyProperties(runBodyFields, exampleBody),
 	simplify,
 	runOptions,
 ];

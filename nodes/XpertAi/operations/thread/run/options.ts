@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { optionsField } from '../shared/fields';
+import { optionsField } from '../../shared/fields';
 
-const options = optionsField([
+/** The collection Options of Run and Wait. */
+export const runOptions: INodeProperties = optionsField([
 	{
 		displayName: 'Deadline (Minutes)',
 		name: 'deadlineMinutes',
@@ -22,21 +23,6 @@ const options = optionsField([
 			'How many threads run side by side. Runs on the same thread always go one after another.',
 	},
 	{
-		displayName: 'Server',
-		name: 'serverFamily',
-		type: 'options',
-		options: [
-			{
-				name: 'LangGraph',
-				value: 'langgraph',
-				description: 'A server that follows the LangGraph protocol',
-			},
-			{ name: 'Xpert AI', value: 'xpert' },
-		],
-		default: 'xpert',
-		description: 'Which kind of server runs the thread. LangGraph servers take further fields.',
-	},
-	{
 		displayName: 'Title',
 		name: 'title',
 		type: 'string',
@@ -49,12 +35,15 @@ const options = optionsField([
 		type: 'options',
 		options: [
 			{ name: 'Fail', value: 'fail', description: 'Say so at once' },
+			{
+				name: 'Run Anyway',
+				value: 'run',
+				description:
+					'For a thread left busy by a server that was restarted. Beside a run that really goes on, messages get lost.',
+			},
 			{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
 		],
 		default: 'wait',
 		description: 'What to do when another run is going on on the thread',
 	},
 ]);
-
-/** The collection Options of Run and Wait. A new node says its server, which LangGraph Fields go by. */
-export const runOptions: INodeProperties = { ...options, default: { serverFamily: 'xpert' } };

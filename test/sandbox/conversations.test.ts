@@ -1,0 +1,104 @@
+import { FakeClock } from '../../sandbox';
+import { conversationOf, newThread, runOn } from './support/client';
+import { useSandbox } from './support/useSandbox';
+
+const THREAD = '66666666-6666-4666-8666-666666666666';
+const ID = '77777777-7777-4777-8777-777777777777';
+
+const clock = new FakeClock(Date.UTC(2026, 0, 1));
+const { sandbox, client } = useSandbox({ clock });
+
+const create = (fields: object) =>
+	client.post<{ id: string; threadId: string }>('/api/ai/conversations', fields);
+
+const search = async (body: object) => {
+	const { status, data } = await client.post<{ items: Array<{ title: string }>; total: number }>(
+		'/api/ai/conversations/search',
+		body,
+	);
+	return { status, titles: data.items?.map(({ title }) => title) };
+};
+
+describe('a conversation', () => {
+	it('takes a thread of the caller, by which it is found', async () => {
+		expect((await create({ threadId: THREAD, title: 'Mine' })).data.threadId).toBe(THREAD);
+		expect((await search({ where: { threadId: THREAD } })).titles).toEqual(['Mine']);
+	});
+
+	it('with an id of the caller is never found', async () => {
+		const { status, data } = await create({ id: ID, threadId: THREAD, title: 'Own id' });
+		expect([status, data.id]).toEqual([201, ID]);
+		expect((await search({ where: { id: ID } })).titles).toEqual([]);
+		expect((await search({ where: { threadId: THREAD } })).titles).toEqual([]);
+		expect((await search({})).titles).toEqual([]);
+	});
+
+	it('is still found when it is overwritten', async () => {
+		const { data } = await create({ title: 'before' });
+		await create({ id: data.id, title: 'after' });
+		expect((await search({})).titles).toEqual(['after']);
+	});
+
+	it('moves its updatedAt with each change', async () => {
+		const thread = await newThread(client);
+		const moment = async () => (await conversationOf(client, thread))?.updatedAt;
+		const made = await moment();
+		await clock.advance(1000);
+		await runOn(client, thread, 'hello');
+		expect(made).not.toBe(await moment());
+		expect(await moment()).toBe(new Date(clock.now()).toISOString());
+	});
+});
+
+describe('searching conversations', () => {
+	const moment = (day: number) => new Date(Date.UTC(2026, 0, day)).toISOString();
+
+	beforeEach(() => {
+		const rows: Array<[title: string, status: string | null, day: number]> = [
+			['Apple', 'idle', 1],
+			['Banana', 'error', 2],
+			['Cherry', null, 3],
+			['apricot', 'busy', 4],
+		];
+		for (const [title, status, day] of rows) {
+			sandbox.store.putConversation({ title, status, updatedAt: moment(day) });
+		}
+	});
+
+	it.each<[object, string[]]>([
+		[{ status: 'idle' }, ['Apple']],
+		[{ status: { $eq: 'idle' } }, ['Apple']],
+		[{ status: { $ne: 'idle' } }, ['Banana', 'apricot']],
+		[{ status: { $in: ['idle', 'busy'] } }, ['Apple', 'apricot']],
+		[{ status: { $notIn: ['idle', 'busy'] } }, ['Banana']],
+		[{ status: { $isNull: true } }, ['Cherry']],
+		[{ status: { $isNull: false } }, ['Apple', 'Banana', 'apricot']],
+		[{ updatedAt: { $gt: moment(3) } }, ['apricot']],
+		[{ updatedAt: { $gte: moment(3) } }, ['Cherry', 'apricot']],
+		[{ updatedAt: { $lt: moment(2) } }, ['Apple']],
+		[{ updatedAt: { $lte: moment(2) } }, ['Apple', 'Banana']],
+		[{ updatedAt: { $gte: moment(2), $lt: moment(4) } }, ['Banana', 'Cherry']],
+		[{ title: { $like: 'Ap%' } }, ['Apple']],
+		[{ title: { $ilike: 'ap%' } }, ['Apple', 'apricot']],
+		[{ title: { $like: '_anana' } }, ['Banana']],
+		[{ title: { $contains: 'err' } }, ['Cherry']],
+		[{ title: { $unknown: 'x' } }, []],
+		[{ status: 'idle', updatedAt: { $gt: moment(1) } }, []],
+	])('takes %j', async (where, titles) => {
+		expect(await search({ where, order: { updatedAt: 'ASC' } })).toEqual({ status: 200, titles });
+	});
+
+	it('puts them in the order asked for', async () => {
+		expect((await search({ order: { updatedAt: 'DESC' }, limit: 2 })).titles).toEqual([
+			'apricot',
+			'Cherry',
+		]);
+	});
+
+	it.each([{ updatedAt: { gte: moment(1) } }, { id: { $in: ['no id'] } }, { nothing: 1 }])(
+		'fails at %j',
+		async (where) => {
+			expect((await search({ where })).status).toBe(500);
+		},
+	);
+});

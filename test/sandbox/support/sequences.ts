@@ -1,0 +1,157 @@
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { isPlainObject, mapValues, omitBy, sortBy } from 'lodash';
+import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
+import { sequence, type SequenceExchange } from './recordings';
+import { differences } from './shape';
+import { Substitution } from './substitution';
+
+/** The assistant of `searchable` and `runs`, and the one of `interrupts`. */
+export const ECHOING = 'bb6c8464-5f99-48a8-affc-9ea8f7fdda92';
+export const ASKING = '5a66814f-af17-41fc-8c04-41ddbfb82fae';
+
+const WORKSPACE_KEY = 'workspace-key';
+
+/** What the recorded server had before a sequence began. */
+export const RECORDED_SERVER: SandboxOptions = {
+	accessToken: WORKSPACE_KEY,
+	processMs: 1000,
+	assistants: [
+		{
+			id: ECHOING,
+			name: 'echo',
+			title: 'Echo Assistant',
+			agentKey: 'Agent_EchoAssistant',
+			answers: 'said',
+		},
+		{
+			id: ASKING,
+			name: 'lead',
+			title: 'LeadAgent',
+			description: 'agent LeadAgent',
+			agentKey: 'Agent_lead',
+			answers: 'interrupt',
+			asks: 'agent SubAgent',
+			subAgentSays: 'Tool said: []',
+			runMs: 1000,
+		},
+	],
+};
+
+/** The files of `searchable`, of which the recording keeps the beginning. */
+const SENTENCES = 'A sentence of some words. '.repeat(60);
+
+/** Fields that no two servers have the same: moments, counts of writes, hashes, and the database's own words. */
+const OWN = new Set([
+	'createdAt',
+	'updatedAt',
+	'recordedAt',
+	'created_at',
+	'updated_at',
+	'version',
+	'processingHash',
+	'jobId',
+	'query',
+	'parameters',
+	'driverError',
+	'detail',
+	'length',
+	'line',
+	'file',
+	'where',
+]);
+
+/** Parts of E15's values that no run says anything about. */
+const isInternal = (key: string) =>
+	key === 'sys' || key === '__pregel_tasks' || key.endsWith('_channel');
+
+/** An answer without what is each server's own; lists that come in no order of theirs are put in order. */
+function meaningOf(endpoint: string, body: unknown): unknown {
+	const told = without(body);
+	return endpoint === 'status' && Array.isArray(told) ? sortBy(told, 'id') : told;
+}
+
+function without(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(without);
+	if (!isPlainObject(value)) return value;
+	return mapValues(
+		omitBy(value as Record<string, unknown>, (_one, key) => OWN.has(key) || isInternal(key)),
+		without,
+	);
+}
+
+/** The internals are not compared in their shape either, but for there being any. */
+function withoutInternals(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withoutInternals);
+	if (!isPlainObject(value)) return value;
+	return mapValues(value as Record<string, unknown>, (one, key) =>
+		isInternal(key) ? typeof one : withoutInternals(one),
+	);
+}
+
+/** Plays a recorded sequence on one sandbox, request by request. */
+export class Player {
+	readonly substitution: Substitution;
+	readonly exchanges: SequenceExchange[];
+
+	constructor(
+		name: Parameters<typeof sequence>[0],
+		readonly sandbox: Sandbox,
+		readonly client: AxiosInstance,
+		readonly clock: FakeClock,
+	) {
+		this.exchanges = sequence(name);
+		this.substitution = new Substitution(sandbox.url);
+	}
+
+	/** Sends a recorded request with the ids that the sandbox gave. */
+	send({ request }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+		return this.client.request<unknown>({
+			method: request.method,
+			url: this.substitution.apply(request.path),
+			data: bodyOf(this.substitution.apply(request.body)),
+			signal,
+		});
+	}
+
+	/** Lets time pass until the answer is there. */
+	async ended<T>(answer: Promise<T>): Promise<T> {
+		let over = false;
+		const end = () => void (over = true);
+		answer.then(end, end);
+		while (!over) {
+			await this.clock.advance(100);
+			await new Promise((resolve) => setTimeout(resolve, 2));
+		}
+		return await answer;
+	}
+
+	/** Compares an answer with the recorded one: status, content type, shape and meaning. */
+	compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
+		if ('broken' in exchange.response) throw new Error(`${exchange.label} was never answered`);
+		const { status, contentType, body } = exchange.response;
+		const { endpoint } = exchange;
+		this.substitution.learn(meaningOf(endpoint, body), meaningOf(endpoint, answer.data));
+		const wanted = this.substitution.apply(body);
+		expect([answer.status, answer.headers['content-type']]).toEqual([status, contentType]);
+		expect(meaningOf(endpoint, answer.data)).toEqual(meaningOf(endpoint, wanted));
+		const [shape, recordedShape] = [answer.data, wanted].map(withoutInternals);
+		expect(differences(recordedShape, shape)).toEqual([]);
+	}
+}
+
+interface Multipart {
+	multipart: { file: { filename: string; contentType: string; content: string } };
+}
+
+const isMultipart = (body: unknown): body is Multipart =>
+	isPlainObject(body) && 'multipart' in (body as object);
+
+/** A body as it went over the wire: JSON, or a form with one file. */
+function bodyOf(body: unknown): unknown {
+	if (!isMultipart(body)) return body;
+	const { filename, contentType, content } = body.multipart.file;
+	const whole = filename === 'long.md' ? SENTENCES : content;
+	const form = new FormData();
+	form.append('file', new Blob([whole], { type: contentType }), filename);
+	return form;
+}

@@ -1,0 +1,49 @@
+import { isPlainObject } from 'lodash';
+
+/** What the server makes up anew each time: ids, and the names under which it keeps files. */
+const MADE_UP =
+	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[0-9a-f-]+|call_[0-9a-f]+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
+
+/**
+ * What the sandbox has in the place of what was recorded. Whatever the server made up is learned from its
+ * answers, where it first stands; from then on it must be the same everywhere.
+ */
+export class Substitution {
+	private readonly known = new Map<string, string>();
+
+	constructor(baseUrl: string) {
+		this.known.set('{base_url}', baseUrl);
+	}
+
+	/** Walks a recorded answer and the sandbox's in parallel. */
+	learn(recorded: unknown, actual: unknown): void {
+		if (Array.isArray(recorded) && Array.isArray(actual)) {
+			recorded.forEach((element, index) => this.learn(element, actual[index]));
+		} else if (isPlainObject(recorded) && isPlainObject(actual)) {
+			for (const [key, value] of Object.entries(recorded as object)) {
+				this.learn(value, (actual as Record<string, unknown>)[key]);
+			}
+		} else if (typeof recorded === 'string' && typeof actual === 'string') {
+			if (MADE_UP.test(recorded) && !this.known.has(recorded)) this.known.set(recorded, actual);
+		}
+	}
+
+	/** A recorded value as it would be with what the sandbox has made up. */
+	apply<T>(value: T): T {
+		if (typeof value === 'string') return this.inText(value) as T;
+		if (Array.isArray(value)) return value.map((element: unknown) => this.apply(element)) as T;
+		if (!isPlainObject(value)) return value;
+		const entries = Object.entries(value as object).map(([key, one]) => [key, this.apply(one)]);
+		return Object.fromEntries(entries) as T;
+	}
+
+	private inText(text: string): string {
+		const whole = this.known.get(text);
+		if (whole !== undefined) return whole;
+		let changed = text;
+		for (const [recorded, actual] of this.known) {
+			if (changed.includes(recorded)) changed = changed.replaceAll(recorded, actual);
+		}
+		return changed;
+	}
+}
