@@ -8,10 +8,7 @@ import type {
 
 import { catalogue } from './catalogue';
 import { execute } from './execution/execute';
-import { nodeProperties } from './operations/properties';
-import { searchAssistants } from './pickers/assistants';
-import { getDocumentFields } from './pickers/documentFields';
-import { searchThreads } from './pickers/threads';
+import { nodeMethods, nodeProperties } from './execution/properties';
 
 /** The node's face: everything in it comes from the catalogue. */
 export class XpertAi implements INodeType {
@@ -31,12 +28,9 @@ export class XpertAi implements INodeType {
 		properties: nodeProperties(catalogue),
 	};
 
-	methods = {
-		listSearch: { searchAssistants, searchThreads },
-		resourceMapping: { getDocumentFields },
-	};
+	methods = nodeMethods(catalogue);
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return [await execute(this)];
+		return [await execute(this, catalogue)];
 	}
 }

@@ -12,7 +12,7 @@ import { deleteFileContext } from './operations/fileContext/delete';
 import { create as createKnowledgebase } from './operations/knowledgebase/create';
 import { deleteKnowledgebase } from './operations/knowledgebase/delete';
 import { update as updateKnowledgebase } from './operations/knowledgebase/update';
-import type { Operation, Resource } from './operations/operation';
+import type { Resource } from './execution/operation';
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { copy } from './operations/thread/copy';
@@ -43,10 +43,3 @@ export const catalogue: Resource[] = [
 	{ value: 'chatSession', name: 'Chat Session', operations: [createChatSession] },
 	{ value: 'file', name: 'File', operations: [createFile] },
 ];
-
-/** The operation a node is set to. */
-export function findOperation(resource: string, operation: string): Operation | undefined {
-	return catalogue
-		.find(({ value }) => value === resource)
-		?.operations.find(({ value }) => value === operation);
-}

@@ -1,75 +1,55 @@
-import camelCase from 'lodash/camelCase';
 import findLastIndex from 'lodash/findLastIndex';
 import minBy from 'lodash/minBy';
 import truncate from 'lodash/truncate';
-import { NodeOperationError } from 'n8n-workflow';
-import type {
-	INode,
-	INodeProperties,
-	INodePropertyCollection,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
+import { isContainer } from './fields';
 import { placeOf } from './places';
 import type { Place } from './places';
 
-/** Where a value came from: names it in messages as the user sees it. */
-export interface InputSource {
-	node: INode;
-	itemIndex: number;
-	/** The fields the body was made of; their display names stand for the body's keys. */
+/** What names the parts of a value in messages, as the user sees them. */
+export interface Naming {
+	/** The fields the value was made of; their display names stand for its keys. */
 	fields?: INodeProperties[];
-	/** Display names for paths that no field is named after. */
-	labels?: Record<string, string>;
-	/** Display name of the parameter that holds the whole value, e.g. `JSON Body`. */
+	/** The names of the fields that other places come from, e.g. `assistant.id` from `assistantId`. */
+	sources?: Record<string, string>;
+	/** Display name of the parameter that holds the whole value; `JSON Body` without it. */
 	parameter?: string;
 }
 
-/**
- * The one wording for input that cannot be sent.
- *
- * @param subject the parameter as the user sees it, e.g. `"Top K" in "Recall"`
- * @param demand what it must be, e.g. `must be a whole number`
- */
-export function badInput(
-	{ node, itemIndex }: Pick<InputSource, 'node' | 'itemIndex'>,
-	subject: string,
-	demand: string,
-	value?: unknown,
-): NodeOperationError {
-	const found = value === undefined ? '' : `, but is ${quoted(value)}`;
-	const message = `${subject} ${demand}${found} [item ${itemIndex}]`;
-	const error = new NodeOperationError(node, message, {
-		itemIndex,
-		description:
-			'Nothing was sent for this item. Correct the value, or the expression or column it comes from.',
-	});
-	// n8n swaps messages that happen to hold a network code, such as a user's text.
-	error.message = message;
-	return error;
+/** What is wrong with a value that a user gave. */
+export interface Flaw {
+	/** The parameter as the user sees it, e.g. `"Top K" in "Recall"`. */
+	subject: string;
+	/** What it must be, e.g. `must be a whole number`. */
+	demand: string;
+	/** What it is, where that says more. */
+	value?: unknown;
 }
 
-/**
- * Checks a value against its schema before anything is sent.
- *
- * @returns the value, typed by the schema
- * @throws NodeOperationError naming parameter, item, what the value is and what it must be
- */
-export function checkInput<Schema extends ZodTypeAny>(
+/** The one wording for input that cannot be sent. */
+export function flawMessage({ subject, demand, value }: Flaw, itemIndex: number): string {
+	const found = value === undefined ? '' : `, but is ${quoted(value)}`;
+	return `${subject} ${demand}${found} [item ${itemIndex}]`;
+}
+
+/** A value that meets its schema, or the first thing that is wrong with it. */
+export function checked<Schema extends ZodTypeAny>(
 	schema: Schema,
 	value: unknown,
-	source: InputSource,
-): z.output<Schema> {
+	naming: Naming,
+): { value: z.output<Schema> } | { flaw: Flaw } {
 	const result = schema.safeParse(value);
-	if (result.success) return result.data as z.output<Schema>;
-	const issue = firstIssue(result.error.issues);
-	throw badInput(
-		source,
-		subjectOf(issue.path, source),
-		demandOf(issue),
-		valueAt(value, issue.path),
-	);
+	if (result.success) return { value: result.data as z.output<Schema> };
+	const { path, ...issue } = firstIssue(result.error.issues);
+	return {
+		flaw: {
+			subject: subjectOf(path, naming),
+			demand: demandOf({ path, ...issue } as ZodIssue),
+			value: valueAt(value, path),
+		},
+	};
 }
 
 /** A union reports its branches inside one issue; the branch that comes closest says most. */
@@ -80,18 +60,21 @@ function firstIssue(issues: ZodIssue[]): ZodIssue {
 	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
 }
 
-/**
- * The JSON text of a value that is sent.
- *
- * @throws NodeOperationError naming the parameter whose value has no JSON text, or a number JSON has not
- */
-export function jsonText(value: unknown, source: InputSource): string {
+/** The JSON text of a value that is sent, or what of it has none: what is too deep, or a number JSON has not. */
+export function jsonOf(value: unknown, naming: Naming): { text: string } | { flaw: Flaw } {
 	const text = textOf(value);
-	if (text !== undefined) {
-		// Infinity and NaN become null, which clears fields: only what holds one is walked through.
-		if (text.includes('null')) refuseNoNumbers(value, source);
-		return text;
+	if (text === undefined) {
+		const subject = subjectOf(placeWithoutText(value), naming);
+		return { flaw: { subject, demand: 'is nested too deeply or too long to be sent' } };
 	}
+	// Infinity and NaN become null, which clears fields: only what holds one is walked through.
+	const place = text.includes('null') ? placeOf(value, isNoNumber) : undefined;
+	if (!place) return { text };
+	const flaw = { demand: 'must be a number', value: valueAt(value, place) };
+	return { flaw: { subject: subjectOf(place, naming), ...flaw } };
+}
+
+function placeWithoutText(value: unknown): string[] {
 	const path: string[] = [];
 	for (let inner = value; path.length < NAMED_LEVELS; ) {
 		const bad = Object.entries(inner as object).find(
@@ -101,13 +84,7 @@ export function jsonText(value: unknown, source: InputSource): string {
 		path.push(bad[0]);
 		inner = bad[1];
 	}
-	throw badInput(source, subjectOf(path, source), 'is nested too deeply or too long to be sent');
-}
-
-function refuseNoNumbers(value: unknown, source: InputSource): void {
-	const place = placeOf(value, isNoNumber);
-	if (place)
-		throw badInput(source, subjectOf(place, source), 'must be a number', valueAt(value, place));
+	return path;
 }
 
 function isNoNumber(part: unknown): boolean {
@@ -171,25 +148,17 @@ function placeName(path: Place): string {
 }
 
 /** A part of a value as the user knows it: by the names of its fields, else by its place in the JSON. */
-export function subjectOf(path: Place, { fields, labels, parameter }: InputSource): string {
-	const labelOf = (parts: Place) => {
-		const key = parts.join('.');
-		return labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
-	};
-	const label = labelOf(path);
-	if (label) return `"${label}"`;
+export function subjectOf(path: Place, { fields, sources = {}, parameter }: Naming): string {
 	if (!fields) {
 		const place = placeName(path);
 		return `"${parameter ?? 'JSON Body'}"${place && ` at ${place}`}`;
 	}
-	// What no field is named after belongs to the part around it that has a name.
-	const own = findLastIndex(path, (_, end) => labelOf(path.slice(0, end + 1)) !== undefined);
-	if (own > 0 || (own === 0 && !findField(String(path[0]), fields))) {
-		const below = placeName(path.slice(own + 1));
-		return `${below && `"${below}" in `}"${labelOf(path.slice(0, own + 1))}"`;
-	}
-	const names = displayNames(path, fields);
-	if (names.length === 0) return `"${labelOf([]) ?? parameter ?? 'Fields'}"`;
+	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
+	const own = findLastIndex(ends, (key) => Object.hasOwn(sources, key));
+	const source = sources[ends[own] ?? ''];
+	const known = source === undefined ? path : [source, ...path.slice(own + 1)];
+	const names = displayNames(known, fields);
+	if (names.length === 0) return `"${parameter ?? 'Fields'}"`;
 	return names
 		.reverse()
 		.map((name) => `"${name}"`)
@@ -198,23 +167,21 @@ export function subjectOf(path: Place, { fields, labels, parameter }: InputSourc
 
 type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollection>;
 
-/** Walks the editor's fields along the path of a body; `expires_after` finds `expiresAfter` as well. */
+/** The display names along a path; what no field is named after keeps its place. */
 function displayNames(path: Place, fields: Level): string[] {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
 	if (typeof key === 'number') return displayNames(rest, fields);
-	const found = findField(key, fields);
-	if (!found) return [path.filter((part) => typeof part === 'string').join('.')];
-	const below = displayNames(rest, levelBelow(found));
-	return [found.displayName, ...below];
+	const found = fieldNamed(key, fields);
+	return found ? [found.displayName, ...displayNames(rest, levelBelow(found))] : [placeName(path)];
 }
 
-function findField(key: string, level: Level): INodeProperties | undefined {
+/** The field of this name; collections that only group others are looked into. */
+export function fieldNamed(name: string, level: Level): INodeProperties | undefined {
 	for (const entry of level) {
 		if (!('type' in entry)) continue;
-		if (entry.name === key || entry.name === camelCase(key)) return entry;
-		if (entry.type !== 'collection') continue;
-		const inside = findField(key, entry.options ?? []);
+		if (entry.name === name) return entry;
+		const inside = isContainer(entry) ? fieldNamed(name, entry.options ?? []) : undefined;
 		if (inside) return inside;
 	}
 	return undefined;

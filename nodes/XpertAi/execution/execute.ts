@@ -1,30 +1,42 @@
 import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { findOperation } from '../catalogue';
-import { isCoded } from '../operations/operation';
 import { createSend } from '../transport/request';
-import { hintAtEmptyItems } from './answers';
-import { runDeclared } from './runDeclared';
+import { cachedContext } from './cachedContext';
+import { runDeclared } from './declared';
+import { Item } from './item';
+import { isCoded } from './operation';
+import type { Operation, Resource } from './operation';
+import { hintAtEmptyItems } from './outputs';
+import { operationFields } from './properties';
 
 /** Runs the operation the node is set to over all input items. */
-export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const resource = context.getNodeParameter('resource', 0, '') as string;
-	const name = context.getNodeParameter('operation', 0, '') as string;
-	const operation = findOperation(resource, name);
-	if (!operation) {
-		throw new NodeOperationError(
-			context.getNode(),
-			`The node has no operation "${name}" for "${resource}"`,
-			{
-				description: 'Choose Resource and Operation from their lists.',
-			},
-		);
-	}
+export async function execute(
+	given: IExecuteFunctions,
+	catalogue: Resource[],
+): Promise<INodeExecutionData[]> {
+	const operation = chosenOperation(given, catalogue);
+	const context = cachedContext(given);
 	const send = await createSend(context);
+	const fields = operationFields(operation);
+	const items = context.getInputData().map((_, index) => new Item(context, index, fields));
+	const execution = { context, send, items };
 	const output = isCoded(operation)
-		? await operation.execute({ context, send })
-		: await runDeclared(operation, { context, send });
+		? await operation.execute(execution)
+		: await runDeclared(operation, execution);
 	hintAtEmptyItems(context, output);
 	return output;
+}
+
+/** The operation a node is set to. */
+function chosenOperation(context: IExecuteFunctions, catalogue: Resource[]): Operation {
+	const resource = context.getNodeParameter('resource', 0, '') as string;
+	const name = context.getNodeParameter('operation', 0, '') as string;
+	const operation = catalogue
+		.find(({ value }) => value === resource)
+		?.operations.find(({ value }) => value === name);
+	if (operation) return operation;
+	const message = `The node has no operation "${name}" for "${resource}"`;
+	const description = 'Choose Resource and Operation from their lists.';
+	throw new NodeOperationError(context.getNode(), message, { description });
 }

@@ -2,7 +2,7 @@ import { isUuid } from '../ingest/identity';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { quoted, subjectOf } from './badInput';
-import type { InputSource } from './badInput';
+import type { Naming } from './badInput';
 import { placeOf } from './places';
 import type { Place } from './places';
 
@@ -27,7 +27,7 @@ export interface RequestMeaning {
 	/** The ids of records it names, in its path or its body. */
 	ids?: NamedId[];
 	/** The body before it became text, and where its parts came from. */
-	body?: { value: unknown; source: InputSource };
+	body?: { value: unknown; naming: Naming };
 }
 
 /**
@@ -59,7 +59,7 @@ export function characterHint(
 	if (!body || databaseCode === undefined || !NOT_STORABLE.has(databaseCode)) return undefined;
 	const place = placeOf(body.value, (part) => typeof part === 'string' && part.includes('\0'));
 	if (!place) return undefined;
-	return `${subjectOf(place, body.source)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
+	return `${subjectOf(place, body.naming)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
 }
 
 /** Names the first id that is no UUID, after what Xpert answers to one: 500, or its database's 22P02. */
@@ -86,13 +86,13 @@ function missingRecordHint(
 }
 
 /** The ids that stand at these places of a body, as far as it has them; a place is written `where.xpertId`. */
-export function idsInBody(value: unknown, places: string[], source: InputSource): NamedId[] {
+export function idsInBody(value: unknown, places: string[], naming: Naming): NamedId[] {
 	return places.flatMap((written) => {
 		const place: Place = written.split('.');
 		const id = place.reduce<unknown>(
 			(part, key) => (isJsonObject(part) ? part[key] : undefined),
 			value,
 		);
-		return typeof id === 'string' && id !== '' ? [{ subject: subjectOf(place, source), id }] : [];
+		return typeof id === 'string' && id !== '' ? [{ subject: subjectOf(place, naming), id }] : [];
 	});
 }

@@ -53,11 +53,17 @@ export async function listPage(
 ): Promise<INodeListSearchResult> {
 	const send = await createSend(context);
 	const { path, resultsKey } = list;
-	const flawIn = answerWithList(resultsKey);
+	const checkAnswer = answerWithList(resultsKey);
 	const fetchPage = async (page: { limit: number; offset: number }) => {
 		const body = JSON.stringify({ ...list.body, ...page });
-		const request = { method: 'POST' as const, path, body, timeoutMs: LIST_TIMEOUT_MS, flawIn };
-		const answer = await answerFor({ context }, send, request, true);
+		const request = {
+			method: 'POST' as const,
+			path,
+			body,
+			timeoutMs: LIST_TIMEOUT_MS,
+			checkAnswer,
+		};
+		const answer = await answerFor(context, send, request, { repeatable: true });
 		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
 	const entries = (results: unknown[]) =>

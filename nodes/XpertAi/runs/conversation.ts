@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { answerThat, isJsonObject } from '../transport/answer';
+import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
@@ -58,7 +58,7 @@ export async function readConversation(
 			path: '/conversations/search',
 			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' }, limit: 1 }),
 			timeoutMs: READ_TIMEOUT_MS,
-			flawIn: answerThat(isJsonObject, 'it is not a list of conversations'),
+			checkAnswer: answerMustBe(isJsonObject, 'it is not a list of conversations'),
 		},
 		limits: SINGLE_REQUEST_LIMITS,
 		repeatable: true,

@@ -11,7 +11,7 @@ import {
 	cancelled,
 	maybeArrived,
 	notArrived,
-	outOfSight,
+	threadUnreadable,
 	passedOver,
 	stillRunning,
 } from './verdict';
@@ -37,7 +37,7 @@ export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verd
 		const reading = await readThread(run.send, run.threadId);
 		if ('failure' in reading) {
 			if (isTransient(reading.failure)) continue;
-			if (!mayMeanNoRecord(reading.failure)) return outOfSight(reading.failure);
+			if (!mayMeanNoRecord(reading.failure)) return threadUnreadable(reading.failure);
 			// A thread that has run before can be read; any other has never run, or is about to.
 			if (run.before || ++quiet < QUIET_LOOKS) continue;
 			const begun = await judgeUnread(run, failure ?? reading.failure);

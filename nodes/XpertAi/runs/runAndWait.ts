@@ -1,7 +1,7 @@
 import type { ThreadState } from '../payloads/run';
-import { answerThat } from '../transport/answer';
+import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { buildPath } from '../transport/request';
+import { API_ROOT, buildPath } from '../transport/request';
 import type { Send } from '../transport/request';
 import {
 	certainlyNotDone,
@@ -29,7 +29,7 @@ const LAST_LOOK_MS = 1_000;
 const MAX_TRIES = 5;
 
 /** E4 answers with something; what it says is judged with the thread. */
-const anything = answerThat(() => true, '');
+const anything = answerMustBe(() => true, '');
 
 /**
  * Runs a thread and waits for the answer (E4). Comes to exactly one verdict. E4 is sent a second time
@@ -46,7 +46,7 @@ function sendInTime(run: Run): Send {
 	return async (request) => {
 		if (run.signal?.aborted) {
 			const { method, path } = request;
-			return { ok: false, failure: { kind: 'cancelled', method, path: `/api/ai${path}` } };
+			return { ok: false, failure: { kind: 'cancelled', method, path: API_ROOT + path } };
 		}
 		const timeoutMs = Math.min(request.timeoutMs, Math.max(LAST_LOOK_MS, remaining(run)));
 		return await run.send({ ...request, timeoutMs, wholeMs: timeoutMs });
@@ -73,7 +73,7 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 			path: buildPath('/threads/{threadId}/runs/wait', { threadId: run.threadId }),
 			body: run.body,
 			timeoutMs: remaining(run),
-			flawIn: anything,
+			checkAnswer: anything,
 		},
 		limits: { maxTries: MAX_TRIES, maxElapsedMs: remaining(run) },
 		repeatable: false,

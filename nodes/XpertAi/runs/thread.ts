@@ -1,6 +1,6 @@
 import { threadState } from '../payloads/run';
 import type { ThreadState } from '../payloads/run';
-import { answerThat, isJsonObject } from '../transport/answer';
+import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/request';
 import type { Send } from '../transport/request';
@@ -8,7 +8,7 @@ import type { Send } from '../transport/request';
 const READ_TIMEOUT_MS = 30_000;
 
 /** What E15 must answer. */
-export const aThread = answerThat(isJsonObject, 'it is not a thread');
+export const threadAnswer = answerMustBe(isJsonObject, 'it is not a thread');
 
 /** The state of a thread, or why it could not be read. */
 export type ThreadReading = { state: ThreadState } | { failure: Failure };
@@ -19,7 +19,7 @@ export async function readThread(send: Send, threadId: string): Promise<ThreadRe
 		method: 'GET',
 		path: buildPath('/threads/{threadId}', { threadId }),
 		timeoutMs: READ_TIMEOUT_MS,
-		flawIn: aThread,
+		checkAnswer: threadAnswer,
 	});
 	if (!outcome.ok) return { failure: outcome.failure };
 	return { state: threadState.parse(outcome.answer) };

@@ -76,7 +76,7 @@ export function maybeArrived(what: string, failure?: Failure): Verdict {
 }
 
 /** The wait broke, and the thread cannot be read. */
-export function outOfSight(failure: Failure): Verdict {
+export function threadUnreadable(failure: Failure): Verdict {
 	return failed(
 		failure,
 		`The run may be going on, but its thread cannot be read${because(failure)}`,

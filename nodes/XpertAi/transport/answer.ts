@@ -32,7 +32,7 @@ export function isHtml(text: string): boolean {
 export type AnswerCheck = (answer: unknown) => string | undefined;
 
 /** Makes the check of an answer that nothing can be read from unless it is of this kind. */
-export function answerThat(isRight: (answer: unknown) => boolean, flaw: string): AnswerCheck {
+export function answerMustBe(isRight: (answer: unknown) => boolean, flaw: string): AnswerCheck {
 	return (answer) => {
 		if (answer === undefined) return 'it is empty';
 		return isRight(answer) ? undefined : flaw;
@@ -46,7 +46,7 @@ export function listIn(answer: unknown, resultsKey?: string): unknown {
 
 /** Makes the check of an answer that must hold a list. */
 export function answerWithList(resultsKey?: string): AnswerCheck {
-	return answerThat(
+	return answerMustBe(
 		(answer) => Array.isArray(listIn(answer, resultsKey)),
 		'it holds no list of results',
 	);

@@ -21,7 +21,7 @@ import { parseRetryAfter } from './retryPolicy';
 export const CREDENTIAL_NAME = 'xpertAiApi';
 
 /** Everything of the API lies below this path (contract, "What the service does"). */
-const API_ROOT = '/api/ai';
+export const API_ROOT = '/api/ai';
 
 /** One request of the API. */
 export interface ApiRequest {
@@ -35,7 +35,7 @@ export interface ApiRequest {
 	/** How long the whole answer may take, also one that trickles in. */
 	wholeMs?: number;
 	/** What the answer of a success must be; by default any JSON or text, also none. */
-	flawIn?: AnswerCheck;
+	checkAnswer?: AnswerCheck;
 }
 
 /** What came of a request: the parsed answer of any 2xx, or the reason there is none. */
@@ -59,7 +59,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	const target = readTarget(credential);
 	const token = String(credential.accessToken ?? '');
 
-	return async ({ method, path, body, timeoutMs, wholeMs, flawIn }) => {
+	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer }) => {
 		const fail = (failure: Omit<Failure, 'method' | 'path'>): Outcome => ({
 			ok: false,
 			failure: {
@@ -101,7 +101,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 			);
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in response) return fail(response);
-		return readResponse(response, { fail, flawIn, hide: (text) => hideToken(text, token) });
+		return readResponse(response, { fail, checkAnswer, hide: (text) => hideToken(text, token) });
 	};
 }
 
@@ -147,19 +147,22 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 /** How a response is read. */
 interface Reading {
 	fail: (failure: Omit<Failure, 'method' | 'path'>) => Outcome;
-	flawIn?: AnswerCheck;
+	checkAnswer?: AnswerCheck;
 	/** Takes secrets out of a text. */
 	hide: (text: string) => string;
 }
 
-function readResponse(response: IN8nHttpFullResponse, { fail, flawIn, hide }: Reading): Outcome {
+function readResponse(
+	response: IN8nHttpFullResponse,
+	{ fail, checkAnswer, hide }: Reading,
+): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
 	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
 	if (status >= 200 && status < 300) {
 		// Text that parsed as JSON is whole, also where it starts with a bracket.
 		const torn = answer === response.body ? answerFlaw(answer) : undefined;
-		const flaw = torn ?? flawIn?.(answer);
+		const flaw = torn ?? checkAnswer?.(answer);
 		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
 		return { ok: true, status, answer };
 	}

@@ -1,9 +1,9 @@
 import { assistantFilter } from '../../payloads/assistant';
-import { answerThat, isJsonObject } from '../../transport/answer';
-import type { DeclaredOperation } from '../operation';
-import { FILTER_IDS, METADATA_LABELS, assistantFilters, withMetadata } from './filters';
+import { answerMustBe, isJsonObject } from '../../transport/answer';
+import { declare } from '../../execution/operation';
+import { FILTER_IDS, METADATA_SOURCES, assistantFilters, withMetadata } from './filters';
 
-export const count: DeclaredOperation = {
+export const count = declare({
 	value: 'count',
 	name: 'Count',
 	action: 'Count assistants',
@@ -15,15 +15,15 @@ export const count: DeclaredOperation = {
 		fields: [assistantFilters],
 		schema: assistantFilter,
 		compose: withMetadata,
-		labels: METADATA_LABELS,
+		sources: METADATA_SOURCES,
 		ids: FILTER_IDS,
 		notShown: true,
 		example: '{}',
 	},
 	repeatable: true,
-	flawIn: answerThat(
+	checkAnswer: answerMustBe(
 		(answer) => typeof answer === 'number' || isJsonObject(answer),
 		'it is not a number',
 	),
 	shape: (answer) => [isJsonObject(answer) ? answer : { count: answer as number }],
-};
+});

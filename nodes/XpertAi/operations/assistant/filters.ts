@@ -3,8 +3,9 @@ import pickBy from 'lodash/pickBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../../transport/answer';
-import type { FieldValues } from '../operation';
-import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
+import type { FieldValues } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
+import { ID_PLACEHOLDER } from '../shared/locators';
 
 /** The filters that E7 and E9 share. */
 export const assistantFilters: INodeProperties = fieldCollection('filters', [
@@ -51,11 +52,11 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 	},
 ]);
 
-/** Names of the fields that become metadata. */
-export const METADATA_LABELS = {
-	'metadata.slug': 'Slug',
-	'metadata.type': 'Type',
-	'metadata.workspaceId': 'Workspace ID',
+/** The fields that become metadata. */
+export const METADATA_SOURCES = {
+	'metadata.slug': 'slug',
+	'metadata.type': 'type',
+	'metadata.workspaceId': 'workspaceId',
 };
 
 /** Places of ids in the body these fields make. */

@@ -1,8 +1,8 @@
 import { assistantFilter } from '../../payloads/assistant';
-import type { DeclaredOperation } from '../operation';
-import { FILTER_IDS, METADATA_LABELS, assistantFilters, withMetadata } from './filters';
+import { declare } from '../../execution/operation';
+import { FILTER_IDS, METADATA_SOURCES, assistantFilters, withMetadata } from './filters';
 
-export const search: DeclaredOperation = {
+export const search = declare({
 	value: 'search',
 	name: 'Search',
 	action: 'Search assistants',
@@ -14,11 +14,11 @@ export const search: DeclaredOperation = {
 		fields: [assistantFilters],
 		schema: assistantFilter,
 		compose: withMetadata,
-		labels: METADATA_LABELS,
+		sources: METADATA_SOURCES,
 		ids: FILTER_IDS,
 		notShown: true,
 		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
 	},
 	paging: {},
 	repeatable: true,
-};
+});

@@ -1,8 +1,10 @@
 import { chatSession } from '../../payloads/chatSession';
-import type { DeclaredOperation, FieldValues } from '../operation';
-import { fieldCollection, idField } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import type { FieldValues } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
+import { assistantLocator } from '../shared/locators';
 
-export const create: DeclaredOperation = {
+export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create a chat session',
@@ -13,7 +15,7 @@ export const create: DeclaredOperation = {
 	path: '/v1/chatkit/sessions',
 	body: {
 		fields: [
-			idField('assistantId', 'The assistant the session talks to', false),
+			assistantLocator('The assistant the session talks to', false),
 			fieldCollection('additionalFields', [
 				{
 					displayName: 'Expires After (Seconds)',
@@ -38,9 +40,9 @@ export const create: DeclaredOperation = {
 			...(assistantId ? { assistant: { id: assistantId } } : {}),
 			...rest,
 		}),
-		labels: { 'assistant.id': 'Assistant' },
+		sources: { 'assistant.id': 'assistantId', assistant: 'assistantId' },
 		ids: ['assistant.id'],
 		notShown: true,
 		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',
 	},
-};
+});

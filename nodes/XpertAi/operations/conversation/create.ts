@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { conversation } from '../../payloads/conversation';
-import type { DeclaredOperation } from '../operation';
-import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
+import { ID_PLACEHOLDER } from '../shared/locators';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const fields: INodeProperties[] = [
@@ -40,7 +41,7 @@ const fields: INodeProperties[] = [
 	},
 ];
 
-export const create: DeclaredOperation = {
+export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create a conversation',
@@ -66,4 +67,4 @@ export const create: DeclaredOperation = {
 		example: '{\n  "title": "Question from the website"\n}',
 	},
 	simplify: CONVERSATION_SUMMARY,
-};
+});

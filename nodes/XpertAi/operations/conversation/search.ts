@@ -4,8 +4,10 @@ import pickBy from 'lodash/pickBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { conversationSearch } from '../../payloads/conversation';
-import type { DeclaredOperation, FieldValues } from '../operation';
-import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import type { FieldValues } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
+import { ID_PLACEHOLDER } from '../shared/locators';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const filters: INodeProperties[] = [
@@ -81,7 +83,7 @@ const filters: INodeProperties[] = [
 	},
 ];
 
-export const search: DeclaredOperation = {
+export const search = declare({
 	value: 'search',
 	name: 'Search',
 	action: 'Search conversations',
@@ -93,7 +95,7 @@ export const search: DeclaredOperation = {
 		fields: [fieldCollection('filters', filters)],
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
-		labels: { 'where.xpertId': 'Assistant (Xpert) ID', 'where.threadId': 'Thread ID' },
+		sources: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
 		ids: ['where.xpertId'],
 		notShown: true,
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
@@ -104,7 +106,7 @@ export const search: DeclaredOperation = {
 		500: 'Xpert AI servers answer this way to columns and operators they do not know. Check "Where": operators start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
 	simplify: CONVERSATION_SUMMARY,
-};
+});
 
 /** Assistant and thread are conditions on columns; the order names a column and a direction (E5). */
 function withWhereAndOrder({

@@ -1,10 +1,10 @@
-import { answerThat } from '../../transport/answer';
-import type { DeclaredOperation } from '../operation';
-import { idField } from '../shared/fields';
+import { answerMustBe } from '../../transport/answer';
+import { declare } from '../../execution/operation';
+import { knowledgebaseLocator } from '../shared/locators';
 import { itemPerDocument } from './askedDocuments';
 import { documentIds } from './processingFields';
 
-export const getStatus: DeclaredOperation = {
+export const getStatus = declare({
 	value: 'getStatus',
 	name: 'Get Processing Status',
 	action: 'Get the processing status of documents',
@@ -13,8 +13,11 @@ export const getStatus: DeclaredOperation = {
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
-	fields: [idField('knowledgebaseId', 'The knowledgebase the documents are in'), documentIds],
+	ids: {
+		knowledgebaseId: knowledgebaseLocator('The knowledgebase the documents are in'),
+		documentIds,
+	},
 	repeatable: true,
 	shape: (answer, asked) => itemPerDocument(answer, asked, (id) => ({ id, status: 'unknown' })),
-	flawIn: answerThat(Array.isArray, 'it is not a list of documents'),
-};
+	checkAnswer: answerMustBe(Array.isArray, 'it is not a list of documents'),
+});

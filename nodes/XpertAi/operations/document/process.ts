@@ -1,14 +1,14 @@
 import chunk from 'lodash/chunk';
 
-import { splitIds } from '../../execution/readFields';
+import { splitIds } from '../../execution/values';
 import { IDS_TO_START } from '../../ingest/processing';
 import { idList } from '../../payloads/common';
-import type { DeclaredOperation } from '../operation';
-import { idField } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import { knowledgebaseLocator } from '../shared/locators';
 import { itemPerDocument } from './askedDocuments';
 import { documentIds } from './processingFields';
 
-export const startProcessing: DeclaredOperation = {
+export const startProcessing = declare({
 	value: 'process',
 	name: 'Start Processing',
 	action: 'Start processing documents',
@@ -17,16 +17,16 @@ export const startProcessing: DeclaredOperation = {
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/knowledges/{knowledgebaseId}/process',
-	fields: [idField('knowledgebaseId', 'The knowledgebase the documents are in')],
+	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase the documents are in') },
 	body: {
 		fields: [documentIds],
 		schema: idList,
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitIds(ids) : ids),
-		labels: { '': 'Document IDs' },
-		parts: (ids) => (Array.isArray(ids) ? chunk(ids, IDS_TO_START) : [ids]),
+		sources: { '': 'documentIds' },
+		split: (ids) => (Array.isArray(ids) ? chunk(ids, IDS_TO_START) : [ids]),
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-};
+});

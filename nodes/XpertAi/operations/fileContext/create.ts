@@ -1,9 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { declare } from '../../execution/operation';
 import { PARSE_MODES, fileContextParts } from '../../payloads/file';
-import { ID_PLACEHOLDER, enumOptions } from '../shared/fields';
-import { targetField } from '../shared/targetField';
-import { uploadOperation } from '../shared/upload';
+import { enumOptions } from '../../execution/fields';
+import { ID_PLACEHOLDER } from '../shared/locators';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 const parts: INodeProperties[] = [
 	{
@@ -65,18 +66,17 @@ const parts: INodeProperties[] = [
 	},
 ];
 
-export const create = uploadOperation({
-	face: {
-		value: 'create',
-		name: 'Create',
-		action: 'Upload a file for assistants',
-		description:
-			'Upload a file for assistants to read; its storageFileId is what File Context: Delete takes',
-		endpoint: 'E12',
-	},
+export const create = declare({
+	value: 'create',
+	name: 'Create',
+	action: 'Upload a file for assistants',
+	description:
+		'Upload a file for assistants to read; its storageFileId is what File Context: Delete takes',
+	endpoint: 'E12',
+	method: 'POST',
 	path: '/contexts/file',
-	parts,
-	partsSchema: fileContextParts,
+	body: { parts, schema: fileContextParts },
+	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: [
 		'id',
 		'fileId',

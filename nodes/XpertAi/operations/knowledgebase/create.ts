@@ -1,6 +1,6 @@
 import { knowledgebase } from '../../payloads/knowledgebase';
-import type { DeclaredOperation } from '../operation';
-import { fieldCollection } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
 import {
 	KNOWLEDGEBASE_HINTS,
 	KNOWLEDGEBASE_SUMMARY,
@@ -8,7 +8,7 @@ import {
 	optionalKnowledgebaseFields,
 } from './fields';
 
-export const create: DeclaredOperation = {
+export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create a knowledgebase',
@@ -26,4 +26,4 @@ export const create: DeclaredOperation = {
 	},
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-};
+});

@@ -1,8 +1,8 @@
 import { deletedItem } from '../../transport/answer';
-import type { DeclaredOperation } from '../operation';
-import { idField } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import { knowledgebaseLocator } from '../shared/locators';
 
-export const deleteKnowledgebase: DeclaredOperation = {
+export const deleteKnowledgebase = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete a knowledgebase',
@@ -10,6 +10,8 @@ export const deleteKnowledgebase: DeclaredOperation = {
 	endpoint: 'E17',
 	method: 'DELETE',
 	path: '/v1/kb/{knowledgebaseId}',
-	fields: [idField('knowledgebaseId', 'The knowledgebase to delete, with all its documents')],
+	ids: {
+		knowledgebaseId: knowledgebaseLocator('The knowledgebase to delete, with all its documents'),
+	},
 	shape: deletedItem,
-};
+});

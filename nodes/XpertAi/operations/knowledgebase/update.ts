@@ -1,8 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
-import type { DeclaredOperation, FieldValues } from '../operation';
-import { fieldCollection, idField } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import type { FieldValues } from '../../execution/operation';
+import { knowledgebaseLocator } from '../shared/locators';
+import { fieldCollection } from '../../execution/fields';
 import {
 	KNOWLEDGEBASE_HINTS,
 	KNOWLEDGEBASE_SUMMARY,
@@ -21,7 +23,7 @@ const clearFields: INodeProperties = {
 		'Fields to empty on the server. A field named here wins over the same one in Update Fields.',
 };
 
-export const update: DeclaredOperation = {
+export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update a knowledgebase',
@@ -29,7 +31,7 @@ export const update: DeclaredOperation = {
 	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
-	fields: [idField('knowledgebaseId', 'The knowledgebase to update')],
+	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase to update') },
 	body: {
 		fields: [
 			fieldCollection('updateFields', [nameField, ...optionalKnowledgebaseFields]),
@@ -42,7 +44,7 @@ export const update: DeclaredOperation = {
 	repeatable: true,
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-};
+});
 
 /** The server clears what it is sent as `null` and keeps what is left out (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {

@@ -2,11 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { storeNamespace } from '../../payloads/store';
 import { answerItems, isJsonObject } from '../../transport/answer';
-import type { DeclaredOperation, FieldValues } from '../operation';
-import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import type { FieldValues } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
+import { ID_PLACEHOLDER } from '../shared/locators';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
-export const createNamespace: DeclaredOperation = {
+export const createNamespace = declare({
 	value: 'createNamespace',
 	name: 'Create Namespace',
 	action: 'Create a namespace in the store',
@@ -66,7 +68,7 @@ export const createNamespace: DeclaredOperation = {
 	},
 	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },
-};
+});
 
 /** One item for each namespace of the answer; an answer without any comes out as it is. */
 function namespaceItems(answer: unknown): IDataObject[] {

@@ -1,9 +1,10 @@
 import { storeSearch } from '../../payloads/store';
-import type { DeclaredOperation } from '../operation';
-import { ID_PLACEHOLDER, fieldCollection } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import { fieldCollection } from '../../execution/fields';
+import { ID_PLACEHOLDER } from '../shared/locators';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
-export const searchItems: DeclaredOperation = {
+export const searchItems = declare({
 	value: 'searchItems',
 	name: 'Search Items',
 	action: 'Search items in the store',
@@ -50,4 +51,4 @@ export const searchItems: DeclaredOperation = {
 	paging: { resultsKey: 'items' },
 	repeatable: true,
 	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no Filter.` },
-};
+});

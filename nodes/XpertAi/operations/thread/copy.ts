@@ -1,8 +1,8 @@
 import { anyJson } from '../../payloads/common';
-import type { DeclaredOperation } from '../operation';
-import { idField } from '../shared/fields';
+import { declare } from '../../execution/operation';
+import { threadLocator } from '../shared/locators';
 
-export const copy: DeclaredOperation = {
+export const copy = declare({
 	value: 'copy',
 	name: 'Copy',
 	action: 'Copy a thread',
@@ -11,6 +11,6 @@ export const copy: DeclaredOperation = {
 	endpoint: 'E10',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
-	fields: [idField('threadId', 'The thread to copy')],
+	ids: { threadId: threadLocator('The thread to copy') },
 	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
-};
+});

@@ -2,11 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { threadState } from '../../payloads/run';
 import { messagesOf, speakerOf, textOf } from '../../runs/messages';
-import { aThread, conversationOf } from '../../runs/thread';
-import type { DeclaredOperation } from '../operation';
-import { idField } from '../shared/fields';
+import { threadAnswer, conversationOf } from '../../runs/thread';
+import { declare } from '../../execution/operation';
+import { threadLocator } from '../shared/locators';
 
-export const get: DeclaredOperation = {
+export const get = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get a thread',
@@ -14,14 +14,14 @@ export const get: DeclaredOperation = {
 	endpoint: 'E15',
 	method: 'GET',
 	path: '/threads/{threadId}',
-	fields: [idField('threadId', 'The thread to read')],
+	ids: { threadId: threadLocator('The thread to read') },
 	repeatable: true,
-	flawIn: aThread,
+	checkAnswer: threadAnswer,
 	statusHints: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Run and Wait.',
 	},
 	simplify: threadSummary,
-};
+});
 
 /** The status of a thread and its last message; an answer of another shape stays as it is. */
 function threadSummary(answer: IDataObject): IDataObject {

@@ -1,16 +1,16 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { asNodeError, errorItem, mayContinue } from '../../execution/items';
-import type { ItemError } from '../../execution/items';
-import { readOption } from '../../execution/readOptions';
+import type { Item } from '../../execution/item';
+import type { CodedOperation, Execution } from '../../execution/operation';
+import { mayContinue } from '../../execution/outputs';
+import type { ItemError } from '../../execution/outputs';
 import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
-import type { CodedOperation, OperationContext } from '../operation';
-import { runProperties } from './run/fields';
-import { prepareRun, runItem } from './run/runItem';
-import type { PreparedRun } from './run/runItem';
-import { runOptions } from './run/options';
+import type { Send } from '../../transport/request';
+import { runFields } from './run/fields';
+import { readOrder, runItem } from './run/runItem';
+import type { Order } from './run/runItem';
 
 export const run: CodedOperation = {
 	value: 'run',
@@ -19,63 +19,55 @@ export const run: CodedOperation = {
 	description:
 		'Ask an assistant and wait for its answer, also for many minutes. A wait that breaks is taken up again.',
 	endpoint: 'E4',
-	properties: runProperties,
+	fields: runFields,
 	execute,
 };
 
-type Result = { item: INodeExecutionData } | { error: ItemError };
+const atOnce = z.number().int().min(1).max(50);
 
 /** Runs all items, those of the same thread one after another, and keeps their order in the output. */
-async function execute(operation: OperationContext): Promise<INodeExecutionData[]> {
-	const { context } = operation;
-	const indexes = context.getInputData().map((_, itemIndex) => itemIndex);
-	if (indexes.length === 0) return [];
-	const concurrency = readOption(
-		{ context, itemIndex: 0 },
-		runOptions,
-		'concurrency',
-		z.number().int().min(1).max(50),
-	);
-
-	const prepared = indexes.map((itemIndex) => prepare(operation, itemIndex));
-	let stopError = prepared.find(
-		(entry): entry is Failed => 'error' in entry && !mayContinue(context),
+async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
+	const [first] = items;
+	if (!first) return [];
+	const concurrency = first.number('options.concurrency', atOnce);
+	const orders = items.map(orderOf);
+	let stopError = orders.find(
+		(order): order is Failed => 'error' in order && !mayContinue(context),
 	)?.error;
-	const work = prepared.map((entry, itemIndex) => ({
-		threadId: 'error' in entry ? undefined : entry.threadId,
-		run: async (): Promise<Result> => {
-			const result = 'error' in entry ? entry : await attempt(operation, entry, itemIndex);
-			if (!('error' in result)) return result;
+	const work = orders.map((order) => ({
+		threadId: 'error' in order ? undefined : order.threadId,
+		run: async (): Promise<INodeExecutionData | undefined> => {
+			const result = 'error' in order ? order : await attempt(send, order);
+			if ('output' in result) return result.output;
 			if (!mayContinue(context)) stopError ??= result.error;
-			return { item: errorItem(result.error, itemIndex, factsOf(result.error)) };
+			return order.item.failed(result.error, factsOf(result.error));
 		},
 	}));
 	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
 	if (stopError) throw stopError;
-	return results.flatMap((result) => (result && 'item' in result ? [result.item] : []));
+	return results.flatMap((result) => result ?? []);
 }
 
-type Failed = { error: ItemError };
+interface Failed {
+	item: Item;
+	error: ItemError;
+}
 
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
-function prepare({ context }: OperationContext, itemIndex: number): PreparedRun | Failed {
+function orderOf(item: Item): Order | Failed {
 	try {
-		return prepareRun({ context, itemIndex });
+		return readOrder(item);
 	} catch (caught) {
-		return { error: asNodeError(context, caught, itemIndex) };
+		return { item, error: item.asError(caught) };
 	}
 }
 
-async function attempt(
-	operation: OperationContext,
-	run: PreparedRun,
-	itemIndex: number,
-): Promise<Result> {
+async function attempt(send: Send, order: Order): Promise<{ output: INodeExecutionData } | Failed> {
+	const { item } = order;
 	try {
-		const json = await runItem(operation, run, systemClock);
-		return { item: { json, pairedItem: { item: itemIndex } } };
+		return { output: item.output(await runItem(send, order, systemClock)) };
 	} catch (caught) {
-		return { error: asNodeError(operation.context, caught, itemIndex) };
+		return { item, error: item.asError(caught) };
 	}
 }
 

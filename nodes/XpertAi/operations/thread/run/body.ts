@@ -1,65 +1,60 @@
 import isEmpty from 'lodash/isEmpty';
 import { z } from 'zod';
 
-import { checkInput } from '../../../execution/badInput';
-import { isJsonMode, readJsonBody } from '../../../execution/readBody';
-import { readFields, splitIds } from '../../../execution/readFields';
-import type { ItemReader } from '../../../execution/readFields';
+import type { Item } from '../../../execution/item';
+import type { FieldValues } from '../../../execution/operation';
+import { splitIds } from '../../../execution/values';
 import { anyJson, idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';
 import { runInput } from '../../../runs/input';
 import type { RunInput } from '../../../runs/input';
-import type { FieldValues } from '../../operation';
 import { runBodyFields } from './fields';
+
+const inputKind = z.enum(['message', 'decision', 'retry']);
+
+/** The fields that the places of a body come from. */
+export const RUN_NAMING = {
+	fields: runBodyFields,
+	sources: {
+		assistant_id: 'assistantId',
+		input: 'message',
+		'input.message.input.input': 'message',
+		'input.state': 'state',
+		'input.environmentId': 'environmentId',
+		'input.projectId': 'projectId',
+		'input.decision.payload': 'payload',
+		'input.decision.type': 'decision',
+		'input.target': 'target',
+	},
+};
 
 /**
  * The body of E4 for an item, from its fields or its JSON.
  *
  * @throws NodeOperationError naming the field, the item and what is expected
  */
-export function readRunBody(reader: ItemReader): unknown {
-	if (isJsonMode(reader)) return readJsonBody(reader, anyJson);
-	const { context, itemIndex } = reader;
-	const source = { node: context.getNode(), itemIndex };
-	const given: unknown = context.getNodeParameter('inputType', itemIndex, 'message');
-	const kind = checkInput(inputKind, given, { ...source, parameter: 'Input' });
+export function runBodyOf(item: Item): unknown {
+	if (item.isJsonBody) return item.jsonBody(anyJson);
+	const kind = item.choice('inputType', inputKind);
 	const own = runBodyFields.filter(({ displayOptions }) => {
 		const shown = displayOptions?.show?.inputType;
 		return !shown || shown.includes(kind);
 	});
-	const { assistantId, context: runContext, ...values } = readFields(reader, own);
+	const { assistantId, context, ...values } = item.values(own);
 	const body = {
 		assistant_id: assistantId,
-		input: runInput(toInput(reader, kind, values)),
-		...(runContext === undefined ? {} : { context: runContext }),
+		input: runInput(inputOf(item, kind, values)),
+		...(context === undefined ? {} : { context }),
 	};
-	return checkInput(runBodies[kind], body, { ...source, ...RUN_NAMES });
+	return item.check(runBodies[kind], body, RUN_NAMING);
 }
 
-const inputKind = z.enum(['message', 'decision', 'retry']);
-
-const LABELS = {
-	assistant_id: 'Assistant',
-	context: 'Context',
-	input: 'Message',
-	'input.message.input.input': 'Message',
-	'input.state': 'State',
-	'input.environmentId': 'Environment ID',
-	'input.projectId': 'Project ID',
-	'input.decision.payload': 'Payload',
-	'input.decision.type': 'Decision',
-	'input.target': 'Target',
-};
-
-/** How messages name the parts of a body that fields make. */
-export const RUN_NAMES = { fields: runBodyFields, labels: LABELS };
-
-function toInput(reader: ItemReader, kind: RunInput['kind'], values: FieldValues): RunInput {
+function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunInput {
 	switch (kind) {
 		case 'message': {
 			const { message: text, state, environmentId, projectId } = values;
-			const fileContextIds = fileIds(reader, values.fileContextIds, 'File Context IDs');
-			const storageFileIds = fileIds(reader, values.storageFileIds, 'Storage File IDs');
+			const fileContextIds = fileIds(item, 'fileContextIds', values);
+			const storageFileIds = fileIds(item, 'storageFileIds', values);
 			return { kind, text, fileContextIds, storageFileIds, state, environmentId, projectId };
 		}
 		case 'decision':
@@ -70,14 +65,10 @@ function toInput(reader: ItemReader, kind: RunInput['kind'], values: FieldValues
 }
 
 /** Ids of files as text with commas or, from an expression, as a list. */
-function fileIds({ context, itemIndex }: ItemReader, given: unknown, parameter: string): string[] {
+function fileIds(item: Item, name: string, { [name]: given }: FieldValues): string[] {
 	const ids = typeof given === 'string' ? splitIds(given) : given;
 	if (ids === undefined || ids === null || (Array.isArray(ids) && isEmpty(ids))) return [];
-	const source = { node: context.getNode(), itemIndex, parameter };
 	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
-	return checkInput(
-		idList,
-		list.map((id) => (typeof id === 'number' ? String(id) : id)),
-		source,
-	);
+	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
+	return item.check(idList, texts, { parameter: item.labelOf(name) });
 }

@@ -2,8 +2,10 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { RunInput } from '../../../runs/input';
-import { bodyProperties } from '../../properties';
-import { ID_PLACEHOLDER, fieldCollection, idField, simplify } from '../../shared/fields';
+import { fieldCollection, simplify } from '../../../execution/fields';
+import type { Field } from '../../../execution/operation';
+import { bodyFields } from '../../../execution/properties';
+import { ID_PLACEHOLDER, assistantLocator, threadLocator } from '../../shared/locators';
 import { runOptions } from './options';
 
 const threadSource: INodeProperties = {
@@ -151,8 +153,8 @@ const only = (kind: RunInput['kind'], fields: INodeProperties[]) =>
 	updateDisplayOptions({ show: { inputType: [kind] } }, fields);
 
 /** The fields of the body; its own display conditions tell the kinds of input apart. */
-export const runBodyFields: INodeProperties[] = [
-	idField('assistantId', 'The assistant that answers'),
+export const runBodyFields: Field[] = [
+	assistantLocator('The assistant that answers'),
 	inputType,
 	...only('message', [message, messageFields]),
 	...only('decision', [decision, decisionFields]),
@@ -160,12 +162,12 @@ export const runBodyFields: INodeProperties[] = [
 ];
 
 /** Every parameter of Thread: Run and Wait. */
-export const runProperties: INodeProperties[] = [
+export const runFields: Field[] = [
 	threadSource,
 	...updateDisplayOptions({ show: { threadSource: ['existing'] } }, [
-		idField('threadId', 'The thread to run, such as the threadId that Conversation: Create gives'),
+		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
-	...bodyProperties(runBodyFields, exampleBody),
+	...bodyFields(runBodyFields, exampleBody),
 	simplify,
 	runOptions,
 ];

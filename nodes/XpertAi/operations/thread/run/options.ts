@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { optionsField } from '../../shared/fields';
+import { optionsField } from '../../../execution/fields';
 
 /** The collection Options of Run and Wait. */
 export const runOptions: INodeProperties = optionsField([

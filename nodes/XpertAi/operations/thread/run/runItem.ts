@@ -4,14 +4,8 @@ import truncate from 'lodash/truncate';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { readSimplify } from '../../../execution/answers';
-import { hintFor } from '../../../execution/hints';
 import type { RequestMeaning } from '../../../execution/hints';
-import { badInput, checkInput, jsonText } from '../../../execution/badInput';
-import { isJsonMode } from '../../../execution/readBody';
-import { readId, readText } from '../../../execution/readFields';
-import type { ItemReader } from '../../../execution/readFields';
-import { readOption } from '../../../execution/readOptions';
+import type { Item } from '../../../execution/item';
 import { createConversation } from '../../../runs/conversation';
 import type { Asking, ThreadFacts } from '../../../runs/conversation';
 import { runAndWait } from '../../../runs/runAndWait';
@@ -19,13 +13,10 @@ import type { Run } from '../../../runs/run';
 import type { Verdict } from '../../../runs/verdict';
 import { isJsonObject } from '../../../transport/answer';
 import type { Clock } from '../../../transport/clock';
-import { toNodeApiError } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
-import { buildPath } from '../../../transport/request';
-import type { OperationContext } from '../../operation';
-import { DISPLAY_NAMES } from '../../shared/fields';
-import { RUN_NAMES, readRunBody } from './body';
-import { runOptions } from './options';
+import { API_ROOT, buildPath } from '../../../transport/request';
+import type { Send } from '../../../transport/request';
+import { RUN_NAMING, runBodyOf } from './body';
 
 const MINUTE_MS = 60_000;
 
@@ -34,12 +25,14 @@ const deadline = z.number().positive().min(0.001).max(35_791);
 
 const whenBusy = z.enum(['wait', 'fail', 'run']);
 
+const threadSource = z.enum(['existing', 'new']);
+
 const SETUP_TIMEOUT_MS = 60_000;
 const TITLE_LENGTH = 80;
 
-/** A run of one item, read and checked. */
-export interface PreparedRun {
-	reader: ItemReader;
+/** What is to be run for one item, read and checked. */
+export interface Order {
+	item: Item;
 	/** The thread to run; without it, a new conversation is started. */
 	threadId?: string;
 	body: IDataObject;
@@ -56,26 +49,22 @@ export interface PreparedRun {
  *
  * @throws NodeOperationError naming the parameter, the item and what is expected
  */
-export function prepareRun(reader: ItemReader): PreparedRun {
-	const { context, itemIndex } = reader;
-	const source = { node: context.getNode(), itemIndex };
-	const isNew = context.getNodeParameter('threadSource', itemIndex, 'existing') === 'new';
-	const body = readRunBody(reader);
-	if (!isJsonObject(body))
-		throw badInput(source, `"${DISPLAY_NAMES.jsonBody}"`, 'must be an object (JSON)', body);
-	const minutes = readOption(reader, runOptions, 'deadlineMinutes', deadline);
-	const busy: unknown = context.getNodeParameter('options.whenBusy', itemIndex, 'wait');
+export function readOrder(item: Item): Order {
+	const isNew = item.choice('threadSource', threadSource) === 'new';
+	const body = runBodyOf(item);
+	if (!isJsonObject(body)) {
+		const subject = `"${item.labelOf('jsonBody')}"`;
+		return item.refuse({ subject, demand: 'must be an object (JSON)', value: body });
+	}
 	return {
-		reader,
-		...(isNew ? {} : { threadId: readId(reader, 'threadId', DISPLAY_NAMES.threadId) }),
+		item,
+		...(isNew ? {} : { threadId: item.id('threadId') }),
 		body,
-		bodyText: jsonText(body, { ...source, ...(isJsonMode(reader) ? {} : RUN_NAMES) }),
-		title:
-			readText(reader, 'options.title', 'Title') ||
-			titleOf(context.getNodeParameter('message', itemIndex, '')),
-		whenBusy: checkInput(whenBusy, busy, { ...source, parameter: 'When the Thread Is Busy' }),
-		deadlineMs: minutes * MINUTE_MS,
-		simplify: readSimplify(reader),
+		bodyText: item.jsonText(body, item.isJsonBody ? {} : RUN_NAMING),
+		title: item.text('options.title') || titleOf(item.parameter('message', '')),
+		whenBusy: item.choice('options.whenBusy', whenBusy),
+		deadlineMs: item.number('options.deadlineMinutes', deadline) * MINUTE_MS,
+		simplify: item.switch('simplify'),
 	};
 }
 
@@ -85,28 +74,24 @@ export function prepareRun(reader: ItemReader): PreparedRun {
  * @returns the JSON of the output item, with its thread and, where it is known, the conversation
  * @throws NodeApiError with the reason, the thread and the item when the run has no answer
  */
-export async function runItem(
-	{ send, context }: OperationContext,
-	prepared: PreparedRun,
-	clock: Clock,
-): Promise<IDataObject> {
+export async function runItem(send: Send, order: Order, clock: Clock): Promise<IDataObject> {
 	const started = clock.now();
-	const { reader } = prepared;
-	const signal = context.getExecutionCancelSignal();
-	const isNew = prepared.threadId === undefined;
+	const { item } = order;
+	const signal = item.context.getExecutionCancelSignal();
+	const isNew = order.threadId === undefined;
 	// An id of our own, so that the thread is known also when the answer is lost.
-	const threadId = prepared.threadId ?? randomUUID();
+	const threadId = order.threadId ?? randomUUID();
 	const made: Created = isNew
-		? await startConversation(prepared, { send, clock, signal }, threadId)
+		? await startConversation(order, { send, clock, signal }, threadId)
 		: { threadId };
-	if ('failure' in made) throw runError(reader, made.failure, { threadId, verdict: 'failed' });
+	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' });
 	const verdict = await runAndWait({
 		send,
 		threadId: made.threadId,
-		body: prepared.bodyText,
+		body: order.bodyText,
 		isNew,
-		whenBusy: prepared.whenBusy,
-		deadline: started + prepared.deadlineMs,
+		whenBusy: order.whenBusy,
+		deadline: started + order.deadlineMs,
 		clock,
 		signal,
 	});
@@ -116,12 +101,12 @@ export async function runItem(
 		...(conversationId ? { conversationId } : {}),
 	};
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
-		throw verdictError(reader, verdict, thread);
-	if (!prepared.simplify) return { ...rawAnswer(verdict), ...thread };
-	return { ...summaryOf(prepared, verdict), ...thread, ...timesOf(verdict, clock.now() - started) };
+		throw verdictError(item, verdict, thread);
+	if (!order.simplify) return { ...rawAnswer(verdict), ...thread };
+	return { ...summaryOf(order, verdict), ...thread, ...timesOf(verdict, clock.now() - started) };
 }
 
-function summaryOf({ body }: PreparedRun, { reply, status, interrupt }: Verdict): IDataObject {
+function summaryOf({ body }: Order, { reply, status, interrupt }: Verdict): IDataObject {
 	return {
 		reply: reply ?? null,
 		status,
@@ -137,7 +122,7 @@ function timesOf({ recovered }: Verdict, tookMs: number): IDataObject {
 type Created = Awaited<ReturnType<typeof createConversation>>;
 
 async function startConversation(
-	{ title, deadlineMs }: PreparedRun,
+	{ title, deadlineMs }: Order,
 	asking: Asking,
 	threadId: string,
 ): Promise<Created> {
@@ -146,12 +131,12 @@ async function startConversation(
 }
 
 /** Says why there is no answer, and where to look. */
-function verdictError(reader: ItemReader, verdict: Verdict, thread: ThreadFacts): NodeApiError {
+function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts): NodeApiError {
 	const { failure, reason, advice, status } = verdict;
 	const method = 'POST';
-	const path = `/api/ai${buildPath('/threads/{threadId}/runs/wait', { threadId: thread.threadId })}`;
+	const path = `${API_ROOT}${buildPath('/threads/{threadId}/runs/wait', { threadId: thread.threadId })}`;
 	const error = runError(
-		reader,
+		item,
 		failure && reason === undefined ? failure : { method, path, ...failure, kind: 'run', reason },
 		{ ...thread, verdict: status },
 	);
@@ -169,12 +154,11 @@ const RUN_MEANING: RequestMeaning = {
 
 /** The error of a run; names the thread, so that the user can look it up. */
 function runError(
-	{ context, itemIndex }: ItemReader,
+	item: Item,
 	failure: Failure,
 	facts: IDataObject & { threadId: string },
 ): NodeApiError {
-	const hint = hintFor(failure, RUN_MEANING);
-	const error = toNodeApiError(failure, { node: context.getNode(), itemIndex, hint });
+	const error = item.apiError(failure, RUN_MEANING);
 	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();
 	error.context.data = { ...(error.context.data as IDataObject), ...facts };
 	return error;

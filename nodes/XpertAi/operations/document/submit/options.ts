@@ -1,4 +1,4 @@
-import { optionsField, timeoutOption } from '../shared/fields';
+import { optionsField, timeoutOption } from '../../../execution/fields';
 
 const BATCH_TIMEOUT_SECONDS = 300;
 

@@ -1,7 +1,7 @@
 import sortBy from 'lodash/sortBy';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { fieldCollection } from '../shared/fields';
+import { fieldCollection } from '../../../execution/fields';
 
 const contentField: INodeProperties = {
 	displayName: 'Content',

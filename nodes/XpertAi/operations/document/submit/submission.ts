@@ -1,70 +1,63 @@
-import { asNodeError, mayContinue } from '../../execution/items';
-import type { ItemReader } from '../../execution/readFields';
-import type { Prepared } from '../../ingest/batches';
-import { changedOnly } from '../../ingest/changedOnly';
-import type { Fingerprints } from '../../ingest/fingerprints';
-import { askStatuses } from '../../ingest/processing';
-import { submitDocuments } from '../../ingest/submit';
-import type { DocumentOutcome } from '../../ingest/submit';
-import type { DocumentRecord } from '../../payloads/document';
-import type { Clock } from '../../transport/clock';
-import { buildPath } from '../../transport/request';
-import type { OperationContext } from '../operation';
-import { processingRoutes } from './processingRoutes';
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { mayContinue } from '../../../execution/outputs';
+import type { Prepared } from '../../../ingest/batches';
+import { changedOnly } from '../../../ingest/changedOnly';
+import type { Fingerprints } from '../../../ingest/fingerprints';
+import { askStatuses } from '../../../ingest/processing';
+import { submitDocuments } from '../../../ingest/submit';
+import type { DocumentOutcome } from '../../../ingest/submit';
+import type { DocumentRecord } from '../../../payloads/document';
+import type { Clock } from '../../../transport/clock';
+import { buildPath } from '../../../transport/request';
+import { processingRoutes } from './routes';
 import { inWords, isForeignId } from './rejections';
 import type { SubmitSettings } from './settings';
-import {
-	documentText,
-	fileEntries,
-	isFileSource,
-	itemDocuments,
-	prepare,
-	readKnowledgebaseId,
-} from './sources';
+import { documentText, fileEntries, isFileSource, itemDocuments, prepare } from './sources';
 import type { Origin } from './sources';
-import type { StoredState } from './storedState';
-import { SubmitReport } from './submitReport';
+import type { StoredState } from './memory';
+import { SubmitReport } from './report';
 
 const PROGRESS_EVERY_MS = 1000;
 
 /** One execution of Submit: reads the sources, sends, and has what became of each document reported. */
-export class SubmitRun {
+export class Submission {
 	readonly report: SubmitReport;
 
 	private progressShownAt = 0;
 
 	constructor(
-		private readonly operation: OperationContext,
+		private readonly execution: Execution,
 		private readonly settings: SubmitSettings,
 		private readonly clock: Clock,
 		/** What earlier runs have stored; left out where everything is sent. */
 		private readonly state?: StoredState,
 	) {
-		this.report = new SubmitReport(operation.context, settings);
+		this.report = new SubmitReport(execution.context, settings);
 	}
 
 	/** Submits the documents of all input items. */
 	async run(): Promise<void> {
-		if (isFileSource(this.operation.context)) await this.submitFiles();
+		const [first] = this.execution.items;
+		if (first && isFileSource(first)) await this.submitFiles();
 		else await this.submitItems();
 	}
 
 	/** Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored. */
 	private async submitItems(): Promise<void> {
 		const byKnowledgebase = new Map<string, Array<Prepared<Origin>>>();
-		for (const reader of this.readers()) {
-			const { itemIndex } = reader;
+		for (const item of this.execution.items) {
 			try {
-				const knowledgebaseId = readKnowledgebaseId(reader);
+				const knowledgebaseId = item.id('knowledgebaseId');
 				const prepared = byKnowledgebase.get(knowledgebaseId) ?? [];
 				byKnowledgebase.set(knowledgebaseId, prepared);
-				const found = itemDocuments(reader, knowledgebaseId, this.report.unusedColumns);
-				const texts = found.map((document) => documentText(reader, document));
+				const found = itemDocuments(item, knowledgebaseId, this.report.unusedColumns);
+				const texts = found.map((document) => documentText(item, document));
 				found.forEach((document, index) =>
-					prepared.push(this.prepare(document, itemIndex, knowledgebaseId, texts[index])),
+					prepared.push(this.prepare(document, item, knowledgebaseId, texts[index])),
 				);
 			} catch (caught) {
-				this.addFlaw(caught, itemIndex);
+				this.addFlaw(caught, item);
 			}
 			if (this.report.stopError) return;
 		}
@@ -74,50 +67,44 @@ export class SubmitRun {
 	}
 
 	private async submitFiles(): Promise<void> {
-		for (const reader of this.readers()) {
+		for (const item of this.execution.items) {
 			if (this.report.stopError) return;
 			try {
-				const knowledgebaseId = readKnowledgebaseId(reader);
-				await this.submit(knowledgebaseId, this.fileDocuments(reader, knowledgebaseId));
+				const knowledgebaseId = item.id('knowledgebaseId');
+				await this.submit(knowledgebaseId, this.fileDocuments(item, knowledgebaseId));
 			} catch (caught) {
-				this.addFlaw(caught, reader.itemIndex);
+				this.addFlaw(caught, item);
 			}
 		}
 	}
 
-	private readers(): ItemReader[] {
-		const { context } = this.operation;
-		return context.getInputData().map((_, itemIndex) => ({ context, itemIndex }));
-	}
-
 	/** The documents of an item's file; with Stop, the first flaw ends them. */
 	private async *fileDocuments(
-		reader: ItemReader,
+		item: Item,
 		knowledgebaseId: string,
 	): AsyncGenerator<Prepared<Origin>> {
-		const { itemIndex } = reader;
 		try {
-			for await (const entry of fileEntries(reader, knowledgebaseId)) {
+			for await (const entry of fileEntries(item, knowledgebaseId)) {
 				if ('flaw' in entry) {
-					this.report.addFlaw(entry.flaw, itemIndex);
+					this.report.addFlaw(entry.flaw, item);
 					if (this.report.stopError) return;
 					continue;
 				}
-				yield this.prepare(entry.document, itemIndex, knowledgebaseId, entry.text);
+				yield this.prepare(entry.document, item, knowledgebaseId, entry.text);
 			}
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
-			this.addFlaw(caught, itemIndex);
+			this.addFlaw(caught, item);
 		}
 	}
 
 	private prepare(
 		document: DocumentRecord,
-		itemIndex: number,
+		item: Item,
 		knowledgebaseId: string,
 		json?: string,
 	): Prepared<Origin> {
-		const prepared = prepare(document, { itemIndex, position: this.report.nextPlace() }, json);
+		const prepared = prepare(document, { item, position: this.report.nextPlace() }, json);
 		if (prepared.id) this.report.noteId(knowledgebaseId, prepared.id);
 		this.report.noteParts(document);
 		return prepared;
@@ -127,7 +114,7 @@ export class SubmitRun {
 		knowledgebaseId: string,
 		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
 	): Promise<void> {
-		const { context, send } = this.operation;
+		const { context, send } = this.execution;
 		const { settings, clock } = this;
 		const memory = await this.state?.of(knowledgebaseId);
 		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
@@ -153,8 +140,8 @@ export class SubmitRun {
 		memory: Fingerprints,
 		knowledgebaseId: string,
 	): AsyncGenerator<Prepared<Origin>> {
-		const { operation, settings, clock, report } = this;
-		const routes = processingRoutes(operation, settings, knowledgebaseId, clock);
+		const { execution, settings, clock, report } = this;
+		const routes = processingRoutes(execution, settings, knowledgebaseId, clock);
 		return changedOnly(documents, {
 			memory,
 			onUnchanged: (document, status) => report.addUnchanged(knowledgebaseId, document, status),
@@ -176,13 +163,13 @@ export class SubmitRun {
 		this.showProgress();
 	}
 
-	private addFlaw(caught: unknown, itemIndex: number): void {
-		this.report.addFlaw(asNodeError(this.operation.context, caught, itemIndex), itemIndex);
+	private addFlaw(caught: unknown, item: Item): void {
+		this.report.addFlaw(item.asError(caught), item);
 	}
 
 	/** In manual executions, says once a second in the browser's console how far it has come. */
 	private showProgress(): void {
-		const { context } = this.operation;
+		const { context } = this.execution;
 		const now = this.clock.now();
 		if (context.getMode() !== 'manual' || now - this.progressShownAt < PROGRESS_EVERY_MS) return;
 		this.progressShownAt = now;

@@ -4,21 +4,19 @@ import omitBy from 'lodash/omitBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { checkInput } from '../../execution/badInput';
-import { isoText, readFields, readJson, readText, typedValue } from '../../execution/readFields';
-import type { ItemReader } from '../../execution/readFields';
-import { readOption } from '../../execution/readOptions';
-import { cutText } from '../../ingest/textParts';
-import type { CutOptions } from '../../ingest/textParts';
-import { document, isDocument } from '../../payloads/document';
-import type { DocumentRecord } from '../../payloads/document';
-import { documentFieldName, documentFieldType } from '../../pickers/documentFields';
-import { isJsonObject } from '../../transport/answer';
-import { parserConfigField } from '../shared/parserConfig';
+import type { Item } from '../../../execution/item';
+import type { Field } from '../../../execution/operation';
+import { isoText, typedValue } from '../../../execution/values';
+import { cutText } from '../../../ingest/textParts';
+import type { CutOptions } from '../../../ingest/textParts';
+import { document, isDocument } from '../../../payloads/document';
+import type { DocumentRecord } from '../../../payloads/document';
+import { documentFieldName, documentFieldType } from '../../../pickers/documentFields';
+import { isJsonObject } from '../../../transport/answer';
+import { parserConfigField } from '../../shared/parserConfig';
 import { mapColumns } from './columns';
 import type { MappedColumns } from './columns';
-import { chunksField, pagesField } from './pages';
-import { textOptions } from './submitFields';
+import { chunksField, pagesField } from './parts';
 
 /** Fields a mapped column may hold as JSON text. */
 const JSON_FIELDS = [
@@ -31,19 +29,22 @@ const JSON_FIELDS = [
 	'chunks',
 ];
 
-/** Names of the mapped fields, as the editor shows them. */
-const FIELD_NAMES = mapValues(document.shape, (_, id) => documentFieldName(id));
-
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
 );
 
-/** How messages name the parts of a document that fields make. */
-export const DOCUMENT_NAMES = {
-	fields: [pagesField, chunksField, parserConfigField('')],
-	labels: FIELD_NAMES,
-};
+/** How messages name the parts of a document that fields make: as the mapper shows them. */
+export const DOCUMENT_NAMING = { fields: namedFields() };
+
+function namedFields(): Field[] {
+	const groups = [pagesField, chunksField, parserConfigField('')];
+	return Object.keys(document.shape).map((name) => {
+		const group = groups.find((one) => one.name === name);
+		const field: Field = { displayName: '', name, type: 'string', default: '', ...group };
+		return { ...field, displayName: documentFieldName(name) };
+	});
+}
 
 /** What the making of documents from fields may be told, and tells. */
 interface Making {
@@ -59,25 +60,21 @@ interface Making {
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function documentFromFields(
-	reader: ItemReader,
+	item: Item,
 	{ prepared = (made) => made, unusedColumns }: Making = {},
 ): DocumentRecord {
-	const source = { node: reader.context.getNode(), itemIndex: reader.itemIndex };
-	const { fields: mapped, text, unused } = mappedColumns(reader);
-	const typed = readFields(reader, [pagesField, chunksField]);
+	const { fields: mapped, text, unused } = mappedColumns(item);
+	const typed = item.values([pagesField, chunksField]);
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
-	const takesColumn = text && !mapped.pages && !mapped.chunks && !saysText(reader);
-	const { storeAs, parts } = textParts(
-		reader,
-		takesColumn ? text.value : readText(reader, 'text', 'Text'),
-	);
+	const takesColumn = text && !mapped.pages && !mapped.chunks && !saysText(item);
+	const { storeAs, parts } = textParts(item, takesColumn ? text.value : item.text('text'));
 	addParts(mapped, storeAs, parts);
 	if (text && !takesColumn) unused.push(text.column);
 	for (const name of unused) unusedColumns?.add(name);
 	const made = prepared(mapped);
 	if (isDocument(made)) return made;
-	return checkInput(document, made, { ...source, ...DOCUMENT_NAMES });
+	return item.check(document, made, DOCUMENT_NAMING);
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {
@@ -87,29 +84,28 @@ function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown)
 }
 
 /** Columns that match document fields by their names, or the fields mapped by hand. */
-function mappedColumns(reader: ItemReader): MappedColumns {
-	const { context, itemIndex } = reader;
-	const mapper: unknown = context.getNodeParameter('documentFields', itemIndex, {});
+function mappedColumns(item: Item): MappedColumns {
+	const mapper = item.parameter('documentFields', {});
 	const { mappingMode, value } = isJsonObject(mapper) ? mapper : {};
 	if (mappingMode === 'autoMapInputData') {
-		const columns = mapColumns(context.getInputData()[itemIndex]?.json ?? {});
-		return { ...columns, fields: withTypes(reader, columns.fields) };
+		const columns = mapColumns(item.json);
+		return { ...columns, fields: withTypes(item, columns.fields) };
 	}
 	const filled = omitBy(
 		isJsonObject(value) ? value : {},
 		(column, name) => column === '' || isNil(column) || !Object.hasOwn(document.shape, name),
 	);
-	return { fields: withTypes(reader, filled), unused: [] };
+	return { fields: withTypes(item, filled), unused: [] };
 }
 
 /** The values as their fields take them. */
-function withTypes(reader: ItemReader, filled: IDataObject): IDataObject {
+function withTypes(item: Item, filled: IDataObject): IDataObject {
 	for (const name of Object.keys(filled))
 		filled[name] = columnValue(name, filled[name]) as IDataObject[string];
 	for (const name of JSON_FIELDS) {
 		const column = filled[name];
 		if (typeof column === 'string')
-			filled[name] = readJson(reader, documentFieldName(name), column) as IDataObject[string];
+			filled[name] = item.parsed(documentFieldName(name), column) as IDataObject[string];
 	}
 	return filled;
 }
@@ -124,29 +120,27 @@ function columnValue(name: string, column: unknown): unknown {
 }
 
 /** Whether Text says itself what the text is, be it nothing. */
-function saysText({ context }: ItemReader): boolean {
+function saysText({ context }: Item): boolean {
 	const { text } = context.getNode().parameters;
 	return typeof text === 'string' && text !== '';
 }
 
 function textParts(
-	reader: ItemReader,
+	item: Item,
 	whole: string,
 ): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {
-	const { context, itemIndex } = reader;
-	const options: unknown = context.getNodeParameter('textOptions', itemIndex, {});
+	const options = item.parameter('textOptions', {});
 	const given = isJsonObject(options) ? options : {};
 	const storeAs = given.storeAs === 'chunks' ? 'chunks' : 'pages';
 	if (whole === '') return { storeAs, parts: [] };
-	const parts =
-		given.chunkSize === undefined ? [whole] : cutText(whole, readCutOptions(reader, given));
+	const parts = given.chunkSize === undefined ? [whole] : cutText(whole, cutOptionsOf(item, given));
 	return { storeAs, parts: parts.map((pageContent) => ({ pageContent })) };
 }
 
 const DEFAULT_DELIMITER = '\\n\\n \\n .';
 
-function readCutOptions(reader: ItemReader, given: IDataObject): CutOptions {
-	const chunkSize = readOption(reader, textOptions, 'chunkSize', z.number().int().min(1));
+function cutOptionsOf(item: Item, given: IDataObject): CutOptions {
+	const chunkSize = item.number('textOptions.chunkSize', z.number().int().min(1));
 	const smaller = z
 		.number()
 		.int()
@@ -155,9 +149,7 @@ function readCutOptions(reader: ItemReader, given: IDataObject): CutOptions {
 	return {
 		chunkSize,
 		chunkOverlap:
-			given.chunkOverlap === undefined
-				? 0
-				: readOption(reader, textOptions, 'chunkOverlap', smaller),
-		delimiter: readText(reader, 'textOptions.delimiter', 'Delimiter', DEFAULT_DELIMITER),
+			given.chunkOverlap === undefined ? 0 : item.number('textOptions.chunkOverlap', smaller),
+		delimiter: item.text('textOptions.delimiter', DEFAULT_DELIMITER),
 	};
 }

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isUuid } from '../../ingest/identity';
-import { document } from '../../payloads/document';
-import { isJsonObject } from '../../transport/answer';
+import { isUuid } from '../../../ingest/identity';
+import { document } from '../../../payloads/document';
+import { isJsonObject } from '../../../transport/answer';
 
 /** A field of a document, or its text, which becomes pages or chunks. */
 type Target = keyof typeof document.shape | 'text';

@@ -6,7 +6,7 @@ import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
  * resolves a parameter anew for each item, also one without an expression; a mapper with all fields
  * makes both dear. Here the node is copied once, and what is the same for all items is resolved once.
  */
-export function steadyContext(context: IExecuteFunctions): IExecuteFunctions {
+export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 	const node = context.getNode();
 	const fixed = new Map<string, boolean>();
 	const values = new Map<string, unknown>();

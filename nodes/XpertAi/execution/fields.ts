@@ -1,78 +1,4 @@
-import type { INodeProperties, INodePropertyMode, INodePropertyOptions } from 'n8n-workflow';
-
-/** Names the editor shows for parameters that several operations share. */
-export const DISPLAY_NAMES = {
-	knowledgebaseId: 'Knowledgebase',
-	threadId: 'Thread',
-	assistantId: 'Assistant',
-	fileId: 'File',
-	documentIds: 'Document IDs',
-	jsonBody: 'JSON Body',
-	timeout: 'Timeout (Seconds)',
-} as const;
-
-type IdName = 'knowledgebaseId' | 'threadId' | 'assistantId' | 'fileId';
-
-/** What an ID looks like. */
-export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
-
-/** List searches of the records that a contract endpoint can list. */
-const LIST_METHODS: Partial<Record<IdName, string>> = {
-	assistantId: 'searchAssistants',
-	threadId: 'searchThreads',
-};
-
-/** What to enter where a record has several ids. */
-const ID_HINTS: Partial<Record<IdName, string>> = {
-	fileId: 'Enter the storageFileId that File Context: Create gave',
-};
-
-/** The field that chooses one record: from a list where the API has one, and by its id. */
-export function idField(name: IdName, description: string, required = true): INodeProperties {
-	const searchListMethod = LIST_METHODS[name];
-	return {
-		displayName: DISPLAY_NAMES[name],
-		name,
-		type: 'resourceLocator',
-		default: { mode: searchListMethod ? 'list' : 'id', value: '' },
-		required,
-		description,
-		modes: [
-			...(searchListMethod ? listModes(searchListMethod) : []),
-			...idModes(ID_HINTS[name] ?? 'Enter the ID, or paste the URL of its page'),
-		],
-	};
-}
-
-/** The linter takes a mode for a parameter, which needs a default, unless it stands under `modes`. */
-function idModes(hint: string): INodePropertyMode[] {
-	const { modes } = {
-		modes: [
-			{
-				displayName: 'By ID',
-				name: 'id',
-				type: 'string' as const,
-				placeholder: ID_PLACEHOLDER,
-				hint,
-			},
-		],
-	};
-	return modes;
-}
-
-function listModes(searchListMethod: string): INodePropertyMode[] {
-	const { modes } = {
-		modes: [
-			{
-				displayName: 'From List',
-				name: 'list',
-				type: 'list' as const,
-				typeOptions: { searchListMethod, searchable: true },
-			},
-		],
-	};
-	return modes;
-}
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 /** The choice between typed fields and a body of one's own. */
 export const bodyMode: INodeProperties = {
@@ -102,10 +28,26 @@ export const emptyOrJson: INodeProperties = {
 	description: 'Whether to send an empty body or one of your own as JSON',
 };
 
+/** The choice where the body is a file. */
+export const uploadMode: INodeProperties = {
+	...bodyMode,
+	displayName: 'Send',
+	options: [
+		{
+			name: 'File From Binary Field',
+			value: 'fields',
+			description: 'Upload a file of the item (multipart)',
+		},
+		...(bodyMode.options ?? []).slice(1),
+	],
+	description:
+		'Whether to upload a file of the item or to send a JSON body, for servers that take one',
+};
+
 /** The body as JSON text or an expression. */
 export function jsonBodyField(example: string): INodeProperties {
 	return {
-		displayName: DISPLAY_NAMES.jsonBody,
+		displayName: 'JSON Body',
 		name: 'jsonBody',
 		type: 'json',
 		typeOptions: { rows: 8 },
@@ -150,7 +92,7 @@ export const DEFAULT_TIMEOUT_SECONDS = 120;
 /** How long to wait for the server; n8n's own limit of 300 seconds never applies. */
 export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodeProperties {
 	return {
-		displayName: DISPLAY_NAMES.timeout,
+		displayName: 'Timeout (Seconds)',
 		name: 'timeout',
 		type: 'number',
 		typeOptions: { minValue: 1 },

@@ -1,16 +1,16 @@
-import { processDocuments, processingWord } from '../../ingest/processing';
-import type { ProcessingResult } from '../../ingest/processing';
-import type { Fingerprints } from '../../ingest/fingerprints';
-import { counted } from '../../ingest/summary';
-import type { Clock } from '../../transport/clock';
-import { failureMessage } from '../../transport/failure';
-import type { Failure } from '../../transport/failure';
-import type { OperationContext } from '../operation';
-import { processedItem, processingFlaw } from './outputs';
-import { processingRoutes } from './processingRoutes';
+import type { Execution } from '../../../execution/operation';
+import { processDocuments, processingWord } from '../../../ingest/processing';
+import type { ProcessingResult } from '../../../ingest/processing';
+import type { Fingerprints } from '../../../ingest/fingerprints';
+import { counted } from '../../../ingest/summary';
+import type { Clock } from '../../../transport/clock';
+import { failureMessage } from '../../../transport/failure';
+import type { Failure } from '../../../transport/failure';
+import { processingRoutes } from './routes';
 import type { SubmitSettings } from './settings';
-import type { StoredState } from './storedState';
-import type { SubmitReport } from './submitReport';
+import type { StoredState } from './memory';
+import { processedItem, processingFlaw } from './report';
+import type { SubmitReport } from './report';
 
 /**
  * Starts the processing of the documents stored in this run, follows those that an earlier run has started,
@@ -21,7 +21,7 @@ import type { SubmitReport } from './submitReport';
  * @returns notes for the user about what could not be done
  */
 export async function processStored(
-	operation: OperationContext,
+	execution: Execution,
 	settings: SubmitSettings,
 	report: SubmitReport,
 	clock: Clock,
@@ -34,7 +34,7 @@ export async function processStored(
 		const idsOf = (running: boolean) =>
 			stored.filter((one) => running === (one.running === true)).map(({ id }) => id);
 		const ids = [...new Set(idsOf(false))];
-		const routes = processingRoutes(operation, settings, knowledgebaseId, clock);
+		const routes = processingRoutes(execution, settings, knowledgebaseId, clock);
 		const { waitMs } = settings;
 		const result = await processDocuments({ ids, running: idsOf(true), waitMs }, routes);
 		const { statuses, failure, timedOut } = result;
@@ -47,11 +47,10 @@ export async function processStored(
 			);
 		if (timedOut) unfinished += countRunning(result);
 		remember(await state?.of(knowledgebaseId), new Set(stored.map(({ id }) => id)), result);
-		for (const { id, position } of stored) {
-			const item = report.items[position];
+		for (const { id, item, position } of stored) {
+			const output = report.items[position];
 			const flaw = flawOf(id, result);
-			if (item)
-				report.items[position] = processedItem(operation.context, item, statuses.get(id), flaw);
+			if (output) report.items[position] = processedItem(item, output, statuses.get(id), flaw);
 			if (flaw !== undefined) report.addUnprocessed(id, flaw);
 		}
 	}

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import type { ZodNumber } from 'zod';
 
-import { readSimplify } from '../../execution/answers';
-import { readOption, readSwitchOption } from '../../execution/readOptions';
-import { timeoutSeconds } from '../../execution/runDeclared';
-import type { ItemReader } from '../../execution/readFields';
-import type { BatchLimits } from '../../ingest/batches';
-import type { RetryLimits } from '../../transport/retryPolicy';
-import { submitOptions } from './submitOptions';
+import { timeoutSeconds } from '../../../execution/declared';
+import type { Item } from '../../../execution/item';
+import type { BatchLimits } from '../../../ingest/batches';
+import type { RetryLimits } from '../../../transport/retryPolicy';
 
 const MINUTE_MS = 60_000;
 const MEGABYTE = 1024 * 1024;
@@ -35,11 +32,9 @@ export interface SubmitSettings {
  *
  * @throws NodeOperationError naming the option and what it must be
  */
-export function readSettings(reader: ItemReader): SubmitSettings {
-	const { context, itemIndex } = reader;
-	const number = (name: string, schema: ZodNumber) =>
-		readOption(reader, submitOptions, name, schema);
-	const on = (name: string) => readSwitchOption(reader, submitOptions, name);
+export function readSettings(item: Item): SubmitSettings {
+	const number = (name: string, schema: ZodNumber) => item.number(`options.${name}`, schema);
+	const on = (name: string) => item.switch(`options.${name}`);
 	return {
 		batchLimits: {
 			maxCount: number('batchSize', wholeFrom1),
@@ -55,8 +50,8 @@ export function readSettings(reader: ItemReader): SubmitSettings {
 		waitMs: on('waitUntilProcessed')
 			? number('waitMinutes', z.number().min(0)) * MINUTE_MS
 			: undefined,
-		summaryOnly: context.getNodeParameter('output', itemIndex, 'documents') === 'summary',
-		simplify: readSimplify(reader),
+		summaryOnly: item.parameter('output', 'documents') === 'summary',
+		simplify: item.switch('simplify'),
 	};
 }
 

@@ -1,7 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { Fingerprints } from '../../ingest/fingerprints';
-import type { OperationContext } from '../operation';
+import { Fingerprints } from '../../../ingest/fingerprints';
 
 /**
  * What earlier runs of the node have stored, by knowledgebase. Kept in the workflow's static data, which
@@ -13,7 +12,7 @@ export class StoredState {
 
 	/** @param fresh forget what was stored before */
 	constructor(
-		private readonly context: OperationContext['context'],
+		private readonly context: IExecuteFunctions,
 		private readonly fresh: boolean,
 	) {}
 

@@ -1,13 +1,13 @@
-import type { ProcessingRoutes } from '../../ingest/processing';
-import type { Clock } from '../../transport/clock';
-import { buildPath } from '../../transport/request';
-import { sendWithRetries } from '../../transport/sendWithRetries';
-import type { OperationContext } from '../operation';
+import type { ProcessingRoutes } from '../../../ingest/processing';
+import type { Clock } from '../../../transport/clock';
+import { buildPath } from '../../../transport/request';
+import { sendWithRetries } from '../../../transport/sendWithRetries';
+import type { Execution } from '../../../execution/operation';
 import type { SubmitSettings } from './settings';
 
 /** Xpert's two routes to process the documents of a knowledgebase; starting twice and asking twice does no harm. */
 export function processingRoutes(
-	{ context, send }: OperationContext,
+	{ context, send }: Execution,
 	{ retryLimits: limits, timeoutMs }: SubmitSettings,
 	knowledgebaseId: string,
 	clock: Clock,

@@ -1,7 +1,7 @@
-import { quoted } from '../../execution/badInput';
-import { isUuid } from '../../ingest/identity';
-import type { DocumentOutcome } from '../../ingest/submit';
-import type { Failure } from '../../transport/failure';
+import { quoted } from '../../../execution/badInput';
+import { isUuid } from '../../../ingest/identity';
+import type { DocumentOutcome } from '../../../ingest/submit';
+import type { Failure } from '../../../transport/failure';
 
 /**
  * The same outcome with a reason in words where the server's own says nothing (service behaviour, E3):

@@ -1,10 +1,13 @@
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { binaryFieldName } from '../shared/binaryField';
-import { bodyMode, idField, jsonBodyField, simplify } from '../shared/fields';
-import { chunksField, pagesField } from './pages';
-import { submitOptions } from './submitOptions';
+import { binaryFieldName } from '../../../execution/binary';
+import { bodyMode, jsonBodyField, simplify } from '../../../execution/fields';
+import type { Field } from '../../../execution/operation';
+import { getDocumentFields } from '../../../pickers/documentFields';
+import { knowledgebaseLocator } from '../../shared/locators';
+import { chunksField, pagesField } from './parts';
+import { submitOptions } from './options';
 
 const sourceMode: INodeProperties = {
 	...bodyMode,
@@ -22,9 +25,10 @@ const sourceMode: INodeProperties = {
 	description: 'Where the documents come from',
 };
 
-const documentFields: INodeProperties = {
+const documentFields: Field = {
 	displayName: 'Document Fields',
 	name: 'documentFields',
+	methods: { resourceMapping: { getDocumentFields } },
 	type: 'resourceMapper',
 	noDataExpression: true,
 	default: { mappingMode: 'defineBelow', value: null },
@@ -176,7 +180,7 @@ const output: INodeProperties = {
 	description: 'What the node gives to the next one',
 };
 
-const only = (mode: 'fields' | 'json' | 'file', fields: INodeProperties[]) =>
+const only = (mode: 'fields' | 'json' | 'file', fields: Field[]): Field[] =>
 	updateDisplayOptions({ show: { bodyMode: [mode] } }, fields);
 
 const whenDerived = (field: INodeProperties): INodeProperties => ({
@@ -188,8 +192,8 @@ const exampleDocuments =
 	'[\n  {\n    "name": "manual.md",\n    "pages": [{ "pageContent": "…" }]\n  }\n]';
 
 /** Every parameter of Document: Submit. */
-export const submitProperties: INodeProperties[] = [
-	idField('knowledgebaseId', 'The knowledgebase that receives the documents'),
+export const submitFields: Field[] = [
+	knowledgebaseLocator('The knowledgebase that receives the documents'),
 	sourceMode,
 	...only('fields', [documentFields, textField, textOptions, pagesField, chunksField]),
 	...only('json', [jsonBodyField(exampleDocuments)]),

@@ -1,27 +1,18 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	NodeOperationError,
+} from 'n8n-workflow';
+import isEmpty from 'lodash/isEmpty';
+import pick from 'lodash/pick';
+
+import type { Item } from './item';
+import type { Simplification } from './operation';
 
 /** What a failed item is reported with. */
 export type ItemError = NodeApiError | NodeOperationError;
-
-/** Output items of one input item. */
-export function pairedItems(results: IDataObject[], itemIndex: number): INodeExecutionData[] {
-	return results.map((json) => ({ json, pairedItem: { item: itemIndex } }));
-}
-
-/** The error of an item as n8n shows it; anything unforeseen becomes a NodeOperationError. */
-export function asNodeError(
-	context: IExecuteFunctions,
-	error: unknown,
-	itemIndex: number,
-): ItemError {
-	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
-		error.context.itemIndex ??= itemIndex;
-		return error;
-	}
-	const cause = error instanceof Error ? error : new Error(String(error));
-	return new NodeOperationError(context.getNode(), cause, { itemIndex });
-}
 
 /**
  * The item that stands for a failed one. n8n moves it to the error output, where On Error says so, and
@@ -29,7 +20,7 @@ export function asNodeError(
  *
  * @param facts what else is known of it
  */
-export function errorItem(
+export function failedItem(
 	error: ItemError,
 	itemIndex: number,
 	facts: IDataObject = {},
@@ -62,17 +53,17 @@ function knownAsFailed(item: INodeExecutionData, error: ItemError): INodeExecuti
  * @throws the item's NodeApiError or NodeOperationError when On Error is "Stop Workflow"
  */
 export async function forEachItem(
-	context: IExecuteFunctions,
-	work: (itemIndex: number) => Promise<INodeExecutionData[]>,
+	items: Item[],
+	work: (item: Item) => Promise<IDataObject[]>,
 ): Promise<INodeExecutionData[]> {
 	const output: INodeExecutionData[] = [];
-	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
+	for (const item of items) {
 		try {
-			for (const item of await work(itemIndex)) output.push(item);
+			for (const json of await work(item)) output.push(item.output(json));
 		} catch (caught) {
-			const error = asNodeError(context, caught, itemIndex);
-			if (!mayContinue(context)) throw error;
-			output.push(errorItem(error, itemIndex));
+			const error = item.asError(caught);
+			if (!mayContinue(item.context)) throw error;
+			output.push(item.failed(error));
 		}
 	}
 	return output;
@@ -81,4 +72,27 @@ export async function forEachItem(
 /** Whether a failed item may be passed over: On Error says so, and nobody has stopped the execution. */
 export function mayContinue(context: IExecuteFunctions): boolean {
 	return context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;
+}
+
+/** What Simplify makes of each result; a result with none of the keys stays as it is. */
+export function simplified(simplification: Simplification, results: IDataObject[]): IDataObject[] {
+	if (typeof simplification === 'function') return results.map(simplification);
+	return results.map((json) => {
+		const kept = pick(json, simplification);
+		return Object.keys(kept).length > 0 ? kept : json;
+	});
+}
+
+/**
+ * Tells the user of items without any field. The request was done, so it must not fail and be made
+ * again; but a step that needs its ID will find none.
+ */
+export function hintAtEmptyItems(context: IExecuteFunctions, output: INodeExecutionData[]): void {
+	const empty = output.filter(({ json }) => isEmpty(json)).length;
+	if (empty === 0) return;
+	const items = empty === 1 ? 'One item is' : `${empty} items are`;
+	context.addExecutionHints({
+		message: `${items} empty: the server confirmed the request but sent no data back.`,
+		location: 'outputPane',
+	});
 }

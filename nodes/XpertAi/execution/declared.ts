@@ -1,0 +1,184 @@
+import chunk from 'lodash/chunk';
+import type { INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { anyJson } from '../payloads/common';
+import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
+import { multipartForm } from '../transport/multipart';
+import { buildPath } from '../transport/request';
+import type { ApiRequest, Send } from '../transport/request';
+import { answerFor } from './answers';
+import type { Naming } from './badInput';
+import { uploadFile } from './binary';
+import { fieldCollection } from './fields';
+import { idsInBody } from './hints';
+import type { NamedId, StatusHints } from './hints';
+import type { Item } from './item';
+import { isFileBody } from './operation';
+import type { DeclaredOperation, Execution, FileBody, JsonBody, Paging } from './operation';
+import { forEachItem, simplified } from './outputs';
+import { collectPages } from './paging';
+
+/** Runs an operation that is one request an item (or, for lists, one a page). */
+export async function runDeclared(
+	operation: DeclaredOperation,
+	{ send, items }: Execution,
+): Promise<INodeExecutionData[]> {
+	const { simplify, shape = answerItems } = operation;
+	return await forEachItem(items, async (item) => {
+		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
+		const answers = await answersFor(item, send, operation);
+		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
+		return simplification ? simplified(simplification, results) : results;
+	});
+}
+
+/** An answer and what it was asked for: the body, or the ids where the path lists some. */
+interface Answered {
+	answer: unknown;
+	asked: unknown;
+}
+
+/** The answers of an item's requests; the pages of a list are one answer. */
+async function answersFor(
+	item: Item,
+	send: Send,
+	operation: DeclaredOperation,
+): Promise<Answered[]> {
+	const { method, paging, repeatable } = operation;
+	const paths = pathsOf(item, operation);
+	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
+	const checkAnswer = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
+	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
+	const answers: Answered[] = [];
+	for (const { path, ids, listed } of paths) {
+		for (const part of parts) {
+			const request = async (sent: unknown) => {
+				const inBody = idsInBody(sent, places, naming);
+				const meaning = { statusHints, ids: [...ids, ...inBody], body: { value: sent, naming } };
+				const options = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
+				const circumstances = { itemIndex: item.index, repeatable, meaning };
+				return await answerFor(item.context, send, options, circumstances);
+			};
+			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
+			answers.push({ answer, asked: listed ?? part });
+		}
+	}
+	return answers;
+}
+
+/** The body of an item, read and checked. */
+interface ReadBody {
+	/** The bodies it is sent as, one after another. */
+	parts: unknown[];
+	naming: Naming;
+	toSend: (part: unknown) => ApiRequest['body'];
+	/** Places that hold ids of records. */
+	ids: string[];
+	statusHints?: StatusHints;
+}
+
+async function bodyOf(item: Item, { body, statusHints }: DeclaredOperation): Promise<ReadBody> {
+	if (!body)
+		return { parts: [undefined], naming: {}, toSend: () => undefined, ids: [], statusHints };
+	if (isFileBody(body)) return await fileBodyOf(item, body, statusHints);
+	const value = jsonBodyOf(item, body);
+	const naming = item.isJsonBody ? {} : { fields: body.fields, sources: body.sources };
+	return {
+		parts: body.split?.(value) ?? [value],
+		naming,
+		toSend: (part) => item.jsonText(part, naming),
+		ids: body.ids ?? [],
+		statusHints,
+	};
+}
+
+/**
+ * The JSON body of an item, from its fields or from its JSON.
+ *
+ * @throws NodeOperationError naming the parameter, the item and what is expected
+ */
+export function jsonBodyOf(item: Item, body: JsonBody): unknown {
+	const { fields, sources, schema, notShown, compose = (values) => values } = body;
+	if (item.isJsonBody) return item.jsonBody(notShown ? anyJson : schema);
+	return item.check(schema, compose(item.values(fields)), { fields, sources });
+}
+
+const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Send" to File From Binary Field.';
+
+/** A file of the item with its text parts as a form; or the JSON body, as the contract has it. */
+async function fileBodyOf(
+	item: Item,
+	{ parts, schema }: FileBody,
+	statusHints?: StatusHints,
+): Promise<ReadBody> {
+	if (item.isJsonBody) {
+		const value = item.jsonBody(anyJson);
+		const toSend = (part: unknown) => item.jsonText(part, {});
+		return { parts: [value], naming: {}, toSend, ids: [], statusHints: { 500: FILE_WANTED } };
+	}
+	const fields = [fieldCollection('additionalFields', parts)];
+	const texts = z.record(z.unknown()).parse(item.check(schema, item.values(fields), { fields }));
+	// The parts are sent as JSON text each; one that has none is named here.
+	item.jsonText(texts, { fields });
+	const form = multipartForm(await uploadFile(item, item.binary()), texts);
+	return { parts: [texts], naming: { fields }, toSend: () => form, ids: [], statusHints };
+}
+
+/** What a timer of Node.js can wait, in seconds. */
+const LONGEST_TIMEOUT_SECONDS = 2_147_483;
+
+/** A time limit in seconds that the HTTP client can keep. */
+export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEOUT_SECONDS);
+
+/** Ids in one address: servers take addresses of a few kilobytes only. */
+const IDS_PER_REQUEST = 50;
+
+/** The one id that callers may choose: a thread's may be any text (E13). */
+const CHOSEN_ID = 'threadId';
+
+/** A path and the ids in it. */
+interface ReadPath {
+	path: string;
+	ids: NamedId[];
+	/** The ids of the list in it, if there is one. */
+	listed?: string[];
+}
+
+/** The path of the request, or of several where it lists more ids than an address can hold. */
+function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] {
+	let paths: Array<Omit<ReadPath, 'path'> & { values: Record<string, string> }> = [
+		{ values: {}, ids: [] },
+	];
+	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
+		const groups = list ? chunk(item.ids(name), IDS_PER_REQUEST) : [[item.id(name)]];
+		const subject = `"${item.labelOf(name)}"`;
+		paths = paths.flatMap(({ values, ids, listed }) =>
+			groups.map((group) => ({
+				values: { ...values, [name]: group.join(',') },
+				ids: [...ids, ...group.map((id) => ({ subject, id, isAnyText: name === CHOSEN_ID }))],
+				listed: list ? group : listed,
+			})),
+		);
+	}
+	return paths.map(({ values, ...rest }) => ({ path: buildPath(template, values), ...rest }));
+}
+
+/** Page by page from fields; a JSON body is sent once, as it is. */
+async function listOf(
+	item: Item,
+	{ resultsKey }: Paging,
+	body: unknown,
+	request: (body: unknown) => Promise<unknown>,
+): Promise<unknown[]> {
+	const results = (answer: unknown) => listIn(answer, resultsKey) as unknown[];
+	if (item.isJsonBody) return results(await request(body));
+	const wanted = item.switch('returnAll')
+		? Infinity
+		: item.number('limit', z.number().int().min(1));
+	const filters = isJsonObject(body) ? body : {};
+	return await collectPages(
+		async (page) => results(await request({ ...filters, ...page })),
+		wanted,
+	);
+}

@@ -1,0 +1,225 @@
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
+import type { ZodNumber, ZodTypeAny } from 'zod';
+
+import { idList } from '../payloads/common';
+import { toNodeApiError } from '../transport/failure';
+import type { Failure } from '../transport/failure';
+import { checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
+import type { Flaw, Naming } from './badInput';
+import { hintFor } from './hints';
+import type { RequestMeaning } from './hints';
+import { chosenId, isEncodable } from './ids';
+import type { Field, FieldValues } from './operation';
+import { failedItem } from './outputs';
+import type { ItemError } from './outputs';
+import { fieldValues, fromText, isoText, parsedJson, splitIds } from './values';
+
+/** A binary field of an item, by its name. */
+export interface BinaryField {
+	property: string;
+	binary: IBinaryData;
+}
+
+/**
+ * An input item and the parameters that the operation has for it: reads them by their types, says what is
+ * wrong with them in the names of the operation's own fields, makes the item's errors and pairs its
+ * output. All that reads throws NodeOperationError naming the parameter, the item and what is expected.
+ */
+export class Item {
+	/**
+	 * @param fields the parameters of the operation; their display names and defaults are used
+	 */
+	constructor(
+		readonly context: IExecuteFunctions,
+		readonly index: number,
+		private readonly fields: Field[] = [],
+	) {}
+
+	/** The columns of the item. */
+	get json(): IDataObject {
+		return this.context.getInputData()[this.index]?.json ?? {};
+	}
+
+	/** Whether its body is given as JSON. */
+	get isJsonBody(): boolean {
+		return this.parameter('bodyMode', 'fields') === 'json';
+	}
+
+	/** A parameter as n8n gives it. */
+	parameter(name: string, otherwise?: string | object): unknown {
+		return this.context.getNodeParameter(name, this.index, otherwise) as unknown;
+	}
+
+	/** A text; numbers, switches and dates that an expression gave become what they say. */
+	text(name: string, otherwise = ''): string {
+		const text = isoText(this.parameter(name, otherwise) ?? otherwise);
+		return typeof text === 'object'
+			? this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'must be text', value: text })
+			: String(text);
+	}
+
+	/** The id of a record, given as text or through a resource locator, without surrounding blanks. */
+	id(name: string): string {
+		const raw: unknown = this.context.getNodeParameter(name, this.index, '', {
+			extractValue: true,
+		});
+		const id = chosenId(raw);
+		const subject = `"${this.labelOf(name)}"`;
+		if (id === undefined || id === null || id === '')
+			return this.refuse({ subject, demand: 'must not be empty' });
+		if (typeof id !== 'string') return this.refuse({ subject, demand: 'must be text', value: id });
+		if (id === '.' || id === '..' || !isEncodable(id))
+			return this.refuse({ subject, demand: 'must be an ID', value: id });
+		return id;
+	}
+
+	/** Several ids, given as text with commas or, by an expression, as a list; at least one. */
+	ids(name: string): string[] {
+		const raw = this.parameter(name, '');
+		const parameter = this.labelOf(name);
+		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw) : raw, { parameter });
+		const value = ids.find((id) => !isEncodable(id));
+		return value === undefined
+			? ids
+			: this.refuse({ subject: `"${parameter}"`, demand: 'must be IDs', value });
+	}
+
+	/** A number; the default is the field's own. */
+	number(name: string, schema: ZodNumber): number {
+		const raw = this.context.getNodeParameter(name, this.index, Number(this.defaultOf(name)));
+		return this.check(schema.finite(), fromText('number', raw), { parameter: this.labelOf(name) });
+	}
+
+	/**
+	 * A switch. Text that an expression gave becomes what it says; an expression that gives nothing leaves
+	 * it as it is by default.
+	 */
+	switch(name: string): boolean {
+		const initial = this.defaultOf(name) === true;
+		const raw: unknown = this.context.getNodeParameter(name, this.index, initial);
+		const value = fromText('boolean', raw ?? initial);
+		return this.check(z.boolean(), value, { parameter: this.labelOf(name) });
+	}
+
+	/** One of a few values; the default is the field's own. */
+	choice<Schema extends ZodTypeAny>(name: string, schema: Schema): z.output<Schema> {
+		const raw = this.parameter(name, String(this.defaultOf(name)));
+		return this.check(schema, raw, { parameter: this.labelOf(name) });
+	}
+
+	/** The values of some of the operation's fields, by name (see `fieldValues`). */
+	values(fields: Field[]): FieldValues {
+		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
+		return fieldValues(this.refuse, fields, Object.fromEntries(raw));
+	}
+
+	/** A value that may be JSON text, as the value it says. */
+	parsed(displayName: string, raw: unknown): unknown {
+		return parsedJson(this.refuse, displayName, raw);
+	}
+
+	/** The JSON it gives as its body, as text or from an expression. */
+	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
+		const parameter = this.labelOf('jsonBody');
+		const json = this.parsed(parameter, this.parameter('jsonBody'));
+		if (json === undefined)
+			return this.refuse({ subject: `"${parameter}"`, demand: 'must not be empty' });
+		return this.check(schema, json, { parameter });
+	}
+
+	/** The binary field that a parameter names. */
+	binary(name = 'binaryPropertyName'): BinaryField {
+		const property = this.text(name, 'data').trim();
+		const fields = this.context.getInputData()[this.index]?.binary ?? {};
+		const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
+		if (binary) return { property, binary };
+		const found = Object.keys(fields);
+		const offer = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
+		const demand = `names ${quoted(property)}, but the item ${offer}`;
+		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand });
+	}
+
+	/** A value that meets its schema. */
+	check<Schema extends ZodTypeAny>(
+		schema: Schema,
+		value: unknown,
+		naming: Naming,
+	): z.output<Schema> {
+		const result = checked(schema, value, naming);
+		return 'flaw' in result ? this.refuse(result.flaw) : result.value;
+	}
+
+	/** The JSON text of a value that is sent. */
+	jsonText(value: unknown, naming: Naming): string {
+		const result = jsonOf(value, naming);
+		return 'flaw' in result ? this.refuse(result.flaw) : result.text;
+	}
+
+	/** Ends the reading of the item: a value of its parameters cannot be sent. */
+	readonly refuse = (flaw: Flaw): never => {
+		throw this.refusal(flaw);
+	};
+
+	/** The error of a value that cannot be sent. */
+	refusal(flaw: Flaw): NodeOperationError {
+		const description =
+			'Nothing was sent for this item. Correct the value, or the expression or column it comes from.';
+		return this.operationError(flawMessage(flaw, this.index), description);
+	}
+
+	/** An error of ours for the item. */
+	operationError(message: string, description?: string): NodeOperationError {
+		const options = { itemIndex: this.index, description };
+		const error = new NodeOperationError(this.context.getNode(), message, options);
+		// n8n swaps messages that happen to hold a network code, such as a user's text.
+		error.message = message;
+		return error;
+	}
+
+	/** The error of a request that was made for the item. */
+	apiError(failure: Failure, meaning: RequestMeaning = {}): NodeApiError {
+		const hint = hintFor(failure, meaning);
+		return toNodeApiError(failure, { node: this.context.getNode(), itemIndex: this.index, hint });
+	}
+
+	/** What was thrown for the item, as n8n shows it; anything unforeseen becomes a NodeOperationError. */
+	asError(caught: unknown): ItemError {
+		if (caught instanceof NodeApiError || caught instanceof NodeOperationError) {
+			caught.context.itemIndex ??= this.index;
+			return caught;
+		}
+		const cause = caught instanceof Error ? caught : new Error(String(caught));
+		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
+	}
+
+	/** Output of the item. */
+	output(json: IDataObject): INodeExecutionData {
+		return { json, pairedItem: { item: this.index } };
+	}
+
+	/**
+	 * The output that stands for it when it failed.
+	 *
+	 * @param facts what else is known of it
+	 */
+	failed(error: ItemError, facts?: IDataObject): INodeExecutionData {
+		return failedItem(error, this.index, facts);
+	}
+
+	/** The name of a parameter as the user sees it; an option is written `options.timeout`. */
+	labelOf(name: string): string {
+		return this.fieldOf(name)?.displayName ?? name;
+	}
+
+	private defaultOf(name: string): unknown {
+		return this.fieldOf(name)?.default;
+	}
+
+	private fieldOf(name: string): Field | undefined {
+		const [outer = '', inner] = name.split('.');
+		const found = fieldNamed(outer, this.fields);
+		return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
+	}
+}

@@ -1,0 +1,130 @@
+import omitBy from 'lodash/omitBy';
+import { jsonParse, validateFieldType } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { isJsonObject } from '../transport/answer';
+import { checked } from './badInput';
+import type { Flaw } from './badInput';
+import { isContainer } from './fields';
+import { chosenId } from './ids';
+import type { FieldValues } from './operation';
+
+/** Ends the reading of an item because of a value. */
+export type Refuse = (flaw: Flaw) => never;
+
+/**
+ * Makes plain values, by name, of what n8n gives for fields of the editor. Collections that only group
+ * fields are laid flat, other groups become objects (or lists of objects), JSON fields are parsed, and
+ * numbers and switches that an expression gave as text become what they say. Fields left empty are left out.
+ *
+ * @param raw what n8n gives for each field, by its name
+ */
+export function fieldValues(
+	refuse: Refuse,
+	fields: INodeProperties[],
+	raw: Record<string, unknown>,
+): FieldValues {
+	return omitBy(readGroup(refuse, fields, raw), isEmptyText);
+}
+
+function isEmptyText(value: unknown): boolean {
+	return value === '';
+}
+
+/** The ids in a text with commas. */
+export function splitIds(text: string): string[] {
+	return text
+		.split(',')
+		.map((id) => id.trim())
+		.filter(Boolean);
+}
+
+/** Parses a JSON parameter, which may be text or, from an expression, a value already. */
+export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): unknown {
+	if (typeof raw !== 'string') return raw ?? undefined;
+	if (raw.trim() === '') return undefined;
+	try {
+		return jsonParse<unknown>(raw);
+	} catch (error) {
+		const why = error instanceof Error ? error.message : 'not JSON';
+		return refuse({ subject: `"${displayName}"`, demand: `must be JSON (${why})`, value: raw });
+	}
+}
+
+type Entry = NonNullable<INodeProperties['options']>[number];
+
+function readGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues {
+	const values: FieldValues = {};
+	if (!isJsonObject(raw)) return values;
+	for (const entry of entries) {
+		if (!('type' in entry) || !Object.hasOwn(raw, entry.name)) continue;
+		const value = readValue(refuse, entry, raw[entry.name]);
+		if (isContainer(entry)) Object.assign(values, value);
+		else if (value !== undefined) values[entry.name] = value;
+	}
+	return values;
+}
+
+function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
+	if (raw === undefined || raw === null) return raw ?? undefined;
+	switch (field.type) {
+		case 'json':
+			return parsedJson(refuse, field.displayName, raw);
+		case 'number':
+		case 'boolean':
+			return typedValue(field.type, raw);
+		case 'string':
+			return field.typeOptions?.multipleValues ? raw : typedValue('string', raw);
+		case 'dateTime':
+			return raw === '' ? undefined : isoText(raw);
+		case 'multiOptions': {
+			const list = checked(optionList, raw, { parameter: field.displayName });
+			return 'flaw' in list ? refuse(list.flaw) : list.value;
+		}
+		case 'resourceLocator':
+			return chosenId(raw) ?? undefined;
+		case 'collection':
+			return omitBy(readGroup(refuse, field.options ?? [], raw), isEmptyText);
+		case 'fixedCollection':
+			return readFixedCollection(refuse, field, raw);
+		default:
+			return raw;
+	}
+}
+
+/** A group without entries was not filled in; several groups of one field do not occur here. */
+function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
+	const group = (field.options ?? []).find(
+		(entry): entry is INodePropertyCollection => 'values' in entry,
+	);
+	const content = isJsonObject(raw) && group ? raw[group.name] : undefined;
+	if (!group || content === undefined) return undefined;
+	if (Array.isArray(content)) return content.map((entry) => readGroup(refuse, group.values, entry));
+	return readGroup(refuse, group.values, content);
+}
+
+/** A value as its field takes it: text that says a number or a switch, and the other way round. */
+export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+	return type === 'string' ? asText(isoText(raw)) : fromText(type, raw);
+}
+
+/** A number or a switch that an expression gave as text. */
+export function fromText(type: 'number' | 'boolean', raw: unknown): unknown {
+	if (typeof raw !== 'string' || raw.trim() === '') return raw;
+	const parsed = validateFieldType('value', raw, type);
+	return parsed.valid ? parsed.newValue : raw;
+}
+
+const optionList = z.array(z.string());
+
+function asText(raw: unknown): unknown {
+	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
+}
+
+/** A date as ISO 8601 text: an expression may give a Date or luxon's DateTime. Anything else stays. */
+export function isoText(raw: unknown): unknown {
+	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
+	if (isJsonObject(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
+	return raw;
+}

@@ -1,0 +1,82 @@
+import type { INodePropertyMode } from 'n8n-workflow';
+
+import type { Field } from '../../execution/operation';
+import { searchAssistants } from '../../pickers/assistants';
+import { searchThreads } from '../../pickers/threads';
+
+/** What an ID looks like. */
+export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
+
+const ENTER_ID = 'Enter the ID, or paste the URL of its page';
+
+/** Chooses a knowledgebase; the contract has no endpoint that lists them. */
+export function knowledgebaseLocator(description: string): Field {
+	return locator('knowledgebaseId', 'Knowledgebase', description, [byId(ENTER_ID)]);
+}
+
+/** Chooses a thread, from the list of conversations (E5) or by its id. */
+export function threadLocator(description: string): Field {
+	return {
+		...locator('threadId', 'Thread', description, [fromList('searchThreads'), byId(ENTER_ID)]),
+		methods: { listSearch: { searchThreads } },
+	};
+}
+
+/** Chooses an assistant, from the list (E7) or by its id. */
+export function assistantLocator(description: string, required = true): Field {
+	const modes = [fromList('searchAssistants'), byId(ENTER_ID)];
+	return {
+		...locator('assistantId', 'Assistant', description, modes),
+		required,
+		methods: { listSearch: { searchAssistants } },
+	};
+}
+
+/** Chooses the file of a file context, which has two ids. */
+export function fileLocator(description: string): Field {
+	const hint = 'Enter the storageFileId that File Context: Create gave';
+	return locator('fileId', 'File', description, [byId(hint)]);
+}
+
+function locator(
+	name: string,
+	displayName: string,
+	description: string,
+	modes: INodePropertyMode[],
+): Field {
+	return {
+		displayName,
+		name,
+		type: 'resourceLocator',
+		default: { mode: modes[0]?.name ?? 'id', value: '' },
+		required: true,
+		description,
+		modes,
+	};
+}
+
+/** The linter takes a mode for a parameter, which needs a default, unless it stands under `modes`. */
+function only({ modes: [mode] }: { modes: [INodePropertyMode] }): INodePropertyMode {
+	return mode;
+}
+
+function byId(hint: string): INodePropertyMode {
+	return only({
+		modes: [
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder: ID_PLACEHOLDER, hint },
+		],
+	});
+}
+
+function fromList(searchListMethod: string): INodePropertyMode {
+	return only({
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				typeOptions: { searchListMethod, searchable: true },
+			},
+		],
+	});
+}
