@@ -176,15 +176,14 @@ function displayNames(path: Place, fields: Level): string[] {
 	return found ? [found.displayName, ...displayNames(rest, levelBelow(found))] : [placeName(path)];
 }
 
-/** The field of this name; collections that only group others are looked into. */
+/** The field of this name; collections that only group others are looked into last. */
 export function fieldNamed(name: string, level: Level): INodeProperties | undefined {
-	for (const entry of level) {
-		if (!('type' in entry)) continue;
-		if (entry.name === name) return entry;
-		const inside = isContainer(entry) ? fieldNamed(name, entry.options ?? []) : undefined;
-		if (inside) return inside;
-	}
-	return undefined;
+	const fields = level.filter((entry): entry is INodeProperties => 'type' in entry);
+	const inside = fields.filter(isContainer).flatMap(({ options = [] }) => options);
+	return (
+		fields.find((field) => field.name === name) ??
+		(inside.length > 0 ? fieldNamed(name, inside) : undefined)
+	);
 }
 
 function levelBelow(field: INodeProperties): Level {
