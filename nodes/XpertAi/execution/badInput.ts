@@ -4,6 +4,7 @@ import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
+import { UUID_DEMAND } from '../payloads/common';
 import { isContainer } from './fields';
 import { placeOf } from './places';
 import type { Place } from './places';
@@ -137,7 +138,7 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 const STRING_DEMANDS: Record<string, string> = {
-	uuid: 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000',
+	uuid: UUID_DEMAND,
 	datetime: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
 };
 

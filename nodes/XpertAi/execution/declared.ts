@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { anyJson } from '../payloads/common';
 import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { multipartForm } from '../transport/multipart';
-import { buildPath } from '../transport/request';
+import { IDS_PER_ADDRESS, buildPath } from '../transport/request';
 import type { ApiRequest, Send } from '../transport/request';
 import { answerFor } from './answers';
 import type { Naming } from './badInput';
@@ -131,9 +131,6 @@ const LONGEST_TIMEOUT_SECONDS = 2_147_483;
 /** A time limit in seconds that the HTTP client can keep. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEOUT_SECONDS);
 
-/** Ids in one address: servers take addresses of a few kilobytes only. */
-const IDS_PER_REQUEST = 50;
-
 /** The one id that callers may choose: a thread's may be any text (E13). */
 const CHOSEN_ID = 'threadId';
 
@@ -151,7 +148,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] 
 		{ values: {}, ids: [] },
 	];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
-		const groups = list ? chunk(item.ids(name), IDS_PER_REQUEST) : [[item.id(name)]];
+		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.id(name)]];
 		const subject = `"${item.labelOf(name)}"`;
 		paths = paths.flatMap(({ values, ids, listed }) =>
 			groups.map((group) => ({

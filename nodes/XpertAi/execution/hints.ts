@@ -1,4 +1,4 @@
-import { isUuid } from '../ingest/identity';
+import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { quoted, subjectOf } from './badInput';

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../transport/answer';
 
-const PAGE_SIZE = 100;
+/** Results asked for at once. */
+export const PAGE_SIZE = 100;
 
 /** Fetches one page; throws when it cannot. */
 export type FetchPage = (page: { limit: number; offset: number }) => Promise<unknown[]>;

@@ -1,14 +1,9 @@
 import { createHash } from 'crypto';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+import { isUuid } from '../payloads/common';
 
 /** Namespace of knowledgebases whose own id is no UUID; made once for this package. */
 const KNOWLEDGEBASES = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
-
-/** Whether a text is a UUID, the only id the server replaces a document by. */
-export function isUuid(text: string): boolean {
-	return UUID.test(text);
-}
 
 /**
  * A UUID of version 5 (RFC 9562): the same namespace and name always give the same id.

@@ -3,8 +3,10 @@ import { z } from 'zod';
 
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { IDS_PER_ADDRESS } from '../transport/request';
 import type { ApiRequest, Outcome } from '../transport/request';
-import { inLanes } from './lanes';
+import { inLanes } from '../transport/lanes';
 
 /**
  * Documents in one request that starts processing. Servers work through the documents of a request one
@@ -13,13 +15,7 @@ import { inLanes } from './lanes';
  */
 export const IDS_TO_START = 10;
 
-/** Ids in one question for statuses; more do not fit into an address. */
-const IDS_TO_ASK = 50;
-
 const REQUESTS_AT_ONCE = 5;
-
-const FIRST_POLL_MS = 2_000;
-const LONGEST_POLL_MS = 15_000;
 
 /** What the server says about the processing of a document. */
 export const processingStatus = z
@@ -133,7 +129,7 @@ const NOT_QUEUED = 'the server did not queue it';
 export async function askStatuses(ids: string[], routes: ProcessingRoutes): Promise<Known> {
 	const known: Known = { statuses: new Map() };
 	await inLanes(
-		chunk(ids, IDS_TO_ASK),
+		chunk(ids, IDS_PER_ADDRESS),
 		REQUESTS_AT_ONCE,
 		async (part) => {
 			const outcome = await routes.send({ method: 'GET', path: routes.statusPath(part) });
@@ -159,7 +155,7 @@ async function waitForAll(
 ): Promise<ProcessingResult> {
 	const { clock, signal } = routes;
 	const deadline = clock.now() + waitMs;
-	for (let pause = FIRST_POLL_MS; ; pause = Math.min(LONGEST_POLL_MS, pause * 1.5)) {
+	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const open = [...statuses.values()].filter((status) => processingWord(status) === 'running');
 		if (open.length === 0) return { statuses, timedOut: false };
 		if (clock.now() >= deadline || signal?.aborted) return { statuses, timedOut: true };

@@ -1,7 +1,15 @@
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
-import { certainlyNotDone, isTransient } from '../transport/retryPolicy';
+import {
+	certainlyNotDone,
+	isMissing,
+	isRejection,
+	isTooLarge,
+	isTransient,
+	mayBeDoneBehind,
+	mayBePartlyDone,
+} from '../transport/meaning';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
@@ -60,12 +68,6 @@ export interface SubmissionCounts {
 export function noRequests(): SubmissionCounts {
 	return { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
 }
-
-/** Statuses after which some documents of a batch may be stored and others not (E3 is not transactional). */
-const PARTIAL_STATUS = new Set([400, 404, 422, 500]);
-
-/** Statuses of the server's own word on a document that is sent alone. */
-const VERDICT_STATUS = new Set([400, 404, 422]);
 
 /**
  * Submits documents in batches, several at once if asked to. Each document is told to `onOutcome`
@@ -130,7 +132,7 @@ class Submitter<Origin> {
 		const before = this.storedAny;
 		const failure = await this.settle({ batch, number, attempts: 0 });
 		if (!failure) return;
-		if (failure.status === 404 && !before && !this.storedAny) this.knowledgebaseMissing = true;
+		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
 		if (!this.submission.goOn()) this.stopped = true;
 	}
 
@@ -157,7 +159,7 @@ class Submitter<Origin> {
 			number,
 			attempts: tried,
 			mayBeDone: attempted.mayBeDone || result.mayBeDone,
-			partlyDone: attempted.partlyDone || PARTIAL_STATUS.has(failure.status ?? 0),
+			partlyDone: attempted.partlyDone || mayBePartlyDone(failure),
 		};
 		const allowed = repeatable || this.submission.isolateWithoutIds;
 		if (batch.length > 1 && this.maySplit(attempted, failure, allowed)) {
@@ -186,14 +188,12 @@ class Submitter<Origin> {
 		return result;
 	}
 
-	/** 413 stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
+	/** What is too large stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
 	private maySplit(attempted: Attempted<Origin>, failure: Failure, allowed: boolean): boolean {
-		const { kind, status } = failure;
-		if (kind !== 'status' || status === undefined) return false;
-		if (status === 413) return true;
+		if (isTooLarge(failure)) return true;
 		if (this.storesNothing(attempted, failure)) return false;
-		if (status === 404 && this.knowledgebaseMissing && !this.storedAny) return false;
-		return allowed && PARTIAL_STATUS.has(status);
+		if (isMissing(failure) && this.knowledgebaseMissing && !this.storedAny) return false;
+		return allowed && mayBePartlyDone(failure);
 	}
 
 	/**
@@ -206,7 +206,7 @@ class Submitter<Origin> {
 	): boolean {
 		if (mayBeDone || partlyDone) return false;
 		if (!this.storedAny && this.submission.noKnowledgebase(failure)) return true;
-		return failure.status === 404 && !batch.some(namesFile);
+		return isMissing(failure) && !batch.some(namesFile);
 	}
 
 	private reportStored(
@@ -248,11 +248,10 @@ function mayBeStored(
 	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
 	failure: Failure,
 ): boolean {
-	const { kind, status = 0 } = failure;
 	const alone = batch.length === 1;
-	if (alone && VERDICT_STATUS.has(status)) return false;
-	if (mayBeDone || kind === 'cancelled') return true;
-	if (PARTIAL_STATUS.has(status)) return !alone;
-	// Proxies have statuses of their own for a server that did not answer them.
-	return partlyDone === true || (status > 501 && !certainlyNotDone(failure));
+	if (alone && isRejection(failure)) return false;
+	if (mayBeDone || failure.kind === 'cancelled') return true;
+	// Stored one after another, without a transaction (service behaviour, E3).
+	if (mayBePartlyDone(failure)) return !alone;
+	return partlyDone === true || mayBeDoneBehind(failure);
 }

@@ -1,5 +1,15 @@
 import { z } from 'zod';
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whether a text is a UUID, which Xpert AI servers need as an id. */
+export function isUuid(text: string): boolean {
+	return UUID.test(text);
+}
+
+/** What is asked for where a UUID is. */
+export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
+
 /** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
 export const uuid = z.string().uuid();
 

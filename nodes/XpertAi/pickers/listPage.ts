@@ -8,11 +8,9 @@ import type {
 } from 'n8n-workflow';
 
 import { answerFor } from '../execution/answers';
-import { collectPages } from '../execution/paging';
+import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
-
-const PAGE_SIZE = 100;
 
 /** Most results looked through for what is typed. */
 const FILTER_REACH = 2000;

@@ -4,7 +4,8 @@ import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { certainlyNotDone, isTransient, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { certainlyNotDone, isTransient } from '../transport/meaning';
+import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 
 const READ_TIMEOUT_MS = 30_000;

@@ -1,10 +1,11 @@
 import type { ThreadState } from '../payloads/run';
 import type { Failure } from '../transport/failure';
-import { isTransient, mayMeanNoRecord } from '../transport/retryPolicy';
+import { isTransient, mayMeanNoRecord } from '../transport/meaning';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { readConversation } from './conversation';
 import { isUnchanged, judgeNoAnswer, judgeThread, ownReplies } from './judge';
 import { lastReply } from './messages';
-import { FIRST_POLL_MS, longer, remaining, waitInTime } from './run';
+import { remaining, waitInTime } from './run';
 import type { RunUnderWay } from './run';
 import { conversationOf, readThread } from './thread';
 import {
@@ -29,7 +30,7 @@ export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verd
 	const hidden = isHidden(run);
 	let quiet = 0;
 	let unchanged = false;
-	for (let pause = FIRST_POLL_MS; ; pause = longer(pause)) {
+	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		if (run.signal?.aborted) return cancelled(failure);
 		if (remaining(run) <= 0)
 			return hidden && unchanged ? maybeArrived(nameOf(run), failure) : stillRunning(failure);

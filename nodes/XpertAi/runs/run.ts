@@ -3,11 +3,6 @@ import type { Clock } from '../transport/clock';
 import type { Send } from '../transport/request';
 import type { Asked } from './input';
 
-/** The wait before a thread is looked at for the first time. */
-export const FIRST_POLL_MS = 2_000;
-
-const LONGEST_POLL_MS = 15_000;
-
 /** A run and what it needs from outside. */
 export interface Run {
 	send: Send;
@@ -40,9 +35,4 @@ export function remaining({ deadline, clock }: Run): number {
 /** Waits so many milliseconds, but not beyond the deadline; ends when the execution is stopped. */
 export async function waitInTime(run: Run, pause: number): Promise<void> {
 	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
-}
-
-/** The wait after a wait of so many milliseconds. */
-export function longer(pause: number): number {
-	return Math.min(LONGEST_POLL_MS, pause * 1.5);
 }

@@ -8,7 +8,8 @@ import {
 	isTransient,
 	mayGoOnBehind,
 	mayMeanNoRecord,
-} from '../transport/retryPolicy';
+} from '../transport/meaning';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { readRunAnswer } from './answer';
 import { readConversation } from './conversation';
@@ -16,7 +17,7 @@ import { askedBy } from './input';
 import { isUnchanged, judgeNoAnswer, judgeThread, nothingToDecide, ownReplies } from './judge';
 import { lastReply, messagesOf, textOf } from './messages';
 import { recover } from './recover';
-import { FIRST_POLL_MS, longer, remaining, waitInTime } from './run';
+import { remaining, waitInTime } from './run';
 import type { Run, RunUnderWay } from './run';
 import { conversationOf, readThread } from './thread';
 import { busy, cancelled, failed, stillBusy, timedOut } from './verdict';
@@ -92,7 +93,7 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 /** Waits until no other run is on the thread; the state it is in then, if it has ever run. */
 async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict: Verdict }> {
 	let unread = 0;
-	for (let pause = FIRST_POLL_MS; ; pause = longer(pause)) {
+	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const reading = await readThread(run.send, run.threadId);
 		if ('failure' in reading) {
 			// A thread that has never run cannot be read; E4 will say what is wrong with any other.
@@ -148,7 +149,7 @@ async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> 
 /** Reads the thread once the answer is there; again and again where the answer says nothing without it. */
 async function readAfterwards(run: RunUnderWay, needed: boolean) {
 	let thread = await readThread(run.send, run.threadId);
-	for (let pause = FIRST_POLL_MS; needed; pause = longer(pause)) {
+	for (let pause = FIRST_PAUSE_MS; needed; pause = longerPause(pause)) {
 		const again = 'failure' in thread && isTransient(thread.failure) && remaining(run) > 0;
 		if (!again) break;
 		await waitInTime(run, pause);

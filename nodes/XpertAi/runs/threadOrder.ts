@@ -1,3 +1,7 @@
+import groupBy from 'lodash/groupBy';
+
+import { inLanes } from '../transport/lanes';
+
 /** A piece of work that belongs to a thread. */
 export interface ThreadWork<Result> {
 	/** Work with the same key runs one after another, in order; work without one is on its own. */
@@ -19,20 +23,16 @@ export async function inThreadOrder<Result>(
 	goOn: () => boolean,
 ): Promise<Array<Result | undefined>> {
 	const results: Array<Result | undefined> = work.map(() => undefined);
-	const lanes = new Map<string, number[]>();
-	work.forEach(({ threadId }, index) => {
-		const key = threadId === undefined ? `new ${index}` : `thread ${threadId}`;
-		lanes.set(key, [...(lanes.get(key) ?? []), index]);
+	const lanes = groupBy([...work.keys()], (index) => {
+		const { threadId } = work[index] ?? {};
+		return threadId === undefined ? `new ${index}` : `thread ${threadId}`;
 	});
-	const waiting = [...lanes.values()];
-	const runLanes = async () => {
-		for (let lane = waiting.shift(); lane; lane = waiting.shift()) {
-			for (const index of lane) {
-				if (!goOn()) return;
-				results[index] = await work[index]?.run();
-			}
+	const runLane = async (indexes: number[]) => {
+		for (const index of indexes) {
+			if (!goOn()) return;
+			results[index] = await work[index]?.run();
 		}
 	};
-	await Promise.all(Array.from({ length: concurrency }, runLanes));
+	await inLanes(Object.values(lanes), concurrency, runLane, goOn);
 	return results;
 }

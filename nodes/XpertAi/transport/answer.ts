@@ -86,7 +86,8 @@ export function deletedItem(answer: unknown): IDataObject[] {
 	return [{ deleted: true, ...omit(asJson(answer), 'deleted') }];
 }
 
-function asJson(value: unknown): IDataObject {
+/** An answer as the JSON of an item; what is no object stands under `response`. */
+export function asJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };
 }

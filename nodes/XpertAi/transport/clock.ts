@@ -10,6 +10,9 @@ export interface Clock {
 	random: () => number;
 }
 
+/** Milliseconds of a minute. */
+export const MINUTE_MS = 60_000;
+
 /** How long a sleep may go on after the signal was aborted. */
 const SLICE_MS = 500;
 

@@ -8,7 +8,7 @@ export interface Failure {
 	 * SSRF protection forbids the address. `network`: no answer came.
 	 * `timeout`: none in time. `cancelled`: the execution was stopped. `redirect`: the server pointed
 	 * elsewhere. `unreadable`: a 2xx whose body is not what this API sends. `status`: any other answer.
-	 * `run`: a run that did not end in an answer, whatever the request did.
+	 * `unsuccessful`: what the request began did not end well, whatever became of the request itself.
 	 */
 	kind:
 		| 'refused'
@@ -19,7 +19,7 @@ export interface Failure {
 		| 'redirect'
 		| 'unreadable'
 		| 'status'
-		| 'run';
+		| 'unsuccessful';
 	/** HTTP status, when an answer came. */
 	status?: number;
 	/** Node's error code, when none came (`ECONNREFUSED`, …). */
@@ -66,8 +66,19 @@ const RECORD_HINT =
 const PLAIN_HTTP_HINT =
 	'Enter the Base URL with http://, or with the port at which the server speaks https. For http:// to another host, switch on Allow Insecure HTTP in the credential.';
 
+/** What is wrong with a certificate that is not accepted, by Node's error code. */
+export const CERTIFICATE_REASONS: Record<string, string> = {
+	CERT_HAS_EXPIRED: 'its certificate has expired',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not trusted',
+	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not known',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known',
+};
+
 /** By Node's error code, or by what is said where there is none. */
 const NETWORK_REASONS: Record<string, string> = {
+	...CERTIFICATE_REASONS,
 	ECONNREFUSED: 'nothing accepts connections at this address',
 	ENOTFOUND: 'the host name is not known',
 	EAI_AGAIN: 'the host name could not be looked up just now',
@@ -80,12 +91,6 @@ const NETWORK_REASONS: Record<string, string> = {
 	'Proxy connection ended before receiving CONNECT response':
 		'the proxy closed the connection without an answer',
 	EPROTO: 'no secure connection could be agreed on',
-	CERT_HAS_EXPIRED: 'its certificate has expired',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
-	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not trusted',
-	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not known',
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known',
 };
 
 /**
@@ -130,8 +135,8 @@ export function failureMessage(failure: Failure): string {
 			return `The server could not be reached: ${networkReason(failure)}${code ? ` (${code})` : ''}`;
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
-		case 'run':
-			return reason ?? 'The run did not end in an answer';
+		case 'unsuccessful':
+			return reason ?? 'It did not end well';
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
 		case 'status':
@@ -176,7 +181,7 @@ function hintFor(failure: Failure): string {
 		network:
 			'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
 		redirect: 'Enter the address the server points to as the Base URL of the credential.',
-		run: 'Look the thread up on the server, or read it with Thread: Get.',
+		unsuccessful: '',
 		unreadable:
 			'Check that the Base URL is the address of an Xpert AI server and look at proxies on the way. The server may have done the work.',
 		status:

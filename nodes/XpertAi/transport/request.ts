@@ -23,6 +23,9 @@ export const CREDENTIAL_NAME = 'xpertAiApi';
 /** Everything of the API lies below this path (contract, "What the service does"). */
 export const API_ROOT = '/api/ai';
 
+/** Ids in one address: servers take addresses of a few kilobytes only. */
+export const IDS_PER_ADDRESS = 50;
+
 /** One request of the API. */
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'DELETE';

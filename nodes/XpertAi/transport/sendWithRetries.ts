@@ -1,6 +1,7 @@
 import type { Clock } from './clock';
 import type { ApiRequest, Outcome, Send } from './request';
-import { certainlyNotDone, isTransient, retryDelayMs } from './retryPolicy';
+import { certainlyNotDone, isTransient } from './meaning';
+import { retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
 /** A request that may be tried again. */

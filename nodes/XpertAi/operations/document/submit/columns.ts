@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isUuid } from '../../../ingest/identity';
+import { isUuid } from '../../../payloads/common';
 import { document } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
 

@@ -5,7 +5,8 @@ import { z } from 'zod';
 
 import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
-import { derivedId, isUuid } from '../../../ingest/identity';
+import { derivedId } from '../../../ingest/identity';
+import { UUID_DEMAND, isUuid } from '../../../payloads/common';
 import type { DocumentRecord } from '../../../payloads/document';
 
 /**
@@ -47,8 +48,6 @@ export function ownIdIsSent(item: Item, fromFields: boolean): boolean {
 function idModeOf(item: Item): z.infer<typeof idMode> {
 	return item.choice('documentIdMode', idMode);
 }
-
-const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 function derivedIdentifier(item: Item, knowledgebaseId: string, fromFields: boolean): Identify {
 	if (!hasKey(item, fromFields)) return (document) => document;

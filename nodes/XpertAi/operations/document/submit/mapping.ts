@@ -18,20 +18,14 @@ import { mapColumns } from './columns';
 import type { MappedColumns } from './columns';
 import { chunksField, pagesField } from './parts';
 
-/** Fields a mapped column may hold as JSON text. */
-const JSON_FIELDS = [
-	'metadata',
-	'parserConfig',
-	'sourceConfig',
-	'options',
-	'draft',
-	'pages',
-	'chunks',
-];
-
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
+);
+
+/** Fields a mapped column may hold as JSON text. */
+const JSON_FIELDS = Object.keys(FIELD_TYPES).filter((name) =>
+	['object', 'array'].includes(FIELD_TYPES[name] ?? ''),
 );
 
 /** How messages name the parts of a document that fields make: as the mapper shows them. */

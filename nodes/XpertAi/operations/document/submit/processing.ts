@@ -6,6 +6,7 @@ import { counted } from '../../../ingest/summary';
 import type { Clock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
+import { isMissing } from '../../../transport/meaning';
 import { processingRoutes } from './routes';
 import type { SubmitSettings } from './settings';
 import type { StoredState } from './memory';
@@ -90,7 +91,7 @@ function flawOf(id: string, { statuses, failure }: ProcessingResult): string | u
 
 /** On a server that cannot process, documents are done when they are stored. */
 function hasNoRoute(failure: Failure | undefined): boolean {
-	return failure?.status === 404;
+	return failure !== undefined && isMissing(failure);
 }
 
 function processingNote(failure: Failure, started: boolean): string {

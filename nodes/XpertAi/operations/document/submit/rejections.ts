@@ -1,5 +1,5 @@
 import { quoted } from '../../../execution/badInput';
-import { isUuid } from '../../../ingest/identity';
+import { isUuid } from '../../../payloads/common';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import type { Failure } from '../../../transport/failure';
 

@@ -4,9 +4,9 @@ import type { ZodNumber } from 'zod';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { BatchLimits } from '../../../ingest/batches';
+import { MINUTE_MS } from '../../../transport/clock';
 import type { RetryLimits } from '../../../transport/retryPolicy';
 
-const MINUTE_MS = 60_000;
 const MEGABYTE = 1024 * 1024;
 
 const wholeFrom1 = z.number().int().min(1);

@@ -4,7 +4,7 @@ import { binaryChunks } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { Prepared } from '../../../ingest/batches';
-import { isUuid } from '../../../ingest/identity';
+import { isUuid } from '../../../payloads/common';
 import { jsonRecords } from '../../../ingest/jsonRecords';
 import { withTextSplitter } from '../../../ingest/textSplitter';
 import { document, documentList, isDocument } from '../../../payloads/document';

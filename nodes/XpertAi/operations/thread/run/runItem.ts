@@ -11,14 +11,13 @@ import type { Asking, ThreadFacts } from '../../../runs/conversation';
 import { runAndWait } from '../../../runs/runAndWait';
 import type { Run } from '../../../runs/run';
 import type { Verdict } from '../../../runs/verdict';
-import { isJsonObject } from '../../../transport/answer';
+import { asJson, isJsonObject } from '../../../transport/answer';
+import { MINUTE_MS } from '../../../transport/clock';
 import type { Clock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
 import { API_ROOT, buildPath } from '../../../transport/request';
 import type { Send } from '../../../transport/request';
 import { RUN_NAMING, runBodyOf } from './body';
-
-const MINUTE_MS = 60_000;
 
 /** Minutes that a timer of Node.js can wait. */
 const deadline = z.number().positive().min(0.001).max(35_791);
@@ -102,7 +101,7 @@ export async function runItem(send: Send, order: Order, clock: Clock): Promise<I
 	};
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	if (!order.simplify) return { ...rawAnswer(verdict), ...thread };
+	if (!order.simplify) return { ...asJson(verdict.answer), ...thread };
 	return { ...summaryOf(order, verdict), ...thread, ...timesOf(verdict, clock.now() - started) };
 }
 
@@ -137,12 +136,17 @@ function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts): NodeAp
 	const path = `${API_ROOT}${buildPath('/threads/{threadId}/runs/wait', { threadId: thread.threadId })}`;
 	const error = runError(
 		item,
-		failure && reason === undefined ? failure : { method, path, ...failure, kind: 'run', reason },
+		failure && reason === undefined
+			? failure
+			: { method, path, ...failure, kind: 'unsuccessful', reason },
 		{ ...thread, verdict: status },
 	);
-	if (advice) error.description = `${advice} ${error.description ?? ''}`.trim();
+	const way = advice ?? (reason === undefined ? undefined : LOOK_IT_UP);
+	if (way) error.description = `${way} ${error.description ?? ''}`.trim();
 	return error;
 }
+
+const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /** What statuses mean for E4: the server looks for the assistant first (recorded). */
 const RUN_MEANING: RequestMeaning = {
@@ -162,10 +166,6 @@ function runError(
 	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();
 	error.context.data = { ...(error.context.data as IDataObject), ...facts };
 	return error;
-}
-
-function rawAnswer({ answer }: Verdict): IDataObject {
-	return isJsonObject(answer) ? answer : { response: answer as IDataObject[string] };
 }
 
 function titleOf(message: unknown): string {
