@@ -29,7 +29,7 @@ export class Contents {
 	/** Without `keep`, no more than the first 64 kB of any file are held. */
 	constructor(private readonly keep = true) {}
 
-	/** Reads an upload to its end. What is on disk of one that is refused afterwards goes with `clear`. */
+	/** Reads an upload to its end. What is on disk of one that is cut off or refused goes with `clear`. */
 	async receive(upload: AsyncIterable<Buffer>): Promise<Content> {
 		const chunks = upload[Symbol.asyncIterator]();
 		const limit = this.keep ? IN_MEMORY : HEAD_LENGTH;

@@ -28,12 +28,12 @@ const EMPTY_DOCUMENT = JSON.stringify(
 	Object.fromEntries(DOCUMENT_COLUMNS.map((column) => [column, null])),
 );
 
+/** What is kept of a document without a file when contents are not. */
 const BARE = ['id', 'knowledgebaseId', 'name', 'version', 'createdAt', 'updatedAt'];
 
-/** What of a document with a file tells how it is processed. */
+/** The same of a document with a file: also what processing needs. */
 const OF_FILE = [...BARE, 'fileUrl', 'type', 'category', 'parserConfig', 'disabled'];
 
-/** What is kept of a document when contents are not. */
 const bare = (row: StoredDocument) => pick(row, row.fileUrl ? OF_FILE : BARE) as StoredDocument;
 
 /** A seeded assistant with all its fields filled in. */

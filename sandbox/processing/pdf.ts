@@ -12,6 +12,12 @@ export interface Drawn {
 	ends: boolean;
 }
 
+/** What the reader sends back: what is drawn, or why it cannot be read. */
+interface Read {
+	drawn?: Drawn[];
+	message?: string;
+}
+
 interface Line {
 	text: string;
 	height: number;
@@ -40,8 +46,10 @@ const { getDocumentProxy } = require(workerData.library);
 		drawn.push({ text: '', height: 0, y: 0, ends: true });
 		page.cleanup();
 	}
-	parentPort.postMessage(drawn);
-})();
+	return { drawn };
+})()
+	.catch(({ message }) => ({ message }))
+	.then((result) => parentPort.postMessage(result));
 `;
 
 /**
@@ -61,11 +69,15 @@ async function drawnIn(bytes: Buffer): Promise<Drawn[]> {
 		workerData: { library: require.resolve('unpdf'), bytes: new Uint8Array(bytes) },
 	});
 	try {
-		return await new Promise<Drawn[]>((resolve, reject) => {
+		const { drawn, message } = await new Promise<Read>((resolve, reject) => {
 			reader.once('message', resolve);
 			reader.once('error', reject);
-			reader.once('exit', () => reject(new Error('The reader of PDF files ended early.')));
+			reader.once('exit', (code) =>
+				reject(new Error(`The reader of PDF files ended with ${code}.`)),
+			);
 		});
+		if (drawn === undefined) throw new Error(message);
+		return drawn;
 	} finally {
 		await reader.terminate();
 	}
