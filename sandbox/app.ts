@@ -93,7 +93,7 @@ async function registerApi(api: FastifyInstance, context: Context, prefix: strin
 	});
 	api.addHook('preHandler', async (request, reply) => {
 		// Read whole before anything goes wrong, so that the log is complete and the client is never cut off.
-		request.upload = await readUpload(request);
+		request.upload = await readUpload(request, context.store.contents);
 		note(context, request);
 		if (await faultsBefore(context.clock, request.misbehaviour, request, reply)) return reply;
 		return undefined;

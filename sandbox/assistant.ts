@@ -102,9 +102,8 @@ function answerTo({ answers }: Assistant, store: Store, { text, attachments, see
 	return `Echo: ${text}`;
 }
 
-/** Quotes the passage that fits best and names the document it stands in. */
+/** Quotes the sentence that fits best and names the document it stands in. */
 function fromDocuments(store: Store, asked: string): string {
-	const [best] = store.index.find(asked, (id) => store.findable(id), 1);
-	if (best === undefined) return NOTHING_FOUND;
-	return `According to "${best.documentName}": "${best.passage}"`;
+	const found = store.index.find(asked, (id) => store.findable(id));
+	return found ? `According to "${found.name}": "${found.sentence}"` : NOTHING_FOUND;
 }

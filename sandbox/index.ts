@@ -49,7 +49,10 @@ export interface SandboxOptions {
 	processing?: boolean;
 	/** False keeps of each request only what it was and its length, for tests that send very much. */
 	logBodies?: boolean;
-	/** False keeps of each document only id, name and version, for tests that store very many. */
+	/**
+	 * False keeps of each document hardly more than id, name and version, and of each file its first 64 kB, for
+	 * tests that send very many or very large ones.
+	 */
 	keepContents?: boolean;
 	/** False makes E8 and E11 fail as on a server without an embedding model. */
 	embeddingModel?: boolean;
@@ -92,7 +95,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		faults,
 		reset,
 		cancelRuns: (threadId) => cancelRuns(store.threads.get(threadId)),
-		close: () => app.close(),
+		close: async () => {
+			await app.close();
+			store.contents.clear();
+		},
 	};
 }
 

@@ -1,3 +1,4 @@
+import type { Content } from './contents';
 import type { Action } from './faultRules';
 import type { Loose } from './values';
 
@@ -7,7 +8,7 @@ export interface UploadedFile {
 	filename: string;
 	mimetype: string;
 	size: number;
-	content: Buffer;
+	content: Content;
 }
 
 /** A file part as it is logged. */
@@ -65,8 +66,8 @@ export class RequestLog {
 	keepUpload(entry: LoggedRequest, fields: Record<string, string>, files: UploadedFile[]): void {
 		if (!this.bodies) return;
 		entry.fields = fields;
-		entry.files = files.map(({ content, ...file }) =>
-			content.length <= FILE_LIMIT ? { ...file, content } : file,
+		entry.files = files.map(({ content: { head, size }, ...file }) =>
+			size <= FILE_LIMIT && head.length === size ? { ...file, content: head } : file,
 		);
 	}
 

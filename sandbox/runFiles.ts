@@ -1,3 +1,4 @@
+import type { Content } from './contents';
 import type { Context } from './context';
 import { insertInto, notNull } from './databaseErrors';
 import type { FileContext, StoredFile } from './entities';
@@ -28,11 +29,11 @@ function attachment({ store }: Context, { id, fileId }: { id?: unknown; fileId?:
 		throw notNull(insertInto('storage_file', { id }), 'storage_file', 'file');
 	}
 	const found = store.contexts.get(file.id);
-	return found ? understood(found) : plain(file, store.contentOf(file));
+	return found ? understood(found) : plain(file, store.contents.at(String(file.file)));
 }
 
-const plain = ({ originalName }: StoredFile, content: Buffer | undefined): string =>
-	`Attachment File: ${originalName}\n${content?.toString('utf8') ?? ''}\n`;
+const plain = ({ originalName }: StoredFile, content: Content | undefined): string =>
+	`Attachment File: ${originalName}\n${content?.head.toString('utf8') ?? ''}\n`;
 
 function understood(file: FileContext): string {
 	const { id, storageFileId, originalName, status, capabilities, summary } = file;

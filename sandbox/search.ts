@@ -1,4 +1,6 @@
-import MiniSearch from 'minisearch';
+import { uniq } from 'lodash';
+import MiniSearch, { type Options } from 'minisearch';
+import { sentencesOf } from './sentences';
 
 /** A document that assistants can find: its name, and its text in the chunks that processing made. */
 export interface FindableDocument {
@@ -7,54 +9,49 @@ export interface FindableDocument {
 	chunks: string[];
 }
 
-/** A passage found for a question, and the document it stands in. */
+/** The sentence found for a question, and the name of the document it stands in. */
 export interface Found {
-	documentId: string;
-	documentName: string;
-	passage: string;
-	score: number;
+	name: string;
+	sentence: string;
 }
 
-interface IndexedPassage {
+interface Passage {
 	id: string;
-	documentId: string;
 	name: string;
 	text: string;
 }
 
-const EXCERPT_LENGTH = 600;
 const STOP_WORDS = new Set(
-	'a an and are as at be by can did do does for from had has have how i in is it its me my of on or our that the their there they this to was we were what when where which who why will with you your'.split(
+	'a an and are as at be by can did do does for from had has have how i in is it its long many me much my of on or our that the their there they this to was we were what when where which who why will with you your'.split(
 		' ',
 	),
 );
+const TABLE = /\.(csv|tsv)$/i;
+/** What is between words; a hyphen within a word is not. */
+const BETWEEN_WORDS = /(?:(?!\b-\b)[\n\r\p{Z}\p{P}\p{S}])+/u;
 const HAN = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Thai}/u;
-const SPACE_OR_PUNCTUATION = /[\n\r\p{Z}\p{P}\p{S}]+/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /** Words of a text; scripts without spaces between words need the language's own rules. */
 const words = (text: string): string[] =>
 	HAN.test(text)
 		? [...segmenter.segment(text)].filter((part) => part.isWordLike).map((part) => part.segment)
-		: text.split(SPACE_OR_PUNCTUATION);
+		: text.split(BETWEEN_WORDS);
 
-const term = (word: string): string | null => {
+/** A word as it is compared: `burn-in` as itself and as its parts. */
+const terms = (word: string): string[] => {
 	const lower = word.toLowerCase();
-	return lower === '' || STOP_WORDS.has(lower) ? null : lower;
+	return uniq([lower, ...lower.split('-')]).filter((one) => one !== '' && !STOP_WORDS.has(one));
 };
 
-const passagesOf = ({ id, name, chunks }: FindableDocument): IndexedPassage[] =>
-	chunks.map((text, position) => ({ id: `${id}#${position}`, documentId: id, name, text }));
-
-/** A long passage cut to the part around the first word that was found. */
-function excerpt(text: string, terms: string[]): string {
-	if (text.length <= EXCERPT_LENGTH) return text;
-	const lower = text.toLowerCase();
-	const places = terms.map((found) => lower.indexOf(found)).filter((place) => place >= 0);
-	const start = Math.max(0, Math.min(...places, text.length) - EXCERPT_LENGTH / 2);
-	const end = start + EXCERPT_LENGTH;
-	return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
-}
+/** How questions are understood, both among all passages and among the sentences of one. */
+const searchedBy = (fields: string[], storeFields: string[] = []): Options => ({
+	fields,
+	storeFields,
+	tokenize: words,
+	processTerm: terms,
+	searchOptions: { boost: { text: 2 }, prefix: (word) => word.length > 3 },
+});
 
 /**
  * Full-text search over the processed documents. Writing only notes which documents changed, so that bulk
@@ -63,49 +60,47 @@ function excerpt(text: string, terms: string[]): string {
 export class PassageIndex {
 	private readonly changed = new Set<string>();
 	private readonly passageIds = new Map<string, string[]>();
-	private readonly index = new MiniSearch<IndexedPassage>({
-		fields: ['name', 'text'],
-		storeFields: ['documentId', 'name', 'text'],
-		tokenize: words,
-		processTerm: term,
-	});
+	private readonly index = new MiniSearch<Passage>(searchedBy(['name', 'text'], ['name', 'text']));
 
-	/** Notes that the document was stored, processed or deleted. */
+	/** Notes that the document was processed, disabled or deleted. */
 	touch(documentId: string): void {
 		this.changed.add(documentId);
 	}
 
-	/** The passages that fit the question best, best first. `current` gives a document if it can be found now. */
+	/** The sentence that fits the question best. `current` gives a document if it can be found now. */
 	find(
 		question: string,
 		current: (documentId: string) => FindableDocument | undefined,
-		limit = 3,
-	): Found[] {
+	): Found | undefined {
 		this.refresh(current);
-		return this.index
-			.search(question, { boost: { text: 2 }, prefix: (word) => word.length > 3 })
-			.slice(0, limit)
-			.map((hit) => ({
-				documentId: String(hit.documentId),
-				documentName: String(hit.name),
-				passage: excerpt(String(hit.text), hit.terms),
-				score: hit.score,
-			}));
+		const [best] = this.index.search(question);
+		if (best === undefined) return undefined;
+		const [name, text] = [String(best.name), String(best.text)];
+		return { name, sentence: bestSentence(question, text, TABLE.test(name)) };
 	}
 
 	private refresh(current: (documentId: string) => FindableDocument | undefined): void {
-		for (const documentId of this.changed) {
-			this.index.discardAll(this.passageIds.get(documentId) ?? []);
-			this.passageIds.delete(documentId);
-			const document = current(documentId);
-			if (document === undefined) continue;
-			const passages = passagesOf(document);
+		for (const id of this.changed) {
+			this.index.discardAll(this.passageIds.get(id) ?? []);
+			this.passageIds.delete(id);
+			const { name = '', chunks = [] } = current(id) ?? {};
+			const passages = chunks.map((text, place) => ({ id: `${id}#${place}`, name, text }));
 			this.index.addAll(passages);
-			this.passageIds.set(
-				documentId,
-				passages.map((passage) => passage.id),
-			);
+			if (passages.length > 0)
+				this.passageIds.set(
+					id,
+					passages.map((passage) => passage.id),
+				);
 		}
 		this.changed.clear();
 	}
+}
+
+/** The first sentence when none has a word of the question; the whole passage when it has no sentence. */
+function bestSentence(question: string, passage: string, isTable: boolean): string {
+	const sentences = sentencesOf(passage, isTable);
+	const index = new MiniSearch(searchedBy(['text', 'under']));
+	index.addAll(sentences.map((sentence, id) => ({ id, ...sentence })));
+	const [best] = index.search(question);
+	return sentences[Number(best?.id ?? 0)]?.text ?? passage;
 }

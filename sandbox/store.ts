@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defaults, isUndefined, omit, omitBy, pick } from 'lodash';
 import { timestamp, type Clock } from './clock';
+import { Contents, type Content } from './contents';
 import {
 	CONVERSATION_COLUMNS,
 	DOCUMENT_COLUMNS,
@@ -27,8 +28,13 @@ const EMPTY_DOCUMENT = JSON.stringify(
 	Object.fromEntries(DOCUMENT_COLUMNS.map((column) => [column, null])),
 );
 
-/** What is kept of a document when contents are not. */
+/** What is kept of a document without a file when contents are not. */
 const BARE = ['id', 'knowledgebaseId', 'name', 'version', 'createdAt', 'updatedAt'];
+
+/** The same of a document with a file: also what processing needs. */
+const OF_FILE = [...BARE, 'fileUrl', 'type', 'category', 'parserConfig', 'disabled'];
+
+const bare = (row: StoredDocument) => pick(row, row.fileUrl ? OF_FILE : BARE) as StoredDocument;
 
 /** A seeded assistant with all its fields filled in. */
 export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
@@ -47,7 +53,7 @@ export class Store {
 	readonly runs: RunRecord[] = [];
 	readonly files = new Map<string, StoredFile>();
 	/** The bytes of uploaded files by their path, as it stands in their `file`. */
-	private readonly contentsByPath = new Map<string, Buffer>();
+	readonly contents: Contents;
 	private readonly processed = new Map<string, FindableDocument>();
 	/** File contexts by the id of their file, the only id E14 takes. */
 	readonly contexts = new Map<string, FileContext>();
@@ -60,11 +66,13 @@ export class Store {
 	readonly index = new PassageIndex();
 	private readonly documentIds = new Map<string, Set<string>>();
 
-	/** Without contents a document's row holds no more than its id, name and version. */
+	/** Without contents a document's row holds hardly more than its id, name and version. */
 	constructor(
 		private readonly clock: Clock,
-		private readonly contents = true,
-	) {}
+		private readonly keepContents = true,
+	) {
+		this.contents = new Contents(keepContents);
+	}
 
 	/** Adds or replaces an assistant. */
 	putAssistant(seed: AssistantSeed): Assistant {
@@ -112,9 +120,8 @@ export class Store {
 		for (const documentId of this.documentIds.get(id) ?? []) {
 			this.documents.delete(documentId);
 			this.processing.delete(documentId);
-			this.processed.delete(documentId);
 			this.lostParts.delete(documentId);
-			this.index.touch(documentId);
+			if (this.processed.delete(documentId)) this.index.touch(documentId);
 		}
 		this.documentIds.delete(id);
 		return this.knowledgebases.delete(id);
@@ -133,16 +140,15 @@ export class Store {
 		if (before && before.knowledgebaseId !== row.knowledgebaseId) {
 			this.documentIds.get(before.knowledgebaseId)?.delete(row.id);
 		}
-		this.documents.set(row.id, this.contents ? row : (pick(row, BARE) as StoredDocument));
+		this.documents.set(row.id, this.keepContents ? row : bare(row));
 		this.processing.delete(row.id);
 		this.idsIn(row.knowledgebaseId).add(row.id);
-		if (this.contents) this.index.touch(row.id);
+		if (this.processed.has(row.id)) this.index.touch(row.id);
 		return row;
 	}
 
 	/** Keeps what processing made of a document, in place of what it made before. */
 	putFindable({ id, name }: StoredDocument, chunks: string[]): void {
-		if (!this.contents) return;
 		this.processed.set(id, { id, name: typeof name === 'string' ? name : id, chunks });
 		this.index.touch(id);
 	}
@@ -237,34 +243,24 @@ export class Store {
 	/** Adds an uploaded file, with its bytes when it is to be served and processed. */
 	putFile(
 		fields: Loose & { originalName: string; size: number; url: string },
-		content?: Buffer,
+		content?: Content,
 	): StoredFile {
 		const now = timestamp(this.clock);
 		const row = { id: randomUUID(), createdAt: now, updatedAt: now, ...fields } as StoredFile;
 		this.files.set(row.id, row);
-		if (content && this.contents) this.contentsByPath.set(String(row.file), content);
+		if (content) this.contents.put(String(row.file), content);
 		return row;
-	}
-
-	/** The bytes of the uploaded file at a path. */
-	fileAt(path: string): Buffer | undefined {
-		return this.contentsByPath.get(path);
-	}
-
-	/** The bytes of an uploaded file. */
-	contentOf(file: StoredFile): Buffer | undefined {
-		return this.fileAt(String(file.file));
 	}
 
 	/** Deletes an uploaded file with its bytes. */
 	removeFile(file: StoredFile): void {
 		this.files.delete(file.id);
-		this.contentsByPath.delete(String(file.file));
+		this.contents.remove(String(file.file));
 	}
 
 	/** Forgets everything but the known workspaces and copilots. */
 	clear(): void {
-		for (const documentId of this.documents.keys()) this.index.touch(documentId);
+		for (const documentId of this.processed.keys()) this.index.touch(documentId);
 		this.knowledgebases.clear();
 		this.documents.clear();
 		this.processing.clear();
@@ -275,7 +271,7 @@ export class Store {
 		this.threads.clear();
 		this.runs.length = 0;
 		this.files.clear();
-		this.contentsByPath.clear();
+		this.contents.clear();
 		this.contexts.clear();
 		this.copilotModels.clear();
 		this.assistants.clear();

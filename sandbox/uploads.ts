@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Contents } from './contents';
 import { badRequest } from './errors';
 import type { UploadedFile } from './requestLog';
 
@@ -9,7 +10,10 @@ export interface Upload {
 }
 
 /** Reads all parts of a multipart request; undefined for any other request. */
-export async function readUpload(request: FastifyRequest): Promise<Upload | undefined> {
+export async function readUpload(
+	request: FastifyRequest,
+	contents: Contents,
+): Promise<Upload | undefined> {
 	if (!request.isMultipart()) return undefined;
 	const upload: Upload = { fields: {}, files: [] };
 	for await (const part of request.parts()) {
@@ -17,9 +21,9 @@ export async function readUpload(request: FastifyRequest): Promise<Upload | unde
 			upload.fields[part.fieldname] = String(part.value);
 			continue;
 		}
-		const content = await part.toBuffer();
+		const content = await contents.receive(part.file);
 		const { fieldname: field, filename, mimetype } = part;
-		upload.files.push({ field, filename, mimetype, size: content.length, content });
+		upload.files.push({ field, filename, mimetype, size: content.size, content });
 	}
 	return upload;
 }

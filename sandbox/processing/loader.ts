@@ -1,11 +1,20 @@
-import axios, { isAxiosError } from 'axios';
-import { inflateSync } from 'node:zlib';
+import { extname } from 'node:path';
 import type { Context } from '../context';
 import type { Knowledgebase, StoredDocument } from '../entities';
 import type { Store } from '../store';
+import { download } from './download';
+import { textOfPdf } from './pdf';
 
 /** What the server says when a document has no file: it reads neither pages nor chunks. */
 const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
+
+/** So much is read of a text: the real server reads all of it, here it would only take memory. */
+const TEXT_LIMIT = 2 * 1024 * 1024;
+const PDF_LIMIT = 64 * 1024 * 1024;
+const PDF_BEGINNING = '%PDF-';
+
+/** Types that the real server has parsers for; what becomes of them there was not recorded. */
+const WITHOUT_READER = ['doc', 'docx', 'ppt', 'pptx', 'epub'];
 
 /**
  * The text of a document's file (`searchable` "status at the end").
@@ -24,7 +33,7 @@ export async function textOfFile(
 		throw new Error(`Unable to resolve a readable file for document '${String(name)}'.`);
 	}
 	if (category === 'sheet') throw new Error('EISDIR: illegal operation on a directory, read');
-	return readable(await download(String(fileUrl)));
+	return await fetched(String(fileUrl), typeOf(document));
 }
 
 /** A model without a usable copilot fails as it does in E2; that it does so here was not recorded. */
@@ -38,35 +47,22 @@ function checkEmbeddingModel(store: Store, { copilotModelId, name }: Knowledgeba
 	}
 }
 
-async function download(url: string): Promise<Buffer> {
+/** What chooses the parser: the type that is stored, or else the extension of the name. */
+const typeOf = ({ type, name }: StoredDocument): string =>
+	String(type || extname(String(name ?? '')).slice(1)).toLowerCase();
+
+/** A file as text; HTML is kept as it is. */
+async function fetched(url: string, type: string): Promise<string> {
+	const file = await download(url);
 	try {
-		const { data } = await axios.get<ArrayBuffer>(url, { responseType: 'arraybuffer' });
-		return Buffer.from(data);
-	} catch (error) {
-		if (isAxiosError(error) && error.response) {
-			throw new Error(`Failed to get '${url}' (${error.response.status})`);
+		const beginning = await file.upTo(PDF_BEGINNING.length);
+		if (type === 'pdf' || beginning.toString('latin1').startsWith(PDF_BEGINNING)) {
+			return await textOfPdf(await file.upTo(PDF_LIMIT));
 		}
-		throw error;
+		if (WITHOUT_READER.includes(type))
+			throw new Error(`The sandbox has no reader for ${type} files.`);
+		return (await file.upTo(TEXT_LIMIT)).subarray(0, TEXT_LIMIT).toString('utf8');
+	} finally {
+		file.close();
 	}
 }
-
-/** A file as text; HTML is kept as it is, and of a PDF the strings that are drawn are read. */
-function readable(bytes: Buffer): string {
-	if (!bytes.subarray(0, 5).equals(Buffer.from('%PDF-'))) return bytes.toString('utf8');
-	const text = bytes.toString('latin1');
-	const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)];
-	return streams.map(([, stream = '']) => drawnIn(inflated(stream))).join('\n');
-}
-
-function inflated(stream: string): string {
-	try {
-		return inflateSync(Buffer.from(stream, 'latin1')).toString('latin1');
-	} catch {
-		return stream;
-	}
-}
-
-const drawnIn = (content: string): string =>
-	[...content.matchAll(/\(((?:\\.|[^\\()])*)\)\s*(?:Tj|')/g)]
-		.map(([, drawn = '']) => drawn.replace(/\\([\\()])/g, '$1'))
-		.join(' ');

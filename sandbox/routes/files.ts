@@ -86,7 +86,7 @@ function reading(file: UploadedFile, parseMode: string) {
 					? 'ready'
 					: 'failed';
 	if (status !== 'ready') return { status, summary: null, capabilities: ['preview'] };
-	const summary = file.content
+	const summary = file.content.head
 		.toString('utf8')
 		.replace(/\s+/g, ' ')
 		.trim()

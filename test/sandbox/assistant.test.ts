@@ -84,23 +84,39 @@ describe('the sandbox assistant', () => {
 		expect(await ask(client, 'gate code')).toBe(NOTHING_FOUND);
 	});
 
-	it('reads the text that a simple PDF draws', async () => {
-		const stream = 'stream\nBT (The gate code is amber.) Tj ET\nendstream';
-		await learn(ONE, `%PDF-1.4\n1 0 obj << >>\n${stream}\nendobj\n%%EOF`, 'gate.pdf');
-		expect(await ask(client, 'gate code')).toContain('"The gate code is amber."');
-	});
-
 	it('finds words in scripts without spaces', async () => {
 		await learn(ONE, '咖啡机在二楼。', '咖啡.txt');
 		expect(await ask(client, '咖啡机')).toContain('咖啡机在二楼');
 	});
 
-	it('quotes of a long text the part that was asked for', async () => {
+	it('quotes the sentence that fits, whatever it stands between', async () => {
 		const filler = 'Nothing to see here. '.repeat(200);
-		await learn(ONE, `${filler}The safe holds rubies. ${filler}`);
-		const answer = await ask(client, 'rubies');
-		expect(answer).toContain('The safe holds rubies.');
-		expect(answer.length).toBeLessThan(700);
+		await learn(ONE, `${filler}The safe holds rubies. ${filler}`, 'a.txt');
+		expect(await ask(client, 'rubies')).toBe('According to "a.txt": "The safe holds rubies."');
+	});
+
+	it('quotes what stands under the heading or the question that fits', async () => {
+		await learn(
+			ONE,
+			'# Gate\n\nThe code is amber.\n\n## May I swap shifts?\n\nAsk your lead first.',
+		);
+		expect(await ask(client, 'gate')).toContain('"The code is amber."');
+		expect(await ask(client, 'swap shifts')).toContain('"Ask your lead first."');
+	});
+
+	it('tells words with a hyphen from their parts, and finds them by these too', async () => {
+		await learn(ONE, 'The stove burns well and burns long.', 'stove.md');
+		await learn(TWO, 'The burn-in takes an hour.', 'oven.md');
+		expect(await ask(client, 'What about the burn-in?')).toContain('"oven.md"');
+		await client.delete(`/api/ai/v1/kb/${kb}`);
+		kb = await newKnowledgebase(client);
+		await learn(ONE, 'A self-cleaning oven.', 'self.md');
+		expect(await ask(client, 'cleaning')).toContain('"self.md"');
+	});
+
+	it('quotes the passage of a document without sentences', async () => {
+		await learn(ONE, '# Opening hours');
+		expect(await ask(client, 'opening hours')).toContain('Opening hours');
 	});
 });
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import axios from 'axios';
@@ -17,12 +17,12 @@ const output = (child: ChildProcess, wanted: RegExp): Promise<string> =>
 		});
 	});
 
-describe('the command line', () => {
-	beforeAll(() => {
-		const compiler = require.resolve('typescript/bin/tsc');
-		execFileSync(process.execPath, [compiler, '-p', join(ROOT, 'sandbox', 'tsconfig.json')]);
-	});
+beforeAll(() => {
+	const compiler = require.resolve('typescript/bin/tsc');
+	execFileSync(process.execPath, [compiler, '-p', join(ROOT, 'sandbox', 'tsconfig.json')]);
+});
 
+describe('the command line', () => {
 	it.each(['SIGINT', 'SIGTERM'] as const)(
 		'prints the address, answers there, and ends on %s',
 		async (signal) => {
@@ -48,5 +48,18 @@ describe('the command line', () => {
 		]);
 		const [code] = (await once(child, 'exit')) as [number];
 		expect(code).toBe(1);
+	});
+});
+
+describe('the compiled sandbox', () => {
+	it('reads a PDF without a word on the console', () => {
+		const script = `require('./sandbox/dist/processing/pdf')
+			.textOfPdf(require('fs').readFileSync('examples/documents/service/warranty.pdf'))
+			.then((text) => console.log(text.length))`;
+		const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT });
+		expect([stdout.toString(), stderr.toString()]).toEqual([
+			expect.stringMatching(/^\d{4}\n$/),
+			'',
+		]);
 	});
 });

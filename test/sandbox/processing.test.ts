@@ -68,6 +68,33 @@ describe('what processing comes to', () => {
 		expect(await ending(asText)).toMatchObject(FINISHED);
 	});
 
+	it.each(['a.pdf', 'A.PDF'])(
+		'is an error in the words of the reader with a false PDF: %s',
+		async (name) => {
+			expect(await ending(await document(client, 'no PDF at all', name))).toMatchObject({
+				status: 'error',
+				processMsg: 'Invalid PDF structure.',
+			});
+		},
+	);
+
+	it('is an error with what begins as a PDF does, whatever it is called', async () => {
+		const fields = await document(client, '%PDF-1.4 nope', 'no extension');
+		expect(await ending(fields)).toMatchObject({ processMsg: 'Invalid PDF structure.' });
+	});
+
+	it.each(['docx', 'pptx', 'epub'])(
+		'is an error with %s, which the sandbox cannot read',
+		async (type) => {
+			const wrong = `The sandbox has no reader for ${type} files.`;
+			expect(await ending(await document(client, 'PK', `a.${type}`))).toMatchObject({
+				processMsg: wrong,
+			});
+			const asText = { ...(await document(client, 'PK', `a.${type}`)), type: 'txt' };
+			expect(await ending(asText)).toMatchObject(FINISHED);
+		},
+	);
+
 	it('is an error in a knowledgebase without an embedding model', async () => {
 		const { id } = sandbox.store.putKnowledgebase({ name: 'No model' });
 		expect(await ending(await document(client, 'hello'), id)).toMatchObject({

@@ -74,10 +74,10 @@ export async function conversationOf(
 	return data.items[0];
 }
 
-/** Uploads a text as a file. */
+/** Uploads a text or bytes as a file. */
 export async function upload(
 	client: AxiosInstance,
-	content: string,
+	content: string | Buffer,
 	name = 'a.txt',
 	path = '/api/ai/v1/file',
 ) {
