@@ -1,4 +1,5 @@
-import { derivedId, isUuid } from '../../nodes/XpertAi/ingest/identity';
+import { derivedId } from '../../nodes/XpertAi/ingest/identity';
+import { isUuid } from '../../nodes/XpertAi/payloads/common';
 import { useFixture } from './support/fixture';
 import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';
 

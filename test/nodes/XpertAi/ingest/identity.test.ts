@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-import { derivedId, isUuid, uuidV5 } from '../../../../nodes/XpertAi/ingest/identity';
+import { derivedId, uuidV5 } from '../../../../nodes/XpertAi/ingest/identity';
+import { isUuid } from '../../../../nodes/XpertAi/payloads/common';
 
 const DNS = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 const URL_SPACE = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';

@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { inLanes } from '../../../../nodes/XpertAi/ingest/lanes';
+import { inLanes } from '../../../../nodes/XpertAi/transport/lanes';
 
 describe('work in lanes', () => {
 	it('is done once for each entry, in order, so much at once', async () => {
