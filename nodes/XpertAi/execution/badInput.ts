@@ -13,7 +13,7 @@ import type { Place } from './places';
 export interface Naming {
 	/** The fields the value was made of; their display names stand for its keys. */
 	fields?: INodeProperties[];
-	/** The names of the fields that other places come from, e.g. `assistant.id` from `assistantId`. */
+	/** The fields that other places come from, by their names from the outside in: `assistant.id` from `assistantId`. */
 	sources?: Record<string, string>;
 	/** Display name of the parameter that holds the whole value; `JSON Body` without it. */
 	parameter?: string;
@@ -157,7 +157,7 @@ export function subjectOf(path: Place, { fields, sources = {}, parameter }: Nami
 	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
 	const own = findLastIndex(ends, (key) => Object.hasOwn(sources, key));
 	const source = sources[ends[own] ?? ''];
-	const known = source === undefined ? path : [source, ...path.slice(own + 1)];
+	const known = source === undefined ? path : [...source.split('.'), ...path.slice(own + 1)];
 	const names = displayNames(known, fields);
 	if (names.length === 0) return `"${parameter ?? 'Fields'}"`;
 	return names

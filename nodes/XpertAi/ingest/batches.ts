@@ -1,3 +1,5 @@
+import type { UploadFile } from '../transport/multipart';
+
 /** A document ready to be sent: serialized once, its size measured once. */
 export interface Prepared<Origin> {
 	json: string;
@@ -6,6 +8,12 @@ export interface Prepared<Origin> {
 	/** The UUID the server keeps the document under; sending it again replaces it. */
 	id?: string;
 	name?: string;
+	/** What tells it from all others, where its id is made of that. */
+	key?: string;
+	/** What is compared with earlier runs; `json` without it. */
+	content?: string;
+	/** Its file, which has to be uploaded before it is sent: a document is stored only after its file is there. */
+	file?: () => UploadFile | Promise<UploadFile>;
 	/** Where the document came from, to give its outcome back to. */
 	origin: Origin;
 }

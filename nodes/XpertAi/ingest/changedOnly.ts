@@ -43,7 +43,7 @@ export async function* changedOnly<Origin>(
 		held.clear();
 	}
 	for await (const document of documents) {
-		const { id, json } = document;
+		const { id, content = document.json } = document;
 		if (id === undefined) {
 			yield document;
 			continue;
@@ -51,7 +51,7 @@ export async function* changedOnly<Origin>(
 		// The later of two documents with one id is compared with the earlier, not with the last run's.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= HELD) yield* release();
-		if (!memory.has(id, json)) {
+		if (!memory.has(id, content)) {
 			memory.forget(id);
 			yield document;
 		} else if (statusesOf && memory.isPending(id)) {

@@ -53,16 +53,6 @@ export interface ProcessingRoutes {
 	signal?: AbortSignal;
 }
 
-/** The documents to be processed. */
-export interface Processing {
-	/** Those to start. */
-	ids: string[];
-	/** Those that were started before. */
-	running?: string[];
-	/** Wait until every document has ended, at most this long; without it, only start. */
-	waitMs?: number;
-}
-
 /** The last status of each document, by its id as it was given, and what kept the rest from being known. */
 export interface ProcessingResult {
 	statuses: Map<string, ProcessingStatus>;
@@ -71,56 +61,92 @@ export interface ProcessingResult {
 	timedOut: boolean;
 }
 
-/** Starts the processing of stored documents and, if asked to, waits until it has ended. */
-export async function processDocuments(
-	{ ids, running = [], waitMs }: Processing,
-	routes: ProcessingRoutes,
-): Promise<ProcessingResult> {
-	const { statuses, failure } = await startAll(ids, routes);
-	for (const id of running) if (!statuses.has(id)) statuses.set(id, { id, status: 'running' });
-	if (failure || waitMs === undefined) return { statuses, failure, timedOut: false };
-	return await waitForAll(statuses, waitMs, routes);
+/**
+ * Starts the processing of documents while others are still being stored: in small requests, a few at once,
+ * so that the server embeds some while it stores the next.
+ */
+export class ProcessingStart {
+	private readonly known: Known = { statuses: new Map() };
+
+	private readonly notQueued: string[] = [];
+
+	private waiting: string[] = [];
+
+	private readonly underWay = new Set<Promise<void>>();
+
+	constructor(private readonly routes: ProcessingRoutes) {}
+
+	/** Adds a document that is stored; it is started as soon as there are enough for a request. */
+	add(id: string): void {
+		this.waiting.push(id);
+		if (this.waiting.length >= IDS_TO_START) this.startWaiting();
+	}
+
+	/** Notes a document that an earlier run has started. */
+	addRunning(id: string): void {
+		this.known.statuses.set(id, { id, status: 'running' });
+	}
+
+	/**
+	 * Starts the rest and, if asked to, waits until every document has ended.
+	 *
+	 * @param waitMs how long to wait at most; without it, only what was queued is known
+	 */
+	async end(waitMs?: number): Promise<ProcessingResult> {
+		for (this.startWaiting(); this.waiting.length > 0; this.startWaiting())
+			await Promise.race(this.underWay);
+		await Promise.all(this.underWay);
+		const { statuses, failure } = await this.withNotQueued();
+		if (failure || waitMs === undefined) return { statuses, failure, timedOut: false };
+		return await waitForAll(statuses, waitMs, this.routes);
+	}
+
+	/** Starts documents as long as further requests may go at once. */
+	private startWaiting(): void {
+		const goesOn = this.known.failure === undefined && !this.routes.signal?.aborted;
+		if (!goesOn) this.waiting = [];
+		while (this.waiting.length > 0 && this.underWay.size < REQUESTS_AT_ONCE) {
+			const work = this.start(this.waiting.splice(0, IDS_TO_START)).finally(() => {
+				this.underWay.delete(work);
+				if (this.waiting.length >= IDS_TO_START) this.startWaiting();
+			});
+			this.underWay.add(work);
+		}
+	}
+
+	/** The server answers with what it has queued; the rest it does not know, or is at already. */
+	private async start(ids: string[]): Promise<void> {
+		const body = JSON.stringify(ids);
+		const outcome = await this.routes.send({ method: 'POST', path: this.routes.startPath, body });
+		if (!outcome.ok) {
+			this.known.failure ??= outcome.failure;
+			return;
+		}
+		const queued = statusesById(outcome.answer);
+		for (const id of ids) {
+			const status = queued.get(id.toLowerCase());
+			if (!status) this.notQueued.push(id);
+			else this.known.statuses.set(id, { ...status, id, status: status.status ?? 'running' });
+		}
+	}
+
+	/** Asks for the status of what was not queued. */
+	private async withNotQueued(): Promise<Known> {
+		const { known, notQueued, routes } = this;
+		const { statuses, failure } = await askStatuses(notQueued, routes);
+		const askedAll = failure === undefined && !routes.signal?.aborted;
+		for (const id of notQueued) {
+			const status = statuses.get(id);
+			const processMsg = status ? NOT_QUEUED : NOT_KNOWN;
+			if (status?.status) known.statuses.set(id, status);
+			else if (askedAll) known.statuses.set(id, { id, status: 'none', processMsg });
+		}
+		return { ...known, failure: known.failure ?? failure };
+	}
 }
 
 /** Statuses and the failure, if there was one, that ended the asking. */
 type Known = Omit<ProcessingResult, 'timedOut'>;
-
-/**
- * Starts the processing. The server answers with what it has queued: of the rest, which it does not know or
- * which is running already, the status is asked for.
- */
-async function startAll(ids: string[], routes: ProcessingRoutes): Promise<Known> {
-	const known: Known = { statuses: new Map() };
-	const notQueued: string[] = [];
-	await inLanes(
-		chunk(ids, IDS_TO_START),
-		REQUESTS_AT_ONCE,
-		async (part) => {
-			const body = JSON.stringify(part);
-			const outcome = await routes.send({ method: 'POST', path: routes.startPath, body });
-			if (!outcome.ok) {
-				known.failure ??= outcome.failure;
-				return;
-			}
-			const queued = statusesById(outcome.answer);
-			for (const id of part) {
-				const status = queued.get(id.toLowerCase());
-				if (status) known.statuses.set(id, { ...status, id, status: status.status ?? 'running' });
-				else notQueued.push(id);
-			}
-		},
-		() => known.failure === undefined && !routes.signal?.aborted,
-	);
-	const { statuses, failure } = await askStatuses(notQueued, routes);
-	const askedAll = failure === undefined && !routes.signal?.aborted;
-	for (const id of notQueued) {
-		const status = statuses.get(id);
-		const processMsg = status ? NOT_QUEUED : NOT_KNOWN;
-		if (status?.status) known.statuses.set(id, status);
-		else if (askedAll) known.statuses.set(id, { id, status: 'none', processMsg });
-	}
-	return { ...known, failure: known.failure ?? failure };
-}
 
 const NOT_KNOWN = 'the server does not know it in this knowledgebase';
 const NOT_QUEUED = 'the server did not queue it';

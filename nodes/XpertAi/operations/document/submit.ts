@@ -46,10 +46,10 @@ async function storeAndProcess(
 	const state = skipUnchanged ? new StoredState(execution.context, resendAll) : undefined;
 	try {
 		const submission = new Submission(execution, settings, systemClock, state);
-		await submission.run();
+		await submission.submitAll();
 		const { report } = submission;
 		if (report.stopError) throw withCounts(report.stopError, report);
-		return { report, notes: await processStored(execution, settings, report, systemClock, state) };
+		return { report, notes: await processStored(submission) };
 	} finally {
 		await state?.save();
 	}

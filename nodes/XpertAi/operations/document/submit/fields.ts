@@ -2,27 +2,86 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { binaryFieldName } from '../../../execution/binary';
-import { bodyMode, jsonBodyField, simplify } from '../../../execution/fields';
+import { jsonBodyField, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/operation';
 import { getDocumentFields } from '../../../pickers/documentFields';
 import { knowledgebaseLocator } from '../../shared/locators';
 import { chunksField, pagesField } from './parts';
 import { submitOptions } from './options';
 
-const sourceMode: INodeProperties = {
-	...bodyMode,
+const source: INodeProperties = {
 	displayName: 'Documents From',
+	name: 'source',
+	type: 'options',
+	noDataExpression: true,
 	options: [
-		{ name: 'Input Items', value: 'fields', description: 'Each item is a document' },
-		{ name: 'JSON', value: 'json', description: 'Each item brings an array of documents as JSON' },
 		{
-			name: 'File',
-			value: 'file',
+			name: 'Addresses',
+			value: 'addresses',
+			description: 'Each item is an address that the server fetches by itself',
+		},
+		{
+			name: 'Fields',
+			value: 'fields',
+			description:
+				'Each item is a document, field by field. Pages and chunks are stored, not found.',
+		},
+		{
+			name: 'File of Records',
+			value: 'records',
 			description:
 				'Each item brings a file of documents: one JSON object a line (NDJSON), or a JSON array',
 		},
+		{
+			name: 'Files',
+			value: 'files',
+			description: 'Each item is a file: PDF, Word, Markdown, a web page, a table, …',
+		},
+		{ name: 'JSON', value: 'json', description: 'Each item brings an array of documents as JSON' },
+		{ name: 'Text', value: 'text', description: 'Each item is a text' },
 	],
-	description: 'Where the documents come from',
+	default: 'text',
+	description: 'What each input item is',
+};
+
+const nameField: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.title }}',
+	description: 'What the document is called, also where an assistant quotes it',
+};
+
+const textField: INodeProperties = {
+	displayName: 'Text',
+	name: 'text',
+	type: 'string',
+	typeOptions: { rows: 4 },
+	default: '',
+	required: true,
+	placeholder: 'e.g. {{ $json.text }}',
+	description: 'The text itself: plain, Markdown or HTML. It is uploaded as a file.',
+};
+
+const urlField: INodeProperties = {
+	displayName: 'Address',
+	name: 'url',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. https://example.com/manual.pdf',
+	description: 'The address the server fetches the document from, without any token of yours',
+};
+
+const textInRecord: INodeProperties = {
+	displayName: 'Text Field',
+	name: 'textField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. content',
+	description:
+		"Field of each record that holds its text, which is uploaded as a file. Without it, records are sent as they are, and the server finds only those with a file's address. Dots lead into objects.",
 };
 
 const documentFields: Field = {
@@ -34,7 +93,7 @@ const documentFields: Field = {
 	default: { mappingMode: 'defineBelow', value: null },
 	required: true,
 	description:
-		"What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. Parser Config says how its file is cut: it is sent in the contract's form and as textSplitter, which is what counts on Xpert AI servers; a delimiter that holds a comma cannot be said there.",
+		"What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. File URL is the address of its file, which is all that servers read. Parser Config says how its file is cut: it is sent in the contract's form and as textSplitter, which is what counts on Xpert AI servers; a delimiter that holds a comma cannot be said there.",
 	typeOptions: {
 		resourceMapper: {
 			resourceMapperMethod: 'getDocumentFields',
@@ -46,68 +105,6 @@ const documentFields: Field = {
 			supportAutoMap: true,
 		},
 	},
-};
-
-const textField: INodeProperties = {
-	displayName: 'Text',
-	name: 'text',
-	type: 'string',
-	typeOptions: { rows: 3 },
-	default: '',
-	placeholder: 'e.g. {{ $json.text }}',
-	description:
-		'Plain text of the document; becomes its pages or chunks. Leave empty when pages or chunks are given below.',
-};
-
-/** How Text is cut and stored. */
-export const textOptions: INodeProperties = {
-	displayName: 'Text Options',
-	name: 'textOptions',
-	type: 'collection',
-	placeholder: 'Add option',
-	default: {},
-	options: [
-		{
-			displayName: 'Chunk Overlap',
-			name: 'chunkOverlap',
-			type: 'number',
-			typeOptions: { minValue: 0, numberPrecision: 0 },
-			default: 200,
-			description: 'How many characters of a part are repeated in the next one',
-		},
-		{
-			displayName: 'Chunk Size',
-			name: 'chunkSize',
-			type: 'number',
-			typeOptions: { minValue: 1, numberPrecision: 0 },
-			default: 1000,
-			description:
-				'Cut the text into parts of at most this many characters. Without it, the text stays whole.',
-		},
-		{
-			displayName: 'Delimiter',
-			name: 'delimiter',
-			type: 'string',
-			default: '\\n\\n \\n .',
-			description:
-				'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
-		},
-		{
-			displayName: 'Store As',
-			name: 'storeAs',
-			type: 'options',
-			options: [
-				{
-					name: 'Chunks',
-					value: 'chunks',
-					description: 'On Xpert AI servers, a document whose chunks changed cannot be sent again',
-				},
-				{ name: 'Pages', value: 'pages', description: 'Replaced when the document is sent again' },
-			],
-			default: 'pages',
-			description: 'Whether the text becomes pages or chunks of the document',
-		},
-	],
 };
 
 const documentIdMode: INodeProperties = {
@@ -146,8 +143,14 @@ const documentKey: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.path }}',
 	description:
-		'What tells this document from all others in the knowledgebase, such as its path or URL',
+		'What tells this document from all others in the knowledgebase, so that a second run replaces it',
 };
+
+/** The key of a document that is called and found by one thing anyway. */
+const keyOf = (otherwise: string): INodeProperties => ({
+	...documentKey,
+	description: `${documentKey.description ?? ''}. Left empty, it is ${otherwise}.`,
+});
 
 const documentKeyField: INodeProperties = {
 	displayName: 'Key Field',
@@ -180,8 +183,104 @@ const output: INodeProperties = {
 	description: 'What the node gives to the next one',
 };
 
-const only = (mode: 'fields' | 'json' | 'file', fields: Field[]): Field[] =>
-	updateDisplayOptions({ show: { bodyMode: [mode] } }, fields);
+const afterStoring: INodeProperties = {
+	displayName: 'After Storing',
+	name: 'afterStoring',
+	type: 'options',
+	options: [
+		{
+			name: 'Nothing',
+			value: 'nothing',
+			description: 'Only store. Assistants do not find the documents until they are processed.',
+		},
+		{
+			name: 'Process and Wait',
+			value: 'wait',
+			description: 'Have the server read and embed the documents, and say which it could not',
+		},
+		{
+			name: 'Start Processing',
+			value: 'process',
+			description: 'Have the server read and embed the documents, and do not wait for it',
+		},
+	],
+	default: 'wait',
+	description:
+		'What happens when the documents are stored. Assistants find a document when it is processed.',
+};
+
+/** What else belongs to a document that is made of a text, a file or an address. */
+export const documentSettings: INodeProperties = {
+	displayName: 'Document Settings',
+	name: 'documentSettings',
+	type: 'collection',
+	placeholder: 'Add setting',
+	default: {},
+	options: [
+		{
+			displayName: 'Chunk Overlap',
+			name: 'chunkOverlap',
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 0 },
+			default: 200,
+			description: 'How many characters of a chunk are repeated in the next one',
+		},
+		{
+			displayName: 'Chunk Size',
+			name: 'chunkSize',
+			type: 'number',
+			typeOptions: { minValue: 1, numberPrecision: 0 },
+			default: 1000,
+			description: 'How many characters a chunk has at most',
+		},
+		{
+			displayName: 'Delimiter',
+			name: 'delimiter',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. \\n\\n \\n .',
+			description:
+				'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
+		},
+		{
+			displayName: 'Folder',
+			name: 'folder',
+			type: 'string',
+			default: '',
+			description:
+				'Folder the document is kept in; Xpert AI servers keep it and go by nothing of it',
+		},
+		{
+			displayName: 'Metadata',
+			name: 'metadata',
+			type: 'json',
+			default: '{}',
+			description: 'Anything to keep with the document, as a JSON object',
+		},
+		{
+			displayName: 'MIME Type',
+			name: 'mimeType',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. text/plain',
+			description: 'Kind of the content, where the name does not say it',
+		},
+		{
+			displayName: 'Type',
+			name: 'type',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. md',
+			description:
+				'Extension by which the server chooses how to read it, where the name does not say it',
+		},
+	],
+};
+
+type Source = 'text' | 'files' | 'addresses' | 'fields' | 'json' | 'records';
+
+const only = (sources: Source[], fields: Field[]): Field[] =>
+	updateDisplayOptions({ show: { source: sources } }, fields);
 
 const whenDerived = (field: INodeProperties): INodeProperties => ({
 	...field,
@@ -189,19 +288,32 @@ const whenDerived = (field: INodeProperties): INodeProperties => ({
 });
 
 const exampleDocuments =
-	'[\n  {\n    "name": "manual.md",\n    "pages": [{ "pageContent": "…" }]\n  }\n]';
+	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
 
-/** Every parameter of Document: Submit. */
+const WITH_ID: Source[] = ['fields', 'json', 'records'];
+const WITH_FILE: Source[] = ['text', 'files', 'addresses'];
+
+/** Every parameter of Document: Submit, in the order a user sees them. */
 export const submitFields: Field[] = [
-	knowledgebaseLocator('The knowledgebase that receives the documents'),
-	sourceMode,
-	...only('fields', [documentFields, textField, textOptions, pagesField, chunksField]),
-	...only('json', [jsonBodyField(exampleDocuments)]),
-	...only('file', [binaryFieldName('the file with the documents')]),
-	documentIdMode,
-	...only('fields', [whenDerived(documentKey)]),
-	...only('json', [whenDerived(documentKeyField)]),
-	...only('file', [whenDerived(documentKeyField)]),
+	{
+		...knowledgebaseLocator('The knowledgebase that receives the documents'),
+		hint: 'Knowledgebase: Create gives its ID; on the server, it stands in the address of its page',
+	},
+	source,
+	...only(['text'], [{ ...nameField, required: true }, textField]),
+	...only(['files'], [binaryFieldName('the file'), nameField]),
+	...only(['addresses'], [urlField, nameField]),
+	...only(['fields'], [documentFields, pagesField, chunksField]),
+	...only(['json'], [jsonBodyField(exampleDocuments)]),
+	...only(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+	...only(WITH_ID, [documentIdMode]),
+	...only(['text'], [keyOf('the name')]),
+	...only(['files'], [keyOf("the file's directory and name")]),
+	...only(['addresses'], [keyOf('the address')]),
+	...only(['fields'], [whenDerived(documentKey)]),
+	...only(['json', 'records'], [whenDerived(documentKeyField)]),
+	afterStoring,
+	...only(WITH_FILE, [documentSettings]),
 	output,
 	{ ...simplify, displayOptions: { show: { output: ['documents'] } } },
 	submitOptions,

@@ -2,13 +2,10 @@ import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
-import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Field } from '../../../execution/operation';
 import { isoText, typedValue } from '../../../execution/values';
-import { cutText } from '../../../ingest/textParts';
-import type { CutOptions } from '../../../ingest/textParts';
 import { document, isDocument } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../pickers/documentFields';
@@ -61,10 +58,9 @@ export function documentFromFields(
 	const typed = item.values([pagesField, chunksField]);
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
-	const takesColumn = text && !mapped.pages && !mapped.chunks && !saysText(item);
-	const { storeAs, parts } = textParts(item, takesColumn ? text.value : item.text('text'));
-	addParts(mapped, storeAs, parts);
-	if (text && !takesColumn) unused.push(text.column);
+	// A column with the text becomes a page, unless the item has pages or chunks.
+	if (text && (mapped.pages || mapped.chunks)) unused.push(text.column);
+	else if (text) mapped.pages = [{ pageContent: text.value }];
 	for (const name of unused) unusedColumns?.add(name);
 	const made = prepared(mapped);
 	if (isDocument(made)) return made;
@@ -111,39 +107,4 @@ function columnValue(name: string, column: unknown): unknown {
 	if (name === 'id' || (type !== 'string' && type !== 'number' && type !== 'boolean'))
 		return isoText(column);
 	return typedValue(type, column);
-}
-
-/** Whether Text says itself what the text is, be it nothing. */
-function saysText({ context }: Item): boolean {
-	const { text } = context.getNode().parameters;
-	return typeof text === 'string' && text !== '';
-}
-
-function textParts(
-	item: Item,
-	whole: string,
-): { storeAs: 'pages' | 'chunks'; parts: IDataObject[] } {
-	const options = item.parameter('textOptions', {});
-	const given = isJsonObject(options) ? options : {};
-	const storeAs = given.storeAs === 'chunks' ? 'chunks' : 'pages';
-	if (whole === '') return { storeAs, parts: [] };
-	const parts = given.chunkSize === undefined ? [whole] : cutText(whole, cutOptionsOf(item, given));
-	return { storeAs, parts: parts.map((pageContent) => ({ pageContent })) };
-}
-
-const DEFAULT_DELIMITER = '\\n\\n \\n .';
-
-function cutOptionsOf(item: Item, given: IDataObject): CutOptions {
-	const chunkSize = item.number('textOptions.chunkSize', z.number().int().min(1));
-	const smaller = z
-		.number()
-		.int()
-		.min(0)
-		.max(chunkSize - 1);
-	return {
-		chunkSize,
-		chunkOverlap:
-			given.chunkOverlap === undefined ? 0 : item.number('textOptions.chunkOverlap', smaller),
-		delimiter: item.text('textOptions.delimiter', DEFAULT_DELIMITER),
-	};
 }

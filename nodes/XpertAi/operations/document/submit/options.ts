@@ -29,14 +29,6 @@ export const submitOptions = optionsField([
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
 	},
 	{
-		displayName: 'Process After Storing',
-		name: 'processAfterStoring',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to have the server embed the documents, which storing alone does not. An Xpert AI server extension beyond the base contract.',
-	},
-	{
 		displayName: 'Requests at Once',
 		name: 'concurrency',
 		type: 'number',
@@ -77,14 +69,6 @@ export const submitOptions = optionsField([
 		type: 'number',
 		typeOptions: { minValue: 0 },
 		default: 30,
-		description: 'How long Wait Until Processed may take',
-	},
-	{
-		displayName: 'Wait Until Processed',
-		name: 'waitUntilProcessed',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to wait until the server has embedded the documents. Documents it fails to process count as failed.',
+		description: 'How long Process and Wait may take',
 	},
 ]);

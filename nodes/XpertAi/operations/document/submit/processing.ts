@@ -1,51 +1,35 @@
-import type { Execution } from '../../../execution/operation';
-import { processDocuments, processingWord } from '../../../ingest/processing';
+import { processingWord } from '../../../ingest/processing';
 import type { ProcessingResult } from '../../../ingest/processing';
 import type { Fingerprints } from '../../../ingest/fingerprints';
 import { counted } from '../../../ingest/summary';
-import type { Clock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
 import { isMissing } from '../../../transport/meaning';
-import { processingRoutes } from './routes';
-import type { SubmitSettings } from './settings';
-import type { StoredState } from './memory';
 import { processedItem, processingFlaw } from './report';
-import type { SubmitReport } from './report';
+import type { Submission } from './submission';
 
 /**
- * Starts the processing of the documents stored in this run, follows those that an earlier run has started,
- * and puts the end into their items (Process After Storing, Wait Until Processed). Documents stay stored
- * whatever comes of it.
+ * Sees the processing that was started while documents were stored to its end, and puts the end into their
+ * items (After Storing). Documents stay stored whatever comes of it.
  *
- * @param state what the next run is to know, where it is to know anything
  * @returns notes for the user about what could not be done
  */
-export async function processStored(
-	execution: Execution,
-	settings: SubmitSettings,
-	report: SubmitReport,
-	clock: Clock,
-	state?: StoredState,
-): Promise<string[]> {
-	if (!settings.process) return [];
+export async function processStored({
+	settings,
+	report,
+	starts,
+	state,
+}: Submission): Promise<string[]> {
 	const notes: string[] = [];
 	let unfinished = 0;
-	for (const [knowledgebaseId, stored] of report.stored) {
-		const idsOf = (running: boolean) =>
-			stored.filter((one) => running === (one.running === true)).map(({ id }) => id);
-		const ids = [...new Set(idsOf(false))];
-		const routes = processingRoutes(execution, settings, knowledgebaseId, clock);
-		const { waitMs } = settings;
-		const result = await processDocuments({ ids, running: idsOf(true), waitMs }, routes);
+	for (const [knowledgebaseId, start] of starts) {
+		const stored = report.stored.get(knowledgebaseId) ?? [];
+		const result = await start.end(settings.waitMs);
 		const { statuses, failure, timedOut } = result;
-		if (failure)
-			notes.push(
-				processingNote(
-					failure,
-					ids.every((id) => statuses.has(id)),
-				),
-			);
+		if (failure) {
+			const started = stored.every(({ id }) => statuses.has(id));
+			notes.push(processingNote(failure, started));
+		}
 		if (timedOut) unfinished += countRunning(result);
 		remember(await state?.of(knowledgebaseId), new Set(stored.map(({ id }) => id)), result);
 		for (const { id, item, position } of stored) {
@@ -58,7 +42,7 @@ export async function processStored(
 	if (unfinished > 0) notes.push(unfinishedNote(unfinished, state !== undefined));
 	if (report.processingFailed > 0) {
 		const documents = counted(report.processingFailed, 'document is', 'documents are');
-		notes.push(`${documents} stored but not processed.`);
+		notes.push(`${documents} stored but not found: not processed.`);
 	}
 	return notes;
 }
@@ -96,7 +80,7 @@ function hasNoRoute(failure: Failure | undefined): boolean {
 
 function processingNote(failure: Failure, started: boolean): string {
 	if (hasNoRoute(failure))
-		return 'The documents are stored, but this server has no route to process them.';
+		return 'This server decides by itself when documents are found: it has no route to process them.';
 	const what = started ? 'followed' : 'started';
 	return `The documents are stored, but their processing could not be ${what}. ${failureMessage(failure)}.`;
 }

@@ -12,6 +12,7 @@ import type { DocumentOutcome } from '../../../ingest/submit';
 import { Summary, counted } from '../../../ingest/summary';
 import type { DocumentRecord } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
+import { adviceFor } from './advice';
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources';
 
@@ -21,8 +22,6 @@ interface ToProcess {
 	item: Item;
 	/** Its place in the output. */
 	position: number;
-	/** Whether its processing is under way already. */
-	running?: true;
 }
 
 /** What became of each document of one execution of Submit, each in its place. */
@@ -43,6 +42,12 @@ export class SubmitReport {
 
 	/** Columns of input items that match no field of a document (Map Automatically). */
 	readonly unusedColumns = new Set<string>();
+
+	/** Documents that ask for what servers do not do, by the words for it. */
+	readonly mixed = new Map<string, number>();
+
+	/** Tables that are sent as text. */
+	readAsText = 0;
 
 	/** Documents whose pages or chunks bring ids. */
 	withPartIds = 0;
@@ -76,24 +81,33 @@ export class SubmitReport {
 		this.seenIds.add(key);
 	}
 
-	/** Remembers that a document brings pages or chunks with ids, which is seldom meant. */
-	noteParts({ pages, chunks }: DocumentRecord): void {
+	/** Remembers what of a document is seldom meant, or is done otherwise by servers. */
+	noteRecord(record: DocumentRecord, readAsText = false): void {
+		const { pages, chunks } = record;
 		const hasId = ({ id }: { id?: string | null }) => Boolean(id);
 		if (pages?.some(hasId) || chunks?.some(hasId)) this.withPartIds += 1;
+		if (readAsText) this.readAsText += 1;
+		const words = mixtureOf(record);
+		if (words) this.mixed.set(words, (this.mixed.get(words) ?? 0) + 1);
 	}
 
-	/** A document that was sent has an outcome. */
-	addOutcome(knowledgebaseId: string, result: DocumentOutcome<Origin>): void {
+	/**
+	 * A document that was sent, or whose file could not be uploaded, has an outcome.
+	 *
+	 * @returns the id of one that is stored and to be processed
+	 */
+	addOutcome(knowledgebaseId: string, result: DocumentOutcome<Origin>): string | undefined {
 		const { document, outcome } = result;
 		const { position, item } = document.origin;
 		this.summary.add(result);
 		this.place(position, () => outcomeItem(result, this.settings.simplify));
 		if (outcome === 'stored') {
 			const id = document.id ?? (result.record as IDataObject | undefined)?.id;
-			this.noteStored(knowledgebaseId, id, { item, position });
+			return this.noteStored(knowledgebaseId, id, { item, position });
 		} else if (!mayContinue(this.context)) {
 			this.stopError ??= item.apiError(result.failure);
 		}
+		return undefined;
 	}
 
 	/**
@@ -113,7 +127,7 @@ export class SubmitReport {
 			return status ? processedItem(item, output, status, undefined) : output;
 		});
 		if (processingWord(status) === 'running')
-			this.noteStored(knowledgebaseId, document.id, { item, position, running: true });
+			this.noteStored(knowledgebaseId, document.id, { item, position });
 	}
 
 	/** A document that is stored could not be processed. */
@@ -133,11 +147,16 @@ export class SubmitReport {
 		if (!this.settings.summaryOnly) this.items[position] = item();
 	}
 
-	private noteStored(knowledgebaseId: string, id: unknown, rest: Omit<ToProcess, 'id'>): void {
-		if (!this.settings.process || typeof id !== 'string') return;
+	private noteStored(
+		knowledgebaseId: string,
+		id: unknown,
+		rest: Omit<ToProcess, 'id'>,
+	): string | undefined {
+		if (!this.settings.process || typeof id !== 'string') return undefined;
 		const list = this.stored.get(knowledgebaseId) ?? [];
 		list.push({ id, ...rest });
 		this.stored.set(knowledgebaseId, list);
+		return id;
 	}
 }
 
@@ -145,20 +164,22 @@ export class SubmitReport {
 function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeExecutionData {
 	const { document, batch, attempts, outcome } = result;
 	const { item } = document.origin;
-	const { id, name } = document;
+	const { id, name, key } = document;
 	if (result.outcome !== 'stored') {
 		const error = item.apiError(result.failure);
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		const { status } = result.failure;
-		return item.failed(error, { name, outcome, id, status, attempts, batch });
+		return item.failed(error, { name, key, outcome, id, status, attempts, batch });
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
 	const sent = () => JSON.parse(document.json) as IDataObject;
 	const json: IDataObject = simplify
 		? {
 				name: record?.name ?? name,
+				...(key === undefined ? {} : { key }),
 				outcome,
 				id: record?.id ?? id,
+				processing: 'none',
 				status: result.status,
 				attempts,
 				batch,
@@ -170,13 +191,26 @@ function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeE
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 /** The item of a document that an earlier run has stored with the same content. */
-function unchangedItem({ id, name, origin }: Prepared<Origin>): INodeExecutionData {
-	return origin.item.output({ name, outcome: 'unchanged', id });
+function unchangedItem({ id, name, key, origin }: Prepared<Origin>): INodeExecutionData {
+	return origin.item.output({
+		name,
+		...(key === undefined ? {} : { key }),
+		outcome: 'unchanged',
+		id,
+	});
 }
 
 /** The item of a record that could not be sent. */
 function flawItem(item: Item, flaw: ItemError): INodeExecutionData {
 	return item.failed(flaw, { outcome: 'rejected' });
+}
+
+/** What a document asks for that servers do not do (service behaviour, "What an assistant can find"). */
+function mixtureOf({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
+	const hasParts = Boolean(pages?.length) || Boolean(chunks?.length);
+	if (fileUrl && hasParts) return 'pages beside an address: the pages are not read.';
+	if (filePath && !fileUrl) return 'a File Path: the server looks for it on its own disk.';
+	return undefined;
 }
 
 const FLAWS: Partial<Record<ProcessingWord, string>> = {
@@ -206,9 +240,10 @@ export function processedItem(
 	const facts: IDataObject = { processing: processingWord(status) };
 	if (status?.processMsg) facts.processMsg = status.processMsg;
 	if (flaw === undefined) return { ...output, json: { ...output.json, ...facts } };
-	const { id, name, outcome } = output.json;
+	const { id, name, key, outcome } = output.json;
 	const known = outcome === 'unchanged' ? outcome : 'stored';
-	return item.failed(item.operationError(flaw), { name, outcome: known, id, ...facts });
+	const error = item.operationError(flaw, adviceFor(flaw));
+	return item.failed(error, { name, key, outcome: known, id, ...facts });
 }
 
 /** Says how much is stored and what a second run would do. */
@@ -293,6 +328,12 @@ export function addHints(
 	if (report.withPartIds > 0) {
 		const documents = counted(report.withPartIds, 'document has', 'documents have');
 		messages.push(`${documents} pages or chunks with IDs: on Xpert, one that changes is lost.`);
+	}
+	for (const [words, count] of report.mixed)
+		messages.push(`${counted(count, 'document has', 'documents have')} ${words}`);
+	if (report.readAsText > 0) {
+		const tables = counted(report.readAsText, 'table is', 'tables are');
+		messages.push(`${tables} sent as text: servers cannot read them as sheets.`);
 	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
 		messages.push(

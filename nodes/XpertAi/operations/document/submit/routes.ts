@@ -1,9 +1,15 @@
 import type { ProcessingRoutes } from '../../../ingest/processing';
+import type { Upload } from '../../../ingest/uploads';
+import { answerMustBe, isJsonObject } from '../../../transport/answer';
 import type { Clock } from '../../../transport/clock';
+import { isMissing, isTransient } from '../../../transport/meaning';
+import { multipartForm } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
 import { sendWithRetries } from '../../../transport/sendWithRetries';
 import type { Execution } from '../../../execution/operation';
+import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import type { SubmitSettings } from './settings';
+import type { Origin } from './sources';
 
 /** Xpert's two routes to process the documents of a knowledgebase; starting twice and asking twice does no harm. */
 export function processingRoutes(
@@ -33,4 +39,53 @@ export function processingRoutes(
 		clock,
 		signal,
 	};
+}
+
+/**
+ * Uploads the file of a document (E16). One whose answer is lost is sent again: a file that nothing names
+ * harms nobody. A server that stays away is waited for once; each file after that is tried once.
+ */
+export function uploadRoute(
+	{ context, send }: Execution,
+	{ retryLimits, timeoutMs }: SubmitSettings,
+	clock: Clock,
+): Upload<Origin> {
+	const signal = context.getExecutionCancelSignal();
+	let givenUp = false;
+	return async ({ file }) => {
+		const whole = await file?.();
+		const request = async () =>
+			await send({
+				method: 'POST',
+				path: '/v1/file',
+				body: whole && multipartForm(whole, {}),
+				timeoutMs: Math.max(timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
+				checkAnswer: answerMustBe(namesAddress, 'it names no address of the file'),
+			});
+		const { outcome, attempts } = await sendWithRetries(request, {
+			request: { method: 'POST', path: '/v1/file', timeoutMs },
+			limits: givenUp ? { ...retryLimits, maxTries: 1 } : retryLimits,
+			repeatable: true,
+			clock,
+			signal,
+		});
+		if (!outcome.ok) {
+			const { failure } = outcome;
+			givenUp = isTransient(failure);
+			return {
+				failure: isMissing(failure) ? { ...failure, reason: NO_UPLOADS } : failure,
+				attempts,
+			};
+		}
+		givenUp = false;
+		const { id, url } = outcome.answer as { id?: unknown; url: string };
+		return { file: { fileUrl: url, ...(typeof id === 'string' ? { storageFileId: id } : {}) } };
+	};
+}
+
+const NO_UPLOADS =
+	'this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
+
+function namesAddress(answer: unknown): boolean {
+	return isJsonObject(answer) && typeof answer.url === 'string' && answer.url !== '';
 }

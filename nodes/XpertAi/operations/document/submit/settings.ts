@@ -9,6 +9,8 @@ import type { RetryLimits } from '../../../transport/retryPolicy';
 
 const MEGABYTE = 1024 * 1024;
 
+const afterStoring = z.enum(['wait', 'process', 'nothing']);
+
 const wholeFrom1 = z.number().int().min(1);
 
 /** How a submission works, from the parameters of the first item. */
@@ -34,6 +36,7 @@ export interface SubmitSettings {
  */
 export function readSettings(item: Item): SubmitSettings {
 	const number = (name: string, schema: ZodNumber) => item.number(`options.${name}`, schema);
+	const after = item.choice('afterStoring', afterStoring);
 	const on = (name: string) => item.switch(`options.${name}`);
 	return {
 		batchLimits: {
@@ -46,10 +49,8 @@ export function readSettings(item: Item): SubmitSettings {
 		isolateWithoutIds: on('isolateWithoutIds'),
 		skipUnchanged: on('skipUnchanged'),
 		resendAll: on('resendAll'),
-		process: on('processAfterStoring') || on('waitUntilProcessed'),
-		waitMs: on('waitUntilProcessed')
-			? number('waitMinutes', z.number().min(0)) * MINUTE_MS
-			: undefined,
+		process: after !== 'nothing',
+		waitMs: after === 'wait' ? number('waitMinutes', z.number().min(0)) * MINUTE_MS : undefined,
 		summaryOnly: item.parameter('output', 'documents') === 'summary',
 		simplify: item.switch('simplify'),
 	};

@@ -1,4 +1,14 @@
+import { createHash } from 'crypto';
+
+import cloneDeep from 'lodash/cloneDeep';
+import get from 'lodash/get';
+import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
+import omit from 'lodash/omit';
+import unset from 'lodash/unset';
+import { z } from 'zod';
+
+import { quoted } from '../../../execution/badInput';
 
 import { binaryChunks } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
@@ -11,6 +21,7 @@ import { document, documentList, isDocument } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
 import { identifier, ownIdIsSent } from './identity';
+import { addressDocument, fileDocument, textDocument, textFile } from './madeDocuments';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
 
 /** Where a document came from and where it stands in the output. */
@@ -19,16 +30,31 @@ export interface Origin {
 	position: number;
 }
 
-/** A document of a file with its JSON text, or why a record of it is none. */
-export type SourceEntry = { document: DocumentRecord; text: string } | { flaw: ItemError };
+/** A document as a source gives it. */
+export interface FoundDocument {
+	record: DocumentRecord;
+	/** Its JSON text; without the file's address, where its file is still to be uploaded. */
+	json: string;
+	/** What tells it from all others, where its id is made of that. */
+	key?: string;
+	id?: string;
+	/** The file to upload before it is sent. */
+	file?: Prepared<Origin>['file'];
+	/** What is in that file, to tell whether it has changed. */
+	contents?: () => AsyncIterable<Uint8Array> | string[];
+	/** Whether a table is sent as text, because servers cannot read it otherwise. */
+	readAsText?: boolean;
+}
 
-/** Whether the documents of the input items come from files, which are not read into memory. */
-export function isFileSource(item: Item): boolean {
-	return item.parameter('bodyMode', 'fields') === 'file';
+const source = z.enum(['text', 'files', 'addresses', 'fields', 'json', 'records']);
+
+/** What the input items are (Documents From). */
+export function sourceOf(item: Item): z.infer<typeof source> {
+	return item.choice('source', source);
 }
 
 /**
- * The documents of one item that is no file, each under its id.
+ * The documents of one item that is no file of records, each under its id.
  *
  * @param unusedColumns gathers the columns that match no field of a document
  * @throws NodeOperationError when the item cannot be read
@@ -37,19 +63,40 @@ export function itemDocuments(
 	item: Item,
 	knowledgebaseId: string,
 	unusedColumns: Set<string>,
-): DocumentRecord[] {
-	const fromFields = !item.isJsonBody;
-	const identify = identifier(item, knowledgebaseId, fromFields);
-	const prepared = idPreparation(item, fromFields);
-	if (fromFields) {
-		const made = identify(documentFromFields(item, { prepared, unusedColumns }));
-		if (isEmptyDocument(made)) throw emptyDocument(item);
-		return [withTextSplitter(made)];
+): FoundDocument[] {
+	switch (sourceOf(item)) {
+		case 'text':
+			return [textDocument(item, knowledgebaseId)];
+		case 'files':
+			return [fileDocument(item, knowledgebaseId)];
+		case 'addresses':
+			return [addressDocument(item, knowledgebaseId)];
+		case 'json':
+			return documentsInJson(item, knowledgebaseId);
+		default:
+			return [mappedDocument(item, knowledgebaseId, unusedColumns)];
 	}
-	const found = item.jsonBody(documentList(prepared));
+}
+
+function mappedDocument(
+	item: Item,
+	knowledgebaseId: string,
+	unusedColumns: Set<string>,
+): FoundDocument {
+	const prepared = idPreparation(item, true);
+	const made = documentFromFields(item, { prepared, unusedColumns });
+	const record = withTextSplitter(identifier(item, knowledgebaseId, true)(made));
+	if (isEmptyDocument(record)) throw emptyDocument(item);
+	return { record, json: item.jsonText(record, DOCUMENT_NAMING) };
+}
+
+function documentsInJson(item: Item, knowledgebaseId: string): FoundDocument[] {
+	const identify = identifier(item, knowledgebaseId, false);
+	const found = item.jsonBody(documentList(idPreparation(item, false)));
 	return found.map((one, index) => {
 		const place = found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined;
-		return withTextSplitter(identify(one, place));
+		const record = withTextSplitter(identify(one, place));
+		return { record, json: item.jsonText(record, { parameter: item.labelOf('jsonBody') }) };
 	});
 }
 
@@ -79,25 +126,28 @@ function idPreparation(item: Item, fromFields: boolean): (document: unknown) => 
 }
 
 /**
- * The documents of an item's file, each under its id, read as they are asked for.
+ * The documents of an item's file of records, each under its id, read as they are asked for.
  *
  * @throws NodeOperationError when the item has no such file
  */
-export async function* fileEntries(
+export async function* recordsOf(
 	item: Item,
 	knowledgebaseId: string,
-): AsyncGenerator<SourceEntry> {
+): AsyncGenerator<FoundDocument | { flaw: ItemError }> {
 	const field = item.binary();
 	const identify = identifier(item, knowledgebaseId, false);
 	const prepared = idPreparation(item, false);
+	const textField = item.text('textField').trim();
 	for await (const record of jsonRecords(binaryChunks(item, field))) {
 		const place = `Line ${record.line} of the file`;
 		try {
 			if ('flaw' in record) throw item.refusal({ subject: place, demand: record.flaw });
 			const value = prepared(record.value);
 			const checked = isDocument(value) ? value : item.check(document, value, { parameter: place });
-			const identified = withTextSplitter(identify(checked, place));
-			yield { document: identified, text: documentText(item, identified) };
+			const identified = identify(checked, place);
+			yield textField === ''
+				? wholeRecord(item, identified)
+				: recordWithText(item, identified, textField, place);
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
@@ -109,23 +159,33 @@ export async function* fileEntries(
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
-/**
- * The JSON text of a document, made only once.
- *
- * @throws NodeOperationError naming what of it has none
- */
-export function documentText(item: Item, record: DocumentRecord): string {
-	if (item.isJsonBody) return item.jsonText(record, { parameter: item.labelOf('jsonBody') });
-	const parameter = item.labelOf('binaryPropertyName');
-	return item.jsonText(record, isFileSource(item) ? { parameter } : DOCUMENT_NAMING);
+function wholeRecord(item: Item, identified: DocumentRecord): FoundDocument {
+	const record = withTextSplitter(identified);
+	return { record, json: item.jsonText(record, { parameter: item.labelOf('binaryPropertyName') }) };
 }
 
-/** A document ready to be sent. */
-export function prepare(
-	record: DocumentRecord,
-	origin: Origin,
-	json = JSON.stringify(record),
-): Prepared<Origin> {
+/** A record whose text is uploaded as its file. */
+function recordWithText(
+	item: Item,
+	identified: DocumentRecord,
+	textField: string,
+	place: string,
+): FoundDocument {
+	const text: unknown = has(identified, textField) ? get(identified, textField) : undefined;
+	if (typeof text !== 'string' || text.trim() === '') {
+		const demand = `names ${quoted(textField)}, which holds no text here`;
+		throw item.refusal({ subject: `${place}: "${item.labelOf('textField')}"`, demand });
+	}
+	const rest = cloneDeep(identified);
+	unset(rest, textField);
+	const { id, name } = identified;
+	const called = typeof name === 'string' && name.trim() !== '' ? name : place;
+	return textFile(item, omit(rest, 'name', 'id'), { name: called, id: id ?? undefined }, text);
+}
+
+/** A document ready to be sent, once its file is uploaded where it has one. */
+export function readyDocument(found: FoundDocument, origin: Origin): Prepared<Origin> {
+	const { record, json, key, file } = found;
 	const { id, name } = record;
 	return {
 		json,
@@ -133,5 +193,15 @@ export function prepare(
 		origin,
 		...(typeof id === 'string' && isUuid(id) ? { id } : {}),
 		...(typeof name === 'string' ? { name } : {}),
+		...(key === undefined ? {} : { key }),
+		...(file ? { file } : {}),
 	};
+}
+
+/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
+export async function contentOf({ json, contents }: FoundDocument): Promise<string> {
+	if (!contents) return json;
+	const hash = createHash('sha256');
+	for await (const piece of contents()) hash.update(piece);
+	return `${json} ${hash.digest('base64')}`;
 }

@@ -4,42 +4,51 @@ import { mayContinue } from '../../../execution/outputs';
 import type { Prepared } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import type { Fingerprints } from '../../../ingest/fingerprints';
-import { askStatuses } from '../../../ingest/processing';
+import { ProcessingStart, askStatuses } from '../../../ingest/processing';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
-import type { DocumentRecord } from '../../../payloads/document';
+import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { buildPath } from '../../../transport/request';
-import { processingRoutes } from './routes';
-import { inWords, isForeignId } from './rejections';
-import type { SubmitSettings } from './settings';
-import { documentText, fileEntries, isFileSource, itemDocuments, prepare } from './sources';
-import type { Origin } from './sources';
 import type { StoredState } from './memory';
+import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
+import { processingRoutes, uploadRoute } from './routes';
+import type { SubmitSettings } from './settings';
+import { contentOf, itemDocuments, readyDocument, recordsOf, sourceOf } from './sources';
+import type { FoundDocument, Origin } from './sources';
 
 const PROGRESS_EVERY_MS = 1000;
+
+/** More at once make uploads no faster (service behaviour). */
+const UPLOADS_AT_ONCE = 5;
 
 /** One execution of Submit: reads the sources, sends, and has what became of each document reported. */
 export class Submission {
 	readonly report: SubmitReport;
 
+	/** The processing of what is stored, by knowledgebase. */
+	readonly starts = new Map<string, ProcessingStart>();
+
 	private progressShownAt = 0;
+
+	/** What is in the files of documents that may be unchanged. */
+	private readonly contents = new WeakMap<Prepared<Origin>, FoundDocument>();
 
 	constructor(
 		private readonly execution: Execution,
-		private readonly settings: SubmitSettings,
+		readonly settings: SubmitSettings,
 		private readonly clock: Clock,
 		/** What earlier runs have stored; left out where everything is sent. */
-		private readonly state?: StoredState,
+		readonly state?: StoredState,
 	) {
 		this.report = new SubmitReport(execution.context, settings);
 	}
 
 	/** Submits the documents of all input items. */
-	async run(): Promise<void> {
+	async submitAll(): Promise<void> {
 		const [first] = this.execution.items;
-		if (first && isFileSource(first)) await this.submitFiles();
+		if (first && sourceOf(first) === 'records') await this.submitRecords();
 		else await this.submitItems();
 	}
 
@@ -49,48 +58,45 @@ export class Submission {
 		for (const item of this.execution.items) {
 			try {
 				const knowledgebaseId = item.id('knowledgebaseId');
-				const prepared = byKnowledgebase.get(knowledgebaseId) ?? [];
-				byKnowledgebase.set(knowledgebaseId, prepared);
+				const ready = byKnowledgebase.get(knowledgebaseId) ?? [];
+				byKnowledgebase.set(knowledgebaseId, ready);
 				const found = itemDocuments(item, knowledgebaseId, this.report.unusedColumns);
-				const texts = found.map((document) => documentText(item, document));
-				found.forEach((document, index) =>
-					prepared.push(this.prepare(document, item, knowledgebaseId, texts[index])),
-				);
+				for (const document of found) ready.push(this.ready(document, item, knowledgebaseId));
 			} catch (caught) {
 				this.addFlaw(caught, item);
 			}
 			if (this.report.stopError) return;
 		}
-		for (const [knowledgebaseId, prepared] of byKnowledgebase) {
-			if (!this.report.stopError) await this.submit(knowledgebaseId, prepared);
+		for (const [knowledgebaseId, ready] of byKnowledgebase) {
+			if (!this.report.stopError) await this.submit(knowledgebaseId, ready);
 		}
 	}
 
-	private async submitFiles(): Promise<void> {
+	private async submitRecords(): Promise<void> {
 		for (const item of this.execution.items) {
 			if (this.report.stopError) return;
 			try {
 				const knowledgebaseId = item.id('knowledgebaseId');
-				await this.submit(knowledgebaseId, this.fileDocuments(item, knowledgebaseId));
+				await this.submit(knowledgebaseId, this.documentsOf(item, knowledgebaseId));
 			} catch (caught) {
 				this.addFlaw(caught, item);
 			}
 		}
 	}
 
-	/** The documents of an item's file; with Stop, the first flaw ends them. */
-	private async *fileDocuments(
+	/** The documents of an item's file of records; with Stop, the first flaw ends them. */
+	private async *documentsOf(
 		item: Item,
 		knowledgebaseId: string,
 	): AsyncGenerator<Prepared<Origin>> {
 		try {
-			for await (const entry of fileEntries(item, knowledgebaseId)) {
+			for await (const entry of recordsOf(item, knowledgebaseId)) {
 				if ('flaw' in entry) {
 					this.report.addFlaw(entry.flaw, item);
 					if (this.report.stopError) return;
 					continue;
 				}
-				yield this.prepare(entry.document, item, knowledgebaseId, entry.text);
+				yield this.ready(entry, item, knowledgebaseId);
 			}
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
@@ -98,28 +104,41 @@ export class Submission {
 		}
 	}
 
-	private prepare(
-		document: DocumentRecord,
-		item: Item,
-		knowledgebaseId: string,
-		json?: string,
-	): Prepared<Origin> {
-		const prepared = prepare(document, { item, position: this.report.nextPlace() }, json);
-		if (prepared.id) this.report.noteId(knowledgebaseId, prepared.id);
-		this.report.noteParts(document);
-		return prepared;
+	private ready(found: FoundDocument, item: Item, knowledgebaseId: string): Prepared<Origin> {
+		const origin = { item, position: this.report.nextPlace() };
+		const ready = readyDocument(found, origin);
+		if (ready.id) this.report.noteId(knowledgebaseId, ready.id);
+		this.report.noteRecord(found.record, found.readAsText);
+		if (this.state && found.contents) this.contents.set(ready, found);
+		return ready;
 	}
 
+	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	private async submit(
 		knowledgebaseId: string,
 		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
 	): Promise<void> {
 		const { context, send } = this.execution;
-		const { settings, clock } = this;
+		const { settings, clock, report } = this;
+		const signal = context.getExecutionCancelSignal();
 		const memory = await this.state?.of(knowledgebaseId);
+		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
+		if (settings.process && !this.starts.has(knowledgebaseId))
+			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
+		const wanted = memory ? this.changedOnly(documents, memory, knowledgebaseId) : documents;
 		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
 		const counts = await submitDocuments({
-			documents: memory ? this.changedOnly(documents, memory, knowledgebaseId) : documents,
+			documents: uploaded(wanted, {
+				upload: uploadRoute(this.execution, settings, clock),
+				atOnce: UPLOADS_AT_ONCE,
+				onFailed: (document, failure, attempts) =>
+					this.addOutcome(
+						knowledgebaseId,
+						{ document, failure, attempts, batch: 0, outcome: 'rejected' },
+						memory,
+					),
+				goOn: () => report.stopError === undefined && !signal?.aborted,
+			}),
 			batchLimits: settings.batchLimits,
 			retryLimits: settings.retryLimits,
 			concurrency: settings.concurrency,
@@ -130,9 +149,9 @@ export class Submission {
 			onOutcome: (result) => this.addOutcome(knowledgebaseId, result, memory),
 			goOn: () => mayContinue(context),
 			clock,
-			signal: context.getExecutionCancelSignal(),
+			signal,
 		});
-		this.report.summary.addRequests(counts);
+		report.summary.addRequests(counts);
 	}
 
 	private changedOnly(
@@ -142,13 +161,32 @@ export class Submission {
 	): AsyncGenerator<Prepared<Origin>> {
 		const { execution, settings, clock, report } = this;
 		const routes = processingRoutes(execution, settings, knowledgebaseId, clock);
-		return changedOnly(documents, {
+		return changedOnly(this.withContents(documents), {
 			memory,
-			onUnchanged: (document, status) => report.addUnchanged(knowledgebaseId, document, status),
+			onUnchanged: (document, status) => {
+				report.addUnchanged(knowledgebaseId, document, status);
+				if (report.isRunning(document))
+					this.starts.get(knowledgebaseId)?.addRunning(document.id ?? '');
+			},
 			...(settings.process
 				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
 				: {}),
 		});
+	}
+
+	/** Reads what is in the files of documents, so that unchanged ones need not be uploaded. */
+	private async *withContents(
+		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+	): AsyncGenerator<Prepared<Origin>> {
+		for await (const document of documents) {
+			const found = this.contents.get(document);
+			try {
+				yield found ? { ...document, content: await contentOf(found) } : document;
+			} catch (caught) {
+				this.addUnreadable(caught, document);
+				if (this.report.stopError) return;
+			}
+		}
 	}
 
 	private addOutcome(
@@ -156,10 +194,11 @@ export class Submission {
 		result: DocumentOutcome<Origin>,
 		memory?: Fingerprints,
 	): void {
-		const { id, json } = result.document;
-		if (id && result.outcome === 'stored') memory?.record(id, json);
+		const { id, json, content = json } = result.document;
+		if (id && result.outcome === 'stored') memory?.record(id, content);
 		else if (id) memory?.forget(id);
-		this.report.addOutcome(knowledgebaseId, inWords(result, knowledgebaseId));
+		const storedId = this.report.addOutcome(knowledgebaseId, inWords(result, knowledgebaseId));
+		if (storedId !== undefined) this.starts.get(knowledgebaseId)?.add(storedId);
 		this.showProgress();
 	}
 

@@ -1,0 +1,70 @@
+import type { Failure } from '../transport/failure';
+import type { Prepared } from './batches';
+
+/** What the server says of an uploaded file, as a document takes it. */
+export interface UploadedFile {
+	storageFileId?: string;
+	fileUrl: string;
+}
+
+/** Uploads the file of a document; or says why there is none. */
+export type Upload<Origin> = (
+	document: Prepared<Origin>,
+) => Promise<{ file: UploadedFile } | { failure: Failure; attempts: number }>;
+
+/** What uploading needs from outside. */
+export interface Uploading<Origin> {
+	upload: Upload<Origin>;
+	/** Uploads at once. */
+	atOnce: number;
+	/** Told each document whose file could not be uploaded, once. */
+	onFailed: (document: Prepared<Origin>, failure: Failure, attempts: number) => void;
+	/** Asked before each upload: whether further ones may start. */
+	goOn: () => boolean;
+}
+
+/**
+ * Hands documents on when their files are on the server, in order. Files are uploaded several at once and
+ * ahead of what is asked for; one that fails takes its document out and no other. A document without a
+ * file is handed on as it is.
+ */
+export async function* uploaded<Origin>(
+	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+	{ upload, atOnce, onFailed, goOn }: Uploading<Origin>,
+): AsyncGenerator<Prepared<Origin>> {
+	const underWay: Array<Promise<Prepared<Origin> | undefined>> = [];
+	const uploadOne = async (document: Prepared<Origin>) => {
+		if (!document.file) return document;
+		if (!goOn()) return undefined;
+		const result = await upload(document);
+		if ('file' in result) return withFile(document, result.file);
+		onFailed(document, result.failure, result.attempts);
+		return undefined;
+	};
+	try {
+		for await (const document of documents) {
+			underWay.push(uploadOne(document));
+			if (underWay.length < atOnce) continue;
+			const ready = await underWay.shift();
+			if (ready) yield ready;
+		}
+		for (let next = underWay.shift(); next; next = underWay.shift()) {
+			const ready = await next;
+			if (ready) yield ready;
+		}
+	} finally {
+		// Nobody asks for these any more, but each tells what became of it before this ends.
+		await Promise.allSettled(underWay);
+	}
+}
+
+function withFile<Origin>(document: Prepared<Origin>, file: UploadedFile): Prepared<Origin> {
+	const { file: _sent, json, ...rest } = document;
+	const whole = JSON.stringify({ ...(JSON.parse(json) as object), ...file });
+	return {
+		...rest,
+		content: document.content ?? json,
+		json: whole,
+		bytes: Buffer.byteLength(whole),
+	};
+}

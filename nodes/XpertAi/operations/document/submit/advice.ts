@@ -1,0 +1,30 @@
+/** What servers say of a document that they could not process (recorded), and how to go on. */
+const ADVICE: Array<[said: RegExp, advice: string]> = [
+	[
+		/embedding model not set/i,
+		'The knowledgebase has no embedding model. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
+	],
+	[
+		/Symbol\.asyncIterator/,
+		'Servers read files and nothing else, and this document has none. Send its text with "Documents From" set to Text, or its file with Files.',
+	],
+	[
+		/unable to resolve a readable file/i,
+		'The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to Files.',
+	],
+	[
+		/EISDIR/,
+		'The server cannot read this table as a sheet. Set Type to txt and MIME Type to text/plain, so that it is read as text.',
+	],
+	[
+		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
+		'The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to Files.',
+	],
+];
+
+/** How to go on with a document that is stored and not found, where what the server says tells. */
+export function adviceFor(said: string): string {
+	const known = ADVICE.find(([words]) => words.test(said))?.[1];
+	const what = 'It is stored, and assistants do not find it.';
+	return known ? `${what} ${known}` : what;
+}

@@ -1,0 +1,134 @@
+import isEmpty from 'lodash/isEmpty';
+import omit from 'lodash/omit';
+import pick from 'lodash/pick';
+
+import { binaryChunks, uploadFile } from '../../../execution/binary';
+import type { Item } from '../../../execution/item';
+import { derivedId } from '../../../ingest/identity';
+import { withTextSplitter } from '../../../ingest/textSplitter';
+import { document } from '../../../payloads/document';
+import type { DocumentRecord } from '../../../payloads/document';
+import { documentSettings } from './fields';
+import { fileType, textMimeType } from './fileTypes';
+import type { FoundDocument } from './sources';
+
+const SETTINGS_NAMING = {
+	fields: [documentSettings],
+	sources: {
+		'parserConfig.chunkSize': 'documentSettings.chunkSize',
+		'parserConfig.chunkOverlap': 'documentSettings.chunkOverlap',
+		'parserConfig.delimiter': 'documentSettings.delimiter',
+		metadata: 'documentSettings.metadata',
+	},
+};
+
+/** The document of an item that is a text. */
+export function textDocument(item: Item, knowledgebaseId: string): FoundDocument {
+	const text = item.text('text');
+	if (text.trim() === '') return item.refuse({ subject: '"Text"', demand: 'must not be empty' });
+	const name = item.text('name').trim();
+	if (name === '') return item.refuse({ subject: '"Name"', demand: 'must not be empty' });
+	const id = idOf(item, knowledgebaseId, name);
+	return { ...id, ...textFile(item, settingsOf(item), { name, id: id.id }, text) };
+}
+
+/**
+ * A document whose text is uploaded as its file.
+ *
+ * @param settings what else the document says; its own type and MIME type win
+ */
+export function textFile(
+	item: Item,
+	settings: DocumentRecord,
+	{ name, id }: { name: string; id?: string },
+	text: string,
+): Omit<FoundDocument, 'key' | 'id'> {
+	const file = fileType(name, settings.mimeType ?? textMimeType(text));
+	const record = withTextSplitter({
+		...(id === undefined ? {} : { id }),
+		name: file.name,
+		...(file.type === undefined ? {} : { type: file.type }),
+		mimeType: file.mimeType,
+		size: Buffer.byteLength(text),
+		...settings,
+	});
+	const { mimeType } = file;
+	return {
+		record,
+		json: item.jsonText(record, SETTINGS_NAMING),
+		file: () => ({ name: file.name, mimeType, content: Buffer.from(text) }),
+		contents: () => [text],
+		...(file.asText ? { readAsText: true } : {}),
+	};
+}
+
+/** The document of an item that is a file. */
+export function fileDocument(item: Item, knowledgebaseId: string): FoundDocument {
+	const field = item.binary();
+	const { fileName, directory, mimeType } = field.binary;
+	const settings = settingsOf(item);
+	const given = item.text('name').trim() || fileName || field.property;
+	const file = fileType(given, settings.mimeType ?? mimeType);
+	const place = [directory, fileName ?? field.property].filter(Boolean).join('/');
+	const id = idOf(item, knowledgebaseId, place);
+	const record = withTextSplitter({
+		id: id.id,
+		name: file.name,
+		...(file.type === undefined ? {} : { type: file.type }),
+		mimeType: file.mimeType,
+		...settings,
+	});
+	return {
+		...id,
+		record,
+		json: item.jsonText(record, SETTINGS_NAMING),
+		file: async () => ({
+			...(await uploadFile(item, field)),
+			name: file.name,
+			mimeType: file.mimeType,
+		}),
+		contents: () => binaryChunks(item, field),
+		...(file.asText ? { readAsText: true } : {}),
+	};
+}
+
+/** The document of an item that is an address the server fetches by itself. */
+export function addressDocument(item: Item, knowledgebaseId: string): FoundDocument {
+	const url = item.text('url').trim();
+	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
+		const demand = 'must be a web address such as https://example.com/manual.pdf';
+		return item.refuse({ subject: '"Address"', demand, value: url });
+	}
+	const id = idOf(item, knowledgebaseId, url);
+	const name = item.text('name').trim() || lastPart(url);
+	const record = withTextSplitter({ id: id.id, name, fileUrl: url, ...settingsOf(item) });
+	return { ...id, record, json: item.jsonText(record, SETTINGS_NAMING) };
+}
+
+/** The last part of an address's path, or its host where it has none. */
+function lastPart(url: string): string {
+	const { pathname, hostname } = new URL(url);
+	const last = pathname.split('/').filter(Boolean).at(-1);
+	if (last === undefined) return hostname;
+	try {
+		return decodeURIComponent(last);
+	} catch {
+		return last;
+	}
+}
+
+/** The key a document is known by, and the id made of it. */
+function idOf(item: Item, knowledgebaseId: string, otherwise: string): { key: string; id: string } {
+	const key = item.text('documentKey').trim() || otherwise;
+	return { key, id: derivedId(knowledgebaseId, key) };
+}
+
+/** What Document Settings say, as the document has it. */
+export function settingsOf(item: Item): DocumentRecord {
+	const { documentSettings: given = {} } = item.values([documentSettings]);
+	const settings = given as Record<string, unknown>;
+	const parserConfig = pick(settings, ['chunkSize', 'chunkOverlap', 'delimiter']);
+	const rest = omit(settings, Object.keys(parserConfig));
+	const made = { ...rest, ...(isEmpty(parserConfig) ? {} : { parserConfig }) };
+	return item.check(document, made, SETTINGS_NAMING);
+}
