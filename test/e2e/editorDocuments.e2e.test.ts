@@ -13,13 +13,13 @@ const GOOD = [
 const BAD = [GOOD[0], { name: 'two.md', size: 'big' }];
 /** The panel of a node, without the dimmed canvas around it. */
 const PANEL = { x: 25, y: 25, width: 1390, height: 850 };
-const MANUAL =
-	'To reset the device, hold the power button for ten seconds, until the light blinks twice.';
+const QUESTION = 'How long does the cleaning run last?';
 
 describe('documents and answers in the editor', () => {
 	let window: EditorWindow;
 	let panel: NodePanel;
 	let knowledgebaseId: string;
+	let workflowId: string;
 
 	const submit = (name: string, mappingMode: string) =>
 		xpertNode(name, {
@@ -42,12 +42,13 @@ describe('documents and answers in the editor', () => {
 			[itemsNode('Rows', GOOD), submit('Submit', 'autoMapInputData')],
 			[itemsNode('Bad Rows', BAD), submit('Submit Bad', 'autoMapInputData')],
 			[submit('Map Fields', 'defineBelow')],
-			[itemsNode('Questions', [{ question: 'How do I reset the device?' }]), ask],
+			[itemsNode('Questions', [{ question: QUESTION }]), ask],
 		);
 		const credential = await harness.createCredential();
 		window = await EditorWindow.open(harness.host);
 		panel = new NodePanel(window);
-		await window.openWorkflow(await harness.importWorkflow(workflow, credential));
+		workflowId = await harness.importWorkflow(workflow, credential);
+		await window.openWorkflow(workflowId);
 	});
 	afterEach(async () => await panel.close());
 	afterAll(async () => await window?.close());
@@ -61,7 +62,7 @@ describe('documents and answers in the editor', () => {
 
 	it('offers the fields of a document to map, its name first, and needs no other', async () => {
 		await window.openNode('Map Fields');
-		const fields = ['Name', 'Type', 'File Path'];
+		const fields = ['Name', 'Type', "File Path (on the server's own disk)"];
 		const lines = await panel.linesWith(fields);
 		expect(lines.filter((line) => fields.includes(line))).toEqual(fields);
 		expect(await panel.find('parameter-issues').count()).toBe(0);
@@ -98,21 +99,6 @@ describe('documents and answers in the editor', () => {
 		await window.screenshot(picturePath('bad-value'));
 	});
 
-	it('answers a question from the documents', async () => {
-		harness.sandbox.store.putDocument({
-			knowledgebaseId,
-			name: 'manual.md',
-			pages: [{ pageContent: MANUAL }],
-		});
-		await window.openNode('Ask Assistant');
-		const entries = await panel.openList('assistantId');
-		await entries.filter({ hasText: 'Sandbox Assistant' }).click();
-		await panel.run();
-		await panel.showAs('json');
-		expect(await panel.outputWith(/completed/)).toContain('hold the power button');
-		await window.screenshot(readmePicture('ask'), PANEL);
-	});
-
 	it('runs the example on the canvas and shows what became of its files', async () => {
 		const credential = await harness.createCredential();
 		await window.openWorkflow(
@@ -130,8 +116,19 @@ describe('documents and answers in the editor', () => {
 		await panel.run();
 		await panel.showAs('schema', panel.input);
 		await panel.showAs('table');
-		await panel.outputWith(/README\.md/);
+		await panel.outputWith(/safety\.md/);
 		await window.screenshot(readmePicture('submit'), PANEL);
+	});
+
+	it('answers a question from the files of the example', async () => {
+		await window.openWorkflow(workflowId);
+		await window.openNode('Ask Assistant');
+		const entries = await panel.openList('assistantId');
+		await entries.filter({ hasText: 'Sandbox Assistant' }).click();
+		await panel.run();
+		await panel.showAs('json');
+		expect(await panel.outputWith(/completed/)).toContain('The cleaning run lasts 25 minutes');
+		await window.screenshot(readmePicture('ask'), PANEL);
 	});
 
 	it('makes the page complain about nothing', () => {

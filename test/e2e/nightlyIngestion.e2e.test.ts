@@ -1,11 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { times } from 'lodash';
+
 import type { WorkflowFile } from '../../host/examples';
+import { COPILOT_ID } from '../../sandbox';
+import { timesStored } from '../queue/support/ingestion';
 import { exampleOnCall } from './support/examples';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
+const NOT_DONE = 'Not Stored or Not Processed';
+const FILE = 'tonight.md';
 
 /** The example with its knowledgebase filled in. */
 function nightlyWorkflow(knowledgebaseId: string): WorkflowFile {
@@ -19,68 +25,92 @@ describe('the example "nightly ingestion" in n8n', () => {
 	let workflowId: string;
 
 	const night = async () => {
-		const before = harness.sandbox.requests.of('E3').length;
+		const arrived = (endpoint: string) => harness.sandbox.requests.of(endpoint).length;
+		const before = arrived('E16');
 		await harness.callWebhook('nightly');
 		const execution = await harness.latestExecution(workflowId);
-		const bodies = harness.sandbox.requests
-			.of('E3')
-			.slice(before)
-			.map(({ body }) => body as unknown[]);
-		return { execution, sent: bodies.flat().length };
+		return { execution, uploaded: arrived('E16') - before };
+	};
+	const write = (text: string) =>
+		writeFileSync(path.join(harness.host.documents, FILE), `# Tonight\n\n${text}\n`);
+	const stored = () => harness.sandbox.store.documentsOf(knowledgebaseId);
+	/** What an assistant can find of the file that changes. */
+	const findable = () => {
+		const document = stored().find(({ name }) => name === FILE);
+		return harness.sandbox.store.findable(String(document?.id))?.chunks.join('\n');
 	};
 
 	beforeAll(async () => {
-		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Nightly' }).id;
+		const { store } = harness.sandbox;
+		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
+		store.copilotModels.set('nightly', model);
+		const knowledgebase = { name: 'Nightly', copilotModelId: 'nightly' };
+		knowledgebaseId = store.putKnowledgebase(knowledgebase).id;
 		const credential = await harness.createCredential();
 		workflowId = await harness.importWorkflow(nightlyWorkflow(knowledgebaseId), credential);
 		await harness.activate(workflowId);
+		write('All is quiet.');
 	});
+	afterEach(() => harness.sandbox.faults.clear());
 
-	it('sends every file in the first night', async () => {
-		const { execution, sent } = await night();
+	it('uploads, stores and processes every file in the first night', async () => {
+		const { execution, uploaded } = await night();
 		const files = execution.items('Read Files').length;
 		expect(execution.error).toBeUndefined();
 		expect(files).toBeGreaterThan(2);
-		expect(sent).toBe(files);
-		expect(execution.json('Submit Documents').map(({ outcome }) => outcome)).toEqual(
-			Array.from({ length: files }, () => 'stored'),
+		expect(uploaded).toBe(files);
+		expect(execution.json('Stored')).toEqual(
+			times(files, () => expect.objectContaining({ outcome: 'stored', processing: 'finish' })),
 		);
-		expect(harness.sandbox.store.documentsOf(knowledgebaseId)).toHaveLength(files);
+		expect(timesStored(stored())).toEqual({ once: files });
+		expect(findable()).toContain('All is quiet.');
 	});
 
-	it('sends nothing in the second, when nothing has changed', async () => {
-		const { execution, sent } = await night();
-		expect(sent).toBe(0);
-		expect(new Set(execution.json('Submit Documents').map(({ outcome }) => outcome))).toEqual(
-			new Set(['unchanged']),
-		);
-	});
-
-	it('sends only what has changed in the third, and doubles nothing', async () => {
-		writeFileSync(path.join(harness.host.documents, 'CHANGELOG.md'), '# Changed overnight\n');
-		const { execution, sent } = await night();
-		expect(sent).toBe(1);
-		expect(execution.json('Sent').map(({ name }) => name)).toEqual(['CHANGELOG.md']);
-		expect(harness.sandbox.store.documentsOf(knowledgebaseId)).toHaveLength(
-			execution.items('Read Files').length,
-		);
-	});
-
-	it('puts a file the server refuses on the error branch and stores the others', async () => {
-		writeFileSync(path.join(harness.host.documents, 'CHANGELOG.md'), '# Changed again\n');
-		harness.sandbox.faults.add({
-			endpoint: 'E3',
-			do: 'status',
-			status: 422,
-			body: { message: 'Not tonight', statusCode: 422 },
-		});
+	it('replaces every document in the second, has what changed found, and doubles nothing', async () => {
+		const ids = stored().map(({ id }) => id);
+		write('The owl has come.');
 		const { execution } = await night();
-		harness.sandbox.faults.clear();
-		expect(execution.json('Not Stored')).toEqual([
-			expect.objectContaining({ error: 'The server answered 422: Not tonight' }),
-		]);
+		expect(execution.json('Stored').map(({ id }) => id)).toEqual(ids);
+		expect(stored().map(({ id }) => id)).toEqual(ids);
+		expect(findable()).toContain('The owl has come.');
+		expect(findable()).not.toContain('All is quiet.');
+	});
 
-		const { sent } = await night();
-		expect(sent).toBe(1);
+	const REFUSAL = {
+		do: 'status',
+		status: 422,
+		body: { message: 'Not tonight', statusCode: 422 },
+	} as const;
+	const refused = expect.objectContaining({ error: 'The server answered 422: Not tonight' });
+
+	it('puts a file the server does not take on the error branch and stores the others', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E16', nth: 1, ...REFUSAL });
+		const { execution } = await night();
+		expect(execution.json(NOT_DONE)).toEqual([refused]);
+		expect(execution.json('Stored')).toHaveLength(execution.items('Read Files').length - 1);
+	});
+
+	it('puts what the server does not store on the error branch', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E3', ...REFUSAL });
+		const { execution } = await night();
+		const files = execution.items('Read Files').length;
+		expect(execution.json(NOT_DONE)).toEqual(times(files, () => refused));
+		expect(execution.nodes).not.toContain('Stored');
+	});
+
+	it('puts what the server cannot process on the error branch, with its reason', async () => {
+		harness.sandbox.store.copilots.clear();
+		const { execution } = await night();
+		harness.sandbox.store.copilots.add(COPILOT_ID);
+		const files = execution.items('Read Files').length;
+		expect(execution.json(NOT_DONE)).toEqual(
+			times(files, () =>
+				expect.objectContaining({
+					error: "The document could not be processed: Copilot not set for embedding model 'any'",
+					details: expect.objectContaining({ outcome: 'stored', processing: 'error' }),
+				}),
+			),
+		);
+		expect(execution.nodes).not.toContain('Stored');
 	});
 });

@@ -39,30 +39,50 @@ describe('the example "morning question" in n8n', () => {
 	});
 });
 
+const QUESTION = 'ASK A PERSON whether to delete the file';
+
+/** What the server stops for (recorded): a task with the call that is to be allowed. */
+const TASK = {
+	id: expect.any(String),
+	name: 'subagent',
+	type: 'agent',
+	call: expect.objectContaining({ name: 'subagent', args: { input: QUESTION } }),
+	info: expect.objectContaining({ name: expect.any(String) }),
+	parameters: [expect.objectContaining({ name: 'input', title: 'Input' })],
+	agent: expect.objectContaining({ title: expect.any(String) }),
+};
+
 describe('the example "human in the loop" in n8n', () => {
+	let workflowId: string;
+
 	beforeAll(async () => {
 		const credential = await harness.createCredential();
-		await harness.activate(await harness.importWorkflow('human-in-the-loop.json', credential));
+		workflowId = await harness.importWorkflow('human-in-the-loop.json', credential);
+		await harness.activate(workflowId);
 	});
 
 	it.each([
-		['confirm', /^Confirmed/],
-		['reject', /^Rejected/],
-	])('gives the interrupt to the caller and goes on after "%s"', async (decision, reply) => {
-		const asked = await harness.callWebhook('ask-with-approval', {
-			question: 'ASK A PERSON whether to delete the file',
-		});
+		['confirm', 'Confirmed'],
+		['reject', 'Rejected'],
+	])('gives the tasks to the caller and goes on after "%s", once', async (decision, done) => {
+		const asked = await harness.callWebhook('ask-with-approval', { question: QUESTION });
 		expect(asked.data).toMatchObject({
 			status: 'interrupted',
 			threadId: expect.any(String),
-			interrupt: expect.anything(),
+			interrupt: [TASK],
 		});
 		const { threadId } = asked.data as { threadId: string };
 		const decided = await harness.callWebhook('decide', { threadId, decision });
 		expect(decided.data).toMatchObject({
 			status: 'completed',
 			threadId,
-			reply: expect.stringMatching(reply),
+			reply: `${done}: ${QUESTION}\nTool said: ${done}: ${QUESTION}`,
 		});
+		expect(decided.data).not.toHaveProperty('interrupt');
+
+		const again = await harness.callWebhook('decide', { threadId, decision });
+		expect(again.status).toBe(500);
+		const { error } = await harness.latestExecution(workflowId);
+		expect(error?.message).toBe('Nothing on this thread waits for a decision');
 	});
 });

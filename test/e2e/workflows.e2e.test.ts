@@ -11,31 +11,43 @@ describe('the example workflows in n8n', () => {
 		await harness.activate(await harness.importWorkflow('ask-an-assistant.json', credential));
 	});
 
-	it("ingest this project's own documentation, one document a file", async () => {
+	it('upload, store and process the handbook, one document a file', async () => {
 		const execution = await harness.runManually(ingestId);
 		expect(execution.error).toBeUndefined();
 
-		const read = execution.items('Extract Text');
+		const read = execution.items('Read Files');
 		const submitted = execution.json('Submit Documents');
 		expect(read.length).toBeGreaterThan(2);
-		expect(submitted.map(({ outcome }) => outcome)).toEqual(read.map(() => 'stored'));
+		expect(submitted).toEqual(
+			read.map(({ binary }) =>
+				expect.objectContaining({
+					name: binary?.data?.fileName,
+					outcome: 'stored',
+					processing: 'finish',
+				}),
+			),
+		);
 
 		const [knowledgebase] = execution.json('Create Knowledgebase');
 		const stored = harness.sandbox.store.documentsOf(String(knowledgebase?.id));
-		const readme = stored.find(({ name }) => name === 'README.md');
 		expect(stored).toHaveLength(read.length);
-		expect(readme?.pages).toEqual([
-			expect.objectContaining({ pageContent: harness.readDocument('README.md') }),
-		]);
+		const safety = stored.find(({ name }) => name === 'safety.md');
+		const content = harness.readDocument('handbook/safety.md');
+		expect(safety).toMatchObject({ mimeType: 'text/markdown', size: Buffer.byteLength(content) });
+		const [upload] = harness.sandbox.requests
+			.of('E16')
+			.flatMap(({ files }) => files ?? [])
+			.filter(({ filename }) => filename === 'safety.md');
+		expect(upload?.content?.toString()).toBe(content);
 	});
 
 	it('answer a question from a webhook, quoting the document the answer comes from', async () => {
 		const { status, data } = await harness.callWebhook('ask', {
-			question: 'Which Base URL spellings mean the same service?',
+			question: 'How long does the cleaning run last?',
 		});
 		expect(status).toBe(200);
 		expect(data).toEqual({
-			answer: expect.stringMatching(/README\.md/),
+			answer: expect.stringMatching(/"cleaning-and-care\.md"[^]*The cleaning run lasts 25 minutes/),
 			threadId: expect.any(String),
 		});
 	});

@@ -151,7 +151,7 @@ export class Harness<Used extends N8n = Host> {
 		});
 	}
 
-	/** A file in the folder that workflows may read, e.g. `README.md`. */
+	/** A file in the folder that workflows may read, e.g. `handbook/safety.md`. */
 	readDocument(name: string): string {
 		return readFileSync(`${this.host.documents}/${name}`, 'utf8');
 	}

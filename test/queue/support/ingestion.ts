@@ -76,13 +76,16 @@ export function asking(): WorkflowFile {
 	return chain('Long run', manualTrigger(), ask);
 }
 
-/** Writes as many small documents as lines of a file where workflows may read it. Those who share a folder name it. */
+/**
+ * Writes as many small documents as lines of a file where workflows may read it. Those who share a folder
+ * name it. They have pages, as servers refuse a document that comes a second time with its chunks.
+ */
 export function writeDocuments(folder: string, count: number, file = FILE): void {
 	const lines = Array.from({ length: count }, (_, index) =>
 		JSON.stringify({
 			name: documentName(index),
 			filePath: `bulk/${documentName(index)}`,
-			chunks: [{ pageContent: `Document ${index} of ${count}` }],
+			pages: [{ pageContent: `Document ${index} of ${count}` }],
 		}),
 	);
 	writeFileSync(join(folder, file), `${lines.join('\n')}\n`);

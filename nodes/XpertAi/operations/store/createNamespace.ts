@@ -13,7 +13,7 @@ export const createNamespace = declare({
 	name: 'Create Namespace',
 	action: 'Create a namespace in the store',
 	description:
-		'Create a store namespace. Servers that follow the LangGraph store protocol answer with the namespaces under the prefix instead.',
+		'Create a store namespace; known servers answer with the namespaces under the prefix',
 	endpoint: 'E11',
 	method: 'POST',
 	path: '/store/namespaces',
