@@ -1,5 +1,5 @@
 import { findOperation } from '../../nodes/XpertAi/catalogue';
-import { isCoded } from '../../nodes/XpertAi/operations/operation';
+import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import { optionalKnowledgebaseFields } from '../../nodes/XpertAi/operations/knowledgebase/fields';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
 import { useFixture } from './support/fixture';

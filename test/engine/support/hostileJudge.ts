@@ -1,8 +1,8 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { isCoded } from '../../../nodes/XpertAi/operations/operation';
-import type { Operation } from '../../../nodes/XpertAi/operations/operation';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { GOOD_ID } from './hostileTargets';
 import type { Target } from './hostileTargets';
 

@@ -1,7 +1,7 @@
 import set from 'lodash/set';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import type { Operation, Resource } from '../../../nodes/XpertAi/operations/operation';
+import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 import { document } from '../../../nodes/XpertAi/payloads/document';
 import { documentFieldName } from '../../../nodes/XpertAi/pickers/documentFields';
 import { OPERATIONS, propertiesOf } from '../../nodes/support/properties';

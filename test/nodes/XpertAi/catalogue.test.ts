@@ -1,6 +1,6 @@
 import { catalogue, findOperation } from '../../../nodes/XpertAi/catalogue';
 import { XpertAi } from '../../../nodes/XpertAi/XpertAi.node';
-import { isCoded } from '../../../nodes/XpertAi/operations/operation';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../support/properties';
 
 /** Workflows hold these values: they never change. */

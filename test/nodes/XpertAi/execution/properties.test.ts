@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isCoded } from '../../../../nodes/XpertAi/operations/operation';
+import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
 import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
 import type { Placed } from '../../support/properties';
 import { EMPTY_WORDS } from '../../support/thrown';
