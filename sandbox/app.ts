@@ -28,8 +28,8 @@ declare module 'fastify' {
 
 const UPLOAD_LIMIT = 1024 * 1024 * 1024;
 
-/** The HTTP server of the API over the given state, with its routes below the prefix. */
-export function buildApp(context: Context, prefix: string): FastifyInstance {
+/** The HTTP server of the API over the given state, with its routes, and further ones, below the prefix. */
+export function buildApp(context: Context, prefix: string, further: Endpoint[]): FastifyInstance {
 	const app = fastify({
 		bodyLimit: JSON_LIMIT,
 		forceCloseConnections: true,
@@ -52,7 +52,7 @@ export function buildApp(context: Context, prefix: string): FastifyInstance {
 	});
 	app.register(async (admin) => registerAdmin(admin, context), { prefix: '/sandbox' });
 	app.register(async (files) => registerPublicFiles(files, context.store));
-	app.register(async (api) => registerApi(api, context, prefix));
+	app.register(async (api) => registerApi(api, context, prefix, [...endpoints, ...further]));
 	return app;
 }
 
@@ -83,7 +83,12 @@ function addParsers(app: FastifyInstance, log: RequestLog): void {
 }
 
 /** The endpoints, with the log, the misbehaviour and the token check before each of them. */
-async function registerApi(api: FastifyInstance, context: Context, prefix: string) {
+async function registerApi(
+	api: FastifyInstance,
+	context: Context,
+	prefix: string,
+	all: Endpoint[],
+) {
 	api.addHook('onRequest', async (request, reply) => {
 		request.entry = context.requests.add(logged(context, request));
 		request.misbehaviour = context.faults.take(request.entry);
@@ -103,7 +108,7 @@ async function registerApi(api: FastifyInstance, context: Context, prefix: strin
 		if (request.entry && !request.raw.socket.destroyed) request.entry.status = reply.statusCode;
 		return sent;
 	});
-	for (const endpoint of endpoints) {
+	for (const endpoint of all) {
 		api.route({
 			method: endpoint.method,
 			url: prefix + endpoint.path,

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { buildApp } from './app';
 import { Tokens, type TokenSeed } from './auth';
 import { systemClock, type Clock } from './clock';
-import type { Context } from './context';
+import type { Context, Endpoint } from './context';
 import { Faults } from './faults';
 import { RequestLog } from './requestLog';
 import { ProcessingQueue } from './processing/queue';
@@ -10,6 +10,8 @@ import { cancelRuns } from './runs';
 import { DEFAULT_ASSISTANTS, DEFAULT_ITEMS, type AssistantSeed } from './seed';
 import { Store } from './store';
 
+export { endpoints } from './routes';
+export type { Endpoint } from './context';
 export { FakeClock, scaledClock } from './clock';
 export type { FaultRule } from './faults';
 export type { RunRecord } from './entities';
@@ -56,6 +58,8 @@ export interface SandboxOptions {
 	keepContents?: boolean;
 	/** False makes E8 and E11 fail as on a server without an embedding model. */
 	embeddingModel?: boolean;
+	/** Endpoints it does not have of its own. */
+	endpoints?: Endpoint[];
 }
 
 /** A running sandbox. */
@@ -81,7 +85,7 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const { host = '127.0.0.1', port = 0, accessToken = 'sandbox-token' } = options;
 	const context = contextFor({ ...options, accessToken });
-	const app = buildApp(context, options.prefix ?? '/api/ai');
+	const app = buildApp(context, options.prefix ?? '/api/ai', options.endpoints ?? []);
 	await app.listen({ host, port });
 	const address = app.server.address() as AddressInfo;
 	const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;

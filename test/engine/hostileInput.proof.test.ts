@@ -64,7 +64,9 @@ async function flawOf(target: Target, value: unknown): Promise<string | undefine
 	if (milliseconds > LONGEST_MS) return `it took ${Math.round(milliseconds)} ms`;
 	for (const { method, url, headers } of server.arrivals) {
 		const request = { method: method as 'GET', url, headers: headers as IDataObject };
-		const flaw = requestFlaw(request, target.operation, server.url) ?? idFlaw(request, value);
+		const flaw =
+			requestFlaw(request, target.operation, server.url) ??
+			idFlaw(request, target.operation, value);
 		if (flaw) return flaw;
 	}
 	const { error } = result;

@@ -5,8 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { recordings } from '../sandbox/support/recordings';
 import type { Exchange } from '../sandbox/support/recordings';
-import { CASES } from './support/cases';
-import type { World } from './support/cases';
+import { ALL_CASES } from './support/cases';
 import type { NodeResult } from './support/engine';
 import { useFixture } from './support/fixture';
 import { previewOf } from './support/outputPreviews';
@@ -16,17 +15,6 @@ const FOLDER = path.resolve(__dirname, '../..', NODE, '__schema__/v1.0.0');
 const BUILT = path.resolve(__dirname, '../../dist', NODE);
 
 const fixture = useFixture();
-
-/** Xpert AI's two routes outside the contract, of a document that is being processed. */
-const EXTENSIONS = ['process', 'getStatus'].map((operation) => ({
-	endpoint: operation === 'process' ? 'process' : 'status',
-	good: ({ knowledgebaseId }: World): INodeParameters => ({
-		resource: 'document',
-		operation,
-		knowledgebaseId,
-		documentIds: fixture.sandbox.store.putDocument({ knowledgebaseId, ...PROCESSED }).id,
-	}),
-}));
 
 const PROCESSED = {
 	name: 'guide.md',
@@ -41,9 +29,7 @@ const PROCESSED = {
 /** No recorded server could copy a thread: nothing tells what comes back. */
 const WITHOUT_PREVIEW = ['E10'];
 
-const OPERATIONS = [...CASES, ...EXTENSIONS].filter(
-	({ endpoint }) => !WITHOUT_PREVIEW.includes(endpoint),
-);
+const OPERATIONS = ALL_CASES.filter(({ endpoint }) => !WITHOUT_PREVIEW.includes(endpoint));
 
 /** Recorded answers of successes; of long ones only the beginning was kept, so they are left out. */
 function recordedAnswers(endpoint: string): Array<Exchange['response']> {
@@ -53,9 +39,19 @@ function recordedAnswers(endpoint: string): Array<Exchange['response']> {
 		.filter(({ status, body }) => status < 300 && typeof body !== 'string');
 }
 
-/** What comes out of the node for every recorded answer; where there is none, for the sandbox's. */
-async function outputsOf({ endpoint, good }: (typeof OPERATIONS)[number]): Promise<IDataObject[]> {
+/** A good call; Xpert AI's own two routes are shown for a document that is being processed. */
+function parametersOf({ endpoint, good }: (typeof OPERATIONS)[number]): INodeParameters {
+	const { knowledgebaseId } = fixture.world;
 	const parameters = good(fixture.world);
+	if (endpoint !== 'process' && endpoint !== 'status') return parameters;
+	const { id: documentIds } = fixture.sandbox.store.putDocument({ knowledgebaseId, ...PROCESSED });
+	return { ...parameters, knowledgebaseId, documentIds };
+}
+
+/** What comes out of the node for every recorded answer; where there is none, for the sandbox's. */
+async function outputsOf(one: (typeof OPERATIONS)[number]): Promise<IDataObject[]> {
+	const { endpoint } = one;
+	const parameters = parametersOf(one);
 	// The answer of a run alone does not tell how the run went.
 	const recorded = endpoint === 'E4' ? [] : recordedAnswers(endpoint);
 	if (recorded.length === 0) return jsonOf(await fixture.run(parameters));

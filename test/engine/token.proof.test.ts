@@ -3,6 +3,7 @@ import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 
+import { PROPERTIES } from '../nodes/support/properties';
 import { ALL_CASES } from './support/cases';
 import { placesOf } from './support/faultMatrixSecrets';
 import { selfSigned } from './support/faultMatrixTls';
@@ -11,12 +12,9 @@ import { listen } from './support/listen';
 
 const fixture = useFixture();
 
-/** The parameters that hold an ID or a name, by operation; they are where addresses may come in. */
+/** The parameters that hold an ID or a name; they are where addresses may come in. */
 const ID_NAMES = [
-	'knowledgebaseId',
-	'threadId',
-	'assistantId',
-	'fileId',
+	...PROPERTIES.filter(({ type }) => type === 'resourceLocator').map(({ name }) => name),
 	'namespace_prefix',
 	'documentIds',
 ];

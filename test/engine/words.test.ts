@@ -1,6 +1,5 @@
-import { findOperation } from '../../nodes/XpertAi/catalogue';
-import { isCoded } from '../../nodes/XpertAi/operations/operation';
 import { optionalKnowledgebaseFields } from '../../nodes/XpertAi/operations/knowledgebase/fields';
+import { bodyOf } from '../nodes/support/operations';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -180,11 +179,8 @@ describe('a name that is taken', () => {
 });
 
 describe('the editor', () => {
-	const fieldsOf = (resource: string, name: string) => {
-		const operation = findOperation(resource, name);
-		if (!operation || isCoded(operation)) throw new Error(`${resource} ${name} has no fields`);
-		return JSON.stringify(operation.body?.fields);
-	};
+	const fieldsOf = (resource: string, name: string) =>
+		JSON.stringify(bodyOf(resource, name).fields);
 
 	it('offers to clear every optional field but the embedding model, which servers keep', () => {
 		const fields = fieldsOf('knowledgebase', 'update');

@@ -21,7 +21,7 @@ export interface World {
 
 /** How an operation is called, and what must arrive at the server. */
 export interface OperationCase {
-	/** As the sandbox's log of requests names it. */
+	/** Its number in the contract; of an extension, the name of its route. */
 	endpoint: string;
 	/** Parameters of a good call. */
 	good: (world: World) => INodeParameters;
@@ -29,12 +29,16 @@ export interface OperationCase {
 	/** Parameters that must be refused before anything is sent, and the words of the message. */
 	bad: (world: World) => INodeParameters;
 	refusal: RegExp;
+	/** What a server without fault answers, where that is no record with an id. */
+	answer?: unknown;
 }
 
 const json = (value: unknown) => ({ bodyMode: 'json', jsonBody: JSON.stringify(value) });
 const missingId = '={{ "" }}';
 
-/** The operations of the contract's seventeen endpoints. */
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
+/** The operations of the contract's endpoints. */
 export const CASES: OperationCase[] = [
 	{
 		endpoint: 'E1',
@@ -158,6 +162,7 @@ export const CASES: OperationCase[] = [
 			message: missingId,
 		}),
 		refusal: /"Message" is missing \[item 0\]/,
+		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
 		endpoint: 'E5',
@@ -188,6 +193,7 @@ export const CASES: OperationCase[] = [
 			filters: { where: '={{ "{" }}' },
 		}),
 		refusal: /"Where" must be JSON \(.*\), but is "\{" \[item 0\]/,
+		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{
 		endpoint: 'E6',
@@ -208,6 +214,7 @@ export const CASES: OperationCase[] = [
 			additionalFields: { expires_after: 1.5 },
 		}),
 		refusal: /"Expires After \(Seconds\)" must be a whole number, but is 1\.5 \[item 0\]/,
+		answer: { client_secret: 'session-secret', expires_at: 1, expires_after: 60 },
 	},
 	{
 		endpoint: 'E7',
@@ -224,6 +231,7 @@ export const CASES: OperationCase[] = [
 		}),
 		bad: () => ({ resource: 'assistant', operation: 'search', limit: '={{ "many" }}' }),
 		refusal: /"Limit" must be a number, but is "many" \[item 0\]/,
+		answer: [{ assistant_id: ID }],
 	},
 	{
 		endpoint: 'E8',
@@ -251,6 +259,7 @@ export const CASES: OperationCase[] = [
 			filters: { filter: '[1]' },
 		}),
 		refusal: /"Filter" must be an object \(JSON\), but is \[1\] \[item 0\]/,
+		answer: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
 	},
 	{
 		endpoint: 'E9',
@@ -271,6 +280,7 @@ export const CASES: OperationCase[] = [
 			jsonBody: '={{ "{a" }}',
 		}),
 		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a" \[item 0\]/,
+		answer: 7,
 	},
 	{
 		endpoint: 'E10',
@@ -312,6 +322,7 @@ export const CASES: OperationCase[] = [
 			additionalFields: { max_depth: '={{ "deep" }}' },
 		}),
 		refusal: /"Max Depth" must be a number, but is "deep" \[item 0\]/,
+		answer: { namespaces: [['a']] },
 	},
 	{
 		endpoint: 'E12',
@@ -368,6 +379,7 @@ export const CASES: OperationCase[] = [
 		request: ({ ranThreadId }) => ({ method: 'GET', path: `/api/ai/threads/${ranThreadId}` }),
 		bad: () => ({ resource: 'thread', operation: 'get', threadId: '={{ ".." }}' }),
 		refusal: /"Thread" must be an ID, but is "\.\." \[item 0\]/,
+		answer: { thread_id: 't', status: 'idle', values: { messages: [] } },
 	},
 	{
 		endpoint: 'E16',
@@ -397,6 +409,7 @@ export const CASES: OperationCase[] = [
 		}),
 		bad: () => ({ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: missingId }),
 		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
+		answer: { raw: [], affected: 1 },
 	},
 ];
 

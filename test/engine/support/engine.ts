@@ -2,6 +2,7 @@ import type { INodeListSearchResult } from 'n8n-workflow';
 
 import { projectRoot } from '../../../host/paths';
 import type { CredentialData } from './credentials';
+import { expectFreshBuild } from './freshBuild';
 import { createNodeEngine } from './nodeEngine';
 import type { NodeEngine } from './nodeEngine';
 
@@ -18,8 +19,13 @@ export interface Engine extends NodeEngine {
 	) => Promise<INodeListSearchResult>;
 }
 
-/** Sets up the engine with the node as it was built, which takes a while, so share one a test file. */
+/**
+ * Sets up the engine with the node as it was built, which takes a while, so share one a test file.
+ *
+ * @throws Error when the sources changed since
+ */
 export async function createEngine(): Promise<Engine> {
+	expectFreshBuild(projectRoot);
 	const engine = await createNodeEngine(projectRoot);
 	return {
 		...engine,

@@ -22,6 +22,7 @@ export const EXTENSION_CASES: OperationCase[] = [
 			documentIds: '={{ " , " }}',
 		}),
 		refusal: /"Document IDs" must not be empty, but is \[\] \[item 0\]/,
+		answer: [{ id: '2f78e81b-096f-42ff-8ac0-8403fd81392d', status: 'waiting' }],
 	},
 	{
 		endpoint: 'status',
@@ -42,5 +43,6 @@ export const EXTENSION_CASES: OperationCase[] = [
 			documentIds: '={{ " , " }}',
 		}),
 		refusal: /"Document IDs" must not be empty, but is \[\] \[item 0\]/,
+		answer: [{ id: '2f78e81b-096f-42ff-8ac0-8403fd81392d', status: 'waiting' }],
 	},
 ];

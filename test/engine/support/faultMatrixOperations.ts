@@ -1,7 +1,9 @@
 import type { INodeParameters } from 'n8n-workflow';
 
+import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import { answerOf, calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
-import type { World } from './cases';
 
 /** Operations that meet faults in the same way. */
 export const KINDS = ['write', 'update', 'read', 'upload', 'withIds', 'withoutIds', 'run'] as const;
@@ -36,54 +38,24 @@ const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
 /** Documents in one batch; each fault meets all of them. */
 export const DOCUMENTS = 2;
 
-const KIND_OF: Record<string, Kind> = {
-	E2: 'update',
-	E4: 'run',
-	E5: 'read',
-	E7: 'read',
-	E8: 'read',
-	E9: 'read',
-	E12: 'upload',
-	E15: 'read',
-	E16: 'upload',
-	status: 'read',
-};
-
-const ANSWERS: Record<string, unknown> = {
-	E4: { role: 'ai', content: 'the answer' },
-	E5: { items: [{ id: ID }], total: 1 },
-	E6: { client_secret: 'session-secret', expires_at: 1, expires_after: 60 },
-	E7: [{ assistant_id: ID }],
-	E8: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
-	E9: 7,
-	E11: { namespaces: [['a']] },
-	E15: { thread_id: 't', status: 'idle', values: { messages: [] } },
-	E17: { raw: [], affected: 1 },
-	process: [{ id: ID, status: 'waiting' }],
-	status: [{ id: ID, status: 'waiting' }],
-};
+/** In which way an operation meets faults: it says itself what may be sent twice. */
+function kindOf(operation: Operation): Kind {
+	if (isCoded(operation)) return 'run';
+	const { body, method, repeatable } = operation;
+	if (body && isFileBody(body)) return 'upload';
+	if (!repeatable) return 'write';
+	return method === 'PUT' ? 'update' : 'read';
+}
 
 /** Every operation of the catalogue; Submit twice, because IDs decide what may be sent again. */
 export function matrixOperations(): MatrixOperation[] {
-	const world: World = {
-		knowledgebaseId: ID,
-		threadId: ID,
-		ranThreadId: ID,
-		storageFileId: ID,
-		fileContextId: ID,
-		filledKnowledgebaseId: ID,
-		documentId: ID,
-	};
 	const others = ALL_CASES.filter(({ endpoint }) => endpoint !== 'E3').map(
-		({ endpoint, good }): MatrixOperation => {
-			const parameters = good(world);
-			return {
-				name: `${endpoint} ${String(parameters.resource)}: ${String(parameters.operation)}`,
-				kind: KIND_OF[endpoint] ?? 'write',
-				parameters,
-				answer: JSON.stringify(ANSWERS[endpoint] ?? { id: ID, threadId: 't' }),
-			};
-		},
+		(one): MatrixOperation => ({
+			name: `${one.endpoint} ${titleOf(one)}`,
+			kind: kindOf(calledBy(one)),
+			parameters: goodParameters(one),
+			answer: JSON.stringify(answerOf(one)),
+		}),
 	);
 	return [...others, submit('withIds'), submit('withoutIds')];
 }

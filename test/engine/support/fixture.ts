@@ -5,8 +5,8 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { startSandbox } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
+import { startCaseSandbox } from './caseOperations';
 import { createWorld } from './cases';
 import type { World } from './cases';
 import type { CredentialData } from './credentials';
@@ -74,7 +74,7 @@ export function useFixture(): Fixture {
 
 	beforeAll(async () => {
 		fixture.engine = await createEngine();
-		fixture.sandbox = await startSandbox();
+		fixture.sandbox = await startCaseSandbox();
 	});
 
 	beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { isCoded } from '../../../nodes/XpertAi/operations/operation';
-import type { Operation } from '../../../nodes/XpertAi/operations/operation';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { GOOD_ID } from './hostileTargets';
 import type { Target } from './hostileTargets';
 
@@ -11,7 +11,7 @@ export type JudgedRequest = Pick<IHttpRequestOptions, 'url' | 'method' | 'header
 	timeout?: number;
 };
 
-const ID = '[^/]+';
+const ID = '([^/]+)';
 
 /** Methods and paths of the operations that have code of their own; `{}` stands for one id. */
 const CODED: Record<string, string[]> = {
@@ -22,11 +22,10 @@ const CODED: Record<string, string[]> = {
 		'POST /conversations',
 		'POST /conversations/search',
 	],
-	E12: ['POST /contexts/file'],
-	E16: ['POST /v1/file'],
 };
 
-function routesOf(operation: Operation): RegExp[] {
+/** Methods and paths an operation may ask for; each group is an id. */
+export function routesOf(operation: Operation): RegExp[] {
 	const routes = isCoded(operation)
 		? (CODED[operation.endpoint] ?? [])
 		: [`${operation.method} ${operation.path.replace(/\?.*/, '')}`];
@@ -75,13 +74,17 @@ export function requestFlaw(
 	return undefined;
 }
 
-/** The id in a path must be the one that was given, whole. */
-export function idFlaw({ url }: JudgedRequest, value: unknown): string | undefined {
-	const { pathname } = new URL(url);
-	const segment = /\/(?:knowledges|threads|file|kb)\/([^/]+)/.exec(pathname)?.[1];
-	if (segment === undefined) return undefined;
-	const id = decodeURIComponent(segment);
-	if (id === GOOD_ID) return undefined;
+/** The ids in a path must be the one that was given, whole. */
+export function idFlaw(
+	{ url, method }: JudgedRequest,
+	operation: Operation,
+	value: unknown,
+): string | undefined {
+	const route = `${method} ${new URL(url).pathname}`;
+	const match = routesOf(operation).map((one) => one.exec(route));
+	const segments = match.find((found) => found !== null)?.slice(1) ?? [];
+	const id = segments.map(decodeURIComponent).find((one) => one !== GOOD_ID);
+	if (id === undefined) return undefined;
 	const given = isLocator(value) ? value.value : value;
 	const text = typeof given === 'number' ? String(given) : given;
 	return text === id || (typeof text === 'string' && text.trim() === id)

@@ -7,10 +7,15 @@ import type {
 	INodeParameters,
 } from 'n8n-workflow';
 
+import { catalogue } from '../../../nodes/XpertAi/catalogue';
 import { execute } from '../../../nodes/XpertAi/execution/execute';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import { contextWith } from '../../nodes/support/context';
 import { node } from '../../nodes/support/node';
 import { CREDENTIAL } from '../../nodes/support/sender';
+import { answerOf, calledBy } from './caseOperations';
+import { ALL_CASES } from './cases';
+import { routesOf } from './hostileJudge';
 import { GOOD_ID } from './hostileTargets';
 import { deepFreeze } from './hostileValues';
 
@@ -58,25 +63,33 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 	const started = performance.now();
 	const outcome: CallOutcome = { requests, milliseconds: 0 };
 	try {
-		await execute(contextWith(methods as Partial<IExecuteFunctions>));
+		await execute(contextWith(methods as Partial<IExecuteFunctions>), catalogue);
 	} catch (error) {
 		outcome.error = error;
 	}
 	return { ...outcome, milliseconds: performance.now() - started };
 }
 
+/** What the cases say is answered, by route. */
+const ANSWERS = ALL_CASES.map((one) => ({
+	routes: isCoded(calledBy(one)) ? [] : routesOf(calledBy(one)),
+	answer: answerOf(one),
+}));
+
 /** What a server answers to a good request. */
 export function answerTo({
 	url,
+	method,
 	body,
-}: Pick<IHttpRequestOptions, 'url'> & { body?: unknown }): unknown {
+}: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown }): unknown {
 	const { pathname, searchParams } = new URL(url);
 	if (pathname.endsWith('/bulk')) return (JSON.parse(String(body)) as unknown[]).map(() => ({}));
 	if (pathname.endsWith('/status'))
 		return (searchParams.get('ids') ?? '').split(',').map((id) => ({ id, status: 'finish' }));
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
-	if (pathname.endsWith('/search')) return pathname.includes('assistants') ? [] : { items: [] };
+	if (pathname.endsWith('/conversations/search')) return { items: [] };
 	if (pathname.endsWith('/conversations')) return { id: GOOD_ID, threadId: GOOD_ID };
 	if (pathname.includes('/threads/')) return { status: 'idle', values: { messages: [] } };
-	return {};
+	const route = `${method} ${pathname}`;
+	return ANSWERS.find(({ routes }) => routes.some((one) => one.test(route)))?.answer ?? {};
 }

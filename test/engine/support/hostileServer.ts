@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { IHttpRequestMethods } from 'n8n-workflow';
+
 import { answerTo } from './hostileRun';
 
 /** A request as it arrived. */
@@ -32,9 +34,10 @@ export async function startPlainServer(): Promise<PlainServer> {
 		request.on('end', () => {
 			const body = Buffer.concat(pieces).toString('utf8');
 			const url = `http://${request.headers.host}${request.url}`;
-			arrivals.push({ method: request.method ?? '', url, headers: request.headers, body });
+			const method = (request.method ?? '') as IHttpRequestMethods;
+			arrivals.push({ method, url, headers: request.headers, body });
 			response.writeHead(201, { 'Content-Type': 'application/json' });
-			response.end(JSON.stringify(answerTo({ url, body })));
+			response.end(JSON.stringify(answerTo({ url, method, body })));
 		});
 	});
 	server.on('clientError', (error, socket) => {

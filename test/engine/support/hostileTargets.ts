@@ -1,10 +1,11 @@
 import set from 'lodash/set';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import type { Operation, Resource } from '../../../nodes/XpertAi/operations/operation';
+import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 import { document } from '../../../nodes/XpertAi/payloads/document';
 import { documentFieldName } from '../../../nodes/XpertAi/pickers/documentFields';
 import { OPERATIONS, propertiesOf } from '../../nodes/support/properties';
+import { caseTitled, goodParameters } from './caseOperations';
 import { byId } from './locators';
 
 /** The id every good parameter holds. */
@@ -31,7 +32,7 @@ export interface Target {
 export const TARGETS: Target[] = OPERATIONS.flatMap(({ resource, operation, title }) => {
 	const properties = propertiesOf(resource, operation);
 	const places = properties.flatMap((property) => {
-		const good = () => goodParameters(resource, operation, properties, property);
+		const good = () => shownParameters(resource, operation, properties, property);
 		return placesIn(property, [], []).map((place) => ({ ...place, good }));
 	});
 	return [...places, ...columns(title, properties)].map((place) => ({
@@ -150,18 +151,20 @@ const COMPANIONS: Record<string, INodeParameters> = {
 };
 
 /** Good values for all parameters, and the switches set so that one of them is shown. */
-function goodParameters(
+function shownParameters(
 	resource: Resource,
 	operation: Operation,
 	properties: INodeProperties[],
 	shown: INodeProperties,
 ): INodeParameters {
 	const parameters: INodeParameters = {};
-	for (const { name, type, default: initial } of properties) {
+	const good = goodParameters(caseTitled(`${resource.value}: ${operation.value}`));
+	for (const { name, type, required, default: initial } of properties) {
+		const given = GOOD_VALUES[name] ?? (required && initial === '' ? good[name] : undefined);
 		parameters[name] =
 			type === 'resourceLocator'
 				? byId(GOOD_ID)
-				: (GOOD_VALUES[name] ?? (structuredClone(initial) as INodeParameters[string]));
+				: (given ?? (structuredClone(initial) as INodeParameters[string]));
 	}
 	const companions = structuredClone(COMPANIONS[`${operation.value}.${shown.name}`] ?? {});
 	Object.assign(parameters, companions, { resource: resource.value, operation: operation.value });

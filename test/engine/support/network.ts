@@ -1,8 +1,8 @@
 import { escapeRegExp, pickBy } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { startSandbox } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
+import { startCaseSandbox } from './caseOperations';
 import { ALL_CASES, createWorld } from './cases';
 import type { CredentialData } from './credentials';
 import { inChild } from './hostileChild';
@@ -38,7 +38,7 @@ export interface Network {
 export function useNetwork(): Network {
 	const network = {} as Network;
 	beforeAll(async () => {
-		network.sandbox = await startSandbox();
+		network.sandbox = await startCaseSandbox();
 	});
 	beforeEach(async () => {
 		const { sandbox } = network;

@@ -22,7 +22,7 @@ function flawOf(targets: Target[], all: Target[], value: unknown, outcome: CallO
 	for (const request of outcome.requests) {
 		const flaw =
 			(target && requestFlaw(request, target.operation, ORIGIN)) ??
-			(targets.length === 1 ? idFlaw(request, value) : undefined);
+			(target && targets.length === 1 ? idFlaw(request, target.operation, value) : undefined);
 		if (flaw) return flaw;
 	}
 	if (outcome.error === undefined) {

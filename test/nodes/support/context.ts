@@ -1,7 +1,8 @@
 import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { ItemReader } from '../../../nodes/XpertAi/execution/readFields';
+import { Item } from '../../../nodes/XpertAi/execution/item';
+import type { Field } from '../../../nodes/XpertAi/execution/operation';
 import { node } from './node';
 
 /**
@@ -18,20 +19,26 @@ export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFuncti
 	});
 }
 
-/** Reads parameters off an object, as n8n reads them off the node; `methods` are what else is asked for. */
-export function readerOf(
+/** What an item in a test is besides its parameters. */
+interface ItemFacts {
+	/** The parameters of its operation, whose names and defaults it knows. */
+	fields?: Field[];
+	index?: number;
+	/** What else is asked of n8n. */
+	methods?: Partial<IExecuteFunctions>;
+}
+
+/** An item that reads its parameters off an object, as n8n reads them off the node. */
+export function itemOf(
 	parameters: Record<string, unknown>,
-	itemIndex = 0,
-	methods: Partial<IExecuteFunctions> = {},
-): ItemReader {
+	{ fields, index = 0, methods = {} }: ItemFacts = {},
+): Item {
 	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
 		get(parameters, name, fallback) as unknown;
-	return {
+	const context = contextWith({
 		// The overloads of n8n's method all come down to this one.
-		context: contextWith({
-			getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
-			...methods,
-		}),
-		itemIndex,
-	};
+		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
+		...methods,
+	});
+	return new Item(context, index, fields);
 }

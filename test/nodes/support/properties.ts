@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { catalogue } from '../../../nodes/XpertAi/catalogue';
-import { nodeProperties } from '../../../nodes/XpertAi/operations/properties';
-import type { Operation, Resource } from '../../../nodes/XpertAi/operations/operation';
+import { nodeProperties } from '../../../nodes/XpertAi/execution/properties';
+import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 
 /** The parameters of the node as the editor gets them. */
 export const PROPERTIES = nodeProperties(catalogue);

@@ -1,20 +1,33 @@
 import fc from 'fast-check';
-import { NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { badInput, checkInput, jsonText } from '../../../../nodes/XpertAi/execution/badInput';
-import { chunksField, pagesField } from '../../../../nodes/XpertAi/operations/document/pages';
-import { DOCUMENT_NAMES } from '../../../../nodes/XpertAi/operations/document/readDocuments';
+import { checked, flawMessage, jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
+import type { Flaw, Naming } from '../../../../nodes/XpertAi/execution/badInput';
+import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/mapping';
+import {
+	chunksField,
+	pagesField,
+} from '../../../../nodes/XpertAi/operations/document/submit/parts';
 import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
-import { node } from '../../support/node';
 import { bodyOf } from '../../support/operations';
-import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
+import { EMPTY_WORDS } from '../../support/thrown';
+
+/** What a user reads of a value that has a flaw; the test fails when it has none. */
+function messageIn(result: { flaw: Flaw } | object, itemIndex = 0): string {
+	if ('flaw' in result) return flawMessage(result.flaw, itemIndex);
+	throw new Error('nothing is wrong with the value');
+}
+
+/** The message for a value that is held against a schema. */
+function messageOf(schema: z.ZodTypeAny, value: unknown, naming: Naming, itemIndex = 0): string {
+	return messageIn(checked(schema, value, naming), itemIndex);
+}
 
 /** The message for a body made of the fields of an operation. */
 function messageFor(resource: string, operation: string, body: unknown, itemIndex = 0): string {
-	const { schema, fields, labels } = bodyOf(resource, operation);
-	return thrownBy(() => checkInput(schema, body, { node, itemIndex, fields, labels })).message;
+	const { schema, fields, sources } = bodyOf(resource, operation);
+	return messageOf(schema, body, { fields, sources }, itemIndex);
 }
 
 /** Operation, a wrong body, and the whole message. */
@@ -116,37 +129,34 @@ describe('the message for a field', () => {
 	});
 
 	it('names the list that holds a wrong page or chunk', () => {
-		const source = { node, itemIndex: 0, fields: [pagesField, chunksField] };
-		const messageOf = (value: unknown) =>
-			thrownBy(() => checkInput(document, value, source)).message;
-		expect(messageOf({ pages: [{ pageContent: 1 }] })).toBe(
+		const naming = { fields: [pagesField, chunksField] };
+		expect(messageOf(document, { pages: [{ pageContent: 1 }] }, naming)).toBe(
 			'"Content" in "Pages" must be text, but is 1 [item 0]',
 		);
-		expect(messageOf({ chunks: [{ createdAt: '31.01.2026' }] })).toBe(
+		expect(messageOf(document, { chunks: [{ createdAt: '31.01.2026' }] }, naming)).toBe(
 			'"Created At" in "Chunks" must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z, but is "31.01.2026" [item 0]',
 		);
 	});
 
 	it('names what lies below a column of a document as well', () => {
-		const source = { node, itemIndex: 0, ...DOCUMENT_NAMES };
-		const messageOf = (value: unknown) =>
-			thrownBy(() => checkInput(document, value, source)).message;
-		expect(messageOf({ parserConfig: { chunkSize: 'big' } })).toBe(
+		expect(messageOf(document, { parserConfig: { chunkSize: 'big' } }, DOCUMENT_NAMING)).toBe(
 			'"Chunk Size" in "Parser Config" must be a number, but is "big" [item 0]',
 		);
-		expect(messageOf({ size: 'big' })).toBe('"Size" must be a number, but is "big" [item 0]');
+		expect(messageOf(document, { size: 'big' }, DOCUMENT_NAMING)).toBe(
+			'"Size" must be a number, but is "big" [item 0]',
+		);
 	});
 
 	it('names a column that no field stands for by its own name', () => {
-		const source = { node, itemIndex: 0, fields: [pagesField, chunksField] };
-		expect(thrownBy(() => checkInput(document, { size: 'big' }, source)).message).toBe(
+		const naming = { fields: [pagesField, chunksField] };
+		expect(messageOf(document, { size: 'big' }, naming)).toBe(
 			'"size" must be a number, but is "big" [item 0]',
 		);
 	});
 });
 
 describe('the message for a JSON body', () => {
-	const source = { node, itemIndex: 2, parameter: 'JSON Body' };
+	const naming = { parameter: 'JSON Body' };
 
 	it.each([
 		[5, '"JSON Body" must be a list (JSON array), but is 5 [item 2]'],
@@ -158,23 +168,22 @@ describe('the message for a JSON body', () => {
 			'"JSON Body" at [0].pages[1].status must be text, but is 1 [item 2]',
 		],
 	])('of documents %j', (body, message) => {
-		expect(thrownBy(() => checkInput(documentList(), body, source)).message).toBe(message);
+		expect(messageOf(documentList(), body, naming, 2)).toBe(message);
 	});
 
 	it('starts a path without a dot', () => {
 		const body = { name: 'a', recall: { topK: '5' } };
-		expect(thrownBy(() => checkInput(knowledgebase, body, source)).message).toBe(
+		expect(messageOf(knowledgebase, body, naming, 2)).toBe(
 			'"JSON Body" at recall.topK must be a number, but is "5" [item 2]',
 		);
 	});
 });
 
 describe('every message', () => {
-	const messageOf = (schema: z.ZodTypeAny, value: unknown) =>
-		thrownBy(() => checkInput(schema, value, { node, itemIndex: 0, parameter: 'Limit' })).message;
+	const limit = { parameter: 'Limit' };
 
 	it('cuts a long value', () => {
-		const message = messageOf(z.number(), 'long '.repeat(1000));
+		const message = messageOf(z.number(), 'long '.repeat(1000), limit);
 		expect(message).toContain('but is "long long');
 		expect(message.length).toBeLessThan(160);
 	});
@@ -189,27 +198,12 @@ describe('every message', () => {
 		[z.boolean(), 'maybe', '"Limit" must be true or false, but is "maybe" [item 0]'],
 		[z.union([z.string(), z.number()]), {}, '"Limit" must be text, but is {} [item 0]'],
 	])('says what is right (%#)', (schema, value, message) => {
-		expect(messageOf(schema, value)).toBe(message);
+		expect(messageOf(schema, value, limit)).toBe(message);
 	});
 
-	it('is free of words that say nothing, and says how to go on', () => {
-		const error = thrownBy(() => checkInput(knowledgebase, {}, { node, itemIndex: 0 }));
-		expect(error).toBeInstanceOf(NodeOperationError);
-		const { description, message, context } = error as NodeOperationError;
-		expect(description).toContain('Nothing was sent for this item');
-		expect(`${message} ${description}`).not.toMatch(EMPTY_WORDS);
-		expect(context.itemIndex).toBe(0);
+	it('is free of words that say nothing', () => {
+		expect(messageOf(knowledgebase, {}, {})).not.toMatch(EMPTY_WORDS);
 		for (const [, , , wording] of WORDING) expect(wording).not.toMatch(EMPTY_WORDS);
-	});
-
-	it('survives n8n, which rewords messages that mention a network code', () => {
-		fc.assert(
-			fc.property(fc.constantFrom('ECONNREFUSED', 'enoent', 'ETIMEDOUT'), (code) => {
-				expect(badInput({ node, itemIndex: 0 }, '"Name"', 'must be shorter', code).message).toBe(
-					`"Name" must be shorter, but is "${code}" [item 0]`,
-				);
-			}),
-		);
 	});
 });
 
@@ -217,42 +211,40 @@ describe('a number that JSON has not', () => {
 	const numbers = [Infinity, -Infinity, NaN];
 
 	it.each(numbers)('is refused wherever it stands: %p', (number) => {
-		const messageOf = (value: unknown, names = {}) =>
-			thrownBy(() => jsonText(value, { node, itemIndex: 1, ...names })).message;
-		expect(messageOf({ where: { all: [1, { size: number }] } })).toBe(
+		const refusal = (value: unknown, naming = {}) => messageIn(jsonOf(value, naming), 1);
+		expect(refusal({ where: { all: [1, { size: number }] } })).toBe(
 			`"JSON Body" at where.all[1].size must be a number, but is ${number} [item 1]`,
 		);
-		expect(messageOf(number)).toBe(`"JSON Body" must be a number, but is ${number} [item 1]`);
-		expect(messageOf({ progress: number }, DOCUMENT_NAMES)).toBe(
+		expect(refusal(number)).toBe(`"JSON Body" must be a number, but is ${number} [item 1]`);
+		expect(refusal({ progress: number }, DOCUMENT_NAMING)).toBe(
 			`"Progress" must be a number, but is ${number} [item 1]`,
 		);
-		expect(messageOf({ metadata: { lines: [number] } }, DOCUMENT_NAMES)).toBe(
+		expect(refusal({ metadata: { lines: [number] } }, DOCUMENT_NAMING)).toBe(
 			`"lines[0]" in "Metadata" must be a number, but is ${number} [item 1]`,
 		);
-		const { fields, labels } = bodyOf('conversation', 'search');
-		expect(messageOf({ where: { count: number } }, { fields, labels })).toBe(
+		const { fields, sources } = bodyOf('conversation', 'search');
+		expect(refusal({ where: { count: number } }, { fields, sources })).toBe(
 			`"count" in "Where" must be a number, but is ${number} [item 1]`,
 		);
 	});
 
 	it('is the only thing that is refused so', () => {
-		const source = { node, itemIndex: 0 };
 		fc.assert(
 			fc.property(fc.jsonValue(), (value) => {
-				expect(jsonText(value, source)).toBe(JSON.stringify(value));
+				expect(jsonOf(value, {})).toEqual({ text: JSON.stringify(value) });
 			}),
 		);
 		const date = new Date('2026-01-31');
-		expect(jsonText({ a: null, text: 'null', date }, source)).toBe(
-			'{"a":null,"text":"null","date":"2026-01-31T00:00:00.000Z"}',
-		);
+		expect(jsonOf({ a: null, text: 'null', date }, {})).toEqual({
+			text: '{"a":null,"text":"null","date":"2026-01-31T00:00:00.000Z"}',
+		});
 	});
 
 	it('is found in any JSON', () => {
 		const deep = fc.jsonValue().map((value) => ({ before: value, list: [value, NaN], after: 1 }));
 		fc.assert(
 			fc.property(deep, (value) => {
-				expect(() => jsonText(value, { node, itemIndex: 0 })).toThrow(
+				expect(messageIn(jsonOf(value, {}))).toBe(
 					'"JSON Body" at list[1] must be a number, but is NaN [item 0]',
 				);
 			}),
@@ -263,6 +255,6 @@ describe('a number that JSON has not', () => {
 describe('input that is right', () => {
 	it('comes back as it was', () => {
 		const body = { name: 'a', recall: { topK: 5 }, newer: true };
-		expect(checkInput(knowledgebase, body, { node, itemIndex: 0 })).toEqual(body);
+		expect(checked(knowledgebase, body, {})).toEqual({ value: body });
 	});
 });

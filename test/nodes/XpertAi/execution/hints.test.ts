@@ -5,14 +5,12 @@ import {
 	idsInBody,
 } from '../../../../nodes/XpertAi/execution/hints';
 import type { RequestMeaning } from '../../../../nodes/XpertAi/execution/hints';
-import { DOCUMENT_NAMES } from '../../../../nodes/XpertAi/operations/document/readDocuments';
+import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/mapping';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import { node } from '../../support/node';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS } from '../../support/thrown';
 
 const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
-const source = { node, itemIndex: 0 };
 
 const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
 	kind: 'status',
@@ -88,11 +86,11 @@ describe('a record that is missing', () => {
 });
 
 describe('a character that cannot be stored', () => {
-	const body = (value: unknown, names = {}) => ({ value, source: { ...source, ...names } });
+	const body = (value: unknown, naming = {}) => ({ value, naming });
 
 	it.each(['22021', '22P05'])('is looked for after %s, and named by its field', (databaseCode) => {
 		const value = { name: 'fine', pages: [{ pageContent: 'a' }, { metadata: { by: 'b\0c' } }] };
-		expect(hintFor(failed(400, { databaseCode }), { body: body(value, DOCUMENT_NAMES) })).toBe(
+		expect(hintFor(failed(400, { databaseCode }), { body: body(value, DOCUMENT_NAMING) })).toBe(
 			`"by" in "Metadata" in "Pages" holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`,
 		);
 	});
@@ -134,18 +132,18 @@ describe('what a status means for an operation', () => {
 
 describe('the IDs in a body', () => {
 	it('are those at the places an operation names, by their fields', () => {
-		const { fields, labels, ids = [] } = bodyOf('conversation', 'search');
+		const { fields, sources, ids = [] } = bodyOf('conversation', 'search');
 		const where = { xpertId: 'abc', threadId: 'my thread!' };
-		expect(idsInBody({ where }, ids, { ...source, fields, labels })).toEqual([
+		expect(idsInBody({ where }, ids, { fields, sources })).toEqual([
 			{ subject: '"Assistant (Xpert) ID"', id: 'abc' },
 		]);
-		expect(idsInBody({ where }, ids, source)).toEqual([
+		expect(idsInBody({ where }, ids, {})).toEqual([
 			{ subject: '"JSON Body" at where.xpertId', id: 'abc' },
 		]);
 	});
 
 	it.each([undefined, {}, { where: [] }, { where: { xpertId: 5 } }, { where: { xpertId: '' } }])(
 		'may be none: %j',
-		(body) => expect(idsInBody(body, ['where.xpertId'], source)).toEqual([]),
+		(body) => expect(idsInBody(body, ['where.xpertId'], {})).toEqual([]),
 	);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
 	answerFlaw,
 	answerItems,
-	answerThat,
+	answerMustBe,
 	answerWithList,
 	deletedItem,
 	isHtml,
@@ -12,7 +12,7 @@ import {
 } from '../../../../nodes/XpertAi/transport/answer';
 
 describe('an answer that must be of a kind', () => {
-	const isNumber = answerThat((answer) => typeof answer === 'number', 'it is not a number');
+	const isNumber = answerMustBe((answer) => typeof answer === 'number', 'it is not a number');
 
 	it('has no flaw when it is', () => {
 		expect(isNumber(0)).toBeUndefined();

@@ -64,18 +64,18 @@ describe('a 2xx that is no answer of this API', () => {
 });
 
 describe('a 2xx that is not what the request is for', () => {
-	const flawIn = (answer: unknown) => (answer === 7 ? undefined : 'it is not a seven');
+	const checkAnswer = (answer: unknown) => (answer === 7 ? undefined : 'it is not a seven');
 
 	it('is unreadable, in the words of the request', async () => {
 		const headers = { 'x-request-id': 'r' };
-		expect(await failureOf({ status: 201, body: '8', headers, request: { flawIn } })).toEqual({
+		expect(await failureOf({ status: 201, body: '8', headers, request: { checkAnswer } })).toEqual({
 			...WHERE,
 			kind: 'unreadable',
 			status: 201,
 			requestId: 'r',
 			reason: 'it is not a seven',
 		});
-		expect(await outcomeOf({ body: '7', request: { flawIn } })).toMatchObject({ ok: true });
+		expect(await outcomeOf({ body: '7', request: { checkAnswer } })).toMatchObject({ ok: true });
 	});
 });
 

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, NodeExecutionHint } from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { readerOf } from '../../../support/context';
+import { itemOf } from '../../../support/context';
 import { BulkServer } from '../../ingest/support/bulkServer';
 
 const MANUAL =
@@ -18,7 +18,7 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 		jsonBody: [{ key: 1 }, { key: 2 }],
 		options,
 	};
-	const { context } = readerOf(parameters, 0, {
+	const methods = {
 		getInputData: () => [{ json: {} }],
 		getMode: () => mode,
 		getWorkflowStaticData: () => ({}),
@@ -26,8 +26,10 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 		continueOnFail: () => false,
 		addExecutionHints: (...added) => void hints.push(...added),
 		sendMessageToUI: (message: unknown) => void progress.push(String(message)),
-	} as Partial<IExecuteFunctions>);
-	const items = await submit.execute({ context, send: server.send });
+	} as Partial<IExecuteFunctions>;
+	const item = itemOf(parameters, { fields: submit.fields, methods });
+	const { context } = item;
+	const items = await submit.execute({ context, send: server.send, items: [item] });
 	return { items, server, messages: hints.map(({ message }) => message), progress };
 }
 

@@ -1,12 +1,12 @@
-import { readRunBody } from '../../../../../../nodes/XpertAi/operations/thread/run/body';
-import { readerOf } from '../../../../support/context';
+import { runBodyOf } from '../../../../../../nodes/XpertAi/operations/thread/run/body';
+import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 
 const ASSISTANT = { assistantId: { __rl: true, mode: 'list', value: 'a1' } };
 const body = (parameters: Record<string, unknown>) =>
-	readRunBody(readerOf({ ...ASSISTANT, ...parameters }));
-const refusal = (parameters: Record<string, unknown>) =>
-	thrownBy(() => readRunBody(readerOf({ ...ASSISTANT, ...parameters }, 3))).message;
+	runBodyOf(itemOf({ ...ASSISTANT, ...parameters }, { fields: runFields, index: 3 }));
+const refusal = (parameters: Record<string, unknown>) => thrownBy(() => body(parameters)).message;
 
 describe('the body of a run', () => {
 	it('holds the message', () => {

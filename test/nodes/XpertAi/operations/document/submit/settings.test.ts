@@ -1,9 +1,10 @@
-import { readSettings } from '../../../../../nodes/XpertAi/operations/document/settings';
-import { readerOf } from '../../../support/context';
-import { thrownBy } from '../../../support/thrown';
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { itemOf } from '../../../../support/context';
+import { thrownBy } from '../../../../support/thrown';
 
 const read = (options: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
-	readSettings(readerOf({ options, ...more }));
+	readSettings(itemOf({ options, ...more }, { fields: submitFields }));
 
 describe('the settings of a submission', () => {
 	it('are these when nothing is chosen', () => {

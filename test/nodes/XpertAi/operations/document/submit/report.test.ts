@@ -1,22 +1,53 @@
-import type { DocumentOutcome } from '../../../../../nodes/XpertAi/ingest/submit';
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/submit';
 import {
-	flawItem,
-	outcomeItem,
+	SubmitReport,
 	processedItem,
 	processingFlaw,
-	unchangedItem,
-} from '../../../../../nodes/XpertAi/operations/document/outputs';
-import type { Origin } from '../../../../../nodes/XpertAi/operations/document/sources';
-import { prepare } from '../../../../../nodes/XpertAi/operations/document/sources';
-import { badInput } from '../../../../../nodes/XpertAi/execution/badInput';
-import { contextWith } from '../../../support/context';
-import { node } from '../../../support/node';
-import { failure } from '../../ingest/support/outcomes';
+} from '../../../../../../nodes/XpertAi/operations/document/submit/report';
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { prepare } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import { itemOf } from '../../../../support/context';
+import { failure } from '../../../ingest/support/outcomes';
 
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
-const context = contextWith({});
-const document = prepare({ id: ID, name: 'a', size: 3 }, { itemIndex: 4, position: 9 });
+const item = itemOf(
+	{},
+	{ index: 4, methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined } },
+);
+const document = prepare({ id: ID, name: 'a', size: 3 }, { item, position: 9 });
 const pairedItem = { item: 4 };
+
+/** The report of a submission, with or without Simplify. */
+function reportOf(simplify = true): SubmitReport {
+	const settings = readSettings(itemOf({ simplify }, { fields: submitFields }));
+	return new SubmitReport(item.context, settings);
+}
+
+/** The item that a report has in a place; the test fails when it has none. */
+function itemAt(report: SubmitReport, position: number): INodeExecutionData {
+	const found = report.items[position];
+	if (!found) throw new Error(`the report has no item in place ${position}`);
+	return found;
+}
+
+/** The item of a document that was sent. */
+function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeExecutionData {
+	const report = reportOf(simplify);
+	report.addOutcome(KNOWLEDGEBASE, result);
+	return itemAt(report, document.origin.position);
+}
+
+/** The item of a document that an earlier run has stored. */
+function unchangedItem(): INodeExecutionData {
+	const report = reportOf();
+	report.addUnchanged(KNOWLEDGEBASE, document);
+	return itemAt(report, document.origin.position);
+}
 
 function stored(record: unknown): DocumentOutcome<Origin> {
 	return { document, batch: 2, attempts: 3, outcome: 'stored', status: 201, record };
@@ -25,7 +56,7 @@ function stored(record: unknown): DocumentOutcome<Origin> {
 describe('a document ready to be sent', () => {
 	it('is serialized, and measured in bytes', () => {
 		const json = '{"name":"é😀"}';
-		const origin = { itemIndex: 0, position: 0 };
+		const origin = { item, position: 0 };
 		expect(prepare({ name: 'é😀' }, origin)).toEqual({ json, bytes: 17, name: 'é😀', origin });
 	});
 
@@ -37,37 +68,36 @@ describe('a document ready to be sent', () => {
 
 describe('the item of a stored document', () => {
 	it('tells what became of it', () => {
-		expect(outcomeItem(context, stored({ id: ID, name: 'a', version: 2 }), true)).toEqual({
+		expect(outcomeItem(stored({ id: ID, name: 'a', version: 2 }), true)).toEqual({
 			json: { id: ID, name: 'a', outcome: 'stored', status: 201, attempts: 3, batch: 2 },
 			pairedItem,
 		});
 	});
 
 	it('begins with what a user looks for', () => {
-		const { json } = outcomeItem(context, stored({ id: ID, name: 'a' }), true);
+		const { json } = outcomeItem(stored({ id: ID, name: 'a' }), true);
 		expect(Object.keys(json)).toEqual(['name', 'outcome', 'id', 'status', 'attempts', 'batch']);
-		expect(Object.keys(unchangedItem(document).json)).toEqual(['name', 'outcome', 'id']);
+		expect(Object.keys(unchangedItem().json)).toEqual(['name', 'outcome', 'id']);
 	});
 
 	it('knows the id the server made, and else the one that was sent', () => {
-		expect(outcomeItem(context, stored({ id: 'new' }), true).json).toMatchObject({
+		expect(outcomeItem(stored({ id: 'new' }), true).json).toMatchObject({
 			id: 'new',
 			name: 'a',
 		});
-		expect(outcomeItem(context, stored(undefined), true).json).toMatchObject({ id: ID, name: 'a' });
+		expect(outcomeItem(stored(undefined), true).json).toMatchObject({ id: ID, name: 'a' });
 	});
 
 	it('is the record of the server without Simplify, or what was sent', () => {
 		const record = { id: ID, version: 2 };
-		expect(outcomeItem(context, stored(record), false)).toEqual({ json: record, pairedItem });
-		expect(outcomeItem(context, stored('ok'), false).json).toEqual({ id: ID, name: 'a', size: 3 });
+		expect(outcomeItem(stored(record), false)).toEqual({ json: record, pairedItem });
+		expect(outcomeItem(stored('ok'), false).json).toEqual({ id: ID, name: 'a', size: 3 });
 	});
 });
 
 describe('the item of a document that is not stored', () => {
 	const failed = (outcome: 'rejected' | 'unknown') =>
 		outcomeItem(
-			context,
 			{
 				document,
 				batch: 2,
@@ -105,8 +135,12 @@ describe('the item of a document that is not stored', () => {
 	});
 
 	it('may be that of a record which is no document', () => {
-		const flaw = badInput({ node, itemIndex: 4 }, 'Line 3 of the file', 'is not valid JSON');
-		expect(flawItem(flaw, 4)).toMatchObject({
+		const report = reportOf();
+		report.addFlaw(
+			item.refusal({ subject: 'Line 3 of the file', demand: 'is not valid JSON' }),
+			item,
+		);
+		expect(itemAt(report, 0)).toMatchObject({
 			json: {
 				error: 'Line 3 of the file is not valid JSON [item 4]',
 				details: { outcome: 'rejected' },
@@ -117,45 +151,45 @@ describe('the item of a document that is not stored', () => {
 });
 
 it('the item of an unchanged document says that it was not sent', () => {
-	expect(unchangedItem(document)).toEqual({
+	expect(unchangedItem()).toEqual({
 		json: { id: ID, name: 'a', outcome: 'unchanged' },
 		pairedItem,
 	});
 });
 
 describe('the item of a processed document', () => {
-	const item = { json: { id: ID, name: 'a', outcome: 'stored', batch: 2 }, pairedItem };
+	const storedItem = { json: { id: ID, name: 'a', outcome: 'stored', batch: 2 }, pairedItem };
 	const ended = (status: string, processMsg?: string) => {
 		const said = { id: ID, status, progress: 50, processMsg };
-		return processedItem(context, item, said, processingFlaw(said));
+		return processedItem(item, storedItem, said, processingFlaw(said));
 	};
 
 	it('gains the end of its processing', () => {
 		expect(ended('finish')).toEqual({
-			json: { ...item.json, processing: 'finish' },
+			json: { ...storedItem.json, processing: 'finish' },
 			pairedItem,
 		});
 	});
 
 	it('says in one word that it goes on, and what the server says besides', () => {
 		expect(ended('embedding', 'half way').json).toEqual({
-			...item.json,
+			...storedItem.json,
 			processing: 'running',
 			processMsg: 'half way',
 		});
 	});
 
 	it('says that nothing is known of it', () => {
-		expect(processedItem(context, item, undefined, undefined).json).toEqual({
-			...item.json,
+		expect(processedItem(item, storedItem, undefined, undefined).json).toEqual({
+			...storedItem.json,
 			processing: 'none',
 		});
 	});
 
 	it('stays unchanged where an earlier run has stored it', () => {
-		const unchanged = { json: { ...item.json, outcome: 'unchanged' }, pairedItem };
+		const unchanged = { json: { ...storedItem.json, outcome: 'unchanged' }, pairedItem };
 		const said = { id: ID, status: 'error' };
-		expect(processedItem(context, unchanged, said, processingFlaw(said)).json).toMatchObject({
+		expect(processedItem(item, unchanged, said, processingFlaw(said)).json).toMatchObject({
 			details: { outcome: 'unchanged', processing: 'error' },
 		});
 	});

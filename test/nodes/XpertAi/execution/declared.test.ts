@@ -1,10 +1,14 @@
-import { isJsonMode, readBody } from '../../../../nodes/XpertAi/execution/readBody';
-import { readerOf } from '../../support/context';
-import { bodyOf } from '../../support/operations';
+import { jsonBodyOf } from '../../../../nodes/XpertAi/execution/declared';
+import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
+import { itemOf } from '../../support/context';
+import { bodyOf, operationOf } from '../../support/operations';
 import { thrownBy } from '../../support/thrown';
 
 const body = (resource: string, operation: string, parameters: Record<string, unknown>) =>
-	readBody(readerOf(parameters), bodyOf(resource, operation));
+	jsonBodyOf(
+		itemOf(parameters, { fields: operationFields(operationOf(resource, operation)) }),
+		bodyOf(resource, operation),
+	);
 
 describe('the body of an update', () => {
 	const update = (parameters: Record<string, unknown>) =>
@@ -103,9 +107,9 @@ describe('a body from JSON', () => {
 	const json = (jsonBody: unknown) => ({ bodyMode: 'json', jsonBody });
 
 	it('is chosen by Body', () => {
-		expect(isJsonMode(readerOf(json('{}')))).toBe(true);
-		expect(isJsonMode(readerOf({ bodyMode: 'fields' }))).toBe(false);
-		expect(isJsonMode(readerOf({}))).toBe(false);
+		expect(itemOf(json('{}')).isJsonBody).toBe(true);
+		expect(itemOf({ bodyMode: 'fields' }).isJsonBody).toBe(false);
+		expect(itemOf({}).isJsonBody).toBe(false);
 	});
 
 	it('is taken as it is, from text or from an expression', () => {

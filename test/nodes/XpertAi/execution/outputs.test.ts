@@ -1,42 +1,39 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow';
 
+import { Item } from '../../../../nodes/XpertAi/execution/item';
 import {
-	asNodeError,
-	errorItem,
+	failedItem,
 	forEachItem,
+	hintAtEmptyItems,
 	mayContinue,
-	pairedItems,
-} from '../../../../nodes/XpertAi/execution/items';
+	simplified,
+} from '../../../../nodes/XpertAi/execution/outputs';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { contextWith } from '../../support/context';
+import { contextWith, itemOf } from '../../support/context';
 import { node } from '../../support/node';
 import { HOSTS, putOut, sorted } from './support/errorOutput';
 
 const failure = { kind: 'status' as const, status: 404, method: 'GET', path: '/api/ai/threads/1' };
 
-/** A context with three items. */
-function threeItems(continues: boolean, stopped = false): IExecuteFunctions {
+/** The context of an execution. */
+function execution(continues: boolean, stopped = false): IExecuteFunctions {
 	return contextWith({
-		getInputData: () => [{ json: {} }, { json: {} }, { json: {} }],
 		continueOnFail: () => continues,
 		getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
 	});
 }
 
-describe('the items of a result', () => {
-	it('all point to the input item they come from', () => {
-		expect(pairedItems([{ a: 1 }, { b: 2 }], 4)).toEqual([
-			{ json: { a: 1 }, pairedItem: { item: 4 } },
-			{ json: { b: 2 }, pairedItem: { item: 4 } },
-		]);
-	});
-});
+/** The three items of an execution. */
+function threeItems(continues: boolean, stopped = false): Item[] {
+	const context = execution(continues, stopped);
+	return [0, 1, 2].map((index) => new Item(context, index));
+}
 
 describe('the item of a failed one', () => {
 	it('has no keys but those by which n8n knows it', () => {
 		const error = toNodeApiError({ ...failure, requestId: 'r' }, { node, itemIndex: 2 });
-		const item = errorItem(error, 2);
+		const item = failedItem(error, 2);
 		expect(Object.keys(item).sort()).toEqual(['json', 'pairedItem']);
 		expect(Object.keys(item.json).sort()).toEqual(['details', 'error']);
 		expect(item.pairedItem).toEqual({ item: 2 });
@@ -44,14 +41,14 @@ describe('the item of a failed one', () => {
 
 	it('says what happened, how to go on, the status and the request id', () => {
 		const error = toNodeApiError({ ...failure, requestId: 'r' }, { node, itemIndex: 0 });
-		expect(errorItem(error, 0).json).toEqual({
+		expect(failedItem(error, 0).json).toEqual({
 			error: 'The server answered 404: it gave no reason',
 			details: { description: error.description, httpCode: '404', requestId: 'r' },
 		});
 	});
 
 	it('leaves out what there is none of', () => {
-		expect(errorItem(new NodeOperationError(node, 'no'), 0).json).toEqual({
+		expect(failedItem(new NodeOperationError(node, 'no'), 0).json).toEqual({
 			error: 'no',
 			details: {},
 		});
@@ -65,7 +62,7 @@ describe.each(HOSTS)('a failed item on $host', ({ rule }) => {
 	it('goes to the error output with the fields of its input and all that is known of it', () => {
 		const failing = { node: at('continueErrorOutput'), itemIndex: 1 };
 		const error = toNodeApiError({ ...failure, requestId: 'r' }, failing);
-		const items = [...pairedItems([{ ok: true }], 0), errorItem(error, 1, { outcome: 'rejected' })];
+		const items = [itemOf({}).output({ ok: true }), failedItem(error, 1, { outcome: 'rejected' })];
 		const { description } = error;
 		expect(sorted(rule, items, input)).toEqual({
 			success: [{ ok: true }],
@@ -81,7 +78,7 @@ describe.each(HOSTS)('a failed item on $host', ({ rule }) => {
 
 	it('goes there when the value was refused as well', () => {
 		const error = new NodeOperationError(at('continueErrorOutput'), 'no', { description: 'why' });
-		expect(sorted(rule, [errorItem(error, 0)], input)).toEqual({
+		expect(sorted(rule, [failedItem(error, 0)], input)).toEqual({
 			success: [],
 			error: [{ row: 1, error: 'no', details: { description: 'why' } }],
 		});
@@ -89,63 +86,44 @@ describe.each(HOSTS)('a failed item on $host', ({ rule }) => {
 
 	it('keeps all that is known of it where it stays on the one output', () => {
 		const error = new NodeOperationError(at('continueRegularOutput'), 'no');
-		const item = errorItem(error, 0, { outcome: 'rejected' });
+		const item = failedItem(error, 0, { outcome: 'rejected' });
 		expect(putOut([item])).toEqual([{ error: 'no', details: { outcome: 'rejected' } }]);
 	});
 
 	it('cannot be mistaken: the same JSON without its mark is a success on older hosts', () => {
-		const { json, pairedItem } = errorItem(new NodeOperationError(node, 'no'), 0);
+		const { json, pairedItem } = failedItem(new NodeOperationError(node, 'no'), 0);
 		const { success } = sorted(rule, [{ json, pairedItem }], input);
 		expect(success.length).toBe(rule === HOSTS.at(-1)?.rule ? 0 : 1);
 	});
 });
 
-describe('what was caught', () => {
-	const context = contextWith({});
-
-	it('stays itself when it is an error of n8n, and learns its item', () => {
-		const error = new NodeOperationError(node, 'no');
-		expect(asNodeError(context, error, 3)).toBe(error);
-		expect(error.context.itemIndex).toBe(3);
-	});
-
-	it('keeps the item it has', () => {
-		const error = toNodeApiError(failure, { node, itemIndex: 1 });
-		expect(asNodeError(context, error, 3)).toBe(error);
-		expect(error.context.itemIndex).toBe(1);
-		const first = new NodeOperationError(node, 'no', { itemIndex: 0 });
-		expect(asNodeError(context, first, 3).context.itemIndex).toBe(0);
-	});
-
-	it.each([
-		[new TypeError('x is not a function'), 'x is not a function'],
-		['text', 'text'],
-		[undefined, 'undefined'],
-	])('becomes an error of the node: %p', (caught, message) => {
-		const error = asNodeError(context, caught, 3);
-		expect(error).toBeInstanceOf(NodeOperationError);
-		expect(error.message).toBe(message);
-		expect(error.node).toBe(node);
-		expect(error.context.itemIndex).toBe(3);
-	});
-});
-
 describe('the work on each item', () => {
-	const ok = (itemIndex: number): INodeExecutionData[] => pairedItems([{ itemIndex }], itemIndex);
-	const failingAt = (bad: number, done: number[]) => async (itemIndex: number) => {
-		done.push(itemIndex);
-		if (itemIndex === bad) throw new Error(`item ${itemIndex}`);
-		return ok(itemIndex);
-	};
+	const failingAt =
+		(bad: number, done: number[]) =>
+		async ({ index }: Item) => {
+			done.push(index);
+			if (index === bad) throw new Error(`item ${index}`);
+			return [{ index }];
+		};
+
+	it('gives items that all point to the input item they come from', async () => {
+		const output = await forEachItem(threeItems(false), async ({ index }) =>
+			index === 1 ? [{ a: 1 }, { b: 2 }] : [],
+		);
+		expect(output).toEqual([
+			{ json: { a: 1 }, pairedItem: { item: 1 } },
+			{ json: { b: 2 }, pairedItem: { item: 1 } },
+		]);
+	});
 
 	it('is done one after another, in order', async () => {
 		let running = 0;
-		const output = await forEachItem(threeItems(false), async (itemIndex) => {
+		const output = await forEachItem(threeItems(false), async ({ index }) => {
 			running += 1;
 			expect(running).toBe(1);
 			await new Promise((resolve) => setImmediate(resolve));
 			running -= 1;
-			return itemIndex === 1 ? [] : ok(itemIndex);
+			return index === 1 ? [] : [{ index }];
 		});
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
 	});
@@ -174,9 +152,9 @@ describe('the work on each item', () => {
 		const work = forEachItem(threeItems(true, true), failingAt(0, done));
 		await expect(work).rejects.toThrow('item 0');
 		expect(done).toEqual([0]);
-		expect(mayContinue(threeItems(true, true))).toBe(false);
-		expect(mayContinue(threeItems(true))).toBe(true);
-		expect(mayContinue(threeItems(false))).toBe(false);
+		expect(mayContinue(execution(true, true))).toBe(false);
+		expect(mayContinue(execution(true))).toBe(true);
+		expect(mayContinue(execution(false))).toBe(false);
 	});
 
 	it('keeps the type of an error of the API', async () => {
@@ -185,5 +163,42 @@ describe('the work on each item', () => {
 		});
 		await expect(work).rejects.toBeInstanceOf(NodeApiError);
 		await expect(work).rejects.toMatchObject({ context: { itemIndex: 0 } });
+	});
+});
+
+describe('items without any field', () => {
+	const hintsAt = (...jsons: Array<INodeExecutionData['json']>) => {
+		const hints: NodeExecutionHint[] = [];
+		const context = contextWith({ addExecutionHints: (...given) => void hints.push(...given) });
+		hintAtEmptyItems(
+			context,
+			jsons.map((json) => ({ json })),
+		);
+		return hints.map(({ message }) => message);
+	};
+
+	it('are pointed out, once for all of them', () => {
+		expect(hintsAt({}, { id: 1 })).toEqual([
+			'One item is empty: the server confirmed the request but sent no data back.',
+		]);
+		expect(hintsAt({}, {})).toEqual([
+			'2 items are empty: the server confirmed the request but sent no data back.',
+		]);
+	});
+
+	it('are the only ones', () => {
+		expect(hintsAt({ id: 1 }, { deleted: true })).toEqual([]);
+		expect(hintsAt()).toEqual([]);
+	});
+});
+
+describe('Simplify', () => {
+	const results = [{ id: 1, name: 'a', tenant: {} }, { other: 1 }];
+
+	it('keeps the named keys, and results without any of them whole', () => {
+		expect(simplified(['name', 'id', 'size'], results)).toEqual([
+			{ id: 1, name: 'a' },
+			{ other: 1 },
+		]);
 	});
 });

@@ -1,8 +1,9 @@
-import { failureMessage } from '../../../../../nodes/XpertAi/transport/failure';
-import { prepare } from '../../../../../nodes/XpertAi/operations/document/sources';
-import { inWords } from '../../../../../nodes/XpertAi/operations/document/rejections';
-import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
-import { failure } from '../../ingest/support/outcomes';
+import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
+import { prepare } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import { inWords } from '../../../../../../nodes/XpertAi/operations/document/submit/rejections';
+import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../support/context';
+import { failure } from '../../../ingest/support/outcomes';
 
 /** What a user reads when the server refuses a document. */
 function words(
@@ -10,7 +11,7 @@ function words(
 	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
 	knowledgebaseId = KNOWLEDGEBASE,
 ): string {
-	const document = prepare(record, { itemIndex: 0, position: 0 });
+	const document = prepare(record, { item: itemOf({}), position: 0 });
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
 	const result = inWords(
@@ -56,7 +57,7 @@ describe('why a document is not stored', () => {
 });
 
 it('a stored document stays as it is', () => {
-	const document = prepare(withChunks, { itemIndex: 0, position: 0 });
+	const document = prepare(withChunks, { item: itemOf({}), position: 0 });
 	const stored = {
 		document,
 		batch: 1,

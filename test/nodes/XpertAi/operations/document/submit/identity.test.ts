@@ -1,12 +1,13 @@
 import { DateTime } from 'luxon';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from '../../../../../nodes/XpertAi/ingest/identity';
-import { identifier } from '../../../../../nodes/XpertAi/operations/document/identify';
-import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
-import { readerOf } from '../../../support/context';
-import { node } from '../../../support/node';
-import { thrownBy } from '../../../support/thrown';
+import { derivedId } from '../../../../../../nodes/XpertAi/ingest/identity';
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { identifier } from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
+import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../support/context';
+import { node } from '../../../../support/node';
+import { thrownBy } from '../../../../support/thrown';
 
 const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
@@ -18,10 +19,10 @@ function identify(
 	fromFields = false,
 	asTyped: Record<string, unknown> = {},
 ): DocumentRecord {
-	const reader = readerOf(parameters, 0, {
-		getNode: () => ({ ...node, parameters: { ...parameters, ...asTyped } as INodeParameters }),
-	});
-	return identifier(reader, KNOWLEDGEBASE, fromFields)(document);
+	const typed = { ...parameters, ...asTyped } as INodeParameters;
+	const getNode = () => ({ ...node, parameters: typed });
+	const item = itemOf(parameters, { fields: submitFields, methods: { getNode } });
+	return identifier(item, KNOWLEDGEBASE, fromFields)(document);
 }
 
 describe('ids derived from a key', () => {

@@ -1,23 +1,24 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readJsonBody } from '../../../../../nodes/XpertAi/execution/readBody';
-import type { ItemReader } from '../../../../../nodes/XpertAi/execution/readFields';
-import { documentFromFields } from '../../../../../nodes/XpertAi/operations/document/readDocuments';
-import { documentList } from '../../../../../nodes/XpertAi/payloads/document';
-import { readerOf } from '../../../support/context';
-import { thrownBy } from '../../../support/thrown';
+import type { Item } from '../../../../../../nodes/XpertAi/execution/item';
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { documentFromFields } from '../../../../../../nodes/XpertAi/operations/document/submit/mapping';
+import { documentList } from '../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../support/context';
+import { thrownBy } from '../../../../support/thrown';
 
 /** The item of a node with these parameters. */
-function itemOf(parameters: Record<string, unknown>, json: IDataObject = {}): ItemReader {
-	return readerOf(parameters, 0, { getInputData: () => [{ json }] });
+function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): Item {
+	const getInputData = () => [{ json }];
+	return itemOf(parameters, { fields: submitFields, methods: { getInputData } });
 }
 
 const byHand = (value: unknown, more = {}) =>
-	documentFromFields(itemOf({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
 const byColumn = (json: IDataObject) =>
-	documentFromFields(itemOf({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
 const byJson = (jsonBody: unknown) =>
-	readJsonBody(itemOf({ bodyMode: 'json', jsonBody }), documentList());
+	itemWith({ bodyMode: 'json', jsonBody }).jsonBody(documentList());
 
 describe('documents mapped by hand', () => {
 	it('hold what was filled in, and nothing that was left empty', () => {
@@ -59,11 +60,11 @@ describe('documents mapped from columns', () => {
 	it('hold the text of a column that is named so, cut as Text would be', () => {
 		const mapper = { documentFields: { mappingMode: 'autoMapInputData' } };
 		const cut = { ...mapper, textOptions: { storeAs: 'chunks', chunkSize: 4, delimiter: '.' } };
-		expect(documentFromFields(itemOf(mapper, { title: 'a', content: 'hello' }))).toEqual({
+		expect(documentFromFields(itemWith(mapper, { title: 'a', content: 'hello' }))).toEqual({
 			name: 'a',
 			pages: [{ pageContent: 'hello' }],
 		});
-		expect(documentFromFields(itemOf(cut, { text: 'one.two.' }))).toEqual({
+		expect(documentFromFields(itemWith(cut, { text: 'one.two.' }))).toEqual({
 			chunks: [{ pageContent: 'one.' }, { pageContent: 'two.' }],
 		});
 	});
@@ -71,7 +72,7 @@ describe('documents mapped from columns', () => {
 	it('hold a text once: pages, chunks and Text come before a column', () => {
 		const unusedColumns = new Set<string>();
 		const pages = [{ pageContent: 'p' }];
-		const reader = itemOf(
+		const reader = itemWith(
 			{ documentFields: { mappingMode: 'autoMapInputData' } },
 			{ pages, content: 'hello', mood: 'good' },
 		);

@@ -1,34 +1,39 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import type { INodeProperties } from 'n8n-workflow';
-import { z } from 'zod';
 
+import { flawMessage } from '../../../../nodes/XpertAi/execution/badInput';
+import { fieldCollection } from '../../../../nodes/XpertAi/execution/fields';
+import { fieldValues, parsedJson } from '../../../../nodes/XpertAi/execution/values';
+import type { Refuse } from '../../../../nodes/XpertAi/execution/values';
 import {
-	readFields,
-	readId,
-	readJson,
-	readNumber,
-	readSwitch,
-} from '../../../../nodes/XpertAi/execution/readFields';
-import { chunksField, pagesField } from '../../../../nodes/XpertAi/operations/document/pages';
-import { fieldCollection } from '../../../../nodes/XpertAi/operations/shared/fields';
-import { readerOf } from '../../support/context';
+	chunksField,
+	pagesField,
+} from '../../../../nodes/XpertAi/operations/document/submit/parts';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
+
+const refuse: Refuse = (flaw) => {
+	throw new Error(flawMessage(flaw, 3));
+};
+
+/** The values of fields, off what n8n gives for them. */
+const valuesOf = (fields: INodeProperties[], raw: Record<string, unknown>) =>
+	fieldValues(refuse, fields, raw);
 
 const field = (type: INodeProperties['type'], more: Partial<INodeProperties> = {}) =>
 	({ displayName: 'A Field', name: 'a', type, default: '', ...more }) as INodeProperties;
 
 /** What one field of a type makes of a raw value. */
 const readOne = (type: INodeProperties['type'], raw: unknown, more?: Partial<INodeProperties>) =>
-	readFields(readerOf({ a: raw }), [field(type, more)]);
+	valuesOf([field(type, more)], { a: raw });
 
 describe('collections', () => {
 	const { fields } = bodyOf('knowledgebase', 'create');
 
 	it('that only group fields are laid flat', () => {
 		const parameters = { name: 'M', additionalFields: { description: 'D', permission: 'public' } };
-		expect(readFields(readerOf(parameters), fields)).toEqual({
+		expect(valuesOf(fields, parameters)).toEqual({
 			name: 'M',
 			description: 'D',
 			permission: 'public',
@@ -40,7 +45,7 @@ describe('collections', () => {
 			name: 'M',
 			additionalFields: { recall: { topK: '7', score: 0.4 }, copilotModel: { model: 5 } },
 		};
-		expect(readFields(readerOf(parameters), fields)).toEqual({
+		expect(valuesOf(fields, parameters)).toEqual({
 			name: 'M',
 			recall: { topK: 7, score: 0.4 },
 			copilotModel: { model: '5' },
@@ -50,7 +55,7 @@ describe('collections', () => {
 	it('leave out what was left empty in them', () => {
 		const copilotModel = { copilotId: '', model: 'm' };
 		const parameters = { name: 'M', additionalFields: { integrationId: '', copilotModel } };
-		expect(readFields(readerOf(parameters), fields)).toEqual({
+		expect(valuesOf(fields, parameters)).toEqual({
 			name: 'M',
 			copilotModel: { model: 'm' },
 		});
@@ -58,11 +63,11 @@ describe('collections', () => {
 
 	it('hold nothing but what the fields know', () => {
 		const parameters = { name: 'M', additionalFields: { ofAnOlderVersion: 1 }, other: 2 };
-		expect(readFields(readerOf(parameters), fields)).toEqual({ name: 'M' });
+		expect(valuesOf(fields, parameters)).toEqual({ name: 'M' });
 	});
 
 	it.each([undefined, null, '', {}, [], 'text'])('given as %j are left out', (raw) => {
-		expect(readFields(readerOf({ name: 'M', additionalFields: raw }), fields)).toEqual({
+		expect(valuesOf(fields, { name: 'M', additionalFields: raw })).toEqual({
 			name: 'M',
 		});
 	});
@@ -72,7 +77,7 @@ describe('fixed collections', () => {
 	it('with one group become one object', () => {
 		const parameters = { filters: { order: { values: { column: 'title', direction: 'ASC' } } } };
 		const { fields } = bodyOf('conversation', 'search');
-		expect(readFields(readerOf(parameters), fields)).toEqual({
+		expect(valuesOf(fields, parameters)).toEqual({
 			order: { column: 'title', direction: 'ASC' },
 		});
 	});
@@ -86,14 +91,14 @@ describe('fixed collections', () => {
 				],
 			},
 		};
-		expect(readFields(readerOf(parameters), [pagesField, chunksField])).toEqual({
+		expect(valuesOf([pagesField, chunksField], parameters)).toEqual({
 			pages: [{ pageContent: 'one' }, { pageContent: '2' }],
 			chunks: [{ pageContent: 'c', metadata: { k: 1 }, parent: { id: 'p' } }],
 		});
 	});
 
 	it.each([{}, undefined, '', { other: [] }])('without a group, %j, are left out', (raw) => {
-		expect(readFields(readerOf({ pages: raw }), [pagesField])).toEqual({});
+		expect(valuesOf([pagesField], { pages: raw })).toEqual({});
 	});
 });
 
@@ -161,9 +166,10 @@ describe('single fields', () => {
 
 	it('name JSON that does not parse as the user sees it', () => {
 		const error = thrownBy(() =>
-			readFields(readerOf({ filters: { where: '{"threadId": }' } }, 3), [
-				fieldCollection('filters', [field('json', { name: 'where', displayName: 'Where' })]),
-			]),
+			valuesOf(
+				[fieldCollection('filters', [field('json', { name: 'where', displayName: 'Where' })])],
+				{ filters: { where: '{"threadId": }' } },
+			),
 		);
 		expect(error.message).toMatch(/^"Where" must be JSON \(.+\), but is ".+" \[item 3\]$/);
 		expect(error.message.replace(/\(.+\)/, '')).not.toMatch(EMPTY_WORDS);
@@ -172,103 +178,11 @@ describe('single fields', () => {
 
 describe('JSON', () => {
 	it('gives back every value, as text and as it is', () => {
-		const reader = readerOf({});
 		fc.assert(
 			fc.property(fc.jsonValue(), (value) => {
 				const text = JSON.stringify(value);
-				expect(readJson(reader, 'JSON Body', text)).toEqual(JSON.parse(text));
+				expect(parsedJson(refuse, 'JSON Body', text)).toEqual(JSON.parse(text));
 			}),
 		);
-	});
-});
-
-describe('a number parameter', () => {
-	const schema = z.number().int().min(1);
-
-	it.each([
-		[{ limit: 5 }, 5],
-		[{ limit: '5' }, 5],
-		[{}, 50],
-	])('in %j is %i', (parameters, value) => {
-		expect(readNumber(readerOf(parameters), 'limit', 'Limit', schema, 50)).toBe(value);
-	});
-
-	it.each([
-		[0, 'must be at least 1'],
-		[2.5, 'must be a whole number'],
-		['many', 'must be a number'],
-		['', 'must be a number'],
-	])('%j is refused by its name', (limit, demand) => {
-		const { message } = thrownBy(() =>
-			readNumber(readerOf({ limit }, 1), 'limit', 'Limit', schema, 50),
-		);
-		expect(message).toContain(`"Limit" ${demand}`);
-		expect(message).toContain('[item 1]');
-	});
-
-	it.each([Infinity, -Infinity, NaN, 'Infinity'])(
-		'%p is refused, also where there is no upper limit',
-		(minutes) => {
-			const reader = readerOf({ minutes });
-			expect(() => readNumber(reader, 'minutes', 'Minutes', z.number(), 5)).toThrow(
-				/^"Minutes" must be a number, but is .*(Infinity|NaN)/,
-			);
-		},
-	);
-});
-
-describe('a switch', () => {
-	const read = (all: unknown, byDefault = false) =>
-		readSwitch(readerOf({ all }, 1), 'all', 'Return All', byDefault);
-
-	it.each([
-		[true, true],
-		[false, false],
-		['true', true],
-		['false', false],
-	])('given as %j is %s', (raw, value) => expect(read(raw, !value)).toBe(value));
-
-	it.each([undefined, null])('that an expression gives %j stays as it is by default', (raw) => {
-		expect([read(raw, true), read(raw, false)]).toEqual([true, false]);
-	});
-
-	it.each(['maybe', '', 7, ['true'], {}])('given as %j is refused by its name', (raw) => {
-		const { message } = thrownBy(() => read(raw));
-		expect(message).toMatch(/^"Return All" must be true or false, but is .* \[item 1\]$/);
-	});
-});
-
-describe('an id', () => {
-	const idOf = (threadId: unknown) => readId(readerOf({ threadId }, 2), 'threadId', 'Thread');
-
-	it.each([
-		['t-1', 't-1'],
-		['  t-1\n', 't-1'],
-		[17, '17'],
-		[{ __rl: true, mode: 'id', value: ' t-1 ' }, 't-1'],
-		[{ __rl: true, mode: 'list', value: 5 }, '5'],
-		['any text/with ? marks', 'any text/with ? marks'],
-		['...', '...'],
-		['😀', '😀'],
-	])('%j is %s', (raw, id) => expect(idOf(raw)).toBe(id));
-
-	it.each([
-		['', 'must not be empty'],
-		[' \n', 'must not be empty'],
-		[null, 'must not be empty'],
-		[undefined, 'must not be empty'],
-		[{ __rl: true, mode: 'id', value: '' }, 'must not be empty'],
-		[{ __rl: true, mode: 'id', value: null }, 'must not be empty'],
-		['.', 'must be an ID'],
-		[' .. ', 'must be an ID'],
-		['a\ud800b', 'must be an ID'],
-		['\udc00', 'must be an ID'],
-		[{ id: 'x' }, 'must be text'],
-		[['x'], 'must be text'],
-		[true, 'must be text'],
-	])('%j is refused', (raw, demand) => {
-		const { message } = thrownBy(() => idOf(raw));
-		expect(message).toMatch(new RegExp(`^"Thread" ${demand}.* \\[item 2\\]$`));
-		expect(message).not.toMatch(EMPTY_WORDS);
 	});
 });

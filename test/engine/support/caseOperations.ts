@@ -1,0 +1,66 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import { endpoints, startSandbox } from '../../../sandbox';
+import type { Endpoint, Sandbox } from '../../../sandbox';
+import { operationOf } from '../../nodes/support/operations';
+import { ALL_CASES } from './cases';
+import type { OperationCase, World } from './cases';
+
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
+/** The records of a server on which every id is the same. */
+export const ONE_RECORD: World = {
+	knowledgebaseId: ID,
+	threadId: ID,
+	ranThreadId: ID,
+	storageFileId: ID,
+	fileContextId: ID,
+	filledKnowledgebaseId: ID,
+	documentId: ID,
+};
+
+/** Parameters of a good call, where it does not matter which records there are. */
+export function goodParameters({ good }: OperationCase): INodeParameters {
+	return good(ONE_RECORD);
+}
+
+/** The resource and the operation a case calls, as a title. */
+export function titleOf(one: OperationCase): string {
+	const { resource, operation } = goodParameters(one);
+	return `${String(resource)}: ${String(operation)}`;
+}
+
+/** The operation of the catalogue that a case calls. */
+export function calledBy(one: OperationCase): Operation {
+	const { resource, operation } = goodParameters(one);
+	return operationOf(String(resource), String(operation));
+}
+
+/** The case of an operation, by the title of both. */
+export function caseTitled(title: string): OperationCase {
+	const found = ALL_CASES.find((one) => titleOf(one) === title);
+	if (!found) throw new Error(`test/engine/support/cases.ts has no case for ${title}`);
+	return found;
+}
+
+/** What a server without fault answers to a case. */
+export function answerOf({ answer = { id: ID, threadId: 't' } }: OperationCase): unknown {
+	return answer;
+}
+
+/** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
+export async function startCaseSandbox(): Promise<Sandbox> {
+	const known = new Set(endpoints.map(({ id }) => id));
+	const others = ALL_CASES.filter(({ endpoint }) => !known.has(endpoint));
+	return await startSandbox({ endpoints: others.map(endpointOf) });
+}
+
+function endpointOf(one: OperationCase): Endpoint {
+	const operation = calledBy(one);
+	if (isCoded(operation)) throw new Error(`the sandbox needs a route for ${one.endpoint}`);
+	const path = operation.path.replace(/\?.*/, '').replace(/\{(\w+)\}/g, ':$1');
+	const handle = () => answerOf(one);
+	return { id: one.endpoint, method: operation.method, path, status: 200, handle };
+}
