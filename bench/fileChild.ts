@@ -32,8 +32,9 @@ serveTask<FileTask>(async ({ target, records, batchSize }): Promise<FileMeasurem
 	const parameters: INodeParameters = {
 		resource: 'document',
 		operation: 'submit',
+		afterStoring: 'nothing',
 		knowledgebaseId: byId(target.knowledgebaseId),
-		bodyMode: 'file',
+		source: 'records',
 		binaryPropertyName: PROPERTY,
 		output: 'summary',
 		options: { batchSize },

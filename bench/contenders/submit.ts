@@ -11,6 +11,8 @@ export async function submit({ target, batchSize, concurrency }: Task) {
 	const parameters: INodeParameters = {
 		resource: 'document',
 		operation: 'submit',
+		source: 'fields',
+		afterStoring: 'nothing',
 		knowledgebaseId: byId(target.knowledgebaseId),
 		// As the editor saves it: with the list of all fields.
 		documentFields: {

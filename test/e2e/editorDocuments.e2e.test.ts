@@ -25,6 +25,8 @@ describe('documents and answers in the editor', () => {
 		xpertNode(name, {
 			resource: 'document',
 			operation: 'submit',
+			source: 'fields',
+			afterStoring: 'nothing',
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			documentFields: { mappingMode, value: null },
 		});

@@ -43,8 +43,9 @@ describe('the settings n8n gives every node', () => {
 		xpertAiNode(NODE, {
 			resource: 'document',
 			operation: 'submit',
+			afterStoring: 'nothing',
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
-			bodyMode: 'fields',
+			source: 'fields',
 			documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
 			documentIdMode: 'derived',
 			documentKey: '={{ $json.name }}',

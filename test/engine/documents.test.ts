@@ -82,7 +82,7 @@ describe('Document: Submit', () => {
 
 	it('takes the documents of each item from JSON and pairs each with its item', async () => {
 		const { items } = await submit(
-			{ bodyMode: 'json', jsonBody: '={{ $json.documents }}' },
+			{ source: 'json', jsonBody: '={{ $json.documents }}' },
 			{
 				items: [
 					{ json: { documents: [{ name: 'a' }, { name: 'b' }] } },
@@ -99,7 +99,7 @@ describe('Document: Submit', () => {
 
 	it.each([
 		['columns', BY_NAME],
-		['JSON', { bodyMode: 'json', jsonBody: '={{ $json }}' }],
+		['JSON', { source: 'json', jsonBody: '={{ $json }}' }],
 	])('says how a file is cut in both forms, from %s', async (_, parameters) => {
 		const parserConfig = { chunkSize: 200, delimiter: '\\n ;' };
 		await submit(parameters, { items: [{ json: { name: 'a', parserConfig } }] });

@@ -52,11 +52,11 @@ describe('ids derived from a key', () => {
 		];
 		const key = { documentKeyField: 'metadata.key' };
 		const { items } = await submit({
-			bodyMode: 'json',
+			source: 'json',
 			jsonBody: JSON.stringify(documents),
 			...key,
 		});
-		await submit({ bodyMode: 'file', ...key }, { items: [await file(JSON.stringify(documents))] });
+		await submit({ source: 'records', ...key }, { items: [await file(JSON.stringify(documents))] });
 		expect(column(items, 'id')).toEqual([
 			derivedId(fixture.world.knowledgebaseId, 'k1'),
 			derivedId(fixture.world.knowledgebaseId, '2'),
@@ -66,7 +66,7 @@ describe('ids derived from a key', () => {
 
 	it.each([
 		['a column', { ...BY_NAME, documentKey: '={{ $json.id }}' }],
-		['a field of JSON', { bodyMode: 'json', jsonBody: '={{ [$json] }}', documentKeyField: 'id' }],
+		['a field of JSON', { source: 'json', jsonBody: '={{ [$json] }}', documentKeyField: 'id' }],
 	])('may come from a row number, although it is no id itself: %s', async (_, parameters) => {
 		const { items, error } = await submit(parameters, { items: rows(2, (id) => ({ id })) });
 		expect(error).toBeUndefined();
@@ -76,7 +76,7 @@ describe('ids derived from a key', () => {
 	});
 
 	it('may come from a row number in a file as well', async () => {
-		const parameters = { bodyMode: 'file', documentKeyField: 'id' };
+		const parameters = { source: 'records', documentKeyField: 'id' };
 		const { items } = await submit(parameters, { items: [await file('{"id":7}')] });
 		expect(column(items, 'id')).toEqual([derivedId(fixture.world.knowledgebaseId, '7')]);
 	});
@@ -88,12 +88,12 @@ describe('ids derived from a key', () => {
 		const parameters = { documentIdMode, documentKeyField: 'path' };
 		const good = { id: derivedId('kb', 'a'), path: '/a' };
 		const inFile = await submit(
-			{ bodyMode: 'file', ...parameters },
+			{ source: 'records', ...parameters },
 			{ items: [await file(`${JSON.stringify(good)}\n{"name":"b"}`)] },
 		);
 		expect(inFile.error?.message).toContain(`Line 2 of the file: ${words}`);
 		const inJson = await submit({
-			bodyMode: 'json',
+			source: 'json',
 			jsonBody: JSON.stringify([good, { name: 'b' }]),
 			...parameters,
 		});

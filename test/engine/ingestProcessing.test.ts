@@ -16,37 +16,38 @@ const fixture = useFixture();
 const { submit, storedNames, uploaded } = ingestOn(fixture);
 embedsDocuments(fixture);
 
-const parameters = (options: object) => ({
+const parameters = (afterStoring: 'process' | 'wait', options: object = {}) => ({
 	...BY_NAME,
 	documentKey: '={{ $json.name }}',
+	afterStoring,
 	options: { ...options },
 });
 const requests = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 
-describe('Process After Storing', () => {
+describe('After Storing: Start Processing', () => {
 	it('starts the processing of the stored documents and does not wait', async () => {
-		const { items } = await submit(parameters({ processAfterStoring: true }), { items: rows(3) });
+		const { items } = await submit(parameters('process'), { items: rows(3) });
 		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
 		expect(requests('status')).toEqual([]);
 		expect(column(items, 'processing')).toEqual(['running', 'running', 'running']);
 	});
 
 	it('starts ten documents a request, so that the server works on several at once', async () => {
-		await submit(parameters({ processAfterStoring: true }), { items: rows(34) });
+		await submit(parameters('process'), { items: rows(34) });
 		const sizes = requests('process').map(({ body }) => (body as unknown[]).length);
 		expect(sizes.sort()).toEqual([10, 10, 10, 4]);
 	});
 
 	it('takes the ids the server made', async () => {
 		const { items } = await submit(
-			{ ...BY_NAME, documentIdMode: 'server', options: { processAfterStoring: true } },
+			{ ...BY_NAME, documentIdMode: 'server', afterStoring: 'process' },
 			{ items: rows(2) },
 		);
 		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
 	});
 
 	it('is not done for documents that are not stored', async () => {
-		const { outputs } = await submit(parameters({ processAfterStoring: true }), {
+		const { outputs } = await submit(parameters('process'), {
 			items: [...rows(1), { json: { name: 'doc 1', size: 'large' } }],
 			onError: 'continueErrorOutput',
 		});
@@ -56,13 +57,13 @@ describe('Process After Storing', () => {
 
 	it('is tried again when the server is busy', async () => {
 		fixture.sandbox.faults.add(busyFor(0, 503, { endpoint: 'process', nth: 1 }));
-		const result = await submit(parameters({ processAfterStoring: true }), { items: rows(1) });
+		const result = await submit(parameters('process'), { items: rows(1) });
 		expect(requests('process')).toHaveLength(2);
 		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);
 	});
 
 	describe('that cannot be started', () => {
-		const started = parameters({ processAfterStoring: true });
+		const started = parameters('process');
 		beforeEach(() =>
 			fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' }),
 		);
@@ -92,8 +93,8 @@ describe('Process After Storing', () => {
 	});
 });
 
-describe('Wait Until Processed', () => {
-	const wait = parameters({ waitUntilProcessed: true });
+describe('After Storing: Process and Wait', () => {
+	const wait = parameters('wait');
 	it('gives each document the end of its processing; one that failed is on the error output', async () => {
 		const result = await submit(wait, {
 			items: rows(
@@ -142,7 +143,7 @@ describe('Wait Until Processed', () => {
 
 	it('waits for a document that the server was at already', async () => {
 		const item = { json: { name: 'a', ...ending('finish', 2500) } };
-		const first = await submit(parameters({ processAfterStoring: true }), { items: [item] });
+		const first = await submit(parameters('process'), { items: [item] });
 		const { items } = await submit(wait, { items: [item] });
 		expect(column(items, 'id')).toEqual(column(first.items, 'id'));
 		expect(column(items, 'processing')).toEqual(['finish']);
@@ -160,7 +161,7 @@ describe('Wait Until Processed', () => {
 	});
 
 	it('ends with the time it may take', async () => {
-		const result = await submit(parameters({ waitUntilProcessed: true, waitMinutes: 0.005 }), {
+		const result = await submit(parameters('wait', { waitMinutes: 0.005 }), {
 			items: rows(1, () => ending('finish', 60_000)),
 		});
 		expect(column(result.items, 'outcome')).toEqual(['stored']);
@@ -187,19 +188,19 @@ describe('a server without these routes', () => {
 	beforeAll(async () => void (other = await startSandbox({ processing: false })));
 	afterAll(async () => await other.close());
 
-	it.each(['processAfterStoring', 'waitUntilProcessed'])(
+	it.each(['process', 'wait'] as const)(
 		'still stores the documents with %s, which are given with a note',
-		async (option) => {
+		async (afterStoring) => {
 			const { id } = other.store.putKnowledgebase({ name: 'Manuals' });
 			const result = await submit(
-				{ ...parameters({ [option]: true }), knowledgebaseId: id },
+				{ ...parameters(afterStoring), knowledgebaseId: id },
 				{ items: rows(3), credential: { baseUrl: other.url, accessToken: other.accessToken } },
 			);
 			expect(result.error).toBeUndefined();
 			expect(column(result.items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
 			expect(hintsOf(result)).toEqual([
 				'Documents: 3 stored (1 batch).',
-				'The documents are stored, but this server has no route to process them.',
+				'This server decides by itself when documents are found: it has no route to process them.',
 			]);
 			expect(other.store.documentsOf(id)).toHaveLength(3);
 		},

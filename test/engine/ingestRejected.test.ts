@@ -21,7 +21,7 @@ const REASON =
 const refused = (bad: number[]) => (index: number) =>
 	bad.includes(index) ? { sourceType: REFUSED_SOURCE_TYPE } : {};
 const viaJson = (count: number, bad: number[], parameters = {}) => ({
-	bodyMode: 'json',
+	source: 'json',
 	jsonBody: JSON.stringify(rows(count, refused(bad)).map(({ json }) => json)),
 	...parameters,
 });

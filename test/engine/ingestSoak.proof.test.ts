@@ -41,7 +41,7 @@ async function soak(seed: number, parameters: INodeParameters, options: INodePar
 	);
 	return await submit(
 		{
-			bodyMode: 'file',
+			source: 'records',
 			...parameters,
 			options: { batchSize: 400, ...options },
 		},

@@ -12,7 +12,7 @@ import {
 const fixture = useFixture();
 const { submit, file, storedNames, batchSizes } = ingestOn(fixture);
 
-const fromFile = { bodyMode: 'file' };
+const fromFile = { source: 'records' };
 const sent = () => fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as object[]);
 const lines = (count: number, from = 0) =>
 	Array.from({ length: count }, (_, index) => `{"name":"doc ${from + index}"}\n`).join('');

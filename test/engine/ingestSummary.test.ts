@@ -51,7 +51,7 @@ describe('the summary', () => {
 		const documents = rows(4, (index) => (index === 2 ? { sourceType: REFUSED_SOURCE_TYPE } : {}));
 		const result = await submit(
 			{
-				bodyMode: 'json',
+				source: 'json',
 				jsonBody: JSON.stringify(documents.map(({ json }) => json)),
 				documentKeyField: 'name',
 				output: 'summary',
@@ -84,7 +84,7 @@ describe('the summary', () => {
 
 	it('counts the lines of a file that are no documents', async () => {
 		const { outputs } = await submit(
-			{ bodyMode: 'file', output: 'summary' },
+			{ source: 'records', output: 'summary' },
 			{ items: [await file('{"name":"a"}\noops\n')], onError: 'continueErrorOutput' },
 		);
 		expect(outputs[0]?.[0]?.json).toMatchObject({
@@ -101,7 +101,7 @@ describe('the summary', () => {
 			index === 1 ? ending('error', 10, 'No text found') : ending('finish'),
 		);
 		const { outputs } = await submit(
-			{ ...summary, options: { waitUntilProcessed: true } },
+			{ ...summary, afterStoring: 'wait' },
 			{ items, onError: 'continueErrorOutput' },
 		);
 		expect(outputs[0]?.[0]?.json).toMatchObject({

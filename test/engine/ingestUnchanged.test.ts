@@ -41,6 +41,7 @@ describe('a second run with Skip Unchanged', () => {
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 25 }, () => 'unchanged'));
 		expect(hintsOf(result)).toEqual([
 			'Documents: 0 stored, 25 unchanged and not sent (0 batches).',
+			'25 documents have a File Path: the server looks for it on its own disk.',
 		]);
 	});
 
@@ -65,7 +66,7 @@ describe('a second run with Skip Unchanged', () => {
 		const bad = documents(5);
 		bad[2] = { json: { ...bad[2]?.json, sourceType: REFUSED_SOURCE_TYPE } };
 		const asJson = (items: typeof bad) => ({
-			bodyMode: 'json',
+			source: 'json',
 			jsonBody: JSON.stringify(items.map(({ json }) => json)),
 			documentKeyField: 'filePath',
 			options: { skipUnchanged: true },
@@ -149,7 +150,7 @@ it('keeps 64 bits a document', async () => {
 
 it('forgets what was stored once with Resend All, not again with each file', async () => {
 	const fromFiles = {
-		bodyMode: 'file',
+		source: 'records',
 		documentKeyField: 'name',
 		options: { skipUnchanged: true, resendAll: true },
 	};
@@ -160,10 +161,10 @@ it('forgets what was stored once with Resend All, not again with each file', asy
 	expect(sentNames()).toEqual([]);
 });
 
-describe('with Process After Storing, a document is only left out when it was processed as well', () => {
+describe('with processing, a document is only left out when it was processed as well', () => {
 	embedsDocuments(fixture);
-	const processing = { ...skip, options: { ...skip.options, processAfterStoring: true } };
-	const waiting = { ...skip, options: { ...skip.options, waitUntilProcessed: true } };
+	const processing = { ...skip, afterStoring: 'process' };
+	const waiting = { ...skip, afterStoring: 'wait' };
 	const impatient = { ...waiting, options: { ...waiting.options, waitMinutes: 0 } };
 	const document = (process: string, ms: number) =>
 		rows(1, () => ({ filePath: '/a', ...ending(process, ms) }));
@@ -202,13 +203,16 @@ describe('with Process After Storing, a document is only left out when it was pr
 		expect(sentNames()).toEqual(['doc 0']);
 	});
 
-	it('is sent again after a run that stopped before it came to processing', async () => {
+	it('is processed also where the run stopped, and asked for by the next one', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 401 });
 		const { error } = await submit(processing, { items: documents(20) });
 		expect(error?.message).toContain('10 documents are stored');
-		expect(processed()).toBe(0);
-		await submit(processing, { items: documents(20) });
-		expect(processed()).toBe(20);
+		expect(processed()).toBe(10);
+		fixture.sandbox.faults.clear();
+		await pause(200);
+		const { items } = await submit(processing, { items: documents(20) });
+		expect(processed()).toBe(10);
+		expect(items).toHaveLength(20);
 	});
 
 	it('is left out on a server that cannot process at all', async () => {

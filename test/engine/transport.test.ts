@@ -225,8 +225,9 @@ describe('errors of real servers', () => {
 		const { error } = await fixture.run({
 			resource: 'document',
 			operation: 'submit',
+			afterStoring: 'nothing',
 			knowledgebaseId: fixture.world.knowledgebaseId,
-			bodyMode: 'json',
+			source: 'json',
 			jsonBody: '[{"id":"abc","name":"secret name"}]',
 		});
 		expect(error?.message).toContain('an ID that is not a UUID');

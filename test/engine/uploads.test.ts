@@ -47,7 +47,8 @@ describe('an upload', () => {
 			() => ({
 				resource: 'document',
 				operation: 'submit',
-				bodyMode: 'file',
+				afterStoring: 'nothing',
+				source: 'records',
 				knowledgebaseId: fixture.world.knowledgebaseId,
 			}),
 		],

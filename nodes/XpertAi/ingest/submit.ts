@@ -243,13 +243,19 @@ function namesFile({ json }: Prepared<unknown>): boolean {
 	return /"storageFileId":\s*"/.test(json);
 }
 
+/** Whether a document carries chunks; a text that holds this has its quotes escaped. */
+function hasChunks({ json }: Prepared<unknown>): boolean {
+	return /"chunks":\s*\[/.test(json);
+}
+
 /** Whether the server may hold documents of a batch that failed for good. */
 function mayBeStored(
 	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
 	failure: Failure,
 ): boolean {
 	const alone = batch.length === 1;
-	if (alone && isRejection(failure)) return false;
+	// Chunks without ids are refused when they come again, also after an answer that was lost.
+	if (alone && isRejection(failure)) return mayBeDone === true && batch.some(hasChunks);
 	if (mayBeDone || failure.kind === 'cancelled') return true;
 	// Stored one after another, without a transaction (service behaviour, E3).
 	if (mayBePartlyDone(failure)) return !alone;

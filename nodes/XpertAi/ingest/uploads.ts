@@ -1,3 +1,5 @@
+import omit from 'lodash/omit';
+
 import type { Failure } from '../transport/failure';
 import type { Prepared } from './batches';
 
@@ -59,12 +61,8 @@ export async function* uploaded<Origin>(
 }
 
 function withFile<Origin>(document: Prepared<Origin>, file: UploadedFile): Prepared<Origin> {
-	const { file: _sent, json, ...rest } = document;
+	const { json, content = json } = document;
 	const whole = JSON.stringify({ ...(JSON.parse(json) as object), ...file });
-	return {
-		...rest,
-		content: document.content ?? json,
-		json: whole,
-		bytes: Buffer.byteLength(whole),
-	};
+	const bytes = Buffer.byteLength(whole);
+	return { ...omit(document, 'file'), content, json: whole, bytes };
 }

@@ -103,6 +103,8 @@ export const CASES: OperationCase[] = [
 		good: ({ knowledgebaseId }) => ({
 			resource: 'document',
 			operation: 'submit',
+			source: 'fields',
+			afterStoring: 'nothing',
 			knowledgebaseId: byId(knowledgebaseId),
 			documentFields: {
 				mappingMode: 'defineBelow',
@@ -131,8 +133,10 @@ export const CASES: OperationCase[] = [
 		bad: ({ knowledgebaseId }) => ({
 			resource: 'document',
 			operation: 'submit',
+			afterStoring: 'nothing',
 			knowledgebaseId: byId(knowledgebaseId),
-			...json([{ name: 'a', createdAt: 'yesterday' }]),
+			source: 'json',
+			jsonBody: JSON.stringify([{ name: 'a', createdAt: 'yesterday' }]),
 		}),
 		refusal:
 			/"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday" \[item 0\]/,

@@ -80,8 +80,9 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 		parameters: {
 			resource: 'document',
 			operation: 'submit',
+			afterStoring: 'nothing',
 			knowledgebaseId: ID,
-			bodyMode: 'json',
+			source: 'json',
 			jsonBody: JSON.stringify(documents),
 			documentIdMode: kind === 'withIds' ? 'field' : 'server',
 			options: { retryMinutes: 0.05 },

@@ -48,6 +48,7 @@ export async function runLoad({ target, executions, items }: Load): Promise<Load
 			parameters: {
 				resource: 'document',
 				operation: 'submit',
+				afterStoring: 'nothing',
 				knowledgebaseId: byId(knowledgebaseId),
 				...BY_NAME,
 				options: { batchSize: 500 },

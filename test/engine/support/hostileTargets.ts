@@ -146,7 +146,7 @@ const GOOD_VALUES: INodeParameters = {
 
 /** What must be set as well for a parameter to be of any consequence. */
 const COMPANIONS: Record<string, INodeParameters> = {
-	'submit.options': { options: { waitUntilProcessed: true, skipUnchanged: true } },
+	'submit.options': { options: { skipUnchanged: true } },
 	'run.options': { threadSource: 'new' },
 };
 

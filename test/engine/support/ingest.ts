@@ -50,6 +50,8 @@ export function ingestOn(fixture: Fixture): Ingest {
 				{
 					resource: 'document',
 					operation: 'submit',
+					source: 'fields',
+					afterStoring: 'nothing',
 					knowledgebaseId: fixture.world.knowledgebaseId,
 					...parameters,
 				},

@@ -121,8 +121,9 @@ export function ingestion(
 	const submit = xpertAiNode(SUBMIT_NODE, {
 		resource: 'document',
 		operation: 'submit',
+		afterStoring: 'nothing',
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
-		bodyMode: 'file',
+		source: 'records',
 		binaryPropertyName: 'data',
 		documentIdMode: 'derived',
 		documentKeyField: 'filePath',

@@ -48,7 +48,11 @@ async function storeAndProcess(
 		const submission = new Submission(execution, settings, systemClock, state);
 		await submission.submitAll();
 		const { report } = submission;
-		if (report.stopError) throw withCounts(report.stopError, report);
+		if (report.stopError) {
+			// What is stored is found all the same; its end is for the next run to ask.
+			for (const start of submission.starts.values()) await start.end();
+			throw withCounts(report.stopError, report);
+		}
 		return { report, notes: await processStored(submission) };
 	} finally {
 		await state?.save();

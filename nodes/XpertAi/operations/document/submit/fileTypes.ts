@@ -1,3 +1,5 @@
+import findLastKey from 'lodash/findLastKey';
+
 /** Kinds of files the server reads, by the extension of their name, which chooses its parser. */
 const MIME_TYPES: Record<string, string> = {
 	csv: 'text/csv',
@@ -38,7 +40,8 @@ export interface FileType {
 export function fileType(name: string, mimeType: string): FileType {
 	const said = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 	const own = extensionOf(name);
-	const type = own ?? Object.keys(MIME_TYPES).find((known) => MIME_TYPES[known] === said);
+	// Of two extensions for one type, such as htm and html, the last is the usual one.
+	const type = own ?? findLastKey(MIME_TYPES, (known) => known === said);
 	const named = own === undefined && type !== undefined ? `${name}.${type}` : name;
 	if (type !== undefined && PLAIN_TABLES.includes(type))
 		return { name: named, type: 'txt', mimeType: 'text/plain', asText: true };

@@ -138,8 +138,14 @@ export class SubmitReport {
 
 	/** Something of an item is no document. */
 	addFlaw(flaw: ItemError, item: Item): void {
+		this.addUnreadable({ origin: { item, position: this.nextPlace() } }, flaw);
+	}
+
+	/** A document cannot be read, and is not sent. */
+	addUnreadable({ origin }: Pick<Prepared<Origin>, 'origin'>, flaw: ItemError): void {
+		const { item, position } = origin;
 		this.summary.addUnreadable(flaw.message);
-		this.place(this.nextPlace(), () => flawItem(item, flaw));
+		this.place(position, () => flawItem(item, flaw));
 		if (!mayContinue(this.context)) this.stopError ??= flaw;
 	}
 
@@ -273,7 +279,9 @@ function reasonsOf({ summary }: Pick<SubmitReport, 'summary'>): string[] {
 
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
 export function processingError(item: Item, report: SubmitReport, notes: string[]): ItemError {
-	return item.operationError(notes.join(' '), reasonsOf(report).join('; '));
+	const reasons = reasonsOf(report);
+	const advice = new Set(reasons.map(adviceFor));
+	return item.operationError(notes.join(' '), [`${reasons.join('; ')}.`, ...advice].join(' '));
 }
 
 export function summaryItem(

@@ -4,7 +4,7 @@ import { mayContinue } from '../../../execution/outputs';
 import type { Prepared } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import type { Fingerprints } from '../../../ingest/fingerprints';
-import { ProcessingStart, askStatuses } from '../../../ingest/processing';
+import { ProcessingStart, askStatuses, processingWord } from '../../../ingest/processing';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import { uploaded } from '../../../ingest/uploads';
@@ -165,8 +165,8 @@ export class Submission {
 			memory,
 			onUnchanged: (document, status) => {
 				report.addUnchanged(knowledgebaseId, document, status);
-				if (report.isRunning(document))
-					this.starts.get(knowledgebaseId)?.addRunning(document.id ?? '');
+				if (document.id !== undefined && processingWord(status) === 'running')
+					this.starts.get(knowledgebaseId)?.addRunning(document.id);
 			},
 			...(settings.process
 				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
@@ -183,7 +183,8 @@ export class Submission {
 			try {
 				yield found ? { ...document, content: await contentOf(found) } : document;
 			} catch (caught) {
-				this.addUnreadable(caught, document);
+				const { item } = document.origin;
+				this.report.addUnreadable(document, item.asError(caught));
 				if (this.report.stopError) return;
 			}
 		}

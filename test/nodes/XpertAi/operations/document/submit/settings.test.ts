@@ -35,7 +35,9 @@ describe('the settings of a submission', () => {
 			resendAll: true,
 			waitMinutes: 2,
 		};
-		expect(read(options, { output: 'summary', simplify: false })).toMatchObject({
+		expect(
+			read(options, { output: 'summary', simplify: false, afterStoring: 'nothing' }),
+		).toMatchObject({
 			batchLimits: { maxCount: 7, maxBytes: 524_288 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 30_000 },
 			concurrency: 3,
@@ -54,9 +56,12 @@ describe('the settings of a submission', () => {
 	});
 
 	it('start the processing also where only its end is waited for', () => {
-		expect(read({ processAfterStoring: true })).toMatchObject({ process: true, waitMs: undefined });
-		expect(read({ waitUntilProcessed: true })).toMatchObject({ process: true, waitMs: 1_800_000 });
-		expect(read({ waitUntilProcessed: true, waitMinutes: 0 })).toMatchObject({ waitMs: 0 });
+		const after = (afterStoring: string, options = {}) => read(options, { afterStoring });
+		expect(after('nothing')).toMatchObject({ process: false, waitMs: undefined });
+		expect(after('process')).toMatchObject({ process: true, waitMs: undefined });
+		expect(after('wait')).toMatchObject({ process: true, waitMs: 1_800_000 });
+		expect(after('wait', { waitMinutes: 0 })).toMatchObject({ waitMs: 0 });
+		expect(read({})).toMatchObject({ waitMs: 1_800_000 });
 	});
 
 	it('let a batch be as large as servers take, and no larger', () => {
@@ -73,10 +78,7 @@ describe('the settings of a submission', () => {
 		[{ concurrency: 21 }, '"Requests at Once" must be at most 20'],
 		[{ concurrency: 0 }, '"Requests at Once" must be at least 1'],
 		[{ retryMinutes: -1 }, '"Retry for (Minutes)" must be at least 0'],
-		[
-			{ waitUntilProcessed: true, waitMinutes: -1 },
-			'"Wait for Processing (Minutes)" must be at least 0',
-		],
+		[{ waitMinutes: -1 }, '"Wait for Processing (Minutes)" must be at least 0'],
 		[{ timeout: 0 }, 'must be more than 0'],
 		[{ batchSize: 'many' }, '"Batch Size" must be a number, but is "many"'],
 	])('refuse %j', (options, message) => {

@@ -1,0 +1,325 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import { stopOnce, useFixture } from './support/fixture';
+import {
+	column,
+	embedsDocuments,
+	hintsOf,
+	ingestOn,
+	keepStaticData,
+	origins,
+} from './support/ingest';
+import { byId } from './support/locators';
+import { ask, detailsOf, newThreads, says } from './support/runs';
+
+const fixture = useFixture();
+const { submit, storedNames } = ingestOn(fixture);
+embedsDocuments(fixture);
+keepStaticData(fixture);
+
+const TEXT = { source: 'text', name: '={{ $json.title }}', text: '={{ $json.text }}' };
+const FILES = { source: 'files' };
+const ADDRESSES = { source: 'addresses', url: '={{ $json.url }}' };
+const WAIT = { afterStoring: 'wait' };
+
+const texts = (...list: Array<[title: string, text: string]>): INodeExecutionData[] =>
+	list.map(([title, text]) => ({ json: { title, text } }));
+const documents = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
+const uploads = () => fixture.sandbox.requests.of('E16');
+
+async function fileItem(name: string, mimeType: string, text: string): Promise<INodeExecutionData> {
+	return {
+		json: {},
+		binary: { data: await fixture.engine.binary(Buffer.from(text), name, mimeType) },
+	};
+}
+
+/** What the assistant answers from the documents. */
+async function answerTo(question: string): Promise<unknown> {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const assistantId = byId(SANDBOX_ASSISTANT_ID);
+	const { items } = await fixture.run(ask({ assistantId }), { items: [says(thread, question)] });
+	return items[0]?.json.reply;
+}
+
+describe('texts', () => {
+	it('are uploaded, stored, processed and found', async () => {
+		const items = texts(
+			['Penguins', 'Penguins live in the south.'],
+			['Otters', 'Otters swim well.'],
+		);
+		const result = await submit({ ...TEXT, ...WAIT }, { items });
+		expect(result.error).toBeUndefined();
+		expect(result.items.map(({ json }) => json)).toMatchObject([
+			{ name: 'Penguins.md', key: 'Penguins', outcome: 'stored', processing: 'finish' },
+			{ name: 'Otters.md', key: 'Otters', outcome: 'stored', processing: 'finish' },
+		]);
+		expect(documents()).toMatchObject([
+			{ type: 'md', mimeType: 'text/markdown', size: 27, storageFileId: expect.any(String) },
+			{ name: 'Otters.md', fileUrl: expect.stringContaining('/public/') },
+		]);
+		expect(await answerTo('Where do penguins live?')).toContain('Penguins live in the south.');
+	});
+
+	it('of a name come again under the same document, whose old text is no longer found', async () => {
+		await submit({ ...TEXT, ...WAIT }, { items: texts(['Animal', 'Zebras have stripes.']) });
+		await submit({ ...TEXT, ...WAIT }, { items: texts(['Animal', 'Giraffes have spots.']) });
+		expect(documents()).toHaveLength(1);
+		expect(await answerTo('What do giraffes have?')).toContain('Giraffes have spots.');
+		expect(await answerTo('What about zebras and stripes?')).not.toContain('Zebras');
+	});
+
+	it('are told apart by a key of their own', async () => {
+		const items = texts(['Same', 'One.'], ['Same', 'Two.']);
+		items.forEach((item, index) => (item.json.row = index));
+		const { items: out } = await submit({ ...TEXT, documentKey: '={{ $json.row }}' }, { items });
+		expect(column(out, 'key')).toEqual(['0', '1']);
+		expect(documents()).toHaveLength(2);
+	});
+
+	it.each([
+		['"Text" must not be empty [item 0]', texts(['Empty', ' '])],
+		['"Name" must not be empty [item 0]', texts(['', 'A text'])],
+	])('are refused: %s', async (message, items) => {
+		expect((await submit(TEXT, { items })).error?.message).toContain(message);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('are cut as Document Settings say', async () => {
+		const documentSettings = {
+			chunkSize: 200,
+			chunkOverlap: 20,
+			delimiter: '. ;',
+			metadata: '{"a":1}',
+		};
+		await submit({ ...TEXT, documentSettings }, { items: texts(['T', 'A text.']) });
+		expect(documents()[0]).toMatchObject({
+			metadata: { a: 1 },
+			parserConfig: {
+				chunkSize: 200,
+				chunkOverlap: 20,
+				delimiter: '. ;',
+				textSplitter: { chunkSize: 200, chunkOverlap: 20, separators: '.,;' },
+			},
+		});
+	});
+
+	it('are refused by the name of the setting that is wrong', async () => {
+		const { error } = await submit(
+			{ ...TEXT, documentSettings: { chunkSize: 'many' } },
+			{ items: texts(['T', 'A text.']) },
+		);
+		expect(error?.message).toContain('"Chunk Size" in "Document Settings" must be a number');
+	});
+});
+
+describe('files', () => {
+	it('are uploaded under their names and found; a table is sent as text, which is said', async () => {
+		const items = [
+			await fileItem('animals.md', 'text/markdown', '# Animals\n\nLions roar loudly.'),
+			await fileItem('table.csv', 'text/csv', 'name,price\nDrum belt,12'),
+		];
+		const result = await submit({ ...FILES, ...WAIT }, { items });
+		expect(column(result.items, 'processing')).toEqual(['finish', 'finish']);
+		expect(documents()).toMatchObject([
+			{ name: 'animals.md', type: 'md', mimeType: 'text/markdown' },
+			{ name: 'table.csv', type: 'txt', mimeType: 'text/plain' },
+		]);
+		expect(hintsOf(result)).toContain(
+			'1 table is sent as text: servers cannot read them as sheets.',
+		);
+		expect(await answerTo('What do lions do?')).toContain('Lions roar loudly.');
+	});
+
+	it('may be called otherwise, and get the extension that fits', async () => {
+		const items = [await fileItem('', 'text/html', '<html><p>Bears sleep.</p></html>')];
+		await submit({ ...FILES, name: 'Bears' }, { items });
+		expect(storedNames()).toEqual(['Bears.html']);
+	});
+
+	it('that an item does not have are refused before anything is sent', async () => {
+		const { error } = await submit(
+			{ ...FILES, binaryPropertyName: 'other' },
+			{ items: [{ json: {} }] },
+		);
+		expect(error?.message).toContain('"Input Binary Field" names "other"');
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe('addresses', () => {
+	it('are stored as they are, for the server to fetch', async () => {
+		const [file] = texts(['Wolves', 'Wolves howl at night.']);
+		await submit(TEXT, { items: file ? [file] : [] });
+		const url = String(documents()[0]?.fileUrl);
+		fixture.sandbox.requests.clear();
+		const { items } = await submit({ ...ADDRESSES, ...WAIT }, { items: [{ json: { url } }] });
+		expect(items[0]?.json).toMatchObject({ key: url, processing: 'finish' });
+		expect(items[0]?.json.name).toBe(url.split('/').at(-1));
+		expect(uploads()).toEqual([]);
+	});
+
+	it('that the server cannot fetch go to the error output, with what to do', async () => {
+		const items = [{ json: { url: 'http://127.0.0.1:9/dead.md' } }];
+		const { outputs } = await submit(
+			{ ...ADDRESSES, ...WAIT },
+			{ items, onError: 'continueErrorOutput' },
+		);
+		expect(outputs[1]?.[0]?.json.error).toContain('ECONNREFUSED');
+		expect(detailsOf(outputs[1]?.[0])).toMatchObject({
+			outcome: 'stored',
+			processing: 'error',
+			description: expect.stringContaining('could not fetch the file'),
+		});
+	});
+
+	it.each(['', 'manual.pdf', 'ftp://example.com/a'])('"%s" is refused', async (url) => {
+		const { error } = await submit(ADDRESSES, { items: [{ json: { url } }] });
+		expect(error?.message).toMatch(/^"Address" must be a web address/);
+	});
+});
+
+describe('records with a Text Field', () => {
+	it('have their text uploaded and taken out of the record', async () => {
+		const lines = [
+			{ name: 'One', body: { text: 'Foxes are red.' }, metadata: { n: 1 } },
+			{ name: 'Two', body: { text: '' } },
+		];
+		const file = lines.map((line) => JSON.stringify(line)).join('\n');
+		const { outputs } = await submit(
+			{ source: 'records', textField: 'body.text', documentKeyField: 'name', ...WAIT },
+			{
+				items: [await fileItem('rows.ndjson', 'application/x-ndjson', file)],
+				onError: 'continueErrorOutput',
+			},
+		);
+		expect(outputs[0]?.[0]?.json).toMatchObject({ name: 'One.md', processing: 'finish' });
+		expect(outputs[1]?.[0]?.json.error).toBe(
+			'Line 2 of the file: "Text Field" names "body.text", which holds no text here [item 0]',
+		);
+		expect(documents()).toMatchObject([{ name: 'One.md', metadata: { n: 1 } }]);
+		expect(await answerTo('Which colour are foxes?')).toContain('Foxes are red.');
+	});
+});
+
+describe('an upload', () => {
+	const three = texts(['A', 'Text a.'], ['B', 'Text b.'], ['C', 'Text c.']);
+
+	it('that fails takes its document out, and no other', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E16',
+			nth: 2,
+			do: 'status',
+			status: 400,
+			body: { message: 'No' },
+		});
+		const { outputs } = await submit(
+			{ ...TEXT, ...WAIT },
+			{ items: three, onError: 'continueErrorOutput' },
+		);
+		expect(column(outputs[0], 'outcome')).toEqual(['stored', 'stored']);
+		expect(outputs[1]).toHaveLength(1);
+		expect(outputs[1]?.[0]?.json.error).toBe('The server answered 400: No');
+		expect(storedNames()).toHaveLength(2);
+	});
+
+	it('whose answer is lost is sent again, and its document is there once', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'drop', when: 'after' });
+		const { items } = await submit(TEXT, { items: three });
+		expect(column(items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
+		expect(origins(items)).toEqual([0, 1, 2]);
+		expect(uploads()).toHaveLength(4);
+		expect(storedNames()).toEqual(['A.md', 'B.md', 'C.md']);
+	});
+
+	it('that fails with Stop ends the workflow, says what is stored, and starts no other', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E16',
+			do: 'status',
+			status: 400,
+			body: { message: 'No' },
+		});
+		const many = texts(...Array.from({ length: 40 }, (_, n): [string, string] => [`T${n}`, 'x']));
+		const { error } = await submit(TEXT, { items: many });
+		expect(error?.message).toMatch(/^The server answered 400: No\. 0 documents are stored/);
+		expect(uploads().length).toBeLessThanOrEqual(10);
+	});
+
+	it('on a server without uploads says so, and what to do instead', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E16',
+			do: 'status',
+			status: 404,
+			body: { message: 'Cannot POST' },
+		});
+		const { error } = await submit(TEXT, { items: three });
+		expect(error?.message).toContain(
+			'this server takes no uploads. Set "Documents From" to Fields',
+		);
+	});
+
+	it('is never begun after Stop', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 200 });
+		const many = texts(...Array.from({ length: 200 }, (_, n): [string, string] => [`T${n}`, 'x']));
+		const stop = stopOnce(() => uploads().length > 5);
+		await submit(TEXT, { items: many, onStart: stop.onStart });
+		expect(stop.tookMs()).toBeLessThan(1000);
+		const arrived = fixture.sandbox.requests.all.length;
+		await new Promise((resolve) => setTimeout(resolve, 600));
+		expect(fixture.sandbox.requests.all).toHaveLength(arrived);
+	});
+});
+
+describe('Skip Unchanged', () => {
+	const skip = { options: { skipUnchanged: true } };
+
+	it('goes by content: what is unchanged is not uploaded again', async () => {
+		await submit({ ...TEXT, ...WAIT, ...skip }, { items: texts(['A', 'One.'], ['B', 'Two.']) });
+		fixture.sandbox.requests.clear();
+		const { items } = await submit(
+			{ ...TEXT, ...WAIT, ...skip },
+			{ items: texts(['A', 'One.'], ['B', 'Two, changed.']) },
+		);
+		expect(column(items, 'outcome')).toEqual(['unchanged', 'stored']);
+		expect(uploads()).toHaveLength(1);
+	});
+
+	it('reads the bytes of files, and the settings', async () => {
+		const items = [await fileItem('a.md', 'text/markdown', 'The same.')];
+		await submit({ ...FILES, ...skip }, { items });
+		fixture.sandbox.requests.clear();
+		const same = [await fileItem('a.md', 'text/markdown', 'The same.')];
+		expect(column((await submit({ ...FILES, ...skip }, { items: same })).items, 'outcome')).toEqual(
+			['unchanged'],
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+		const cut = { documentSettings: { chunkSize: 100 } };
+		const again = await submit({ ...FILES, ...skip, ...cut }, { items: same });
+		expect(column(again.items, 'outcome')).toEqual(['stored']);
+	});
+});
+
+describe('a document that is stored and not found', () => {
+	it('ends the workflow with Stop, and says what to do', async () => {
+		const { knowledgebases } = fixture.sandbox.store;
+		Object.assign(knowledgebases.get(fixture.world.knowledgebaseId) ?? {}, {
+			copilotModelId: null,
+		});
+		const { error } = await submit({ ...TEXT, ...WAIT }, { items: texts(['A', 'One.']) });
+		expect(error?.message).toContain('1 document is stored but not found');
+		expect(error?.description).toContain('Embedding model not set');
+		expect(error?.description).toContain('field Embedding Model');
+	});
+
+	it.each([
+		['pages beside an address', { fileUrl: 'http://127.0.0.1:9/a', pages: [{ pageContent: 'p' }] }],
+		['a File Path', { filePath: '/home/me/a.md', pages: [{ pageContent: 'p' }] }],
+	])('because of %s is said', async (words, document) => {
+		const result = await submit({
+			source: 'json',
+			jsonBody: JSON.stringify([{ name: 'a', ...document }]),
+		});
+		expect(hintsOf(result).join()).toContain(words);
+	});
+});
