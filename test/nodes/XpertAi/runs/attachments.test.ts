@@ -1,14 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
 import { uploadAttachments } from '../../../../nodes/XpertAi/runs/attachments';
 import { withFileContexts } from '../../../../nodes/XpertAi/runs/input';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
-import { recordedBody } from './support/recorded';
 
 const to = { method: 'POST', path: '/api/ai/contexts/file' };
 const forbidden: Failure = { kind: 'status', status: 403, ...to };
 const lost: Failure = { kind: 'network', code: 'ECONNRESET', ...to };
 const MINUTE = 60_000;
+
+const recording = z.object({
+	exchanges: z.array(z.object({ label: z.string(), response: z.object({ body: z.unknown() }) })),
+});
 
 /** Files whose names tell how the server answers to them. */
 const attachmentsOf = (...names: string[]) =>
@@ -45,6 +52,13 @@ function serverThat(
 const stored = (name: string): Outcome => ({ ok: true, status: 201, answer: { id: `id ${name}` } });
 const refused = (failure: Failure): Outcome => ({ ok: false, failure });
 
+/** The recorded answer to the upload of a text. */
+function recordedUpload(): unknown {
+	const path = join(__dirname, '..', '..', '..', 'recordings', 'E12.json');
+	const { exchanges } = recording.parse(JSON.parse(readFileSync(path, 'utf8')));
+	return exchanges.find(({ label }) => label === 'txt ok')?.response.body;
+}
+
 describe('files for a message', () => {
 	it('are uploaded with the thread, and known by the ids the server gives', async () => {
 		const { inTime, asked } = serverThat(stored);
@@ -60,7 +74,7 @@ describe('files for a message', () => {
 	});
 
 	it('are known by the id of a recorded answer', async () => {
-		const answer = recordedBody('E12', 'txt ok');
+		const answer = recordedUpload();
 		const { inTime } = serverThat(() => ({ ok: true, status: 201, answer }));
 		const attached = await uploadAttachments(inTime, 't', attachmentsOf('a'));
 		expect(attached).toEqual({ ids: ['d555ca06-83b9-4f11-8494-a29af74e3ccc'] });
