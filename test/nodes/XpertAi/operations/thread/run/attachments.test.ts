@@ -1,11 +1,16 @@
+import { NodeHelpers } from 'n8n-workflow';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import get from 'lodash/get';
 
 import { Item } from '../../../../../../nodes/XpertAi/execution/item';
 import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
 import { readOrder } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
+import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
 import { contextWith } from '../../../../support/context';
+import { node } from '../../../../support/node';
 import { thrownBy } from '../../../../support/thrown';
+
+const { description } = new XpertAi();
 
 const file = (fileName: string): IBinaryData => ({ data: '', mimeType: 'text/plain', fileName });
 const BINARY = { data: file('a.txt'), attachment_0: file('b.txt'), '7': file('c.txt') };
@@ -69,6 +74,28 @@ describe('the files to attach', () => {
 			assistant_id: 'a1',
 			input: { action: 'send', message: { input: { input: 'Hi' } } },
 		});
+	});
+});
+
+describe('the parameter that names them', () => {
+	const [parameter] = runFields.filter(({ name }) => name === 'attachments');
+	const shownIn = (nodeName: string, inputType: string) =>
+		parameter &&
+		NodeHelpers.displayParameter({ bodyMode: 'fields', inputType }, parameter, node, {
+			...description,
+			name: nodeName,
+		});
+
+	it('stands below the message', () => {
+		const names = runFields.map(({ name }) => name);
+		expect(names.indexOf('attachments')).toBe(names.indexOf('message') + 1);
+	});
+
+	it('is shown with a message only, and not to an agent, whose calls have no files', () => {
+		expect(shownIn('xpertAi', 'message')).toBe(true);
+		expect(shownIn('xpertAi', 'decision')).toBe(false);
+		expect(shownIn('xpertAi', 'retry')).toBe(false);
+		expect(shownIn('xpertAiTool', 'message')).toBe(false);
 	});
 });
 
