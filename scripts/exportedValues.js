@@ -8,9 +8,10 @@ const ts = require('typescript');
  * with what it takes, because that changes between versions too.
  *
  * @param {string} entry the package's `index.d.ts`
+ * @param {string[]} [names] those to look at; all without it, which takes longer
  * @returns {Record<string, string>}
  */
-function exportedValues(entry) {
+function exportedValues(entry, names) {
 	const program = ts.createProgram([entry], {
 		module: ts.ModuleKind.CommonJS,
 		moduleResolution: ts.ModuleResolutionKind.Node10,
@@ -23,6 +24,7 @@ function exportedValues(entry) {
 	const module = source && checker.getSymbolAtLocation(source);
 	if (!module) throw new Error(`${entry} is no module`);
 	const values = checker.getExportsOfModule(module).flatMap((symbol) => {
+		if (names && !names.includes(symbol.name)) return [];
 		const isAlias = symbol.flags & ts.SymbolFlags.Alias;
 		const value = isAlias ? checker.getAliasedSymbol(symbol) : symbol;
 		if (!(value.flags & ts.SymbolFlags.Value)) return [];

@@ -68,6 +68,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		await credential.seesSuccess();
 		await window.screenshot(picturePath('credential'));
 		await credential.close();
+		expect(await credential.isOpen()).toBe(false);
 	});
 
 	it('lists the assistants and filters them as the user types', async () => {

@@ -54,6 +54,7 @@ const USED = [
 
 const compiledWith = exportedValues(
 	path.join(ROOT, 'node_modules/n8n-workflow/dist/esm/index.d.ts'),
+	USED,
 );
 
 /** Parameters that came later, which shipped code does without: it passes `sleep` no signal. */

@@ -47,7 +47,7 @@ export async function uploadFile(item: Item, field: BinaryField): Promise<Upload
 /** Gets at what n8n keeps; it deletes the files of old executions, of pinned data too. */
 async function kept<Result>(
 	item: Item,
-	{ property }: BinaryField,
+	{ property, parameter }: BinaryField,
 	get: () => Promise<Result>,
 ): Promise<Result> {
 	try {
@@ -55,6 +55,6 @@ async function kept<Result>(
 	} catch (error) {
 		const why = error instanceof Error ? error.message : String(error);
 		const demand = `names ${quoted(property)}, whose file n8n no longer has (${why}). Run the node that made it again`;
-		throw item.refusal({ subject: '"Input Binary Field"', demand });
+		throw item.refusal({ subject: `"${parameter}"`, demand });
 	}
 }

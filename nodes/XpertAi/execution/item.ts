@@ -1,3 +1,4 @@
+import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
@@ -14,12 +15,17 @@ import { chosenId, isEncodable } from './ids';
 import type { Field, FieldValues } from './operation';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
-import { fieldValues, fromText, isoText, parsedJson, splitIds } from './values';
+import { fieldValues, fromText, isoText, parsedJson, splitIds, typedValue } from './values';
+
+/** Names of fields; servers and n8n know none that is empty. */
+const nameList = z.array(z.string().trim().min(1));
 
 /** A binary field of an item, by its name. */
 export interface BinaryField {
 	property: string;
 	binary: IBinaryData;
+	/** Display name of the parameter that names it. */
+	parameter: string;
 }
 
 /**
@@ -131,14 +137,29 @@ export class Item {
 
 	/** The binary field that a parameter names. */
 	binary(name = 'binaryPropertyName'): BinaryField {
-		const property = this.text(name, 'data').trim();
+		return this.binaryNamed(this.text(name, 'data').trim(), name);
+	}
+
+	/**
+	 * The binary fields that a parameter names, as text with commas or, by an expression, as a list; none
+	 * where it is empty. A field that is named twice counts once.
+	 */
+	binaries(name: string): BinaryField[] {
+		const given = typedValue('string', this.parameter(name, '') ?? '');
+		const names = typeof given === 'string' ? splitIds(given) : given;
+		const properties = this.check(nameList, names, { parameter: this.labelOf(name) });
+		return uniq(properties).map((property) => this.binaryNamed(property, name));
+	}
+
+	private binaryNamed(property: string, name: string): BinaryField {
+		const parameter = this.labelOf(name);
 		const fields = this.context.getInputData()[this.index]?.binary ?? {};
 		const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
-		if (binary) return { property, binary };
+		if (binary) return { property, binary, parameter };
 		const found = Object.keys(fields);
 		const offer = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
 		const demand = `names ${quoted(property)}, but the item ${offer}`;
-		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand });
+		return this.refuse({ subject: `"${parameter}"`, demand });
 	}
 
 	/** A value that meets its schema. */

@@ -32,7 +32,7 @@ function isEmptyText(value: unknown): boolean {
 	return value === '';
 }
 
-/** The ids in a text with commas. */
+/** The ids, or the names, in a text with commas. */
 export function splitIds(text: string): string[] {
 	return text
 		.split(',')

@@ -1,6 +1,7 @@
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
 import omitBy from 'lodash/omitBy';
+import set from 'lodash/set';
 
 import { parseAnswer } from '../transport/answer';
 import { textOf } from './messages';
@@ -47,6 +48,16 @@ function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<str
 		message: { input: { input: text, ...(isEmpty(files) ? {} : { files }) } },
 		...omitBy({ state, environmentId, projectId }, (value) => value === undefined),
 	};
+}
+
+const FILES = 'input.message.input.files';
+
+/** The body of a message, as JSON text, with further file contexts (E12) after the files it has. */
+export function withFileContexts(message: string, ids: string[]): string {
+	const body = JSON.parse(message) as object;
+	const given: unknown = get(body, FILES);
+	const files = [given ?? [], ids.map((fileId) => ({ fileId }))].flat();
+	return JSON.stringify(set(body, FILES, files));
 }
 
 /** What a body of E4 asks for, as far as it tells. */

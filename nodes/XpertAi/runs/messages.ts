@@ -93,7 +93,7 @@ export function repliesTo(
 	if (fresh.length === 0) return undefined;
 	const same = findLastIndex(
 		fresh,
-		(one) => said !== undefined && isFromPerson(one) && textOf(one.content) === said,
+		(one) => said !== undefined && isFromPerson(one) && says(one, said),
 	);
 	if (same < 0 && othersToo) return undefined;
 	// A server may keep a message in other words, or put a file's before them.
@@ -101,6 +101,12 @@ export function repliesTo(
 	const after = fresh.slice(ours + 1);
 	const next = after.findIndex(isFromPerson);
 	return next < 0 ? after : after.slice(0, next);
+}
+
+/** Whether a message is this text, by itself or as a part beside what the server has read of files. */
+function says({ content }: ThreadMessage, text: string): boolean {
+	const isText = (part: unknown) => partText(part) === text;
+	return textOf(content) === text || (Array.isArray(content) && content.some(isText));
 }
 
 function partText(part: unknown): string {

@@ -1,11 +1,20 @@
 import type { ThreadState } from '../payloads/run';
 import type { Clock } from '../transport/clock';
+import { API_ROOT } from '../transport/request';
 import type { Send } from '../transport/request';
 import type { Asked } from './input';
 
-/** A run and what it needs from outside. */
-export interface Run {
+/** What is needed to send requests until a deadline, or until the execution is stopped. */
+export interface InTime {
 	send: Send;
+	/** Milliseconds since the epoch. */
+	deadline: number;
+	clock: Clock;
+	signal?: AbortSignal;
+}
+
+/** A run and what it needs from outside. */
+export interface Run extends InTime {
 	threadId: string;
 	/** JSON text of the body of E4. */
 	body: string;
@@ -13,10 +22,6 @@ export interface Run {
 	isNew: boolean;
 	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** Milliseconds since the epoch. */
-	deadline: number;
-	clock: Clock;
-	signal?: AbortSignal;
 }
 
 /** A run under way. */
@@ -27,12 +32,27 @@ export interface RunUnderWay extends Run {
 	before?: ThreadState;
 }
 
+/** A last request may take so long after the deadline. */
+const LAST_LOOK_MS = 1_000;
+
+/** Sends nothing once the execution is stopped, and lets no request outlast the deadline. */
+export function sendInTime(given: InTime): Send {
+	return async (request) => {
+		if (given.signal?.aborted) {
+			const { method, path } = request;
+			return { ok: false, failure: { kind: 'cancelled', method, path: API_ROOT + path } };
+		}
+		const timeoutMs = Math.min(request.timeoutMs, Math.max(LAST_LOOK_MS, remaining(given)));
+		return await given.send({ ...request, timeoutMs, wholeMs: timeoutMs });
+	};
+}
+
 /** Milliseconds until the deadline, never below 0. */
-export function remaining({ deadline, clock }: Run): number {
+export function remaining({ deadline, clock }: InTime): number {
 	return Math.max(0, deadline - clock.now());
 }
 
 /** Waits so many milliseconds, but not beyond the deadline; ends when the execution is stopped. */
-export async function waitInTime(run: Run, pause: number): Promise<void> {
+export async function waitInTime(run: InTime, pause: number): Promise<void> {
 	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
 }

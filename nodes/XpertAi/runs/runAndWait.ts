@@ -1,8 +1,7 @@
 import type { ThreadState } from '../payloads/run';
 import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { API_ROOT, buildPath } from '../transport/request';
-import type { Send } from '../transport/request';
+import { buildPath } from '../transport/request';
 import {
 	certainlyNotDone,
 	isTransient,
@@ -17,14 +16,11 @@ import { askedBy } from './input';
 import { isUnchanged, judgeNoAnswer, judgeThread, nothingToDecide, ownReplies } from './judge';
 import { lastReply, messagesOf, textOf } from './messages';
 import { recover } from './recover';
-import { remaining, waitInTime } from './run';
+import { remaining, sendInTime, waitInTime } from './run';
 import type { Run, RunUnderWay } from './run';
 import { conversationOf, readThread } from './thread';
 import { busy, cancelled, failed, stillBusy, timedOut } from './verdict';
 import type { Verdict } from './verdict';
-
-/** A last look at the thread may take so long after the deadline. */
-const LAST_LOOK_MS = 1_000;
 
 /** Tries while the server certainly has not begun; a server that is down is reported soon. */
 const MAX_TRIES = 5;
@@ -40,18 +36,6 @@ const anything = answerMustBe(() => true, '');
 export async function runAndWait(run: Run): Promise<Verdict> {
 	const verdict = await conclude({ ...run, send: sendInTime(run) });
 	return run.signal?.aborted ? cancelled(verdict.failure) : verdict;
-}
-
-/** Sends nothing once the execution is stopped, and lets no request outlast the deadline. */
-function sendInTime(run: Run): Send {
-	return async (request) => {
-		if (run.signal?.aborted) {
-			const { method, path } = request;
-			return { ok: false, failure: { kind: 'cancelled', method, path: API_ROOT + path } };
-		}
-		const timeoutMs = Math.min(request.timeoutMs, Math.max(LAST_LOOK_MS, remaining(run)));
-		return await run.send({ ...request, timeoutMs, wholeMs: timeoutMs });
-	};
 }
 
 async function conclude(given: Run): Promise<Verdict> {

@@ -54,6 +54,10 @@ export class CredentialDialog {
 		await this.dialog.waitFor({ state: 'hidden' });
 	}
 
+	async isOpen(): Promise<boolean> {
+		return await this.dialog.isVisible();
+	}
+
 	async close(): Promise<void> {
 		await this.window.page.locator('.el-dialog__headerbtn:visible').last().click();
 		await this.isClosed();

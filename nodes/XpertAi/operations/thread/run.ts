@@ -9,8 +9,9 @@ import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
 import type { Send } from '../../transport/request';
 import { runFields } from './run/fields';
-import { readOrder, runItem } from './run/runItem';
-import type { Order } from './run/runItem';
+import { readOrder } from './run/order';
+import type { Order } from './run/order';
+import { runItem } from './run/runItem';
 
 export const run: CodedOperation = {
 	value: 'run',

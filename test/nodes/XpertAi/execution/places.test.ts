@@ -37,7 +37,9 @@ describe('the place of a part of a value', () => {
 	});
 
 	it('is none where nothing is looked for', () => {
-		fc.assert(fc.property(fc.jsonValue(), (value) => placeOf(value, isMark) === undefined));
+		fc.assert(
+			fc.property(fc.jsonValue(), (value) => expect(placeOf(value, isMark)).toBeUndefined()),
+		);
 	});
 
 	it('is the first of several, in the order of the JSON', () => {

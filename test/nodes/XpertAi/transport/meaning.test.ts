@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import {
 	certainlyNotDone,

@@ -8,9 +8,10 @@ import { anyJson, idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';
 import { runInput } from '../../../runs/input';
 import type { RunInput } from '../../../runs/input';
-import { runBodyFields } from './fields';
+import { attachments, runBodyFields } from './fields';
 
-const inputKind = z.enum(['message', 'decision', 'retry']);
+/** What may be sent to an assistant. */
+export const inputKind = z.enum(['message', 'decision', 'retry']);
 
 /** The fields that the places of a body come from. */
 export const RUN_NAMING = {
@@ -29,16 +30,16 @@ export const RUN_NAMING = {
 };
 
 /**
- * The body of E4 for an item, from its fields or its JSON.
+ * The body of E4 for an item, from its fields or its JSON, but for the files that are yet to be uploaded.
  *
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function runBodyOf(item: Item): unknown {
 	if (item.isJsonBody) return item.jsonBody(anyJson);
 	const kind = item.choice('inputType', inputKind);
-	const own = runBodyFields.filter(({ displayOptions }) => {
+	const own = runBodyFields.filter(({ name, displayOptions }) => {
 		const shown = displayOptions?.show?.inputType;
-		return !shown || shown.includes(kind);
+		return name !== attachments.name && (!shown || shown.includes(kind));
 	});
 	const { assistantId, context, ...values } = item.values(own);
 	const body = {

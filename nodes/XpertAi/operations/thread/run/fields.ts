@@ -62,6 +62,19 @@ const message: INodeProperties = {
 	description: 'What to say to the assistant',
 };
 
+/** What an agent gives its tool has no files, so the parameter is not shown there. */
+export const attachments: INodeProperties = {
+	displayName: 'Attach Files',
+	name: 'attachments',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. data, attachment_0',
+	hint: 'The names of the input fields containing files to send along, separated by commas',
+	description:
+		'Names of binary fields of the item whose files the assistant is to read. They are uploaded first. An expression may give a list, such as {{ Object.keys($binary) }} for all of them.',
+	displayOptions: { hide: { '@tool': [true] } },
+};
+
 const decision: INodeProperties = {
 	displayName: 'Decision',
 	name: 'decision',
@@ -156,7 +169,7 @@ const only = (kind: RunInput['kind'], fields: INodeProperties[]) =>
 export const runBodyFields: Field[] = [
 	assistantLocator('The assistant that answers'),
 	inputType,
-	...only('message', [message, messageFields]),
+	...only('message', [message, attachments, messageFields]),
 	...only('decision', [decision, decisionFields]),
 	...only('retry', [fieldCollection('additionalFields', [context])]),
 ];

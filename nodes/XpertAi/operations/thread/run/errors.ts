@@ -1,0 +1,76 @@
+import lowerFirst from 'lodash/lowerFirst';
+import type { IDataObject, NodeApiError } from 'n8n-workflow';
+
+import { quoted } from '../../../execution/badInput';
+import type { RequestMeaning } from '../../../execution/hints';
+import type { Item } from '../../../execution/item';
+import type { Attached } from '../../../runs/attachments';
+import type { ThreadFacts } from '../../../runs/conversation';
+import type { Verdict } from '../../../runs/verdict';
+import type { Failure } from '../../../transport/failure';
+import { API_ROOT, buildPath } from '../../../transport/request';
+
+/** Says why there is no answer, and where to look. */
+export function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts): NodeApiError {
+	const { failure, reason, advice, status } = verdict;
+	const method = 'POST';
+	const path = `${API_ROOT}${buildPath('/threads/{threadId}/runs/wait', { threadId: thread.threadId })}`;
+	const error = runError(
+		item,
+		failure && reason === undefined
+			? failure
+			: { method, path, ...failure, kind: 'unsuccessful', reason },
+		{ ...thread, verdict: status },
+	);
+	const way = advice ?? (reason === undefined ? undefined : LOOK_IT_UP);
+	if (way) error.description = `${way} ${error.description ?? ''}`.trim();
+	return error;
+}
+
+/** What statuses mean for E12. */
+const UPLOAD_MEANING: RequestMeaning = {
+	statusHints: {
+		404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
+		413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
+		500: 'The server could not take the file. Look up the request ID in the log of the server.',
+	},
+};
+
+/** Says which file could not be uploaded, so that nothing was said to the assistant. */
+export function uploadError(
+	item: Item,
+	{ property, failure }: Extract<Attached, { failure: Failure }>,
+	thread: ThreadFacts,
+): NodeApiError {
+	if (failure.kind === 'cancelled')
+		return runError(item, failure, { ...thread, verdict: 'cancelled' });
+	const error = runError(item, failure, { ...thread, verdict: 'failed' }, UPLOAD_MEANING);
+	const why = lowerFirst(error.message);
+	error.message = `The file in ${quoted(property)} was not uploaded: ${why}`;
+	error.description =
+		`The message was not sent, as "Attach Files" names this file. ${error.description ?? ''}`.trim();
+	return error;
+}
+
+const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Get.';
+
+/** What statuses mean for E4: the server looks for the assistant first (recorded). */
+const RUN_MEANING: RequestMeaning = {
+	statusHints: {
+		403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
+		404: 'The server has no such assistant, or the token may not see it. Check "Assistant".',
+	},
+};
+
+/** The error of a run; names the thread, so that the user can look it up. */
+export function runError(
+	item: Item,
+	failure: Failure,
+	facts: IDataObject & { threadId: string },
+	meaning = RUN_MEANING,
+): NodeApiError {
+	const error = item.apiError(failure, meaning);
+	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();
+	error.context.data = { ...(error.context.data as IDataObject), ...facts };
+	return error;
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'crypto';
+
+import { uploadFile } from '../../../execution/binary';
+import { uploadAttachments } from '../../../runs/attachments';
+import type { Attachment } from '../../../runs/attachments';
+import { createConversation } from '../../../runs/conversation';
+import type { Asking, ThreadFacts } from '../../../runs/conversation';
+import { withFileContexts } from '../../../runs/input';
+import type { InTime } from '../../../runs/run';
+import { runError, uploadError } from './errors';
+import type { Order } from './order';
+
+const SETUP_TIMEOUT_MS = 60_000;
+
+/**
+ * Makes the conversation where one is wanted and uploads the files: what has to be there
+ * before the message.
+ *
+ * @returns the thread and the body of E4, with the files in it
+ * @throws NodeApiError or NodeOperationError with the reason and the item when the message cannot be sent
+ */
+export async function prepare(
+	order: Order,
+	inTime: InTime,
+): Promise<{ made: ThreadFacts; body: string }> {
+	const { item, bodyText } = order;
+	// Looked for before anything is sent: n8n deletes the files of old executions.
+	const files = await filesOf(order);
+	// An id of our own, so that the thread is known also when the answer is lost.
+	const threadId = order.threadId ?? randomUUID();
+	const made: Created =
+		order.threadId === undefined ? await startConversation(order, inTime, threadId) : { threadId };
+	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' });
+	if (files.length === 0) return { made, body: bodyText };
+	const attached = await uploadAttachments(inTime, made.threadId, files);
+	if ('failure' in attached) throw uploadError(item, attached, made);
+	return { made, body: withFileContexts(bodyText, attached.ids) };
+}
+
+async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
+	return await Promise.all(
+		attachments.map(async (field) => ({
+			property: field.property,
+			file: await uploadFile(item, field),
+		})),
+	);
+}
+
+type Created = Awaited<ReturnType<typeof createConversation>>;
+
+async function startConversation(
+	{ title, deadlineMs }: Order,
+	asking: Asking,
+	threadId: string,
+): Promise<Created> {
+	const timeoutMs = Math.min(SETUP_TIMEOUT_MS, deadlineMs);
+	return await createConversation(asking, threadId, title ? { title } : {}, timeoutMs);
+}

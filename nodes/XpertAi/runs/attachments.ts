@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+import { answerMustBe } from '../transport/answer';
+import type { Failure } from '../transport/failure';
+import { inLanes } from '../transport/lanes';
+import { multipartForm } from '../transport/multipart';
+import type { UploadFile } from '../transport/multipart';
+import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { sendWithRetries } from '../transport/sendWithRetries';
+import { remaining, sendInTime } from './run';
+import type { InTime } from './run';
+
+/** A file to send along with a message, and the binary field it comes from. */
+export interface Attachment {
+	property: string;
+	file: UploadFile;
+}
+
+/** The ids of the files on the server, in the order of the files; or why one of them is not there. */
+export type Attached = { ids: string[] } | { property: string; failure: Failure };
+
+/** Uploads of one message at once; more are no faster (service behaviour, measured). */
+const UPLOADS_AT_ONCE = 5;
+
+const fileContext = z.object({ id: z.string().min(1) });
+
+const withId = answerMustBe(
+	(answer) => fileContext.safeParse(answer).success,
+	'it does not name the ID of the file',
+);
+
+/**
+ * Uploads files for a thread (E12). When one of them fails, no further one is begun. A file whose answer
+ * is lost is sent again: one that nobody refers to harms nobody.
+ */
+export async function uploadAttachments(
+	inTime: InTime,
+	threadId: string,
+	attachments: Attachment[],
+): Promise<Attached> {
+	const results: Array<{ id: string } | { failure: Failure }> = [];
+	const goOn = () => !results.some((result) => 'failure' in result);
+	const upload = async (index: number) => {
+		const attachment = attachments[index];
+		if (attachment) results[index] = await uploadFor(inTime, threadId, attachment.file);
+	};
+	await inLanes([...attachments.keys()], UPLOADS_AT_ONCE, upload, goOn);
+
+	const ids: string[] = [];
+	for (const [index, { property }] of attachments.entries()) {
+		const result = results[index];
+		if (result && 'failure' in result) return { property, failure: result.failure };
+		if (result) ids.push(result.id);
+	}
+	return { ids };
+}
+
+async function uploadFor(
+	inTime: InTime,
+	threadId: string,
+	file: UploadFile,
+): Promise<{ id: string } | { failure: Failure }> {
+	const { outcome } = await sendWithRetries(sendInTime(inTime), {
+		request: {
+			method: 'POST',
+			path: '/contexts/file',
+			body: multipartForm(file, { threadId }),
+			timeoutMs: remaining(inTime),
+			checkAnswer: withId,
+		},
+		limits: { ...SINGLE_REQUEST_LIMITS, maxElapsedMs: remaining(inTime) },
+		repeatable: true,
+		clock: inTime.clock,
+		signal: inTime.signal,
+	});
+	return outcome.ok ? { id: fileContext.parse(outcome.answer).id } : { failure: outcome.failure };
+}

@@ -1,0 +1,260 @@
+import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { SAYING_ASSISTANT } from '../../sandbox';
+import { stopOnce, useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, detailsOf, newThreads, saidOn } from './support/runs';
+
+const fixture = useFixture();
+
+beforeEach(() => {
+	fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
+});
+
+/** Parameters of a run that asks the assistant who says what he reads of files. */
+const read = (parameters: INodeParameters = {}) =>
+	ask({ assistantId: byId(SAYING_ASSISTANT.id), attachments: 'data', ...parameters });
+
+const text = (content: string, fileName: string): IBinaryData => ({
+	data: Buffer.from(content).toString('base64'),
+	mimeType: 'text/plain',
+	fileName,
+});
+
+const asks = (thread: string, binary: Record<string, IBinaryData>): INodeExecutionData => ({
+	json: { thread, message: 'What does it say?' },
+	binary,
+});
+
+const otters = () => ({ data: text('Otters swim.', 'otters.txt') });
+const uploads = () => fixture.sandbox.requests.of('E12');
+const messages = () => fixture.sandbox.requests.of('E4');
+
+/** The files of each message that was sent. */
+const filesSent = () =>
+	messages().map(({ body }) => {
+		const sent = body as { input: { message: { input: { files?: IDataObject[] } } } };
+		return sent.input.message.input.files;
+	});
+
+/** The id of the file context that a file of this name became. */
+const idOf = (name: string) =>
+	[...fixture.sandbox.store.contexts.values()].find((one) => one.originalName === name)?.id;
+
+describe('a file of the item', () => {
+	it.each([
+		['in memory', async () => text('Otters swim.', 'otters.txt')],
+		[
+			'on disk',
+			async () =>
+				await fixture.engine.binary(Buffer.from('Otters swim.'), 'otters.txt', 'text/plain'),
+		],
+	])('%s is uploaded with the thread and read by the assistant', async (_, binary) => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { items, error } = await fixture.run(read(), {
+			items: [asks(thread, { data: await binary() })],
+		});
+		expect(error).toBeUndefined();
+		expect(uploads()).toMatchObject([
+			{ fields: { threadId: thread }, files: [{ field: 'file', filename: 'otters.txt' }] },
+		]);
+		expect(filesSent()).toEqual([[{ fileId: idOf('otters.txt') }]]);
+		expect(items[0]?.json).toMatchObject({ status: 'completed', threadId: thread });
+		expect(items[0]?.json.reply).toContain('summary: Otters swim.');
+	});
+
+	it('goes to a new conversation, which is made first', async () => {
+		const { items } = await fixture.run(read({ threadSource: 'new' }), {
+			items: [asks('', otters())],
+		});
+		const { threadId, reply } = items[0]?.json ?? {};
+		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 3)).toEqual([
+			'E13',
+			'E12',
+			'E4',
+		]);
+		expect(uploads()[0]?.fields).toEqual({ threadId });
+		expect(reply).toContain('Otters swim.');
+	});
+
+	it('stands after those given by their ids', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { storageFileId, fileContextId } = fixture.world;
+		const additionalFields = { storageFileIds: storageFileId, fileContextIds: fileContextId };
+		await fixture.run(read({ additionalFields }), { items: [asks(thread, otters())] });
+		expect(filesSent()).toEqual([
+			[{ fileId: fileContextId }, { id: storageFileId }, { fileId: idOf('otters.txt') }],
+		]);
+	});
+
+	it('is one of several, which keep their order', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'delay', ms: 200 });
+		const binary = { ...otters(), attachment_0: text('Zebras run.', 'zebras.txt') };
+		await fixture.run(read({ attachments: 'data, attachment_0' }), {
+			items: [asks(thread, binary)],
+		});
+		expect(filesSent()).toEqual([[{ fileId: idOf('otters.txt') }, { fileId: idOf('zebras.txt') }]]);
+	});
+
+	it('is any of them, when an expression names all', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const binary = { attachment_0: text('a', 'a.txt'), attachment_1: text('b', 'b.txt') };
+		const items = [{ json: { thread, message: 'Hi' }, binary }];
+		await fixture.run(read({ attachments: '={{ Object.keys($binary) }}' }), { items });
+		expect(filesSent()).toEqual([[{ fileId: idOf('a.txt') }, { fileId: idOf('b.txt') }]]);
+	});
+
+	it('is not uploaded where none is asked for', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { items } = await fixture.run(read({ attachments: '' }), {
+			items: [asks(thread, otters())],
+		});
+		expect(items[0]?.json.status).toBe('completed');
+		expect(uploads()).toEqual([]);
+		expect(filesSent()).toEqual([undefined]);
+	});
+});
+
+describe('a file that is not there', () => {
+	it('is refused by the names there are, and nothing of any item is sent', async () => {
+		const [a = '', b = ''] = await newThreads(fixture.sandbox, 2);
+		const { error } = await fixture.run(read(), {
+			items: [
+				asks(a, otters()),
+				{ json: { thread: b, message: 'Hi' }, binary: { scan: text('x', 'x') } },
+			],
+		});
+		expect(error?.message).toBe('"Attach Files" names "data", but the item has only scan [item 1]');
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('because n8n has deleted it meanwhile is said so, and no conversation is made', async () => {
+		const id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
+		const { error } = await fixture.run(read({ threadSource: 'new' }), {
+			items: [asks('', { data: { ...text('', 'gone.txt'), id } })],
+		});
+		expect(error?.message).toMatch(
+			/^"Attach Files" names "data", whose file n8n no longer has \(.+\)\. Run the node that made it again \[item 0\]/,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe('an upload that fails', () => {
+	const refuse = { endpoint: 'E12', do: 'status', status: 413, body: 'too large' } as const;
+
+	it('fails the item before the message is sent, naming the file and the thread', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(refuse);
+		const { error } = await fixture.run(read(), { items: [asks(thread, otters())] });
+		expect(error?.name).toBe('NodeApiError');
+		expect(error?.message).toBe(
+			'The file in "data" was not uploaded: the server answered 413: too large',
+		);
+		expect(error?.description).toMatch(
+			/^The message was not sent, as "Attach Files" names this file\. The file is larger than/,
+		);
+		expect(error?.description).toContain(`Thread: ${thread}.`);
+		expect(error?.context).toMatchObject({ itemIndex: 0, data: { threadId: thread } });
+		expect(messages()).toEqual([]);
+	});
+
+	it('goes to the error output with the new conversation, and the others go on', async () => {
+		fixture.sandbox.faults.add({ ...refuse, nth: 2 });
+		const { outputs } = await fixture.run(
+			read({ threadSource: 'new', options: { concurrency: 1 } }),
+			{
+				items: [asks('', otters()), asks('', otters()), asks('', otters())],
+				onError: 'continueErrorOutput',
+			},
+		);
+		expect(outputs[0]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
+		const [failed] = outputs[1] ?? [];
+		expect(failed?.pairedItem).toEqual({ item: 1 });
+		expect(failed?.json.error).toContain('The file in "data" was not uploaded');
+		const { threadId, conversationId, status } = detailsOf(failed);
+		expect(status).toBe('failed');
+		expect(fixture.sandbox.store.conversationOf(String(threadId))?.id).toBe(conversationId);
+		expect(saidOn(fixture.sandbox, String(threadId))).toEqual([]);
+	});
+
+	it('is not made up for by the other files of the item', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(refuse);
+		const binary = { ...otters(), attachment_0: text('Zebras run.', 'zebras.txt') };
+		const { error } = await fixture.run(read({ attachments: 'attachment_0, data' }), {
+			items: [asks(thread, binary)],
+		});
+		expect(error?.message).toContain('The file in "attachment_0" was not uploaded');
+		expect(messages()).toEqual([]);
+	});
+
+	it('for a server without uploads says how to do without', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ endpoint: 'E12', do: 'status', status: 404, body: 'Not Found' });
+		const { error } = await fixture.run(read(), { items: [asks(thread, otters())] });
+		expect(error?.description).toContain('The server takes no files for runs.');
+	});
+
+	it('by the deadline says so, and the message is not sent', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ endpoint: 'E12', do: 'delay', ms: 5000 });
+		const started = Date.now();
+		const { error } = await fixture.run(read({ options: { deadlineMinutes: 0.02 } }), {
+			items: [asks(thread, otters())],
+		});
+		expect(error?.message).toBe(
+			'The file in "data" was not uploaded: the server did not answer in time',
+		);
+		expect(Date.now() - started).toBeLessThan(4000);
+		expect(messages()).toEqual([]);
+	});
+});
+
+describe('an answer that is lost', () => {
+	it('to an upload has it sent again, and the message once with the file', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'drop', when: 'after' });
+		const data = await fixture.engine.binary(Buffer.from('Otters'), 'otters.txt', 'text/plain');
+		const { items } = await fixture.run(read(), { items: [asks(thread, { data })] });
+		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: false });
+		expect(uploads().map(({ files }) => files?.[0]?.content?.toString())).toEqual([
+			'Otters',
+			'Otters',
+		]);
+		expect(filesSent()).toEqual([[{ fileId: expect.any(String) }]]);
+		expect(items[0]?.json.reply).toContain('summary: Otters');
+	});
+
+	it('to the message is taken from the thread, and nothing is uploaded twice', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'drop', when: 'after' });
+		const { items } = await fixture.run(read(), { items: [asks(thread, otters())] });
+		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
+		expect(items[0]?.json.reply).toContain('Otters swim.');
+		expect([uploads().length, messages().length]).toEqual([1, 1]);
+	});
+});
+
+describe('stopping the execution', () => {
+	it.each([
+		['while a file is uploaded', { endpoint: 'E12', do: 'delay', ms: 20_000 }],
+		[
+			'while an upload waits to be sent again',
+			{ endpoint: 'E12', do: 'status', status: 503, headers: { 'retry-after': '20' } },
+		],
+	] as const)('%s ends it within a second, and the message is not sent', async (_, fault) => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(fault);
+		const stop = stopOnce(() => uploads().length > 0);
+		const { run } = await fixture.run(read(), {
+			items: [asks(thread, otters())],
+			onStart: stop.onStart,
+			onError: 'continueRegularOutput',
+		});
+		expect(stop.tookMs()).toBeLessThan(1000);
+		expect(run.status).toBe('canceled');
+		expect(messages()).toEqual([]);
+	});
+});

@@ -1,0 +1,118 @@
+import { NodeHelpers } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import get from 'lodash/get';
+
+import { Item } from '../../../../../../nodes/XpertAi/execution/item';
+import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import { readOrder } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
+import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
+import { contextWith } from '../../../../support/context';
+import { node } from '../../../../support/node';
+import { thrownBy } from '../../../../support/thrown';
+
+const { description } = new XpertAi();
+
+const file = (fileName: string): IBinaryData => ({ data: '', mimeType: 'text/plain', fileName });
+const BINARY = { data: file('a.txt'), attachment_0: file('b.txt'), '7': file('c.txt') };
+
+/** The order of an item with three files. */
+function order(parameters: Record<string, unknown>, binary: Record<string, IBinaryData> = BINARY) {
+	const all = { assistantId: 'a1', threadId: 't1', message: 'Hi', ...parameters };
+	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
+		get(all, name, fallback) as unknown;
+	const context = contextWith({
+		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
+		getInputData: () => [{ json: {} }, { json: {}, binary }],
+	});
+	return readOrder(new Item(context, 1, runFields));
+}
+
+const named = (parameters: Record<string, unknown>) =>
+	order(parameters).attachments.map(({ property }) => property);
+const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
+	thrownBy(() => order({ attachments }, binary)).message;
+
+describe('the files to attach', () => {
+	it.each([
+		['data', ['data']],
+		[' attachment_0 , data,', ['attachment_0', 'data']],
+		[
+			['data', ' 7 '],
+			['data', '7'],
+		],
+		[7, ['7']],
+		['data, data', ['data']],
+		['', []],
+		[' , ', []],
+		[[], []],
+		[null, []],
+		[undefined, []],
+	])('are named by %j', (attachments, names) => {
+		expect(named({ attachments })).toEqual(names);
+	});
+
+	it('are the fields of the item, by the parameter that names them', () => {
+		expect(order({ attachments: 'data' }).attachments).toEqual([
+			{ property: 'data', binary: BINARY.data, parameter: 'Attach Files' },
+		]);
+	});
+
+	it('are none where nothing is said, as with nodes from before there were any', () => {
+		expect(named({})).toEqual([]);
+	});
+
+	it.each([
+		['a decision', { inputType: 'decision', decision: 'confirm' }],
+		['a message to be answered again', { inputType: 'retry' }],
+		['a JSON body', { bodyMode: 'json', jsonBody: '{"assistant_id":"a"}' }],
+	])('are none with %s', (_, parameters) => {
+		expect(named({ ...parameters, attachments: 'gone' })).toEqual([]);
+	});
+
+	it('are no part of the body before they are uploaded', () => {
+		expect(order({ attachments: 'data' }).body).toEqual({
+			assistant_id: 'a1',
+			input: { action: 'send', message: { input: { input: 'Hi' } } },
+		});
+	});
+});
+
+describe('the parameter that names them', () => {
+	const [parameter] = runFields.filter(({ name }) => name === 'attachments');
+	const shownIn = (nodeName: string, inputType: string) =>
+		parameter &&
+		NodeHelpers.displayParameter({ bodyMode: 'fields', inputType }, parameter, node, {
+			...description,
+			name: nodeName,
+		});
+
+	it('stands below the message', () => {
+		const names = runFields.map(({ name }) => name);
+		expect(names.indexOf('attachments')).toBe(names.indexOf('message') + 1);
+	});
+
+	it('is shown with a message only, and not to an agent, whose calls have no files', () => {
+		expect(shownIn('xpertAi', 'message')).toBe(true);
+		expect(shownIn('xpertAi', 'decision')).toBe(false);
+		expect(shownIn('xpertAi', 'retry')).toBe(false);
+		expect(shownIn('xpertAiTool', 'message')).toBe(false);
+	});
+});
+
+describe('what names no file', () => {
+	it.each([
+		['scan', BINARY, '"scan", but the item has only 7, data, attachment_0'],
+		['data, scan', BINARY, '"scan", but the item has only 7, data, attachment_0'],
+		['toString', BINARY, '"toString", but the item has only 7, data, attachment_0'],
+		['data', {}, '"data", but the item has no binary field'],
+	])('is refused with the names there are: %j', (attachments, binary, says) => {
+		expect(refusal(attachments, binary)).toBe(`"Attach Files" names ${says} [item 1]`);
+	});
+
+	it.each([[{ mimeType: 'a/b' }], [['data', { mimeType: 'a/b' }]], [['data', '']]])(
+		'is refused as what it is: %j',
+		(attachments) => {
+			expect(refusal(attachments)).toMatch(/^"Attach Files".* must .*\[item 1\]$/);
+		},
+	);
+});
