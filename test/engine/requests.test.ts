@@ -93,7 +93,8 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		'$endpoint takes a body of its own as JSON, as text or from an expression',
 		async ({ endpoint, good }) => {
 			const body = BODIES[endpoint] ?? { name: 'n', custom: { x: 1 } };
-			const parameters = { ...good(fixture.world), bodyMode: 'json' };
+			const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
+			const parameters = { ...good(fixture.world), ...mode };
 			await fixture.run({ ...parameters, jsonBody: JSON.stringify(body) });
 			await fixture.run(
 				{ ...parameters, jsonBody: '={{ $json.body }}' },

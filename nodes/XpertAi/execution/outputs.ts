@@ -6,6 +6,8 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 import isEmpty from 'lodash/isEmpty';
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
 import type { Item } from './item';
@@ -25,7 +27,7 @@ export function failedItem(
 	itemIndex: number,
 	facts: IDataObject = {},
 ): INodeExecutionData {
-	const details: IDataObject = { ...facts };
+	const details: IDataObject = omitBy(facts, isUndefined);
 	if (error.description) details.description = error.description;
 	if (error instanceof NodeApiError) {
 		if (error.httpCode) details.httpCode = error.httpCode;

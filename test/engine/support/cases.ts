@@ -33,7 +33,6 @@ export interface OperationCase {
 	answer?: unknown;
 }
 
-const json = (value: unknown) => ({ bodyMode: 'json', jsonBody: JSON.stringify(value) });
 const missingId = '={{ "" }}';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';

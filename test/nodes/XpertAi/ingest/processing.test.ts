@@ -1,11 +1,11 @@
 import { range } from 'lodash';
 
 import {
+	ProcessingStart,
 	askStatuses,
-	processDocuments,
 	processingWord,
 } from '../../../../nodes/XpertAi/ingest/processing';
-import type { Processing, ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
+import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, succeeded } from './support/outcomes';
@@ -18,38 +18,48 @@ const sentIds = ({ body }: Request) => JSON.parse(String(body)) as string[];
 const all = (ids: string[], status: string | null) => succeeded(ids.map((id) => ({ id, status })));
 const some = (count: number) => range(0, count).map(String);
 
+/** What a test asks for besides the documents. */
+interface Asked extends Partial<ProcessingRoutes> {
+	/** What the server answers when processing is to start. */
+	queues?: (ids: string[]) => Outcome;
+	/** Documents that an earlier run has started. */
+	running?: string[];
+	waitMs?: number;
+}
+
 /** Processes documents on a server whose status answers are given; it queues all it is sent, unless said otherwise. */
 async function process(
 	ids: string[],
 	polls: Array<(ids: string[]) => Outcome>,
-	changes: Partial<Processing & ProcessingRoutes> & { queues?: (ids: string[]) => Outcome } = {},
+	changes: Asked = {},
 ) {
-	const { queues = (sent) => all(sent, 'running') } = changes;
+	const { queues = (sent: string[]) => all(sent, 'running'), running = [], ...routes } = changes;
+	const waitMs = 'waitMs' in changes ? changes.waitMs : 10 * MINUTE;
 	const clock = virtualTime();
 	const starts: string[][] = [];
 	const asked: string[][] = [];
 	let [underWay, most] = [0, 0];
-	const result = await processDocuments(
-		{ ids, waitMs: 10 * MINUTE, ...changes },
-		{
-			startPath: '/knowledges/1/process',
-			statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
-			send: async (request) => {
-				most = Math.max(most, ++underWay);
-				await new Promise((resolve) => setImmediate(resolve));
-				underWay -= 1;
-				if (request.method === 'POST') {
-					starts.push(sentIds(request));
-					return queues(sentIds(request));
-				}
-				const poll = polls[Math.min(asked.length, polls.length - 1)];
-				asked.push(idsOf(request));
-				return poll ? poll(idsOf(request)) : succeeded();
-			},
-			clock,
-			...changes,
+	const processing = new ProcessingStart({
+		startPath: '/knowledges/1/process',
+		statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
+		send: async (request) => {
+			most = Math.max(most, ++underWay);
+			await new Promise((resolve) => setImmediate(resolve));
+			underWay -= 1;
+			if (request.method === 'POST') {
+				starts.push(sentIds(request));
+				return queues(sentIds(request));
+			}
+			const poll = polls[Math.min(asked.length, polls.length - 1)];
+			asked.push(idsOf(request));
+			return poll ? poll(idsOf(request)) : succeeded();
 		},
-	);
+		clock,
+		...routes,
+	});
+	running.forEach((id) => processing.addRunning(id));
+	ids.forEach((id) => processing.add(id));
+	const result = await processing.end(waitMs);
 	const known = [...result.statuses.values()];
 	return { ...result, starts, asked, waits: clock.waits, known, most };
 }

@@ -14,7 +14,8 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 	const server = new BulkServer();
 	const parameters = {
 		knowledgebaseId: 'kb',
-		bodyMode: 'json',
+		source: 'json',
+		afterStoring: 'nothing',
 		jsonBody: [{ key: 1 }, { key: 2 }],
 		options,
 	};

@@ -18,7 +18,7 @@ const byHand = (value: unknown, more = {}) =>
 const byColumn = (json: IDataObject) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
 const byJson = (jsonBody: unknown) =>
-	itemWith({ bodyMode: 'json', jsonBody }).jsonBody(documentList());
+	itemWith({ source: 'json', jsonBody }).jsonBody(documentList());
 
 describe('documents mapped by hand', () => {
 	it('hold what was filled in, and nothing that was left empty', () => {
@@ -57,19 +57,14 @@ describe('documents mapped from columns', () => {
 		});
 	});
 
-	it('hold the text of a column that is named so, cut as Text would be', () => {
-		const mapper = { documentFields: { mappingMode: 'autoMapInputData' } };
-		const cut = { ...mapper, textOptions: { storeAs: 'chunks', chunkSize: 4, delimiter: '.' } };
-		expect(documentFromFields(itemWith(mapper, { title: 'a', content: 'hello' }))).toEqual({
+	it('hold the text of a column that is named so, as a page', () => {
+		expect(byColumn({ title: 'a', content: 'hello' })).toEqual({
 			name: 'a',
 			pages: [{ pageContent: 'hello' }],
 		});
-		expect(documentFromFields(itemWith(cut, { text: 'one.two.' }))).toEqual({
-			chunks: [{ pageContent: 'one.' }, { pageContent: 'two.' }],
-		});
 	});
 
-	it('hold a text once: pages, chunks and Text come before a column', () => {
+	it('hold a text once: pages and chunks come before a column', () => {
 		const unusedColumns = new Set<string>();
 		const pages = [{ pageContent: 'p' }];
 		const reader = itemWith(

@@ -1,5 +1,5 @@
 import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
-import { prepare } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import { readyDocument } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
 import { inWords } from '../../../../../../nodes/XpertAi/operations/document/submit/rejections';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
@@ -11,7 +11,10 @@ function words(
 	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
 	knowledgebaseId = KNOWLEDGEBASE,
 ): string {
-	const document = prepare(record, { item: itemOf({}), position: 0 });
+	const document = readyDocument(
+		{ record, json: JSON.stringify(record) },
+		{ item: itemOf({}), position: 0 },
+	);
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
 	const result = inWords(
@@ -57,7 +60,10 @@ describe('why a document is not stored', () => {
 });
 
 it('a stored document stays as it is', () => {
-	const document = prepare(withChunks, { item: itemOf({}), position: 0 });
+	const document = readyDocument(
+		{ record: withChunks, json: JSON.stringify(withChunks) },
+		{ item: itemOf({}), position: 0 },
+	);
 	const stored = {
 		document,
 		batch: 1,

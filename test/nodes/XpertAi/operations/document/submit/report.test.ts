@@ -8,7 +8,8 @@ import {
 } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import { prepare } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import { readyDocument } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
 import { itemOf } from '../../../../support/context';
 import { failure } from '../../../ingest/support/outcomes';
@@ -19,7 +20,9 @@ const item = itemOf(
 	{},
 	{ index: 4, methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined } },
 );
-const document = prepare({ id: ID, name: 'a', size: 3 }, { item, position: 9 });
+const ready = (record: DocumentRecord, origin: Origin) =>
+	readyDocument({ record, json: JSON.stringify(record) }, origin);
+const document = ready({ id: ID, name: 'a', size: 3 }, { item, position: 9 });
 const pairedItem = { item: 4 };
 
 /** The report of a submission, with or without Simplify. */
@@ -57,26 +60,42 @@ describe('a document ready to be sent', () => {
 	it('is serialized, and measured in bytes', () => {
 		const json = '{"name":"é😀"}';
 		const origin = { item, position: 0 };
-		expect(prepare({ name: 'é😀' }, origin)).toEqual({ json, bytes: 17, name: 'é😀', origin });
+		expect(ready({ name: 'é😀' }, origin)).toEqual({ json, bytes: 17, name: 'é😀', origin });
 	});
 
 	it('counts as having an id only when the server can replace it by that', () => {
 		expect(document.id).toBe(ID);
-		expect(prepare({ id: 'a.md' }, document.origin).id).toBeUndefined();
+		expect(ready({ id: 'a.md' }, document.origin).id).toBeUndefined();
 	});
 });
 
 describe('the item of a stored document', () => {
 	it('tells what became of it', () => {
 		expect(outcomeItem(stored({ id: ID, name: 'a', version: 2 }), true)).toEqual({
-			json: { id: ID, name: 'a', outcome: 'stored', status: 201, attempts: 3, batch: 2 },
+			json: {
+				id: ID,
+				name: 'a',
+				outcome: 'stored',
+				processing: 'none',
+				status: 201,
+				attempts: 3,
+				batch: 2,
+			},
 			pairedItem,
 		});
 	});
 
 	it('begins with what a user looks for', () => {
 		const { json } = outcomeItem(stored({ id: ID, name: 'a' }), true);
-		expect(Object.keys(json)).toEqual(['name', 'outcome', 'id', 'status', 'attempts', 'batch']);
+		expect(Object.keys(json)).toEqual([
+			'name',
+			'outcome',
+			'id',
+			'processing',
+			'status',
+			'attempts',
+			'batch',
+		]);
 		expect(Object.keys(unchangedItem().json)).toEqual(['name', 'outcome', 'id']);
 	});
 

@@ -16,8 +16,8 @@ describe('the settings of a submission', () => {
 			isolateWithoutIds: false,
 			skipUnchanged: false,
 			resendAll: false,
-			process: false,
-			waitMs: undefined,
+			process: true,
+			waitMs: 1_800_000,
 			summaryOnly: false,
 			simplify: true,
 		});
