@@ -71,7 +71,7 @@ describe('After Storing: Start Processing', () => {
 		it('ends the workflow, with the documents stored', async () => {
 			const { error } = await submit(started, { items: rows(2) });
 			expect(error?.message).toBe(
-				'The documents are stored, but their processing could not be started. The server answered 403: no. 2 documents are stored but not processed.',
+				'The documents are stored, but their processing could not be started. The server answered 403: no. 2 documents are stored but not found: not processed.',
 			);
 			expect(storedNames()).toHaveLength(2);
 		});
@@ -121,7 +121,7 @@ describe('After Storing: Process and Wait', () => {
 			expect.objectContaining({ name: 'doc 1', outcome: 'stored', processing: 'error' }),
 			expect.objectContaining({ name: 'doc 2', outcome: 'stored', processing: 'cancel' }),
 		]);
-		expect(hintsOf(result)).toContain('2 documents are stored but not processed.');
+		expect(hintsOf(result)).toContain('2 documents are stored but not found: not processed.');
 		expect(storedNames()).toHaveLength(3);
 	});
 

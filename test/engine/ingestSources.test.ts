@@ -1,13 +1,5 @@
 import { expectClosed, useFixture, watchOpenedFiles } from './support/fixture';
-import {
-	BY_NAME,
-	REFUSED_SOURCE_TYPE,
-	column,
-	hintsOf,
-	ingestOn,
-	origins,
-	rows,
-} from './support/ingest';
+import { REFUSED_SOURCE_TYPE, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, file, storedNames, batchSizes } = ingestOn(fixture);
@@ -116,69 +108,5 @@ describe('documents from a file', () => {
 			/"Input Binary Field" names "attachment", but the item has only data /,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
-});
-
-describe('the text of a document', () => {
-	const text = 'First sentence. Second one. A third.';
-	const withText = (textOptions: object) =>
-		submit(
-			{ ...BY_NAME, text: '={{ $json.body }}', textOptions: { ...textOptions } },
-			{
-				items: rows(1, () => ({ body: text })),
-			},
-		);
-
-	it('becomes a page', async () => {
-		await withText({});
-		expect(sent()).toEqual([{ name: 'doc 0', pages: [{ pageContent: text }] }]);
-	});
-
-	it('becomes a chunk when it is to', async () => {
-		await withText({ storeAs: 'chunks' });
-		expect(sent()).toEqual([{ name: 'doc 0', chunks: [{ pageContent: text }] }]);
-	});
-
-	it('is cut into parts at the delimiters', async () => {
-		await withText({ storeAs: 'chunks', chunkSize: 18, delimiter: '.' });
-		expect(sent()).toEqual([
-			{
-				name: 'doc 0',
-				chunks: [
-					{ pageContent: 'First sentence.' },
-					{ pageContent: ' Second one.' },
-					{ pageContent: ' A third.' },
-				],
-			},
-		]);
-	});
-
-	it('is cut into parts that overlap', async () => {
-		await withText({ chunkSize: 16, chunkOverlap: 4, delimiter: '.' });
-		const pages = (sent()[0] as { pages: Array<{ pageContent: string }> }).pages;
-		expect(pages.map(({ pageContent }) => pageContent)).toEqual([
-			'First sentence.',
-			'nce. Second one.',
-			'one. A third.',
-		]);
-	});
-
-	it('comes behind the pages the document has, and an empty one adds none', async () => {
-		const page = { pageContent: 'cover' };
-		await submit(
-			{ ...BY_NAME, text: '={{ $json.body }}' },
-			{
-				items: rows(2, (index) => ({ pages: [page], body: index === 0 ? text : '' })),
-			},
-		);
-		expect(sent()).toEqual([
-			{ name: 'doc 0', pages: [page, { pageContent: text }] },
-			{ name: 'doc 1', pages: [page] },
-		]);
-	});
-
-	it('cannot repeat more than a part holds', async () => {
-		const { error } = await withText({ chunkSize: 10, chunkOverlap: 10 });
-		expect(error?.message).toContain('"Chunk Overlap" must be at most 9, but is 10 [item 0]');
 	});
 });

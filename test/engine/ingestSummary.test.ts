@@ -113,7 +113,7 @@ describe('the summary', () => {
 					reason: 'The document could not be processed: No text found',
 				},
 			],
-			notes: ['1 document is stored but not processed.'],
+			notes: ['1 document is stored but not found: not processed.'],
 		});
 	});
 

@@ -204,15 +204,16 @@ describe('with processing, a document is only left out when it was processed as 
 	});
 
 	it('is processed also where the run stopped, and asked for by the next one', async () => {
+		const items = documents(20).map(({ json }) => ({ json: { ...json, ...ending('finish', 10) } }));
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 401 });
-		const { error } = await submit(processing, { items: documents(20) });
+		const { error } = await submit(processing, { items });
 		expect(error?.message).toContain('10 documents are stored');
 		expect(processed()).toBe(10);
 		fixture.sandbox.faults.clear();
 		await pause(200);
-		const { items } = await submit(processing, { items: documents(20) });
+		const second = await submit(processing, { items });
 		expect(processed()).toBe(10);
-		expect(items).toHaveLength(20);
+		expect(second.items).toHaveLength(20);
 	});
 
 	it('is left out on a server that cannot process at all', async () => {
