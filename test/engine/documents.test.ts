@@ -21,6 +21,7 @@ describe('Document: Submit', () => {
 			id: expect.any(String),
 			name: 'doc 249',
 			outcome: 'stored',
+			processing: 'none',
 			status: 201,
 			attempts: 1,
 			batch: 3,

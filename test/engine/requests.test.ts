@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';
 import { calledBy, titleOf } from './support/caseOperations';
@@ -6,11 +8,12 @@ import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
-/** Bodies of the operations that take no object. */
-const BODIES: Record<string, unknown> = {
-	E3: [{ name: 'a', custom: { x: 1 } }],
-	process: ['335ccdfa-d2bb-4f15-9f4a-2b180f46d737'],
-};
+/** A body as a user may write it: with what the server takes, and more that a newer one might. */
+function ownBody(sent: unknown): IDataObject[string] {
+	const withMore = (value: unknown) =>
+		typeof value === 'object' ? { ...value, custom: { x: 1 } } : (value as string);
+	return Array.isArray(sent) ? sent.map(withMore) : withMore(sent ?? {});
+}
 
 describe('the request each operation sends, as it arrives at a server', () => {
 	it('covers all seventeen endpoints of the contract', () => {
@@ -91,8 +94,8 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		}),
 	)(
 		'$endpoint takes a body of its own as JSON, as text or from an expression',
-		async ({ endpoint, good }) => {
-			const body = BODIES[endpoint] ?? { name: 'n', custom: { x: 1 } };
+		async ({ endpoint, good, request }) => {
+			const body = ownBody(request(fixture.world).body);
 			const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
 			const parameters = { ...good(fixture.world), ...mode };
 			await fixture.run({ ...parameters, jsonBody: JSON.stringify(body) });

@@ -105,8 +105,13 @@ export function errorFlaw(error: unknown, names: string[]): string | undefined {
 /** A switch shows other parameters, so the message may be about one of those. */
 export function namesFor(targets: Target[], all: Target[]): string[] {
 	const switches = targets.some(({ path }) => SWITCHES.has(String(path[0])));
-	return (switches ? all : targets).flatMap(({ names }) => names);
+	const names = (switches ? all : targets).flatMap((target) => target.names);
+	const emptied = targets.some(({ path }) => MAKES_DOCUMENT.has(String(path.at(-1))));
+	return emptied ? [...names, 'Document Fields'] : names;
 }
+
+/** Without these, the document of the good call has nothing left that could be stored. */
+const MAKES_DOCUMENT = new Set(['text', 'name']);
 
 const SWITCHES = new Set(['bodyMode', 'inputType', 'threadSource', 'documentIdMode', 'options']);
 

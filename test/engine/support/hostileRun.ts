@@ -56,7 +56,7 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 			getBinaryDataBuffer: async () => Buffer.from('[{"name":"from a file"}]'),
 			httpRequestWithAuthentication: async (_name: string, options: IHttpRequestOptions) => {
 				requests.push(options);
-				return { statusCode: 201, headers: {}, body: JSON.stringify(answerTo(options)) };
+				return { statusCode: 201, headers: {}, body: JSON.stringify(answerTo(options, requests)) };
 			},
 		},
 	};
@@ -76,12 +76,11 @@ const ANSWERS = ALL_CASES.map((one) => ({
 	answer: answerOf(one),
 }));
 
-/** What a server answers to a good request. */
-export function answerTo({
-	url,
-	method,
-	body,
-}: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown }): unknown {
+/** What a server answers to a good request, after those that arrived. */
+export function answerTo(
+	{ url, method, body }: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown },
+	arrived: Array<{ url: string }>,
+): unknown {
 	const { pathname, searchParams } = new URL(url);
 	if (pathname.endsWith('/bulk')) return (JSON.parse(String(body)) as unknown[]).map(() => ({}));
 	if (pathname.endsWith('/status'))
@@ -89,7 +88,11 @@ export function answerTo({
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
 	if (pathname.endsWith('/conversations/search')) return { items: [] };
 	if (pathname.endsWith('/conversations')) return { id: GOOD_ID, threadId: GOOD_ID };
-	if (pathname.includes('/threads/')) return { status: 'idle', values: { messages: [] } };
+	// Only a thread that was interrupted can be given a decision; it takes a message as well.
+	const status = arrived.some(({ url: one }) => one.endsWith('/runs/wait'))
+		? 'idle'
+		: 'interrupted';
+	if (pathname.includes('/threads/')) return { status, values: { messages: [] } };
 	const route = `${method} ${pathname}`;
 	return ANSWERS.find(({ routes }) => routes.some((one) => one.test(route)))?.answer ?? {};
 }
