@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ResourceMapperField } from 'n8n-workflow';
+import { isEmpty, pickBy } from 'lodash';
+import { NodeHelpers } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties, ResourceMapperField } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { exampleFiles } from '../../host/examples';
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
+import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 
 /** Side of a square of n8n's grid, of a node, and the room below it for its name. */
 const GRID = 16;
@@ -58,6 +61,32 @@ async function schemaFor(value: Record<string, unknown> | null): Promise<Resourc
 	return fields.map((field) => ({ ...field, removed: !(field.id in (value ?? {})) }));
 }
 
+const { description } = new XpertAi();
+
+const isOurs = ({ type }: Node) => type === 'n8n-nodes-xpertai.xpertAi';
+const namesOf = (fields: Array<{ name: string }>) => fields.map(({ name }) => name);
+
+/** The parameters a node of ours shows with what its example sets. */
+function shownWith(parameters: INodeParameters): INodeProperties[] {
+	return description.properties.filter((property) =>
+		NodeHelpers.displayParameter(parameters, property, { typeVersion: 1 }, description),
+	);
+}
+
+/** What an example sets of a node, at its top or in a collection, that the node does not have. */
+function unknownIn(parameters: INodeParameters): string[] {
+	const shown = shownWith(parameters);
+	const inside = shown
+		.filter(({ type }) => type === 'collection')
+		.flatMap(({ name, options = [] }) => {
+			const set = Object.keys((parameters[name] ?? {}) as INodeParameters);
+			const known = namesOf(options as INodeProperties[]);
+			return set.filter((key) => !known.includes(key)).map((key) => `${name}.${key}`);
+		});
+	const top = Object.keys(parameters).filter((name) => !namesOf(shown).includes(name));
+	return [...top, ...inside];
+}
+
 describe.each(exampleFiles())('the example %s', (file) => {
 	it('stands on the grid of the canvas, nothing on top of anything', () => {
 		const { nodes } = read(file);
@@ -73,6 +102,13 @@ describe.each(exampleFiles())('the example %s', (file) => {
 		const covered = pairs.filter(([one, other]) => one && other && overlap(one, other));
 		expect(covered.map((pair) => pair.map(({ name }) => name))).toEqual([]);
 		expect(nodes.filter(isNote)).toHaveLength(1);
+	});
+
+	it('sets nothing that its nodes do not have', () => {
+		const unknown = read(file)
+			.nodes.filter(isOurs)
+			.map(({ name, parameters }) => [name, unknownIn(parameters as INodeParameters)]);
+		expect(pickBy(Object.fromEntries(unknown), (names) => !isEmpty(names))).toEqual({});
 	});
 
 	// UPDATE_DOCS=1 writes the fields anew; `npm run format` then lays the file out.
