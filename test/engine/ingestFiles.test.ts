@@ -233,6 +233,33 @@ describe('an upload', () => {
 		expect(storedNames()).toEqual(['A.md', 'B.md', 'C.md']);
 	});
 
+	it.each([
+		['uploaded', {}],
+		['compared with what an earlier run stored', { options: { skipUnchanged: true } }],
+	])('of a file that n8n no longer has fails that item alone, when it is %s', async (_, more) => {
+		const items = await Promise.all(
+			['one.md', 'gone.md', 'two.md'].map(
+				async (name) => await fileItem(name, 'text/markdown', `This is ${name}.`),
+			),
+		);
+		const [, { binary } = {}] = items;
+		if (binary?.data) binary.data.id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
+		const { outputs } = await submit(
+			{ ...FILES, ...WAIT, ...more },
+			{ items, onError: 'continueErrorOutput' },
+		);
+		expect(column(outputs[0], 'name')).toEqual(['one.md', 'two.md']);
+		expect(outputs[1]).toMatchObject([
+			{
+				json: {
+					error: expect.stringMatching(/names "data", whose file n8n no longer has .*\[item 1\]/),
+					details: { outcome: 'rejected' },
+				},
+			},
+		]);
+		expect(storedNames()).toEqual(['one.md', 'two.md']);
+	});
+
 	it('that fails with Stop ends the workflow, says what is stored, and starts no other', async () => {
 		fixture.sandbox.faults.add({
 			endpoint: 'E16',

@@ -9,7 +9,11 @@ export interface UploadedFile {
 	fileUrl: string;
 }
 
-/** Uploads the file of a document; or says why there is none. */
+/**
+ * Uploads the file of a document; or says why there is none.
+ *
+ * @throws what n8n throws when it cannot give the file
+ */
 export type Upload<Origin> = (
 	document: Prepared<Origin>,
 ) => Promise<{ file: UploadedFile } | { failure: Failure; attempts: number }>;
@@ -21,6 +25,8 @@ export interface Uploading<Origin> {
 	atOnce: number;
 	/** Told each document whose file could not be uploaded, once. */
 	onFailed: (document: Prepared<Origin>, failure: Failure, attempts: number) => void;
+	/** Told each document whose file cannot be read, once. */
+	onUnreadable: (document: Prepared<Origin>, caught: unknown) => void;
 	/** Asked before each upload: whether further ones may start. */
 	goOn: () => boolean;
 }
@@ -32,15 +38,19 @@ export interface Uploading<Origin> {
  */
 export async function* uploaded<Origin>(
 	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
-	{ upload, atOnce, onFailed, goOn }: Uploading<Origin>,
+	{ upload, atOnce, onFailed, onUnreadable, goOn }: Uploading<Origin>,
 ): AsyncGenerator<Prepared<Origin>> {
 	const underWay: Array<Promise<Prepared<Origin> | undefined>> = [];
 	const uploadOne = async (document: Prepared<Origin>) => {
 		if (!document.file) return document;
 		if (!goOn()) return undefined;
-		const result = await upload(document);
-		if ('file' in result) return withFile(document, result.file);
-		onFailed(document, result.failure, result.attempts);
+		try {
+			const result = await upload(document);
+			if ('file' in result) return withFile(document, result.file);
+			onFailed(document, result.failure, result.attempts);
+		} catch (caught) {
+			onUnreadable(document, caught);
+		}
 		return undefined;
 	};
 	try {

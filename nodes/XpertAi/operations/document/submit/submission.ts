@@ -137,6 +137,7 @@ export class Submission {
 						{ document, failure, attempts, batch: 0, outcome: 'rejected' },
 						memory,
 					),
+				onUnreadable: (document, caught) => this.addUnreadable(document, caught),
 				goOn: () => report.stopError === undefined && !signal?.aborted,
 			}),
 			batchLimits: settings.batchLimits,
@@ -183,8 +184,7 @@ export class Submission {
 			try {
 				yield found ? { ...document, content: await contentOf(found) } : document;
 			} catch (caught) {
-				const { item } = document.origin;
-				this.report.addUnreadable(document, item.asError(caught));
+				this.addUnreadable(document, caught);
 				if (this.report.stopError) return;
 			}
 		}
@@ -205,6 +205,10 @@ export class Submission {
 
 	private addFlaw(caught: unknown, item: Item): void {
 		this.report.addFlaw(item.asError(caught), item);
+	}
+
+	private addUnreadable(document: Prepared<Origin>, caught: unknown): void {
+		this.report.addUnreadable(document, document.origin.item.asError(caught));
 	}
 
 	/** In manual executions, says once a second in the browser's console how far it has come. */

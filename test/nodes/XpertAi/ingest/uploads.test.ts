@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+
+import type { Prepared } from '../../../../nodes/XpertAi/ingest/batches';
+import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
+import { failure } from './support/outcomes';
+
+type Fate = 'none' | 'uploaded' | 'failing' | 'unreadable';
+interface Plan {
+	fate: Fate;
+	/** Turns of the event loop its upload takes. */
+	turns: number;
+}
+
+const AT_ONCE = 5;
+const REFUSED = failure({ kind: 'status', status: 500 });
+const GONE = new Error('the file is gone');
+
+/** Uploads documents of which each has its fate, and gathers what became of them. */
+async function uploadAll(plans: Plan[], goOn: () => boolean = () => true) {
+	const [ready, failed, unreadable]: [number[], number[], number[]] = [[], [], []];
+	const jsons: string[] = [];
+	let [underWay, most, begun] = [0, 0, 0];
+	const documents = plans.map(({ fate }, origin): Prepared<number> => {
+		const json = `{"name":"${origin}"}`;
+		const file: Prepared<number>['file'] = async () => await Promise.reject(GONE);
+		return { json, bytes: json.length, origin, ...(fate === 'none' ? {} : { file }) };
+	});
+	const handedOn = uploaded(documents, {
+		atOnce: AT_ONCE,
+		upload: async ({ origin }) => {
+			begun += 1;
+			most = Math.max(most, ++underWay);
+			const { fate, turns } = plans[origin] ?? { fate: 'none', turns: 0 };
+			for (let turn = 0; turn < turns; turn += 1)
+				await new Promise((resolve) => setImmediate(resolve));
+			underWay -= 1;
+			if (fate === 'unreadable') throw GONE;
+			if (fate === 'failing') return { failure: REFUSED, attempts: 1 };
+			return { file: { fileUrl: `/files/${origin}` } };
+		},
+		onFailed: ({ origin }) => failed.push(origin),
+		onUnreadable: ({ origin }) => unreadable.push(origin),
+		goOn,
+	});
+	for await (const { json, origin } of handedOn) {
+		ready.push(origin);
+		jsons.push(json);
+	}
+	return { ready, failed, unreadable, jsons, most, begun, underWay };
+}
+
+const plans = fc.array(
+	fc.record<Plan>({
+		fate: fc.constantFrom<Fate>('none', 'uploaded', 'failing', 'unreadable'),
+		turns: fc.integer({ min: 0, max: 4 }),
+	}),
+	{ maxLength: 30 },
+);
+const withFate = (list: Plan[], ...fates: Fate[]) =>
+	list.flatMap(({ fate }, index) => (fates.includes(fate) ? [index] : []));
+const inOrder = (list: number[]) => [...list].sort((a, b) => a - b);
+
+describe('any mix of documents, files and failures', () => {
+	it('is handed on in order, each document once or reported once, a few uploads at once', async () => {
+		await fc.assert(
+			fc.asyncProperty(plans, async (list) => {
+				const { ready, failed, unreadable, most } = await uploadAll(list);
+				expect(ready).toEqual(withFate(list, 'none', 'uploaded'));
+				expect(inOrder(failed)).toEqual(withFate(list, 'failing'));
+				expect(inOrder(unreadable)).toEqual(withFate(list, 'unreadable'));
+				expect(most).toBeLessThanOrEqual(AT_ONCE);
+			}),
+		);
+	});
+
+	it('begins no upload any more once it is not to go on, and leaves none behind', async () => {
+		await fc.assert(
+			fc.asyncProperty(plans, fc.integer({ min: 0, max: 10 }), async (list, allowed) => {
+				let left = allowed;
+				const { begun, underWay } = await uploadAll(list, () => left-- > 0);
+				expect(begun).toBeLessThanOrEqual(allowed);
+				expect(underWay).toBe(0);
+			}),
+		);
+	});
+});
+
+it('a document gets the address of its file, and one without a file stays as it is', async () => {
+	const { jsons } = await uploadAll([
+		{ fate: 'uploaded', turns: 0 },
+		{ fate: 'none', turns: 0 },
+	]);
+	expect(jsons).toEqual(['{"name":"0","fileUrl":"/files/0"}', '{"name":"1"}']);
+});
