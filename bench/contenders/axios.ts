@@ -3,7 +3,7 @@ import { chunk } from 'lodash';
 import { Agent } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Prepared, Task } from './contender';
+import type { ReadyDocument, Task } from './contender';
 
 /** A bare client: keep-alive connections, bodies made and encoded beforehand, nothing checked or kept. */
 export async function bareAxios({ target, batchSize, concurrency }: Task) {
@@ -15,7 +15,7 @@ export async function bareAxios({ target, batchSize, concurrency }: Task) {
 		},
 		maxBodyLength: Infinity,
 	});
-	return (documents: IDataObject[]): Prepared => {
+	return (documents: IDataObject[]): ReadyDocument => {
 		const batches = chunk(documents, batchSize).map((batch) => Buffer.from(JSON.stringify(batch)));
 		return {
 			run: async () => {

@@ -23,7 +23,7 @@ export interface Measurement {
 }
 
 /** Work prepared outside the time that is measured. */
-export interface Prepared {
+export interface ReadyDocument {
 	/** Sends all documents and resolves with how many the server has confirmed. */
 	run: () => Promise<number>;
 }

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { createEngine } from '../support/engine';
 import type { Measured } from '../support/engine';
 import type { Target } from '../support/server';
-import type { Prepared } from './contender';
+import type { ReadyDocument } from './contender';
 
 /** A contender that runs a node in n8n's engine, with each document as an item. */
 export async function inEngine(
@@ -11,7 +11,7 @@ export async function inEngine(
 	{ credential }: Target,
 	parameters: INodeParameters,
 	isConfirmed: (output: IDataObject) => boolean,
-): Promise<(documents: IDataObject[]) => Prepared> {
+): Promise<(documents: IDataObject[]) => ReadyDocument> {
 	const engine = await createEngine(measured, credential);
 	return (documents) => {
 		const items = documents.map((json) => ({ json }));

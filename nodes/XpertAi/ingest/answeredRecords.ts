@@ -1,5 +1,5 @@
 import { isJsonObject } from '../transport/answer';
-import type { Prepared } from './batches';
+import type { ReadyDocument } from './batches';
 
 /**
  * The record of each document of a batch in the answer of E3: the one in its place, as servers answer
@@ -7,7 +7,7 @@ import type { Prepared } from './batches';
  *
  * @returns a record for each document; `undefined` where the answer does not tell
  */
-export function answeredRecords(batch: Array<Prepared<unknown>>, answer: unknown): unknown[] {
+export function answeredRecords(batch: Array<ReadyDocument<unknown>>, answer: unknown): unknown[] {
 	const records: unknown[] = Array.isArray(answer) ? answer : [];
 	const sent = new Set(batch.flatMap(({ id }) => id?.toLowerCase() ?? []));
 	const byId = new Map(records.map((record) => [idOf(record), record]));

@@ -1,7 +1,7 @@
 import type { UploadFile } from '../transport/multipart';
 
 /** A document ready to be sent: serialized once, its size measured once. */
-export interface Prepared<Origin> {
+export interface ReadyDocument<Origin> {
 	json: string;
 	/** Bytes of `json` in UTF-8. */
 	bytes: number;
@@ -32,10 +32,10 @@ const COMMA = 1;
  * gave before is still handed on.
  */
 export async function* batches<Origin>(
-	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
 	{ maxCount, maxBytes }: BatchLimits,
-): AsyncGenerator<Array<Prepared<Origin>>> {
-	let batch: Array<Prepared<Origin>> = [];
+): AsyncGenerator<Array<ReadyDocument<Origin>>> {
+	let batch: Array<ReadyDocument<Origin>> = [];
 	let bytes = BRACKETS;
 	let broken: { error: unknown } | undefined;
 	try {
@@ -63,11 +63,11 @@ export function halves<Item>(batch: Item[]): [Item[], Item[]] {
 }
 
 /** The JSON array E3 takes, put together from the serialized documents. */
-export function batchBody(batch: Array<Prepared<unknown>>): string {
+export function batchBody(batch: Array<ReadyDocument<unknown>>): string {
 	return `[${batch.map(({ json }) => json).join(',')}]`;
 }
 
 /** Bytes of the JSON array of a batch. */
-export function batchBytes(batch: Array<Prepared<unknown>>): number {
+export function batchBytes(batch: Array<ReadyDocument<unknown>>): number {
 	return batch.reduce((sum, { bytes }) => sum + bytes + COMMA, BRACKETS - COMMA);
 }

@@ -1,4 +1,4 @@
-import type { Prepared } from './batches';
+import type { ReadyDocument } from './batches';
 import type { Fingerprints } from './fingerprints';
 import { processingWord } from './processing';
 import type { ProcessingStatus } from './processing';
@@ -15,7 +15,7 @@ export interface Unchanged<Origin> {
 	 */
 	statusesOf?: (ids: string[]) => Promise<Map<string, ProcessingStatus>>;
 	/** Told each document that is left out, with its status where that was asked for. */
-	onUnchanged: (document: Prepared<Origin>, status?: ProcessingStatus) => void;
+	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
 }
 
 /**
@@ -23,10 +23,10 @@ export interface Unchanged<Origin> {
  * not seen processed, are left out if the server has processed them since, or is still at it.
  */
 export async function* changedOnly<Origin>(
-	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
 	{ memory, statusesOf, onUnchanged }: Unchanged<Origin>,
-): AsyncGenerator<Prepared<Origin>> {
-	const held = new Map<string, Prepared<Origin>>();
+): AsyncGenerator<ReadyDocument<Origin>> {
+	const held = new Map<string, ReadyDocument<Origin>>();
 	async function* release() {
 		const statuses = (await statusesOf?.([...held.keys()])) ?? new Map<string, ProcessingStatus>();
 		for (const [id, document] of held) {

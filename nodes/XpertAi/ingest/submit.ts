@@ -15,12 +15,12 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
-import type { BatchLimits, Prepared } from './batches';
+import type { BatchLimits, ReadyDocument } from './batches';
 import { IdOrder } from './idOrder';
 
 /** What became of one document. `unknown`: no answer says whether the server has stored it. */
 export type DocumentOutcome<Origin> = {
-	document: Prepared<Origin>;
+	document: ReadyDocument<Origin>;
 	/** Number of the batch, counted from 1. */
 	batch: number;
 	/** Requests the document was in. */
@@ -32,7 +32,7 @@ export type DocumentOutcome<Origin> = {
 
 /** What submission needs from outside: it knows neither n8n nor HTTP. */
 export interface Submission<Origin> {
-	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>;
+	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>;
 	batchLimits: BatchLimits;
 	retryLimits: RetryLimits;
 	/** Requests at once. */
@@ -80,7 +80,7 @@ export async function submitDocuments<Origin>(
 }
 
 interface Attempted<Origin> {
-	batch: Array<Prepared<Origin>>;
+	batch: Array<ReadyDocument<Origin>>;
 	number: number;
 	/** Requests its documents were in before. */
 	attempts: number;
@@ -125,7 +125,7 @@ class Submitter<Origin> {
 		return this.counts;
 	}
 
-	private async settleBatch(batch: Array<Prepared<Origin>>): Promise<void> {
+	private async settleBatch(batch: Array<ReadyDocument<Origin>>): Promise<void> {
 		// Another batch may have failed while this one was read or had to wait.
 		if (this.stopped) return;
 		const number = ++this.counts.batches;
@@ -173,7 +173,10 @@ class Submitter<Origin> {
 	}
 
 	/** Sends a batch with the retry policy; only once where the server was waited for in vain before. */
-	private async send(batch: Array<Prepared<Origin>>, repeatable: boolean): Promise<RetriedOutcome> {
+	private async send(
+		batch: Array<ReadyDocument<Origin>>,
+		repeatable: boolean,
+	): Promise<RetriedOutcome> {
 		const { send, request, retryLimits, clock, signal } = this.submission;
 		const result = await sendWithRetries(send, {
 			request: request(batchBody(batch)),
@@ -239,12 +242,12 @@ class Submitter<Origin> {
 }
 
 /** Whether a document names an uploaded file, which may be missing; a text that holds this has its quotes escaped. */
-function namesFile({ json }: Prepared<unknown>): boolean {
+function namesFile({ json }: ReadyDocument<unknown>): boolean {
 	return /"storageFileId":\s*"/.test(json);
 }
 
 /** Whether a document carries chunks; a text that holds this has its quotes escaped. */
-function hasChunks({ json }: Prepared<unknown>): boolean {
+function hasChunks({ json }: ReadyDocument<unknown>): boolean {
 	return /"chunks":\s*\[/.test(json);
 }
 

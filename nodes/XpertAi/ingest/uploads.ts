@@ -1,7 +1,7 @@
 import omit from 'lodash/omit';
 
 import type { Failure } from '../transport/failure';
-import type { Prepared } from './batches';
+import type { ReadyDocument } from './batches';
 
 /** What the server says of an uploaded file, as a document takes it. */
 export interface UploadedFile {
@@ -15,7 +15,7 @@ export interface UploadedFile {
  * @throws what n8n throws when it cannot give the file
  */
 export type Upload<Origin> = (
-	document: Prepared<Origin>,
+	document: ReadyDocument<Origin>,
 ) => Promise<{ file: UploadedFile } | { failure: Failure; attempts: number }>;
 
 /** What uploading needs from outside. */
@@ -24,9 +24,9 @@ export interface Uploading<Origin> {
 	/** Uploads at once. */
 	atOnce: number;
 	/** Told each document whose file could not be uploaded, once. */
-	onFailed: (document: Prepared<Origin>, failure: Failure, attempts: number) => void;
+	onFailed: (document: ReadyDocument<Origin>, failure: Failure, attempts: number) => void;
 	/** Told each document whose file cannot be read, once. */
-	onUnreadable: (document: Prepared<Origin>, caught: unknown) => void;
+	onUnreadable: (document: ReadyDocument<Origin>, caught: unknown) => void;
 	/** Asked before each upload: whether further ones may start. */
 	goOn: () => boolean;
 }
@@ -37,11 +37,11 @@ export interface Uploading<Origin> {
  * file is handed on as it is.
  */
 export async function* uploaded<Origin>(
-	documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
 	{ upload, atOnce, onFailed, onUnreadable, goOn }: Uploading<Origin>,
-): AsyncGenerator<Prepared<Origin>> {
-	const underWay: Array<Promise<Prepared<Origin> | undefined>> = [];
-	const uploadOne = async (document: Prepared<Origin>) => {
+): AsyncGenerator<ReadyDocument<Origin>> {
+	const underWay: Array<Promise<ReadyDocument<Origin> | undefined>> = [];
+	const uploadOne = async (document: ReadyDocument<Origin>) => {
 		if (!document.file) return document;
 		if (!goOn()) return undefined;
 		try {
@@ -70,7 +70,10 @@ export async function* uploaded<Origin>(
 	}
 }
 
-function withFile<Origin>(document: Prepared<Origin>, file: UploadedFile): Prepared<Origin> {
+function withFile<Origin>(
+	document: ReadyDocument<Origin>,
+	file: UploadedFile,
+): ReadyDocument<Origin> {
 	const { json, content = json } = document;
 	const whole = JSON.stringify({ ...(JSON.parse(json) as object), ...file });
 	const bytes = Buffer.byteLength(whole);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { batchBody, batchBytes, batches, halves } from '../../../../nodes/XpertAi/ingest/batches';
-import type { BatchLimits, Prepared } from '../../../../nodes/XpertAi/ingest/batches';
+import type { BatchLimits, ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { prepared } from '../../support/documents';
 
 const documents = fc
@@ -12,19 +12,19 @@ const limits = fc.record({
 	maxBytes: fc.integer({ min: 1, max: 400 }),
 });
 
-async function split(list: Array<Prepared<number>>, limit: BatchLimits) {
-	const all: Array<Array<Prepared<number>>> = [];
+async function split(list: Array<ReadyDocument<number>>, limit: BatchLimits) {
+	const all: Array<Array<ReadyDocument<number>>> = [];
 	for await (const batch of batches(list, limit)) all.push(batch);
 	return all;
 }
 
-const origins = async (list: Array<Prepared<number>>, maxCount: number, maxBytes: number) =>
+const origins = async (list: Array<ReadyDocument<number>>, maxCount: number, maxBytes: number) =>
 	(await split(list, { maxCount, maxBytes })).map((batch) => batch.map(({ origin }) => origin));
 
 /** A document whose JSON text has exactly so many bytes. */
 const sized = (bytes: number, origin: number) => prepared('x'.repeat(bytes - 2), origin);
 
-const sizeOf = (batch: Array<Prepared<number>>) => Buffer.byteLength(batchBody(batch));
+const sizeOf = (batch: Array<ReadyDocument<number>>) => Buffer.byteLength(batchBody(batch));
 
 describe('batches', () => {
 	it('hold every document exactly once and in order', async () => {

@@ -1,6 +1,6 @@
 import { range } from 'lodash';
 
-import type { Prepared } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../../../nodes/XpertAi/ingest/changedOnly';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/fingerprints';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processing';
@@ -18,7 +18,7 @@ function knowing(stored: string[], settled: string[] = []): Fingerprints {
 
 /** What is sent and what is left out; the server gives these statuses where it is asked. */
 async function sift(
-	documents: Array<Prepared<number>>,
+	documents: Array<ReadyDocument<number>>,
 	memory: Fingerprints,
 	statuses?: Record<string, string | null>,
 ) {

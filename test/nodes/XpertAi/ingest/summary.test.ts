@@ -1,9 +1,9 @@
-import type { Prepared } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { Summary, counted } from '../../../../nodes/XpertAi/ingest/summary';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
-const document: Prepared<unknown> = { ...prepared({}, 0, 'id-1'), name: 'a' };
+const document: ReadyDocument<unknown> = { ...prepared({}, 0, 'id-1'), name: 'a' };
 const place = { document, batch: 1, attempts: 1 };
 const refusal = failure({ kind: 'status', status: 400, reason: 'no' });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { Prepared } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
 import { failure } from './support/outcomes';
 
@@ -20,9 +20,9 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true) {
 	const [ready, failed, unreadable]: [number[], number[], number[]] = [[], [], []];
 	const jsons: string[] = [];
 	let [underWay, most, begun] = [0, 0, 0];
-	const documents = plans.map(({ fate }, origin): Prepared<number> => {
+	const documents = plans.map(({ fate }, origin): ReadyDocument<number> => {
 		const json = `{"name":"${origin}"}`;
-		const file: Prepared<number>['file'] = async () => await Promise.reject(GONE);
+		const file: ReadyDocument<number>['file'] = async () => await Promise.reject(GONE);
 		return { json, bytes: json.length, origin, ...(fate === 'none' ? {} : { file }) };
 	});
 	const handedOn = uploaded(documents, {

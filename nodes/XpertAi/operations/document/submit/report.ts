@@ -5,7 +5,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
-import type { Prepared } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
 import { processingWord } from '../../../ingest/processing';
 import type { ProcessingStatus, ProcessingWord } from '../../../ingest/processing';
 import type { DocumentOutcome } from '../../../ingest/submit';
@@ -117,7 +117,7 @@ export class SubmitReport {
 	 */
 	addUnchanged(
 		knowledgebaseId: string,
-		document: Prepared<Origin>,
+		document: ReadyDocument<Origin>,
 		status?: ProcessingStatus,
 	): void {
 		const { item, position } = document.origin;
@@ -142,7 +142,7 @@ export class SubmitReport {
 	}
 
 	/** A document cannot be read, and is not sent. */
-	addUnreadable({ origin }: Pick<Prepared<Origin>, 'origin'>, flaw: ItemError): void {
+	addUnreadable({ origin }: Pick<ReadyDocument<Origin>, 'origin'>, flaw: ItemError): void {
 		const { item, position } = origin;
 		this.summary.addUnreadable(flaw.message);
 		this.place(position, () => flawItem(item, flaw));
@@ -197,7 +197,7 @@ function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeE
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 /** The item of a document that an earlier run has stored with the same content. */
-function unchangedItem({ id, name, key, origin }: Prepared<Origin>): INodeExecutionData {
+function unchangedItem({ id, name, key, origin }: ReadyDocument<Origin>): INodeExecutionData {
 	return origin.item.output({
 		name,
 		...(key === undefined ? {} : { key }),

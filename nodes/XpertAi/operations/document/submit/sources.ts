@@ -13,7 +13,7 @@ import { quoted } from '../../../execution/badInput';
 import { binaryChunks } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import type { Prepared } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
 import { isUuid } from '../../../payloads/common';
 import { jsonRecords } from '../../../ingest/jsonRecords';
 import { withTextSplitter } from '../../../ingest/textSplitter';
@@ -39,7 +39,7 @@ export interface FoundDocument {
 	key?: string;
 	id?: string;
 	/** The file to upload before it is sent. */
-	file?: Prepared<Origin>['file'];
+	file?: ReadyDocument<Origin>['file'];
 	/** What is in that file, to tell whether it has changed. */
 	contents?: () => AsyncIterable<Uint8Array> | string[];
 	/** Whether a table is sent as text, because servers cannot read it otherwise. */
@@ -184,7 +184,7 @@ function recordWithText(
 }
 
 /** A document ready to be sent, once its file is uploaded where it has one. */
-export function readyDocument(found: FoundDocument, origin: Origin): Prepared<Origin> {
+export function readyDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 	const { record, json, key, file } = found;
 	const { id, name } = record;
 	return {

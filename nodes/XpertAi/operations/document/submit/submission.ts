@@ -1,7 +1,7 @@
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
-import type { Prepared } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import type { Fingerprints } from '../../../ingest/fingerprints';
 import { ProcessingStart, askStatuses, processingWord } from '../../../ingest/processing';
@@ -33,7 +33,7 @@ export class Submission {
 	private progressShownAt = 0;
 
 	/** What is in the files of documents that may be unchanged. */
-	private readonly contents = new WeakMap<Prepared<Origin>, FoundDocument>();
+	private readonly contents = new WeakMap<ReadyDocument<Origin>, FoundDocument>();
 
 	constructor(
 		private readonly execution: Execution,
@@ -54,7 +54,7 @@ export class Submission {
 
 	/** Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored. */
 	private async submitItems(): Promise<void> {
-		const byKnowledgebase = new Map<string, Array<Prepared<Origin>>>();
+		const byKnowledgebase = new Map<string, Array<ReadyDocument<Origin>>>();
 		for (const item of this.execution.items) {
 			try {
 				const knowledgebaseId = item.id('knowledgebaseId');
@@ -88,7 +88,7 @@ export class Submission {
 	private async *documentsOf(
 		item: Item,
 		knowledgebaseId: string,
-	): AsyncGenerator<Prepared<Origin>> {
+	): AsyncGenerator<ReadyDocument<Origin>> {
 		try {
 			for await (const entry of recordsOf(item, knowledgebaseId)) {
 				if ('flaw' in entry) {
@@ -104,7 +104,7 @@ export class Submission {
 		}
 	}
 
-	private ready(found: FoundDocument, item: Item, knowledgebaseId: string): Prepared<Origin> {
+	private ready(found: FoundDocument, item: Item, knowledgebaseId: string): ReadyDocument<Origin> {
 		const origin = { item, position: this.report.nextPlace() };
 		const ready = readyDocument(found, origin);
 		if (ready.id) this.report.noteId(knowledgebaseId, ready.id);
@@ -116,7 +116,7 @@ export class Submission {
 	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	private async submit(
 		knowledgebaseId: string,
-		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
 	): Promise<void> {
 		const { context, send } = this.execution;
 		const { settings, clock, report } = this;
@@ -156,10 +156,10 @@ export class Submission {
 	}
 
 	private changedOnly(
-		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
+		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
 		memory: Fingerprints,
 		knowledgebaseId: string,
-	): AsyncGenerator<Prepared<Origin>> {
+	): AsyncGenerator<ReadyDocument<Origin>> {
 		const { execution, settings, clock, report } = this;
 		const routes = processingRoutes(execution, settings, knowledgebaseId, clock);
 		return changedOnly(this.withContents(documents), {
@@ -177,8 +177,8 @@ export class Submission {
 
 	/** Reads what is in the files of documents, so that unchanged ones need not be uploaded. */
 	private async *withContents(
-		documents: Iterable<Prepared<Origin>> | AsyncIterable<Prepared<Origin>>,
-	): AsyncGenerator<Prepared<Origin>> {
+		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
+	): AsyncGenerator<ReadyDocument<Origin>> {
 		for await (const document of documents) {
 			const found = this.contents.get(document);
 			try {
@@ -207,7 +207,7 @@ export class Submission {
 		this.report.addFlaw(item.asError(caught), item);
 	}
 
-	private addUnreadable(document: Prepared<Origin>, caught: unknown): void {
+	private addUnreadable(document: ReadyDocument<Origin>, caught: unknown): void {
 		this.report.addUnreadable(document, document.origin.item.asError(caught));
 	}
 

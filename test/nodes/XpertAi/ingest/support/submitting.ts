@@ -4,7 +4,7 @@ import type {
 	Submission,
 	SubmissionCounts,
 } from '../../../../../nodes/XpertAi/ingest/submit';
-import type { Prepared } from '../../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/batches';
 import { prepared } from '../../../support/documents';
 import { virtualTime } from '../../../support/virtualTime';
 import type { BulkServer, ModelDocument } from './bulkServer';
@@ -19,7 +19,7 @@ export interface Submitted {
 }
 
 /** Documents as they wait to be sent, from their models. */
-export function waiting(models: ModelDocument[]): Array<Prepared<number>> {
+export function waiting(models: ModelDocument[]): Array<ReadyDocument<number>> {
 	return models.map((model) => prepared(model, model.key, model.id));
 }
 
