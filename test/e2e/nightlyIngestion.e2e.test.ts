@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { times } from 'lodash';
+import { countBy, times } from 'lodash';
 
 import type { WorkflowFile } from '../../host/examples';
 import { COPILOT_ID } from '../../sandbox';
@@ -66,14 +66,26 @@ describe('the example "nightly ingestion" in n8n', () => {
 		expect(findable()).toContain('All is quiet.');
 	});
 
-	it('replaces every document in the second, has what changed found, and doubles nothing', async () => {
+	it('uploads only what changed in the second, has it found, and doubles nothing', async () => {
 		const ids = stored().map(({ id }) => id);
 		write('The owl has come.');
-		const { execution } = await night();
+		const { execution, uploaded } = await night();
+		expect(uploaded).toBe(1);
 		expect(execution.json('Stored').map(({ id }) => id)).toEqual(ids);
+		expect(countBy(execution.json('Stored'), 'outcome')).toEqual({
+			stored: 1,
+			unchanged: ids.length - 1,
+		});
 		expect(stored().map(({ id }) => id)).toEqual(ids);
 		expect(findable()).toContain('The owl has come.');
 		expect(findable()).not.toContain('All is quiet.');
+	});
+
+	it('sends nothing in a night after which all is as it was', async () => {
+		harness.sandbox.requests.clear();
+		const { execution } = await night();
+		expect(countBy(execution.json('Stored'), 'outcome')).toEqual({ unchanged: stored().length });
+		expect(harness.sandbox.requests.all).toEqual([]);
 	});
 
 	const REFUSAL = {
@@ -83,34 +95,40 @@ describe('the example "nightly ingestion" in n8n', () => {
 	} as const;
 	const refused = expect.objectContaining({ error: 'The server answered 422: Not tonight' });
 
-	it('puts a file the server does not take on the error branch and stores the others', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E16', nth: 1, ...REFUSAL });
-		const { execution } = await night();
-		expect(execution.json(NOT_DONE)).toEqual([refused]);
-		expect(execution.json('Stored')).toHaveLength(execution.items('Read Files').length - 1);
-	});
+	it.each([
+		['take', 'E16'],
+		['store', 'E3'],
+	] as const)(
+		'puts a file the server does not %s on the error branch, and sends it the next night',
+		async (does, endpoint) => {
+			const text = `The server did not ${does} this.`;
+			write(text);
+			harness.sandbox.faults.add({ endpoint, ...REFUSAL });
+			const { execution } = await night();
+			expect(execution.json(NOT_DONE)).toEqual([refused]);
+			expect(execution.json('Stored')).toHaveLength(execution.items('Read Files').length - 1);
 
-	it('puts what the server does not store on the error branch', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E3', ...REFUSAL });
-		const { execution } = await night();
-		const files = execution.items('Read Files').length;
-		expect(execution.json(NOT_DONE)).toEqual(times(files, () => refused));
-		expect(execution.nodes).not.toContain('Stored');
-	});
+			harness.sandbox.faults.clear();
+			const { uploaded } = await night();
+			expect(uploaded).toBe(1);
+			expect(findable()).toContain(text);
+		},
+	);
 
-	it('puts what the server cannot process on the error branch, with its reason', async () => {
+	it('puts what the server cannot process on the error branch, with its reason, until it can', async () => {
+		write('The model is away.');
 		harness.sandbox.store.copilots.clear();
 		const { execution } = await night();
 		harness.sandbox.store.copilots.add(COPILOT_ID);
-		const files = execution.items('Read Files').length;
-		expect(execution.json(NOT_DONE)).toEqual(
-			times(files, () =>
-				expect.objectContaining({
-					error: "The document could not be processed: Copilot not set for embedding model 'any'",
-					details: expect.objectContaining({ outcome: 'stored', processing: 'error' }),
-				}),
-			),
-		);
-		expect(execution.nodes).not.toContain('Stored');
+		expect(execution.json(NOT_DONE)).toEqual([
+			expect.objectContaining({
+				error: "The document could not be processed: Copilot not set for embedding model 'any'",
+				details: expect.objectContaining({ outcome: 'stored', processing: 'error' }),
+			}),
+		]);
+		expect(findable()).not.toContain('The model is away.');
+
+		await night();
+		expect(findable()).toContain('The model is away.');
 	});
 });

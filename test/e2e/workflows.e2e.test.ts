@@ -1,3 +1,5 @@
+import { uniq } from 'lodash';
+
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
@@ -17,7 +19,11 @@ describe('the example workflows in n8n', () => {
 
 		const read = execution.items('Read Files');
 		const submitted = execution.json('Submit Documents');
-		expect(read.length).toBeGreaterThan(2);
+		expect(uniq(read.map(({ binary }) => binary?.data?.fileExtension)).sort()).toEqual([
+			'csv',
+			'md',
+			'pdf',
+		]);
 		expect(submitted).toEqual(
 			read.map(({ binary }) =>
 				expect.objectContaining({
@@ -41,13 +47,18 @@ describe('the example workflows in n8n', () => {
 		expect(upload?.content?.toString()).toBe(content);
 	});
 
-	it('answer a question from a webhook, quoting the document the answer comes from', async () => {
-		const { status, data } = await harness.callWebhook('ask', {
-			question: 'How long does the cleaning run last?',
-		});
+	it.each([
+		[
+			'How long does the cleaning run last?',
+			/"cleaning-and-care\.md"[^]*The cleaning run lasts 25 minutes/,
+		],
+		['How long does the warranty last?', /"warranty\.pdf"[^]*three years/],
+		['What is the price of the roasting drum HB-102?', /"spare-parts\.csv"[^]*89\.00 EUR/],
+	])('answer "%s" from a webhook, quoting the document', async (question, answer) => {
+		const { status, data } = await harness.callWebhook('ask', { question });
 		expect(status).toBe(200);
 		expect(data).toEqual({
-			answer: expect.stringMatching(/"cleaning-and-care\.md"[^]*The cleaning run lasts 25 minutes/),
+			answer: expect.stringMatching(answer),
 			threadId: expect.any(String),
 		});
 	});
