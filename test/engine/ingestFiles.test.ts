@@ -123,12 +123,10 @@ describe('files', () => {
 		const result = await submit({ ...FILES, ...WAIT }, { items });
 		expect(column(result.items, 'processing')).toEqual(['finish', 'finish']);
 		expect(documents()).toMatchObject([
-			{ name: 'animals.md', type: 'md', mimeType: 'text/markdown' },
+			{ name: 'animals.md', type: 'md', mimeType: 'text/markdown', size: 30 },
 			{ name: 'table.csv', type: 'txt', mimeType: 'text/plain' },
 		]);
-		expect(hintsOf(result)).toContain(
-			'1 table is sent as text: servers cannot read them as sheets.',
-		);
+		expect(hintsOf(result)).toContain('1 table is sent as text: servers cannot read sheets.');
 		expect(await answerTo('What do lions do?')).toContain('Lions roar loudly.');
 	});
 

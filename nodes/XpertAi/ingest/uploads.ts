@@ -7,6 +7,8 @@ import type { ReadyDocument } from './batches';
 export interface UploadedFile {
 	storageFileId?: string;
 	fileUrl: string;
+	/** Bytes. */
+	size?: number;
 }
 
 /**

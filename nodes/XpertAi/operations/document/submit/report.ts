@@ -341,7 +341,7 @@ export function addHints(
 		messages.push(`${counted(count, 'document has', 'documents have')} ${words}`);
 	if (report.readAsText > 0) {
 		const tables = counted(report.readAsText, 'table is', 'tables are');
-		messages.push(`${tables} sent as text: servers cannot read them as sheets.`);
+		messages.push(`${tables} sent as text: servers cannot read sheets.`);
 	}
 	if (settings.skipUnchanged && context.getMode() === 'manual') {
 		messages.push(

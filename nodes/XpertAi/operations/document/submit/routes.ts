@@ -1,5 +1,5 @@
 import type { ProcessingRoutes } from '../../../ingest/processing';
-import type { Upload } from '../../../ingest/uploads';
+import type { Upload, UploadedFile } from '../../../ingest/uploads';
 import { answerMustBe, isJsonObject } from '../../../transport/answer';
 import type { Clock } from '../../../transport/clock';
 import { isMissing, isTransient } from '../../../transport/meaning';
@@ -78,8 +78,16 @@ export function uploadRoute(
 			};
 		}
 		givenUp = false;
-		const { id, url } = outcome.answer as { id?: unknown; url: string };
-		return { file: { fileUrl: url, ...(typeof id === 'string' ? { storageFileId: id } : {}) } };
+		return { file: uploadedFile(outcome.answer) };
+	};
+}
+
+function uploadedFile(answer: unknown): UploadedFile {
+	const { id, url, size } = answer as { id?: unknown; url: string; size?: unknown };
+	return {
+		fileUrl: url,
+		...(typeof id === 'string' ? { storageFileId: id } : {}),
+		...(typeof size === 'number' ? { size } : {}),
 	};
 }
 
