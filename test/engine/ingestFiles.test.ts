@@ -123,7 +123,7 @@ describe('files', () => {
 		const result = await submit({ ...FILES, ...WAIT }, { items });
 		expect(column(result.items, 'processing')).toEqual(['finish', 'finish']);
 		expect(documents()).toMatchObject([
-			{ name: 'animals.md', type: 'md', mimeType: 'text/markdown', size: 30 },
+			{ name: 'animals.md', type: 'md', mimeType: 'text/markdown', size: 29 },
 			{ name: 'table.csv', type: 'txt', mimeType: 'text/plain' },
 		]);
 		expect(hintsOf(result)).toContain('1 table is sent as text: servers cannot read sheets.');

@@ -175,17 +175,17 @@ function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeE
 		const error = item.apiError(result.failure);
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		const { status } = result.failure;
-		return item.failed(error, { name, key, outcome, id, status, attempts, batch });
+		return item.failed(error, { name, outcome, key, id, status, attempts, batch });
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
 	const sent = () => JSON.parse(document.json) as IDataObject;
 	const json: IDataObject = simplify
 		? {
 				name: record?.name ?? name,
-				...(key === undefined ? {} : { key }),
 				outcome,
-				id: record?.id ?? id,
 				processing: 'none',
+				...(key === undefined ? {} : { key }),
+				id: record?.id ?? id,
 				status: result.status,
 				attempts,
 				batch,
@@ -200,8 +200,8 @@ const MAY_BE_STORED = 'It is not known whether this document is stored';
 function unchangedItem({ id, name, key, origin }: ReadyDocument<Origin>): INodeExecutionData {
 	return origin.item.output({
 		name,
-		...(key === undefined ? {} : { key }),
 		outcome: 'unchanged',
+		...(key === undefined ? {} : { key }),
 		id,
 	});
 }
@@ -249,7 +249,7 @@ export function processedItem(
 	const { id, name, key, outcome } = output.json;
 	const known = outcome === 'unchanged' ? outcome : 'stored';
 	const error = item.operationError(flaw, adviceFor(flaw));
-	return item.failed(error, { name, key, outcome: known, id, ...facts });
+	return item.failed(error, { name, outcome: known, ...facts, key, id });
 }
 
 /** Says how much is stored and what a second run would do. */

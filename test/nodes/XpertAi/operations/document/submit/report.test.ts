@@ -90,8 +90,8 @@ describe('the item of a stored document', () => {
 		expect(Object.keys(json)).toEqual([
 			'name',
 			'outcome',
-			'id',
 			'processing',
+			'id',
 			'status',
 			'attempts',
 			'batch',
