@@ -15,7 +15,12 @@ const ID = '([^/]+)';
 
 /** Methods and paths of the operations that have code of their own; `{}` stands for one id. */
 const CODED: Record<string, string[]> = {
-	E3: ['POST /knowledges/{}/bulk', 'POST /knowledges/{}/process', 'GET /knowledges/{}/status'],
+	E3: [
+		'POST /v1/file',
+		'POST /knowledges/{}/bulk',
+		'POST /knowledges/{}/process',
+		'GET /knowledges/{}/status',
+	],
 	E4: [
 		'GET /threads/{}',
 		'POST /threads/{}/runs/wait',

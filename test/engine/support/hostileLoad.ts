@@ -48,6 +48,7 @@ export async function runLoad({ target, executions, items }: Load): Promise<Load
 			parameters: {
 				resource: 'document',
 				operation: 'submit',
+				source: 'fields',
 				afterStoring: 'nothing',
 				knowledgebaseId: byId(knowledgebaseId),
 				...BY_NAME,

@@ -85,6 +85,7 @@ export function answerTo(
 	if (pathname.endsWith('/bulk')) return (JSON.parse(String(body)) as unknown[]).map(() => ({}));
 	if (pathname.endsWith('/status'))
 		return (searchParams.get('ids') ?? '').split(',').map((id) => ({ id, status: 'finish' }));
+	if (pathname.endsWith('/v1/file')) return { id: GOOD_ID, url: 'https://example.com/a.md' };
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
 	if (pathname.endsWith('/conversations/search')) return { items: [] };
 	if (pathname.endsWith('/conversations')) return { id: GOOD_ID, threadId: GOOD_ID };

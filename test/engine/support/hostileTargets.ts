@@ -127,6 +127,7 @@ function columns(
 				resource,
 				operation,
 				knowledgebaseId: byId(GOOD_ID),
+				source: 'fields',
 				documentFields: { mappingMode: 'autoMapInputData', value: null },
 			}),
 		}),
@@ -136,12 +137,13 @@ function columns(
 const GOOD_VALUES: INodeParameters = {
 	name: 'Manuals',
 	message: 'hello',
+	documentFields: { mappingMode: 'defineBelow', value: { name: 'a document' } },
 	documentIds: GOOD_ID,
 	documentKey: 'key',
 	documentKeyField: '',
 	namespace_prefix: 'memories',
 	text: 'Some text. And more of it.',
-	textOptions: { chunkSize: 10, chunkOverlap: 1 },
+	url: 'https://example.com/a.md',
 };
 
 /** What must be set as well for a parameter to be of any consequence. */
@@ -164,7 +166,7 @@ function shownParameters(
 		parameters[name] =
 			type === 'resourceLocator'
 				? byId(GOOD_ID)
-				: (given ?? (structuredClone(initial) as INodeParameters[string]));
+				: structuredClone((given ?? initial) as INodeParameters[string]);
 	}
 	const companions = structuredClone(COMPANIONS[`${operation.value}.${shown.name}`] ?? {});
 	Object.assign(parameters, companions, { resource: resource.value, operation: operation.value });

@@ -12,14 +12,17 @@ import { documentSettings } from './fields';
 import { fileType, textMimeType } from './fileTypes';
 import type { FoundDocument } from './sources';
 
+const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
+
+/** Where in a document each setting ends up. */
 const SETTINGS_NAMING = {
 	fields: [documentSettings],
-	sources: {
-		'parserConfig.chunkSize': 'documentSettings.chunkSize',
-		'parserConfig.chunkOverlap': 'documentSettings.chunkOverlap',
-		'parserConfig.delimiter': 'documentSettings.delimiter',
-		metadata: 'documentSettings.metadata',
-	},
+	sources: Object.fromEntries(
+		(documentSettings.options ?? []).map(({ name }) => [
+			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
+			`${documentSettings.name}.${name}`,
+		]),
+	),
 };
 
 /** The document of an item that is a text. */
@@ -127,8 +130,8 @@ function idOf(item: Item, knowledgebaseId: string, otherwise: string): { key: st
 export function settingsOf(item: Item): DocumentRecord {
 	const { documentSettings: given = {} } = item.values([documentSettings]);
 	const settings = given as Record<string, unknown>;
-	const parserConfig = pick(settings, ['chunkSize', 'chunkOverlap', 'delimiter']);
-	const rest = omit(settings, Object.keys(parserConfig));
+	const parserConfig = pick(settings, PARSER_SETTINGS);
+	const rest = omit(settings, PARSER_SETTINGS);
 	const made = { ...rest, ...(isEmpty(parserConfig) ? {} : { parserConfig }) };
 	return item.check(document, made, SETTINGS_NAMING);
 }
