@@ -21,6 +21,12 @@ export class NodesPanel {
 		return await this.names.allInnerTexts();
 	}
 
+	/** The entries once a node is among them: n8n fills the list bit by bit. */
+	async entriesWith(node: string): Promise<string[]> {
+		await this.names.filter({ hasText: node }).first().waitFor();
+		return await this.names.allInnerTexts();
+	}
+
 	/** Opens the list of actions of a node that is in the list. */
 	async openActions(node: string): Promise<string[]> {
 		const entry = this.names.filter({ hasText: node });
