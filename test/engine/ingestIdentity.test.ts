@@ -34,6 +34,8 @@ describe('ids derived from a key', () => {
 		expect(await sent(['one', 'changed'])).toEqual([
 			expect.objectContaining({ pages: [{ pageContent: 'one' }, { pageContent: 'changed' }] }),
 		]);
+		const [stored] = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
+		expect(stored?.pages).toMatchObject([{ pageContent: 'one' }, { pageContent: 'changed' }]);
 	});
 
 	it('are sent as they are where pages bring their own, which is said', async () => {

@@ -88,9 +88,9 @@ describe('a document the server rejects', () => {
 });
 
 it('a document whose chunks changed is told what to do instead', async () => {
-	fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: {} });
-	const items = rows(1, () => ({ chunks: [{ pageContent: 'changed' }] }));
-	const { error } = await submit(withIds, { items });
+	const items = (text: string) => rows(1, () => ({ chunks: [{ pageContent: text }] }));
+	await submit(withIds, { items: items('first') });
+	const { error } = await submit(withIds, { items: items('changed') });
 	expect(error?.message).toBe(
 		'The server answered 400: it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl. 0 documents are stored, 1 is not stored',
 	);
