@@ -10,6 +10,7 @@ import type { LoggedRequest, RequestLog } from './requestLog';
 import { registerPublicFiles } from './publicFiles';
 import { endpoints } from './routes';
 import { registerAdmin } from './routes/admin';
+import { headersFirst } from './streamedAnswer';
 import { readUpload, type Upload } from './uploads';
 
 declare module 'fastify' {
@@ -106,7 +107,7 @@ async function registerApi(
 	api.addHook('onSend', async (request, reply, payload) => {
 		const sent = await faultsAfter(context.clock, request.misbehaviour, request, reply, payload);
 		if (request.entry && !request.raw.socket.destroyed) request.entry.status = reply.statusCode;
-		return sent;
+		return headersFirst(reply, sent);
 	});
 	for (const endpoint of all) {
 		api.route({

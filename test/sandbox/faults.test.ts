@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { startSandbox, type FaultRule } from '../../sandbox';
 import { clientFor, codeOf, newThread, runOn, until, viewOf } from './support/client';
 import { useSandbox } from './support/useSandbox';
@@ -114,6 +115,17 @@ describe('what can go wrong', () => {
 		});
 		expect((await answer).status).toBe(201);
 		expect(stored()).toBe(1);
+	});
+
+	it('is still there when the client has gone before its answer is begun', async () => {
+		sandbox.faults.add(
+			{ do: 'truncate', times: 1 },
+			{ do: 'delay', ms: 50, when: 'after', times: 1 },
+		);
+		const impatient = client.post('/api/ai/knowledges', { name: 'y' }, { timeout: 20 });
+		await expect(impatient).rejects.toThrow('timeout');
+		await wait(100);
+		expect((await create()).status).toBe(201);
 	});
 
 	it('cuts an answer off in the middle', async () => {
