@@ -66,6 +66,14 @@ export class Item {
 			: String(text);
 	}
 
+	/** A text that is not left empty. */
+	filledText(name: string): string {
+		const text = this.text(name);
+		return text.trim() === ''
+			? this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'must not be empty' })
+			: text;
+	}
+
 	/** The id of a record, given as text or through a resource locator, without surrounding blanks. */
 	id(name: string): string {
 		const raw: unknown = this.context.getNodeParameter(name, this.index, '', {

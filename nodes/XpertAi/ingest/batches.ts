@@ -71,3 +71,10 @@ export function batchBody(batch: Array<ReadyDocument<unknown>>): string {
 export function batchBytes(batch: Array<ReadyDocument<unknown>>): number {
 	return batch.reduce((sum, { bytes }) => sum + bytes + COMMA, BRACKETS - COMMA);
 }
+
+/** Whether a document carries chunks; parsed only where its text gives reason to. */
+export function hasChunks({ json }: ReadyDocument<unknown>): boolean {
+	if (!json.includes('"chunks":')) return false;
+	const { chunks } = JSON.parse(json) as { chunks?: unknown };
+	return Array.isArray(chunks);
+}

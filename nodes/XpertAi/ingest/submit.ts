@@ -14,7 +14,7 @@ import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords } from './answeredRecords';
-import { batchBody, batchBytes, batches, halves } from './batches';
+import { batchBody, batchBytes, batches, halves, hasChunks } from './batches';
 import type { BatchLimits, ReadyDocument } from './batches';
 import { IdOrder } from './idOrder';
 
@@ -244,11 +244,6 @@ class Submitter<Origin> {
 /** Whether a document names an uploaded file, which may be missing; a text that holds this has its quotes escaped. */
 function namesFile({ json }: ReadyDocument<unknown>): boolean {
 	return /"storageFileId":\s*"/.test(json);
-}
-
-/** Whether a document carries chunks; a text that holds this has its quotes escaped. */
-function hasChunks({ json }: ReadyDocument<unknown>): boolean {
-	return /"chunks":\s*\[/.test(json);
 }
 
 /** Whether the server may hold documents of a batch that failed for good. */

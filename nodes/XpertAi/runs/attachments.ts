@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { inLanes } from '../transport/lanes';
-import { multipartForm } from '../transport/multipart';
+import { UPLOADS_AT_ONCE, multipartForm } from '../transport/multipart';
 import type { UploadFile } from '../transport/multipart';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
@@ -18,9 +18,6 @@ export interface Attachment {
 
 /** The ids of the files on the server, in the order of the files; or why one of them is not there. */
 export type Attached = { ids: string[] } | { property: string; failure: Failure };
-
-/** Uploads of one message at once; more are no faster (service behaviour, measured). */
-const UPLOADS_AT_ONCE = 5;
 
 const fileContext = z.object({ id: z.string().min(1) });
 

@@ -5,6 +5,9 @@ export interface UploadFile {
 	content: Buffer | FileStream;
 }
 
+/** Uploads at once; more are no faster (service behaviour, measured). */
+export const UPLOADS_AT_ONCE = 5;
+
 /** Content that is read while it is sent, so that a file of any size takes no memory. */
 export interface FileStream {
 	/** Bytes in all; the request announces them. */

@@ -67,7 +67,7 @@ function derivedIdentifier(item: Item, knowledgebaseId: string, fromFields: bool
 }
 
 /** The value at a path of the document's own keys; `constructor.name` is none of them. */
-function ownValue(document: DocumentRecord, path: string): unknown {
+export function ownValue(document: DocumentRecord, path: string): unknown {
 	return has(document, path) ? get(document, path) : undefined;
 }
 

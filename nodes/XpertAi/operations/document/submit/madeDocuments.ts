@@ -10,6 +10,7 @@ import { document } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { documentSettings } from './fields';
 import { fileType, textMimeType } from './fileTypes';
+import type { FileType } from './fileTypes';
 import type { FoundDocument } from './sources';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
@@ -27,10 +28,8 @@ const SETTINGS_NAMING = {
 
 /** The document of an item that is a text. */
 export function textDocument(item: Item, knowledgebaseId: string): FoundDocument {
-	const text = item.text('text');
-	if (text.trim() === '') return item.refuse({ subject: '"Text"', demand: 'must not be empty' });
-	const name = item.text('name').trim();
-	if (name === '') return item.refuse({ subject: '"Name"', demand: 'must not be empty' });
+	const text = item.filledText('text');
+	const name = item.filledText('name').trim();
 	const id = idOf(item, knowledgebaseId, name);
 	return { ...id, ...textFile(item, settingsOf(item), { name, id: id.id }, text) };
 }
@@ -47,22 +46,29 @@ export function textFile(
 	text: string,
 ): Omit<FoundDocument, 'key' | 'id'> {
 	const file = fileType(name, settings.mimeType ?? textMimeType(text));
-	const record = withTextSplitter({
-		...(id === undefined ? {} : { id }),
-		name: file.name,
-		...(file.type === undefined ? {} : { type: file.type }),
-		mimeType: file.mimeType,
-		size: Buffer.byteLength(text),
-		...settings,
-	});
 	const { mimeType } = file;
 	return {
-		record,
-		json: item.jsonText(record, SETTINGS_NAMING),
+		...documentOf(item, file, { id, size: Buffer.byteLength(text), ...settings }),
 		file: () => ({ name: file.name, mimeType, content: Buffer.from(text) }),
 		contents: () => [text],
-		...(file.asText ? { readAsText: true } : {}),
 	};
+}
+
+/** A document that has a file: what is sent of it, and whether that is a table sent as text. */
+function documentOf(
+	item: Item,
+	{ name, type, mimeType, asText }: FileType,
+	{ id, ...rest }: DocumentRecord,
+): Pick<FoundDocument, 'record' | 'json' | 'readAsText'> {
+	const record = withTextSplitter({
+		...(id === undefined ? {} : { id }),
+		name,
+		...(type === undefined ? {} : { type }),
+		mimeType,
+		...rest,
+	});
+	const json = item.jsonText(record, SETTINGS_NAMING);
+	return { record, json, ...(asText ? { readAsText: true } : {}) };
 }
 
 /** The document of an item that is a file. */
@@ -74,24 +80,15 @@ export function fileDocument(item: Item, knowledgebaseId: string): FoundDocument
 	const file = fileType(given, settings.mimeType ?? mimeType);
 	const place = [directory, fileName ?? field.property].filter(Boolean).join('/');
 	const id = idOf(item, knowledgebaseId, place);
-	const record = withTextSplitter({
-		id: id.id,
-		name: file.name,
-		...(file.type === undefined ? {} : { type: file.type }),
-		mimeType: file.mimeType,
-		...settings,
-	});
 	return {
 		...id,
-		record,
-		json: item.jsonText(record, SETTINGS_NAMING),
+		...documentOf(item, file, { id: id.id, ...settings }),
 		file: async () => ({
 			...(await uploadFile(item, field)),
 			name: file.name,
 			mimeType: file.mimeType,
 		}),
 		contents: () => binaryChunks(item, field),
-		...(file.asText ? { readAsText: true } : {}),
 	};
 }
 
@@ -100,7 +97,7 @@ export function addressDocument(item: Item, knowledgebaseId: string): FoundDocum
 	const url = item.text('url').trim();
 	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
 		const demand = 'must be a web address such as https://example.com/manual.pdf';
-		return item.refuse({ subject: '"Address"', demand, value: url });
+		return item.refuse({ subject: `"${item.labelOf('url')}"`, demand, value: url });
 	}
 	const id = idOf(item, knowledgebaseId, url);
 	const name = item.text('name').trim() || lastPart(url);
@@ -127,7 +124,7 @@ function idOf(item: Item, knowledgebaseId: string, otherwise: string): { key: st
 }
 
 /** What Document Settings say, as the document has it. */
-export function settingsOf(item: Item): DocumentRecord {
+function settingsOf(item: Item): DocumentRecord {
 	const { documentSettings: given = {} } = item.values([documentSettings]);
 	const settings = given as Record<string, unknown>;
 	const parserConfig = pick(settings, PARSER_SETTINGS);

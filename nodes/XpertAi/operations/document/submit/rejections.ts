@@ -1,5 +1,7 @@
 import { quoted } from '../../../execution/badInput';
 import { isUuid } from '../../../payloads/common';
+import { hasChunks } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import type { Failure } from '../../../transport/failure';
 
@@ -15,7 +17,7 @@ export function inWords<Origin>(
 	const { failure, document } = result;
 	const reason = isForeignId(failure, knowledgebaseId)
 		? `${failure.reason ?? 'it gave no reason'}. The ID of the knowledgebase, ${quoted(knowledgebaseId)}, is not a UUID, which Xpert AI servers answer this way`
-		: chunksReason(failure, document.json);
+		: chunksReason(failure, document);
 	return reason === undefined ? result : { ...result, failure: { ...failure, reason } };
 }
 
@@ -24,18 +26,14 @@ export function isForeignId({ kind, status }: Failure, knowledgebaseId: string):
 	return kind === 'status' && status === 500 && !isUuid(knowledgebaseId);
 }
 
-function chunksReason({ status, reason }: Failure, json: string): string | undefined {
+function chunksReason(
+	{ status, reason }: Failure,
+	document: ReadyDocument<unknown>,
+): string | undefined {
 	// Without a reason in the answer, what stands beside its status is taken for one.
 	const saysNothing = reason === undefined || reason === 'Bad Request';
-	return status === 400 && saysNothing && hasChunks(json) ? CHANGED_CHUNKS : undefined;
+	return status === 400 && saysNothing && hasChunks(document) ? CHANGED_CHUNKS : undefined;
 }
 
 const CHANGED_CHUNKS =
 	'it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl';
-
-/** Whether a document carries chunks; parsed only where its text gives reason to. */
-function hasChunks(json: string): boolean {
-	if (!json.includes('"chunks":')) return false;
-	const { chunks } = JSON.parse(json) as { chunks?: unknown };
-	return Array.isArray(chunks);
-}

@@ -114,20 +114,22 @@ export class SubmitReport {
 	 * A document is as an earlier run has stored it.
 	 *
 	 * @param status where its processing stands, if that was asked for
+	 * @returns its id where the server is still at it
 	 */
 	addUnchanged(
 		knowledgebaseId: string,
 		document: ReadyDocument<Origin>,
 		status?: ProcessingStatus,
-	): void {
+	): string | undefined {
 		const { item, position } = document.origin;
 		this.summary.addUnchanged();
 		this.place(position, () => {
 			const output = unchangedItem(document);
 			return status ? processedItem(item, output, status, undefined) : output;
 		});
-		if (processingWord(status) === 'running')
-			this.noteStored(knowledgebaseId, document.id, { item, position });
+		return processingWord(status) === 'running'
+			? this.noteStored(knowledgebaseId, document.id, { item, position })
+			: undefined;
 	}
 
 	/** A document that is stored could not be processed. */

@@ -1,8 +1,6 @@
 import { createHash } from 'crypto';
 
 import cloneDeep from 'lodash/cloneDeep';
-import get from 'lodash/get';
-import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import omit from 'lodash/omit';
 import unset from 'lodash/unset';
@@ -20,7 +18,7 @@ import { withTextSplitter } from '../../../ingest/textSplitter';
 import { document, documentList, isDocument } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
-import { identifier, ownIdIsSent } from './identity';
+import { identifier, ownIdIsSent, ownValue } from './identity';
 import { addressDocument, fileDocument, textDocument, textFile } from './madeDocuments';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
 
@@ -113,7 +111,7 @@ function emptyDocument(item: Item): ItemError {
 	const columns = Object.keys(item.json);
 	const has = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
 	const demand = `must give the document a name, a text, a page, a chunk, a file ID or an address${has}`;
-	return item.refusal({ subject: '"Document Fields"', demand });
+	return item.refusal({ subject: `"${item.labelOf('documentFields')}"`, demand });
 }
 
 /** What is done to a document before it is checked: a row's number may be a key, if it is not sent as id. */
@@ -171,7 +169,7 @@ function recordWithText(
 	textField: string,
 	place: string,
 ): FoundDocument {
-	const text: unknown = has(identified, textField) ? get(identified, textField) : undefined;
+	const text = ownValue(identified, textField);
 	if (typeof text !== 'string' || text.trim() === '') {
 		const demand = `names ${quoted(textField)}, which holds no text here`;
 		throw item.refusal({ subject: `${place}: "${item.labelOf('textField')}"`, demand });

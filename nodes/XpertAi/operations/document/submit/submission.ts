@@ -4,11 +4,13 @@ import { mayContinue } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import type { Fingerprints } from '../../../ingest/fingerprints';
-import { ProcessingStart, askStatuses, processingWord } from '../../../ingest/processing';
+import { ProcessingStart, askStatuses } from '../../../ingest/processing';
+import type { ProcessingRoutes } from '../../../ingest/processing';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
+import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
 import type { StoredState } from './memory';
 import { inWords, isForeignId } from './rejections';
@@ -19,9 +21,6 @@ import { contentOf, itemDocuments, readyDocument, recordsOf, sourceOf } from './
 import type { FoundDocument, Origin } from './sources';
 
 const PROGRESS_EVERY_MS = 1000;
-
-/** More at once make uploads no faster (service behaviour). */
-const UPLOADS_AT_ONCE = 5;
 
 /** One execution of Submit: reads the sources, sends, and has what became of each document reported. */
 export class Submission {
@@ -125,7 +124,9 @@ export class Submission {
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
 			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
-		const wanted = memory ? this.changedOnly(documents, memory, knowledgebaseId) : documents;
+		const wanted = memory
+			? this.changedOnly(documents, memory, knowledgebaseId, routes)
+			: documents;
 		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
 		const counts = await submitDocuments({
 			documents: uploaded(wanted, {
@@ -159,15 +160,14 @@ export class Submission {
 		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
 		memory: Fingerprints,
 		knowledgebaseId: string,
+		routes: ProcessingRoutes,
 	): AsyncGenerator<ReadyDocument<Origin>> {
-		const { execution, settings, clock, report } = this;
-		const routes = processingRoutes(execution, settings, knowledgebaseId, clock);
+		const { settings, report } = this;
 		return changedOnly(this.withContents(documents), {
 			memory,
 			onUnchanged: (document, status) => {
-				report.addUnchanged(knowledgebaseId, document, status);
-				if (document.id !== undefined && processingWord(status) === 'running')
-					this.starts.get(knowledgebaseId)?.addRunning(document.id);
+				const runningId = report.addUnchanged(knowledgebaseId, document, status);
+				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.addRunning(runningId);
 			},
 			...(settings.process
 				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
