@@ -119,7 +119,7 @@ describe('ids derived from a key', () => {
 
 	it('are missed where nothing gives one, unless the server is to give it', async () => {
 		const hint =
-			'2 documents have no ID: a second run stores them again. Document Key prevents that.';
+			'2 documents have no ID: a second run stores them again. A key for Document ID prevents that.';
 		expect(hintsOf(await submit(BY_NAME, { items: rows(2) }))).toContain(hint);
 		const byServer = { ...BY_NAME, documentIdMode: 'server' };
 		expect(hintsOf(await submit(byServer, { items: rows(2) })).join()).not.toContain('no ID');

@@ -336,7 +336,7 @@ export function addHints(
 	if (report.withoutId > 0) {
 		const documents = counted(report.withoutId, 'document has', 'documents have');
 		messages.push(
-			`${documents} no ID: a second run stores them again. Document Key prevents that.`,
+			`${documents} no ID: a second run stores them again. A key for Document ID prevents that.`,
 		);
 	}
 	const unused = unusedColumns(context, report);
