@@ -2,6 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
+import { useShortSleeps } from './support/shortSleeps';
 import {
 	column,
 	embedsDocuments,
@@ -14,6 +15,7 @@ import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, says } from './support/runs';
 
 const fixture = useFixture();
+useShortSleeps();
 const { submit, storedNames } = ingestOn(fixture);
 embedsDocuments(fixture);
 keepStaticData(fixture);

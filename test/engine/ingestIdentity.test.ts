@@ -110,13 +110,39 @@ describe('ids derived from a key', () => {
 		expect(column(outputs[1], 'error')).toEqual(['"Document Key" must not be empty [item 1]']);
 	});
 
+	it('are told beside the key they are made of', async () => {
+		const { items } = await submit(byPath, { items: withPaths(1) });
+		expect(items.map(({ json }) => json)).toMatchObject([
+			{ key: '/manuals/0.md', id: derivedId(fixture.world.knowledgebaseId, '/manuals/0.md') },
+		]);
+	});
+
+	it('are missed where nothing gives one, unless the server is to give it', async () => {
+		const hint =
+			'2 documents have no ID: a second run stores them again. A key for Document ID prevents that.';
+		expect(hintsOf(await submit(BY_NAME, { items: rows(2) }))).toContain(hint);
+		const byServer = { ...BY_NAME, documentIdMode: 'server' };
+		expect(hintsOf(await submit(byServer, { items: rows(2) })).join()).not.toContain('no ID');
+	});
+
+	it.each(['documents', 'summary'])(
+		'of two files of one name are reported, with Output %s',
+		async (output) => {
+			const files = [await file('a'), await file('b')];
+			const result = await submit({ source: 'files', output }, { items: files });
+			expect(hintsOf(result)).toContain(
+				'1 document came with the key or ID of an earlier one and replaced it.',
+			);
+		},
+	);
+
 	it('are reported when two documents share one, of which the later stays', async () => {
 		const result = await submit(byPath, {
 			items: [...withPaths(1, 'old'), ...withPaths(1, 'new')],
 		});
 		expect(storedNames()).toEqual(['new 0']);
 		expect(hintsOf(result)).toContain(
-			'1 document came with the ID of an earlier one and replaced it.',
+			'1 document came with the key or ID of an earlier one and replaced it.',
 		);
 	});
 });

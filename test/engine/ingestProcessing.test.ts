@@ -1,6 +1,7 @@
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
+import { useShortSleeps } from './support/shortSleeps';
 import {
 	BY_NAME,
 	busyFor,
@@ -13,6 +14,7 @@ import {
 } from './support/ingest';
 
 const fixture = useFixture();
+useShortSleeps();
 const { submit, storedNames, uploaded } = ingestOn(fixture);
 embedsDocuments(fixture);
 

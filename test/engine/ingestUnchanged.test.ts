@@ -1,4 +1,5 @@
 import { useFixture } from './support/fixture';
+import { useShortSleeps } from './support/shortSleeps';
 import {
 	BY_NAME,
 	REFUSED_SOURCE_TYPE,
@@ -12,6 +13,7 @@ import {
 } from './support/ingest';
 
 const fixture = useFixture();
+useShortSleeps();
 const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
 const state = keepStaticData(fixture);
 

@@ -1,9 +1,11 @@
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import { useFixture } from './support/fixture';
+import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, occupy, onThread, says } from './support/runs';
 
 const fixture = useFixture();
+useShortSleeps();
 
 /** Runs a message on a thread of its own. */
 async function say(message: string, parameters = {}) {

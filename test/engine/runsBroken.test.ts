@@ -1,8 +1,10 @@
 import type { FaultRule } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
+import { useShortSleeps } from './support/shortSleeps';
 import { arrivals, ask, detailsOf, newThreads, onThread, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
+useShortSleeps();
 
 /** Something that goes wrong with a run, and what the run is then. */
 interface Trouble {

@@ -7,7 +7,7 @@ import { dateTime } from '../payloads/common';
 import { document } from '../payloads/document';
 
 /** Fields offered first; the others wait in the list until they are added. */
-const SHOWN_FIRST = ['name', 'type', 'filePath'];
+const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
 /** The name a user sees for a document field: its words, with the contract's spelling where they hide it. */
 export function documentFieldName(id: string): string {

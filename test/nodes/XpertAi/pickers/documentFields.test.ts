@@ -38,7 +38,7 @@ describe('the fields of a document in the mapper', () => {
 	it('show the usual ones first and keep the others in the list', async () => {
 		const { fields } = await getDocumentFields();
 		const shown = fields.filter(({ removed }) => !removed).map(({ id }) => id);
-		expect(shown.sort()).toEqual(['filePath', 'name', 'type']);
+		expect(shown.sort()).toEqual(['fileUrl', 'name', 'storageFileId']);
 	});
 
 	it('say what a user must know of them', async () => {

@@ -14,7 +14,7 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 	],
 	[
 		/EISDIR/,
-		'The server cannot read this table as a sheet. Set Type to txt and MIME Type to text/plain, so that it is read as text.',
+		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first, e.g. with Extract From File.',
 	],
 	[
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,

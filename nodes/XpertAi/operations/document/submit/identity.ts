@@ -15,7 +15,13 @@ import type { DocumentRecord } from '../../../payloads/document';
  *
  * @param place where the document stands, for messages, if the item has more than this one
  */
-export type Identify = (document: DocumentRecord, place?: string) => DocumentRecord;
+export type Identify = (document: DocumentRecord, place?: string) => Identified;
+
+/** A document under its id, with the key the id is made of, if it is. */
+export interface Identified {
+	record: DocumentRecord;
+	key?: string;
+}
 
 const idMode = z.enum(['derived', 'field', 'server']);
 
@@ -27,16 +33,21 @@ const idMode = z.enum(['derived', 'field', 'server']);
 export function identifier(item: Item, knowledgebaseId: string, fromFields: boolean): Identify {
 	switch (idModeOf(item)) {
 		case 'server':
-			return (document) => omit(document, 'id');
+			return (document) => ({ record: omit(document, 'id') });
 		case 'field':
 			return (document, place) => {
-				if (typeof document.id === 'string' && isUuid(document.id)) return document;
+				if (typeof document.id === 'string' && isUuid(document.id)) return { record: document };
 				const subject = place ? `${place}: the document's ID` : "The document's ID";
 				return item.refuse({ subject, demand: UUID_DEMAND, value: document.id ?? '' });
 			};
 		case 'derived':
 			return derivedIdentifier(item, knowledgebaseId, fromFields);
 	}
+}
+
+/** Whether the server gives a document its id because the user wants it so. */
+export function serverGivesIds(item: Item): boolean {
+	return idModeOf(item) === 'server';
 }
 
 /** Whether the id a document brings is sent; if not, it may be anything. */
@@ -50,14 +61,15 @@ function idModeOf(item: Item): z.infer<typeof idMode> {
 }
 
 function derivedIdentifier(item: Item, knowledgebaseId: string, fromFields: boolean): Identify {
-	if (!hasKey(item, fromFields)) return (document) => document;
+	if (!hasKey(item, fromFields)) return (document) => ({ record: document });
 	const parameter = fromFields ? 'documentKey' : 'documentKeyField';
 	const given = item.text(parameter);
 	const label = `"${item.labelOf(parameter)}"`;
 	return (document, place) => {
 		const key: unknown = fromFields ? given : ownValue(document, given);
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
-			return { ...document, id: derivedId(knowledgebaseId, String(key)) };
+			const id = derivedId(knowledgebaseId, String(key));
+			return { record: { ...document, id }, key: String(key) };
 		}
 		if (fromFields) return item.refuse({ subject: label, demand: 'must not be empty' });
 		const subject = place ? `${place}: ${label}` : label;

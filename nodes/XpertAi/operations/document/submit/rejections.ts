@@ -36,4 +36,4 @@ function chunksReason(
 }
 
 const CHANGED_CHUNKS =
-	'it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl';
+	'it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files';

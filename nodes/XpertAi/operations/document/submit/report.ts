@@ -40,6 +40,9 @@ export class SubmitReport {
 	/** Documents that came with the id of an earlier one. */
 	replaced = 0;
 
+	/** Documents that nothing gives an id, though the server was not asked to. */
+	withoutId = 0;
+
 	/** Columns of input items that match no field of a document (Map Automatically). */
 	readonly unusedColumns = new Set<string>();
 
@@ -55,7 +58,8 @@ export class SubmitReport {
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
 
-	private readonly seenIds = new Set<string>();
+	/** By knowledgebase. */
+	private readonly seenIds = new Map<string, Set<string>>();
 	private places = 0;
 
 	constructor(
@@ -75,10 +79,9 @@ export class SubmitReport {
 
 	/** Remembers that a document with this id is to be sent. */
 	noteId(knowledgebaseId: string, id: string): void {
-		if (this.settings.summaryOnly) return;
-		const key = `${knowledgebaseId}/${id}`;
-		if (this.seenIds.has(key)) this.replaced += 1;
-		this.seenIds.add(key);
+		const seen = this.seenIds.get(knowledgebaseId) ?? new Set();
+		if (seen.has(id)) this.replaced += 1;
+		this.seenIds.set(knowledgebaseId, seen.add(id));
 	}
 
 	/** Remembers what of a document is seldom meant, or is done otherwise by servers. */
@@ -328,7 +331,13 @@ export function addHints(
 	const messages = [report.summary.line(), ...notes];
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
-		messages.push(`${documents} came with the ID of an earlier one and replaced it.`);
+		messages.push(`${documents} came with the key or ID of an earlier one and replaced it.`);
+	}
+	if (report.withoutId > 0) {
+		const documents = counted(report.withoutId, 'document has', 'documents have');
+		messages.push(
+			`${documents} no ID: a second run stores them again. A key for Document ID prevents that.`,
+		);
 	}
 	const unused = unusedColumns(context, report);
 	if (unused.length > 0) {

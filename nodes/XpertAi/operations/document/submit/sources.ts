@@ -19,6 +19,7 @@ import { document, documentList, isDocument } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
 import { identifier, ownIdIsSent, ownValue } from './identity';
+import type { Identified } from './identity';
 import { addressDocument, fileDocument, textDocument, textFile } from './madeDocuments';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
 
@@ -83,9 +84,10 @@ function mappedDocument(
 ): FoundDocument {
 	const prepared = idPreparation(item, true);
 	const made = documentFromFields(item, { prepared, unusedColumns });
-	const record = withTextSplitter(identifier(item, knowledgebaseId, true)(made));
+	const identified = identifier(item, knowledgebaseId, true)(made);
+	const record = withTextSplitter(identified.record);
 	if (isEmptyDocument(record)) throw emptyDocument(item);
-	return { record, json: item.jsonText(record, DOCUMENT_NAMING) };
+	return { ...identified, record, json: item.jsonText(record, DOCUMENT_NAMING) };
 }
 
 function documentsInJson(item: Item, knowledgebaseId: string): FoundDocument[] {
@@ -93,8 +95,7 @@ function documentsInJson(item: Item, knowledgebaseId: string): FoundDocument[] {
 	const found = item.jsonBody(documentList(idPreparation(item, false)));
 	return found.map((one, index) => {
 		const place = found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined;
-		const record = withTextSplitter(identify(one, place));
-		return { record, json: item.jsonText(record, { parameter: item.labelOf('jsonBody') }) };
+		return wholeDocument(item, identify(one, place), 'jsonBody');
 	});
 }
 
@@ -144,7 +145,7 @@ export async function* recordsOf(
 			const checked = isDocument(value) ? value : item.check(document, value, { parameter: place });
 			const identified = identify(checked, place);
 			yield textField === ''
-				? wholeRecord(item, identified)
+				? wholeDocument(item, identified, 'binaryPropertyName')
 				: recordWithText(item, identified, textField, place);
 		} catch (caught) {
 			const flaw = item.asError(caught);
@@ -157,28 +158,36 @@ export async function* recordsOf(
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
-function wholeRecord(item: Item, identified: DocumentRecord): FoundDocument {
-	const record = withTextSplitter(identified);
-	return { record, json: item.jsonText(record, { parameter: item.labelOf('binaryPropertyName') }) };
+/** A document that is sent as the source has it, which the parameter gives. */
+function wholeDocument(item: Item, identified: Identified, parameter: string): FoundDocument {
+	const record = withTextSplitter(identified.record);
+	const json = item.jsonText(record, { parameter: item.labelOf(parameter) });
+	return { ...identified, record, json };
 }
 
 /** A record whose text is uploaded as its file. */
 function recordWithText(
 	item: Item,
-	identified: DocumentRecord,
+	{ record, key }: Identified,
 	textField: string,
 	place: string,
 ): FoundDocument {
-	const text = ownValue(identified, textField);
+	const text = ownValue(record, textField);
 	if (typeof text !== 'string' || text.trim() === '') {
 		const demand = `names ${quoted(textField)}, which holds no text here`;
 		throw item.refusal({ subject: `${place}: "${item.labelOf('textField')}"`, demand });
 	}
-	const rest = cloneDeep(identified);
+	const rest = cloneDeep(record);
 	unset(rest, textField);
-	const { id, name } = identified;
+	const { id, name } = record;
 	const called = typeof name === 'string' && name.trim() !== '' ? name : place;
-	return textFile(item, omit(rest, 'name', 'id'), { name: called, id: id ?? undefined }, text);
+	const file = textFile(
+		item,
+		omit(rest, 'name', 'id'),
+		{ name: called, id: id ?? undefined },
+		text,
+	);
+	return { ...file, key };
 }
 
 /** A document ready to be sent, once its file is uploaded where it has one. */

@@ -13,6 +13,7 @@ import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
 import type { StoredState } from './memory';
+import { serverGivesIds } from './identity';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
 import { processingRoutes, uploadRoute } from './routes';
@@ -106,10 +107,18 @@ export class Submission {
 	private ready(found: FoundDocument, item: Item, knowledgebaseId: string): ReadyDocument<Origin> {
 		const origin = { item, position: this.report.nextPlace() };
 		const ready = readyDocument(found, origin);
-		if (ready.id) this.report.noteId(knowledgebaseId, ready.id);
+		this.noteId(ready, item, knowledgebaseId);
 		this.report.noteRecord(found.record, found.readAsText);
 		if (this.state && found.contents) this.contents.set(ready, found);
 		return ready;
+	}
+
+	/** A second run can only know a document by its id. */
+	private noteId({ id, file }: ReadyDocument<Origin>, item: Item, knowledgebaseId: string): void {
+		const { report, settings } = this;
+		// Records are too many to remember where nothing else of them is.
+		if (id && (file || !settings.summaryOnly)) report.noteId(knowledgebaseId, id);
+		if (!id && !serverGivesIds(item)) report.withoutId += 1;
 	}
 
 	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */

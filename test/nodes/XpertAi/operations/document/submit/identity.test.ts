@@ -22,7 +22,7 @@ function identify(
 	const typed = { ...parameters, ...asTyped } as INodeParameters;
 	const getNode = () => ({ ...node, parameters: typed });
 	const item = itemOf(parameters, { fields: submitFields, methods: { getNode } });
-	return identifier(item, KNOWLEDGEBASE, fromFields)(document);
+	return identifier(item, KNOWLEDGEBASE, fromFields)(document).record;
 }
 
 describe('ids derived from a key', () => {

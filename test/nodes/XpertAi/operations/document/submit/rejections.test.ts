@@ -30,7 +30,7 @@ const withChunks = { name: 'a', chunks: [{ pageContent: 'changed' }] };
 describe('why a document is not stored', () => {
 	it('is said in words where its chunks changed, which the server answers with an empty object', () => {
 		const said =
-			'The server answered 400: it does not take a document again whose chunks changed. Send its text as pages, or upload it as a file (File: Create) and send the fileUrl';
+			'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files';
 		expect(words(withChunks, { status: 400 })).toBe(said);
 		expect(words({ chunks: [] }, { status: 400, reason: 'Bad Request' })).toBe(said);
 	});

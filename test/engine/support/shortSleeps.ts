@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+
+import { projectRoot } from '../../../host/paths';
+
+type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
+
+/** So much sooner the built node looks again, or tries again. */
+const SOONER = 20;
+
+/** Has the built node wait a twentieth of its time between requests, for tests that wait for what comes of them. */
+export function useShortSleeps(): void {
+	const { systemClock } = jest.requireActual<ClockModule>(
+		join(projectRoot, 'dist/nodes/XpertAi/transport/clock.js'),
+	);
+	const { sleep } = systemClock;
+	beforeAll(() => {
+		systemClock.sleep = async (ms, signal) => await sleep(ms / SOONER, signal);
+	});
+	afterAll(() => {
+		systemClock.sleep = sleep;
+	});
+}
