@@ -2,7 +2,6 @@ import fc from 'fast-check';
 
 import { startSandbox } from '../../sandbox';
 import { createEngine } from './support/engine';
-import { hurryNode } from './support/hurriedClock';
 import { hintsOf } from './support/ingest';
 import {
 	anyCourse,
@@ -13,22 +12,20 @@ import {
 	submitCourse,
 } from './support/ingestCourses';
 import type { Course, Place, Prepared, Reported } from './support/ingestCourses';
+import { useShortSleeps } from './support/shortSleeps';
 
 /** The proofs ask for more; each run is an execution or two of the engine. */
 const RUNS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 200) / 10);
 
-const HURRY = 300;
+const SOONER = 300;
 
 const place = {} as Place;
+useShortSleeps(SOONER);
 beforeAll(async () => {
 	place.engine = await createEngine();
 	place.sandbox = await startSandbox({ processMs: 0 });
-	hurryNode(HURRY);
 });
-afterAll(async () => {
-	jest.restoreAllMocks();
-	await place.sandbox?.close();
-});
+afterAll(async () => await place.sandbox?.close());
 
 /** Checks something of any submission. */
 async function inAnyCourse(check: (prepared: Prepared) => Promise<void>): Promise<void> {

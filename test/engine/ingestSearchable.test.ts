@@ -8,11 +8,11 @@ import { sequence } from '../sandbox/support/recordings';
 import type { SequenceExchange } from '../sandbox/support/recordings';
 import { createEngine } from './support/engine';
 import type { Engine, NodeResult } from './support/engine';
-import { hurryNode } from './support/hurriedClock';
 import { hintsOf } from './support/ingest';
 import { listen } from './support/listen';
 import { byId } from './support/locators';
 import { detailsOf } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
 
 type Recorded = IDataObject & { id: string; name?: string };
 
@@ -69,12 +69,9 @@ beforeAll(async () => {
 	engine = await createEngine();
 	server = recordedServer();
 	baseUrl = `http://127.0.0.1:${await listen(server)}`;
-	hurryNode(100);
 });
-afterAll(() => {
-	jest.restoreAllMocks();
-	server.close();
-});
+afterAll(() => void server.close());
+useShortSleeps();
 
 /** Submits the documents of a recorded request to where they went. */
 async function submitRecorded(label: string, parameters: IDataObject = {}): Promise<NodeResult> {
@@ -119,7 +116,7 @@ const TABLE: Record<string, Expected> = {
 	'table.csv with storageFileId, fileUrl': {
 		processing: 'error',
 		said: 'EISDIR: illegal operation on a directory, read',
-		advice: /Set Type to txt and MIME Type to text\/plain/,
+		advice: /Type set to txt and MIME Type to text\/plain/,
 	},
 	'table.csv with storageFileId, fileUrl, type, mimeType': FOUND,
 	'page.html with storageFileId, fileUrl': FOUND,

@@ -93,8 +93,8 @@ export const anyCourse: fc.Arbitrary<Course> = fc
 			options: fc.record({
 				batchSize: fc.integer({ min: 1, max: 5 }),
 				concurrency: fc.integer({ min: 1, max: 3 }),
-				// As the clock is hurried, half a minute is a fraction of a second.
-				retryMinutes: fc.constantFrom(0, 0.1, 0.5),
+				// Time for a few tries.
+				retryMinutes: fc.constantFrom(0, 0.01, 0.04),
 			}),
 		}),
 	);
