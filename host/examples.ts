@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sortBy } from 'lodash';
@@ -9,6 +10,7 @@ const nodeSchema = z
 	.object({
 		name: z.string(),
 		type: z.string(),
+		webhookId: z.string().optional(),
 		credentials: z.record(z.object({ name: z.string() }).passthrough()).optional(),
 	})
 	.passthrough();
@@ -49,7 +51,8 @@ export function readWorkflowFile(path: string): WorkflowFile {
 
 /**
  * What to send to n8n to create a workflow: the parts of the file that make up the workflow, with
- * every reference to a credential turned into one of those given, found by its name.
+ * every reference to a credential turned into one of those given, found by its name. Webhook ids are
+ * new, as in the editor: n8n does not publish two workflows whose chats share one.
  */
 export function toNewWorkflow(
 	file: WorkflowFile,
@@ -58,6 +61,7 @@ export function toNewWorkflow(
 	const byName = new Map(credentials.map((credential) => [credential.name, credential]));
 	const nodes = file.nodes.map((node) => ({
 		...node,
+		...(node.webhookId !== undefined && { webhookId: randomUUID() }),
 		...(node.credentials && {
 			credentials: Object.fromEntries(
 				Object.entries(node.credentials).map(([type, reference]) => [

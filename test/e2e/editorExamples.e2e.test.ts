@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { exampleFiles, readExample } from '../../host/examples';
 import { setUpWorkspace } from '../../host/setUp';
 import { EditorWindow } from './support/browser';
-import { exampleWith } from './support/examples';
 import { picturePath, readmePicture } from './support/editorPictures';
 import { useHarness } from './support/harness';
 
@@ -105,20 +104,6 @@ describe('the first five minutes', () => {
 		});
 		await window.screenshot(picturePath('form-answer'));
 		expect(harness.sandbox.requests.of('E12')).toHaveLength(1);
-	});
-
-	it('TEMP activates twice', async () => {
-		const credential = await harness.createCredential();
-		const id = await harness.importWorkflow(
-			exampleWith('ask-an-assistant.json', 'Webhook', (node) => ({
-				...node,
-				webhookId: 'other',
-				parameters: { ...(node.parameters as object), path: 'other' },
-			})),
-			credential,
-		);
-		await harness.activate(id);
-		expect((await harness.callWebhook('other', { question: QUESTION })).status).toBe(200);
 	});
 
 	it('make the page complain about nothing', () => {

@@ -95,7 +95,10 @@ describe('the example "table rows" in n8n', () => {
 	it('makes a document of each row, which a second run replaces', async () => {
 		const credential = await harness.createCredential();
 		const id = await harness.importWorkflow('table-rows.json', credential);
-		const rows = ({ title, path }: Record<string, unknown>) => ({ name: title, key: path });
+		const known = ({ title, path }: Record<string, unknown>) => ({
+			name: `${String(title)}.md`,
+			key: path,
+		});
 		const first = await harness.runManually(id);
 		expect(first.error).toBeUndefined();
 		const submitted = first.json('Submit Documents');
@@ -103,7 +106,7 @@ describe('the example "table rows" in n8n', () => {
 			first
 				.json('Rows')
 				.map((row) =>
-					expect.objectContaining({ ...rows(row), outcome: 'stored', processing: 'finish' }),
+					expect.objectContaining({ ...known(row), outcome: 'stored', processing: 'finish' }),
 				),
 		);
 		const { data } = await harness.callWebhook('ask', {
