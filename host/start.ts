@@ -61,9 +61,10 @@ function whereToBegin({ url, state }: Host): string[] {
 	if (first === undefined || second === undefined) return [];
 	const id = state.examples[first];
 	return [
-		`  1. Open ${id === undefined ? url : `${url}/workflow/${id}`} and log in: it is "${readExample(first).name}".`,
-		'     Click "Execute workflow": the files of a handbook are uploaded, stored and processed.',
-		`  2. Open "${readExample(second).name}" and ask in its chat.`,
+		`  1. Open ${id === undefined ? url : `${url}/workflow/${id}`} and log in.`,
+		`     In "${readExample(first).name}", click "Execute workflow":`,
+		'     the files of a handbook are uploaded, stored and processed.',
+		`  2. In "${readExample(second).name}", click "Open chat" and ask about it.`,
 		'  The list of workflows shows all examples in the order to open.',
 		'',
 	];
