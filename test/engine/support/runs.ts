@@ -9,6 +9,7 @@ export function ask(parameters: INodeParameters = {}): INodeParameters {
 	return {
 		resource: 'thread',
 		operation: 'run',
+		threadSource: 'existing',
 		threadId: '={{ $json.thread }}',
 		assistantId: byId(ECHO_ASSISTANT_ID),
 		message: '={{ $json.message }}',
