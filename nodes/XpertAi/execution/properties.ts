@@ -114,7 +114,7 @@ function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
 /** A file of the item with its text parts, or a JSON body. */
 function uploadFields({ parts }: FileBody): Field[] {
 	return [
-		...shownIn('fields', [
+		...withoutOwnBody([
 			binaryFieldName('the file to upload'),
 			fieldCollection('additionalFields', parts),
 		]),
@@ -125,7 +125,7 @@ function uploadFields({ parts }: FileBody): Field[] {
 /** The fields of "Fields", and the choice of a body of one's own. */
 function bodyFields(fields: Field[], example: string, paging: Field[]): Field[] {
 	return [
-		...shownIn('fields', [
+		...withoutOwnBody([
 			...takeWhile(fields, (field) => !isContainer(field)),
 			...paging,
 			...dropWhile(fields, (field) => !isContainer(field)),
@@ -136,10 +136,16 @@ function bodyFields(fields: Field[], example: string, paging: Field[]): Field[] 
 
 /** The choice of a body of one's own, and the text of "JSON". */
 export function ownBodyFields(example: string, mode = bodyMode): Field[] {
-	return [mode, ...shownIn('json', [jsonBodyField(example)])];
+	return [
+		mode,
+		...updateDisplayOptions({ show: { bodyMode: ['json'] } }, [jsonBodyField(example)]),
+	];
 }
 
-/** Fields that are there in one way of giving the body only. */
-export function shownIn(mode: 'fields' | 'json', fields: Field[]): Field[] {
-	return updateDisplayOptions({ show: { bodyMode: [mode] } }, fields);
+/**
+ * Fields that are there unless the body is one's own. They are hidden with it and not shown without it:
+ * n8n resolves parameters in their order, and the choice comes after them.
+ */
+export function withoutOwnBody(fields: Field[]): Field[] {
+	return updateDisplayOptions({ hide: { bodyMode: ['json'] } }, fields);
 }

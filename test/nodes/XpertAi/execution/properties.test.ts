@@ -83,7 +83,7 @@ describe('the parameters of the node', () => {
 			const properties = propertiesOf(resource, operation);
 			const own = jsonBodyIn(operation)?.fields.map(({ name }) => name) ?? [];
 			for (const property of properties.filter(({ name }) => own.includes(name))) {
-				expect(shows(property).bodyMode).toEqual(['fields']);
+				expect(property.displayOptions?.hide?.bodyMode).toEqual(['json']);
 			}
 		}
 	});
@@ -92,7 +92,10 @@ describe('the parameters of the node', () => {
 		const properties = propertiesOf(resource, operation);
 		const limit = properties.find(named('limit'));
 		expect(properties.some(named('returnAll'))).toBe(true);
-		expect(limit && shows(limit)).toMatchObject({ returnAll: [false], bodyMode: ['fields'] });
+		expect(limit?.displayOptions).toMatchObject({
+			show: { returnAll: [false] },
+			hide: { bodyMode: ['json'] },
+		});
 	});
 
 	it('ask what to search for before how many results, and filters last', () => {

@@ -4,7 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { RunInput } from '../../../runs/input';
 import { fieldCollection, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/operation';
-import { ownBodyFields, shownIn } from '../../../execution/properties';
+import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { ID_PLACEHOLDER, assistantLocator, threadLocator } from '../../shared/locators';
 import { runOptions } from './options';
 
@@ -212,13 +212,13 @@ export const runBodyFields: Field[] = [...askedFields, ...furtherFields];
 
 /** Every parameter of Thread: Run and Wait. */
 export const runFields: Field[] = [
-	...shownIn('fields', askedFields),
+	...withoutOwnBody(askedFields),
 	threadSource,
 	...updateDisplayOptions({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...updateDisplayOptions({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
-	...shownIn('fields', furtherFields),
+	...withoutOwnBody(furtherFields),
 	simplify,
 	runOptions,
 	...ownBodyFields(exampleBody),
