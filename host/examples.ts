@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sortBy } from 'lodash';
 import { z } from 'zod';
 import type { CredentialReference } from './n8nRestClient';
 import { projectRoot } from './paths';
@@ -26,14 +27,15 @@ const workflowFileSchema = z
 /** A workflow as n8n exports it. */
 export type WorkflowFile = z.infer<typeof workflowFileSchema>;
 
-/** The names of the example workflow files, in order. */
+/** The names of the example workflow files, in the order to open them, which the workflows' own names give. */
 export function exampleFiles(): string[] {
 	const folder = join(projectRoot, 'examples');
 	if (!existsSync(folder)) return [];
-	return readdirSync(folder)
-		.filter((name) => name.endsWith('.json'))
-		.sort();
+	const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+	return sortBy(files, (file) => numberIn(readExample(file).name));
 }
+
+const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? Infinity);
 
 /** Reads an example workflow; throws when it is not an exported workflow. */
 export function readExample(fileName: string): WorkflowFile {

@@ -5,9 +5,11 @@ import { NodeHelpers } from 'n8n-workflow';
 import type { INodeParameters, INodeProperties, ResourceMapperField } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { exampleFiles } from '../../host/examples';
+import { exampleFiles, readExample } from '../../host/examples';
+import { filledIn, PLACEHOLDERS, sandboxValues } from '../../host/exampleValues';
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
+import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
 
 /** Side of a square of n8n's grid, of a node, and the room below it for its name. */
 const GRID = 16;
@@ -43,7 +45,11 @@ type Node = Example['nodes'][number];
 const pathOf = (file: string) => path.resolve(__dirname, '../../examples', file);
 const read = (file: string) => example.parse(JSON.parse(readFileSync(pathOf(file), 'utf8')));
 
-const isNote = ({ type }: Node) => type === 'n8n-nodes-base.stickyNote';
+const note = z.object({ content: z.string(), color: z.number() });
+const NOTE = 'n8n-nodes-base.stickyNote';
+const isNote = ({ type }: Node) => type === NOTE;
+/** A block of code in a note. */
+const CODE = /```[^]*?```/g;
 
 /** What a node covers on the canvas. */
 function area({ position: [x, y], parameters: { width = NODE, height = NODE + NAME } }: Node) {
@@ -87,6 +93,28 @@ function unknownIn(parameters: INodeParameters): string[] {
 	return [...top, ...inside];
 }
 
+describe('the examples', () => {
+	it('are numbered in the order to open them', () => {
+		const names = exampleFiles().map((file) => readExample(file).name);
+		expect(names.map((name) => /^Xpert AI (\d+): /.exec(name)?.[1])).toEqual(
+			names.map((_name, place) => String(place + 1)),
+		);
+	});
+
+	it('are filled in with what a sandbox has from the start', () => {
+		expect(sandboxValues('')).toMatchObject({
+			assistantId: SANDBOX_ASSISTANT_ID,
+			knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
+		});
+	});
+
+	it('are filled in with values as they are, whatever characters these have', () => {
+		const file = { name: 'E', nodes: [], connections: {}, path: `${PLACEHOLDERS.folder}/*.md` };
+		const values = { ...PLACEHOLDERS, folder: 'C:\\my "$& files"' };
+		expect(filledIn(file, values)).toEqual({ ...file, path: 'C:\\my "$& files"/*.md' });
+	});
+});
+
 describe.each(exampleFiles())('the example %s', (file) => {
 	it('stands on the grid of the canvas, nothing on top of anything', () => {
 		const { nodes } = read(file);
@@ -101,7 +129,39 @@ describe.each(exampleFiles())('the example %s', (file) => {
 		);
 		const covered = pairs.filter(([one, other]) => one && other && overlap(one, other));
 		expect(covered.map((pair) => pair.map(({ name }) => name))).toEqual([]);
-		expect(nodes.filter(isNote)).toHaveLength(1);
+	});
+
+	it('says in short, coloured notes what it does and what to change', () => {
+		const notes = read(file).nodes.filter(isNote);
+		expect(notes.map(({ name }) => name)).toEqual(['About', 'What to Change']);
+		const [about, change] = notes.map(({ parameters }) => note.parse(parameters));
+		expect(about?.content).toContain('**Try it');
+		expect(change?.content).toContain('**Settings**');
+		expect(new Set([about?.color, change?.color]).size).toBe(2);
+		for (const { content } of [about, change].flatMap((one) => one ?? [])) {
+			expect(content.replaceAll(CODE, '').length).toBeLessThan(400);
+		}
+	});
+
+	it('asks for what it needs in one node behind its triggers, and nowhere else', () => {
+		const { nodes, connections } = readExample(file);
+		const settings = nodes.filter(({ name }) => name === 'Settings');
+		expect(settings.map(({ type }) => type)).toEqual(['n8n-nodes-base.set']);
+		const triggers = nodes.filter(({ type }) => /(Trigger|\.webhook)$/.test(type));
+		expect(triggers).not.toEqual([]);
+		for (const { name } of triggers) {
+			expect(connections[name]).toMatchObject({ main: [[{ node: 'Settings' }]] });
+		}
+		const others = nodes.filter((node) => node.type !== NOTE && !settings.includes(node));
+		expect(JSON.stringify(others)).not.toMatch(/your-|[0-9a-f]{8}-0000-4000/);
+	});
+
+	it('has nothing left to fill in once it is filled in', () => {
+		const values = sandboxValues('http://127.0.0.1:1');
+		const ready = JSON.stringify(filledIn(readExample(file), values));
+		for (const placeholder of [...Object.values(PLACEHOLDERS), 'your-']) {
+			expect(ready).not.toContain(placeholder);
+		}
 	});
 
 	it('sets nothing that its nodes do not have', () => {
