@@ -14,6 +14,7 @@ const saidUnder = (assistantId: string, key: string) =>
 		?.messages.map(({ content }) => content);
 
 describe('the example "chat with an assistant" in n8n', () => {
+	let workflowId: string;
 	const CHAT = '6d0a9f0e-7f0b-4b0e-9a3e-6a1f3f1f0a08/chat';
 
 	const say = async (sessionId: string, chatInput: string) => {
@@ -34,7 +35,8 @@ describe('the example "chat with an assistant" in n8n', () => {
 			const text = JSON.stringify(node).replace('your-assistant-id', SAYING_ASSISTANT.id);
 			return JSON.parse(text) as typeof node;
 		});
-		await harness.activate(await harness.importWorkflow(workflow, credential));
+		workflowId = await harness.importWorkflow(workflow, credential);
+		await harness.activate(workflowId);
 	});
 
 	it('remembers two persons apart, each from one message to the next', async () => {
@@ -51,19 +53,20 @@ describe('the example "chat with an assistant" in n8n', () => {
 		});
 	});
 
-	it("answers two persons on n8n's own chat page", async () => {
+	it("answers two persons in n8n's own chat", async () => {
 		for (const person of ['first', 'second']) {
 			const window = await EditorWindow.open(harness.host);
 			try {
-				await window.page.goto(`${harness.host.url}/webhook/${CHAT}`);
+				await window.openWorkflow(workflowId);
+				await window.page.getByRole('button', { name: 'Open chat' }).last().click();
 				const input = window.page.locator('textarea:visible').last();
 				for (const seen of [1, 2]) {
 					await input.fill(`Message of the ${person}`);
 					await input.press('Enter');
 					const answer = `You said: Message of the ${person} [users seen: ${seen}]`;
-					await window.page.getByText(answer).waitFor({ timeout: 30_000 });
+					await window.page.getByText(answer).last().waitFor({ timeout: 30_000 });
 				}
-				await window.screenshot(picturePath(`chat-page-${person}`));
+				await window.screenshot(picturePath(`chat-of-the-${person}`));
 			} finally {
 				await window.close();
 			}
