@@ -117,14 +117,14 @@ async function dealWith(
 	return { done };
 }
 
-/** Remembers what is there when the workflow is activated, by the time of the server. */
+/** Remembers what is there when the workflow is activated, of whatever event, by the time of the server. */
 async function begin({ context, settings, fetchChanges }: Polling): Promise<Memory> {
 	const now = systemClock.now();
 	const [last] = await fetchChanges({ order: 'DESC', limit: 1 });
 	const reading = await readChanges(fetchChanges, floorOf(Math.min(last?.at || 0, now)));
 	if (reading.failure !== undefined) throw reading.failure;
-	const wanted = reading.changes.filter((change) => isWanted(change, settings));
-	return beginning(watchedBy(context, settings), { wanted, upTo: reading.upTo, now });
+	const { changes: there, upTo } = reading;
+	return beginning(watchedBy(context, settings), { wanted: there, upTo, now });
 }
 
 /** The newest change the workflow would start for. */

@@ -206,6 +206,14 @@ describe('each change', () => {
 		expect(titles(trigger)).toEqual(['After']);
 	});
 
+	it('of the time before the first activation is not given after other events were chosen, either', async () => {
+		await talk(sandbox, 'Hello', { title: 'Before' });
+		const first = await activate({ events: ['failed'] });
+		const second = await activate(ALL, { staticData: first.stored() });
+		await second.poll();
+		expect(second.started).toEqual([]);
+	});
+
 	it('of the time in which the workflow was inactive is given when it is active again', async () => {
 		const first = await activate();
 		await talk(sandbox, 'Hello', { title: 'Given' });
