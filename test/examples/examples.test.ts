@@ -2,7 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isEmpty, pickBy } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
-import type { INodeParameters, INodeProperties, ResourceMapperField } from 'n8n-workflow';
+import type {
+	INodeParameters,
+	INodeProperties,
+	INodeTypeDescription,
+	ResourceMapperField,
+} from 'n8n-workflow';
 import { z } from 'zod';
 
 import { exampleFiles, readExample } from '../../host/examples';
@@ -10,6 +15,7 @@ import { filledIn, PLACEHOLDERS, sandboxValues } from '../../host/exampleValues'
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
+import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 
 /** Side of a square of n8n's grid, of a node, and the room below it for its name. */
 const GRID = 16;
@@ -67,21 +73,28 @@ async function schemaFor(value: Record<string, unknown> | null): Promise<Resourc
 	return fields.map((field) => ({ ...field, removed: !(field.id in (value ?? {})) }));
 }
 
-const { description } = new XpertAi();
+const DESCRIPTIONS = new Map(
+	[new XpertAi(), new XpertAiTrigger()].map(({ description }) => [
+		`n8n-nodes-xpertai.${description.name}`,
+		description,
+	]),
+);
 
-const isOurs = ({ type }: Node) => type === 'n8n-nodes-xpertai.xpertAi';
+/** What n8n itself gives every trigger that polls. */
+const POLL_TIMES = 'pollTimes';
+
 const namesOf = (fields: Array<{ name: string }>) => fields.map(({ name }) => name);
 
 /** The parameters a node of ours shows with what its example sets. */
-function shownWith(parameters: INodeParameters): INodeProperties[] {
+function shownWith(parameters: INodeParameters, description: INodeTypeDescription) {
 	return description.properties.filter((property) =>
 		NodeHelpers.displayParameter(parameters, property, { typeVersion: 1 }, description),
 	);
 }
 
 /** What an example sets of a node, at its top or in a collection, that the node does not have. */
-function unknownIn(parameters: INodeParameters): string[] {
-	const shown = shownWith(parameters);
+function unknownIn(parameters: INodeParameters, description: INodeTypeDescription): string[] {
+	const shown = shownWith(parameters, description);
 	const inside = shown
 		.filter(({ type }) => type === 'collection')
 		.flatMap(({ name, options = [] }) => {
@@ -89,8 +102,8 @@ function unknownIn(parameters: INodeParameters): string[] {
 			const known = namesOf(options as INodeProperties[]);
 			return set.filter((key) => !known.includes(key)).map((key) => `${name}.${key}`);
 		});
-	const top = Object.keys(parameters).filter((name) => !namesOf(shown).includes(name));
-	return [...top, ...inside];
+	const known = [...namesOf(shown), ...(description.polling ? [POLL_TIMES] : [])];
+	return [...Object.keys(parameters).filter((name) => !known.includes(name)), ...inside];
 }
 
 describe('the examples', () => {
@@ -165,9 +178,11 @@ describe.each(exampleFiles())('the example %s', (file) => {
 	});
 
 	it('sets nothing that its nodes do not have', () => {
-		const unknown = read(file)
-			.nodes.filter(isOurs)
-			.map(({ name, parameters }) => [name, unknownIn(parameters as INodeParameters)]);
+		const unknown = read(file).nodes.flatMap(({ name, type, parameters }) => {
+			const description = DESCRIPTIONS.get(type);
+			if (!description) return [];
+			return [[name, unknownIn(parameters as INodeParameters, description)] as const];
+		});
 		expect(pickBy(Object.fromEntries(unknown), (names) => !isEmpty(names))).toEqual({});
 	});
 

@@ -74,15 +74,24 @@ function operationList(resource: Resource): INodeProperties {
 function shownFor(resource: Resource, operation: Operation): INodeProperties[] {
 	return updateDisplayOptions(
 		{ show: { resource: [resource.value], operation: [operation.value] } },
-		operationFields(operation).map((field) => omit(field, 'methods')),
+		plainFields(operationFields(operation)),
 	);
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
 export function nodeMethods(resources: Resource[]): INodeType['methods'] {
 	const operations = resources.flatMap((resource) => resource.operations);
-	const fields = operations.flatMap(operationFields);
+	return fieldMethods(operations.flatMap(operationFields));
+}
+
+/** What fields ask of the server in the editor. */
+export function fieldMethods(fields: Field[]): INodeType['methods'] {
 	return merge({}, ...fields.map(({ methods }) => methods)) as INodeType['methods'];
+}
+
+/** Fields as n8n takes them, without what they ask of the server. */
+export function plainFields(fields: Field[]): INodeProperties[] {
+	return fields.map((field) => omit(field, 'methods'));
 }
 
 /** Every parameter of an operation. A body of one's own comes last: it is the way out, not the entrance. */

@@ -21,7 +21,7 @@ export interface Asking {
 }
 
 /** A conversation, as far as a run needs it; a field of another type counts as not there. */
-const conversationRecord = z.object({
+export const conversationRecord = z.object({
 	id: z.string().optional().catch(undefined),
 	threadId: z.string().optional().catch(undefined),
 	status: z.string().optional().catch(undefined),
@@ -75,8 +75,14 @@ export async function readConversation(
 		tasks: operation?.tasks ?? [],
 		...(id ? { conversationId: id } : {}),
 		...(status ? { status } : {}),
-		...(error ? { error: typeof error === 'string' ? error : JSON.stringify(error) } : {}),
+		...(error ? { error: reasonIn(error) } : {}),
 	};
+}
+
+/** Why the last run of a conversation failed, as its record has it. */
+export function reasonIn(error: unknown): string | undefined {
+	if (!error) return undefined;
+	return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
 /** A thread to run, and the conversation it belongs to where that is known. */
