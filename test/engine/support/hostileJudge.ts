@@ -3,7 +3,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
-import { GOOD_ID } from './hostileTargets';
+import { isUuid } from '../../../nodes/XpertAi/payloads/common';
 import type { Target } from './hostileTargets';
 
 /** A request as it is judged. */
@@ -79,7 +79,7 @@ export function requestFlaw(
 	return undefined;
 }
 
-/** The ids in a path must be the one that was given, whole. */
+/** The ids in a path must be the one that was given, whole, or one that the node makes: a UUID. */
 export function idFlaw(
 	{ url, method }: JudgedRequest,
 	operation: Operation,
@@ -88,7 +88,7 @@ export function idFlaw(
 	const route = `${method} ${new URL(url).pathname}`;
 	const match = routesOf(operation).map((one) => one.exec(route));
 	const segments = match.find((found) => found !== null)?.slice(1) ?? [];
-	const id = segments.map(decodeURIComponent).find((one) => one !== GOOD_ID);
+	const id = segments.map(decodeURIComponent).find((one) => !isUuid(one));
 	if (id === undefined) return undefined;
 	const given = isLocator(value) ? value.value : value;
 	const text = typeof given === 'number' ? String(given) : given;

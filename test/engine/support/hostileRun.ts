@@ -10,6 +10,7 @@ import type {
 import { catalogue } from '../../../nodes/XpertAi/catalogue';
 import { execute } from '../../../nodes/XpertAi/execution/execute';
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
+import { parseAnswer } from '../../../nodes/XpertAi/transport/answer';
 import { contextWith } from '../../nodes/support/context';
 import { node } from '../../nodes/support/node';
 import { CREDENTIAL } from '../../nodes/support/sender';
@@ -76,6 +77,12 @@ const ANSWERS = ALL_CASES.map((one) => ({
 	answer: answerOf(one),
 }));
 
+/** A conversation is made on the thread that is asked for. */
+function asked(body: unknown): object {
+	const { threadId = GOOD_ID } = (parseAnswer(String(body ?? '{}')) ?? {}) as IDataObject;
+	return { threadId };
+}
+
 /** What a server answers to a good request, after those that arrived. */
 export function answerTo(
 	{ url, method, body }: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown },
@@ -88,7 +95,7 @@ export function answerTo(
 	if (pathname.endsWith('/v1/file')) return { id: GOOD_ID, url: 'https://example.com/a.md' };
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
 	if (pathname.endsWith('/conversations/search')) return { items: [] };
-	if (pathname.endsWith('/conversations')) return { id: GOOD_ID, threadId: GOOD_ID };
+	if (pathname.endsWith('/conversations')) return { ...asked(body), id: GOOD_ID };
 	// Only a thread that was interrupted can be given a decision; it takes a message as well.
 	const status = arrived.some(({ url: one }) => one.endsWith('/runs/wait'))
 		? 'idle'

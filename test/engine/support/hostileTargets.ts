@@ -144,6 +144,7 @@ const GOOD_VALUES: INodeParameters = {
 	documentKeyField: '',
 	namespace_prefix: 'memories',
 	text: 'Some text. And more of it.',
+	threadSource: 'existing',
 	url: 'https://example.com/a.md',
 };
 
