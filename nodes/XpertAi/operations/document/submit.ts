@@ -4,7 +4,7 @@ import type { CodedOperation, Execution } from '../../execution/operation';
 import { mayContinue } from '../../execution/outputs';
 import { systemClock } from '../../transport/clock';
 import { submitFields } from './submit/fields';
-import { StoredState } from './submit/memory';
+import { Memories } from './submit/memories';
 import { processStored } from './submit/processing';
 import { addHints, processingError, summaryItem, withCounts } from './submit/report';
 import type { SubmitReport } from './submit/report';
@@ -33,7 +33,7 @@ async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	if (report.processingFailed > 0 && !mayContinue(context))
 		throw processingError(first, report, notes);
 	const seconds = (systemClock.now() - started) / 1000;
-	addHints(context, settings, report, notes);
+	addHints(context, report, notes);
 	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
 }
 
@@ -42,19 +42,23 @@ async function storeAndProcess(
 	execution: Execution,
 	settings: SubmitSettings,
 ): Promise<{ report: SubmitReport; notes: string[] }> {
-	const { skipUnchanged, resendAll } = settings;
-	const state = skipUnchanged ? new StoredState(execution.context, resendAll) : undefined;
+	const memories = settings.skipUnchanged
+		? new Memories(execution, settings, systemClock)
+		: undefined;
+	const submission = new Submission(execution, settings, systemClock, memories);
+	const { report } = submission;
+	const notes: string[] = [];
 	try {
-		const submission = new Submission(execution, settings, systemClock, state);
 		await submission.submitAll();
-		const { report } = submission;
 		if (report.stopError) {
 			// What is stored is found all the same; its end is for the next run to ask.
 			for (const start of submission.starts.values()) await start.end();
 			throw withCounts(report.stopError, report);
 		}
-		return { report, notes: await processStored(submission) };
+		notes.push(...(await processStored(submission)));
 	} finally {
-		await state?.save();
+		await memories?.save();
 	}
+	notes.push(...((await memories?.notes()) ?? []));
+	return { report, notes };
 }

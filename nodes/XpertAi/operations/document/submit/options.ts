@@ -43,7 +43,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to forget what earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
+			'Whether to forget the contents that earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
 	},
 	{
 		displayName: 'Retry for (Minutes)',
@@ -60,7 +60,16 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs.',
+			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs. What is stored is remembered in the knowledgebase itself, in disabled documents.',
+	},
+	{
+		displayName: 'Source Name',
+		name: 'sourceName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. handbook',
+		description:
+			'What the documents come from. Sources that fill the same knowledgebase are remembered apart; left empty, the source is this node in this workflow. With a name, it stays the same in another node or workflow.',
 	},
 	timeoutOption(BATCH_TIMEOUT_SECONDS),
 	{

@@ -319,12 +319,7 @@ function unusedColumns(
 	);
 }
 
-export function addHints(
-	context: IExecuteFunctions,
-	settings: SubmitSettings,
-	report: SubmitReport,
-	notes: string[],
-): void {
+export function addHints(context: IExecuteFunctions, report: SubmitReport, notes: string[]): void {
 	const messages = [report.summary.line(), ...notes];
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
@@ -344,11 +339,6 @@ export function addHints(
 	if (report.readAsText > 0) {
 		const tables = counted(report.readAsText, 'table is', 'tables are');
 		messages.push(`${tables} sent as text: servers cannot read sheets.`);
-	}
-	if (settings.skipUnchanged && context.getMode() === 'manual') {
-		messages.push(
-			'Skip Unchanged keeps no state in manual executions: a scheduled run will send these again.',
-		);
 	}
 	if (report.summary.counts.unknown > 0 && mayContinue(context)) {
 		messages.push(

@@ -22,6 +22,8 @@ export interface SubmitSettings {
 	isolateWithoutIds: boolean;
 	skipUnchanged: boolean;
 	resendAll: boolean;
+	/** What the source is known by, if its user says so. */
+	sourceName: string;
 	process: boolean;
 	/** How long to wait for the processing; not at all without it. */
 	waitMs?: number;
@@ -49,6 +51,7 @@ export function readSettings(item: Item): SubmitSettings {
 		isolateWithoutIds: on('isolateWithoutIds'),
 		skipUnchanged: on('skipUnchanged'),
 		resendAll: on('resendAll'),
+		sourceName: item.text('options.sourceName').trim(),
 		process: after !== 'nothing',
 		waitMs: after === 'wait' ? number('waitMinutes', z.number().min(0)) * MINUTE_MS : undefined,
 		summaryOnly: item.parameter('output', 'documents') === 'summary',

@@ -3,16 +3,16 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
-import type { Fingerprints } from '../../../ingest/fingerprints';
 import { ProcessingStart, askStatuses } from '../../../ingest/processing';
 import type { ProcessingRoutes } from '../../../ingest/processing';
+import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
-import type { StoredState } from './memory';
+import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
 import { processingRoutes, uploadRoute } from './routes';
@@ -38,8 +38,8 @@ export class Submission {
 		private readonly execution: Execution,
 		readonly settings: SubmitSettings,
 		private readonly clock: Clock,
-		/** What earlier runs have stored; left out where everything is sent. */
-		readonly state?: StoredState,
+		/** What earlier runs have stored; left out where nothing is remembered. */
+		readonly memories?: Memories,
 	) {
 		this.report = new SubmitReport(execution.context, settings);
 	}
@@ -108,7 +108,7 @@ export class Submission {
 		const ready = readyDocument(found, origin);
 		if (ready.id) this.report.noteId(knowledgebaseId, ready.id);
 		this.report.noteRecord(found.record, found.readAsText);
-		if (this.state && found.contents) this.contents.set(ready, found);
+		if (this.memories && found.contents) this.contents.set(ready, found);
 		return ready;
 	}
 
@@ -120,7 +120,7 @@ export class Submission {
 		const { context, send } = this.execution;
 		const { settings, clock, report } = this;
 		const signal = context.getExecutionCancelSignal();
-		const memory = await this.state?.of(knowledgebaseId);
+		const memory = await this.memories?.of(knowledgebaseId);
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
 			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
@@ -147,6 +147,7 @@ export class Submission {
 			isolateWithoutIds: settings.isolateWithoutIds,
 			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 			send,
+			beforeBatch: memory && (async (ids) => await memory.expect(ids)),
 			request: (body) => ({ method: 'POST', path, body, timeoutMs: settings.timeoutMs }),
 			onOutcome: (result) => this.addOutcome(knowledgebaseId, result, memory),
 			goOn: () => mayContinue(context),
@@ -158,7 +159,7 @@ export class Submission {
 
 	private changedOnly(
 		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
-		memory: Fingerprints,
+		{ known: memory }: SourceMemory,
 		knowledgebaseId: string,
 		routes: ProcessingRoutes,
 	): AsyncGenerator<ReadyDocument<Origin>> {
@@ -193,11 +194,11 @@ export class Submission {
 	private addOutcome(
 		knowledgebaseId: string,
 		result: DocumentOutcome<Origin>,
-		memory?: Fingerprints,
+		memory?: SourceMemory,
 	): void {
 		const { id, json, content = json } = result.document;
-		if (id && result.outcome === 'stored') memory?.record(id, content);
-		else if (id) memory?.forget(id);
+		if (id && result.outcome === 'stored') memory?.stored(id, content);
+		else if (id && result.outcome === 'rejected') memory?.refused(id);
 		const storedId = this.report.addOutcome(knowledgebaseId, inWords(result, knowledgebaseId));
 		if (storedId !== undefined) this.starts.get(knowledgebaseId)?.add(storedId);
 		this.showProgress();

@@ -15,6 +15,7 @@ describe('the settings of a submission', () => {
 			timeoutMs: 300_000,
 			isolateWithoutIds: false,
 			skipUnchanged: false,
+			sourceName: '',
 			resendAll: false,
 			process: true,
 			waitMs: 1_800_000,
@@ -32,6 +33,7 @@ describe('the settings of a submission', () => {
 			timeout: 10,
 			isolateWithoutIds: true,
 			skipUnchanged: true,
+			sourceName: ' handbook ',
 			resendAll: true,
 			waitMinutes: 2,
 		};
@@ -44,6 +46,7 @@ describe('the settings of a submission', () => {
 			timeoutMs: 10_000,
 			isolateWithoutIds: true,
 			skipUnchanged: true,
+			sourceName: 'handbook',
 			resendAll: true,
 			waitMs: undefined,
 			summaryOnly: true,
