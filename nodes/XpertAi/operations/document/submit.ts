@@ -4,6 +4,7 @@ import type { CodedOperation, Execution } from '../../execution/operation';
 import { mayContinue } from '../../execution/outputs';
 import { systemClock } from '../../transport/clock';
 import { submitFields } from './submit/fields';
+import { disableMissing, refuseInLoop } from './submit/gone';
 import { Memories } from './submit/memories';
 import { processStored } from './submit/processing';
 import { addHints, processingError, summaryItem, withCounts } from './submit/report';
@@ -28,6 +29,7 @@ async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
 	const settings = readSettings(first);
+	if (settings.disableGone) refuseInLoop(first);
 	const started = systemClock.now();
 	const { report, notes } = await storeAndProcess(execution, settings);
 	if (report.processingFailed > 0 && !mayContinue(context))
@@ -42,9 +44,9 @@ async function storeAndProcess(
 	execution: Execution,
 	settings: SubmitSettings,
 ): Promise<{ report: SubmitReport; notes: string[] }> {
-	const memories = settings.skipUnchanged
-		? new Memories(execution, settings, systemClock)
-		: undefined;
+	const { skipUnchanged, disableGone } = settings;
+	const memories =
+		skipUnchanged || disableGone ? new Memories(execution, settings, systemClock) : undefined;
 	const submission = new Submission(execution, settings, systemClock, memories);
 	const { report } = submission;
 	const notes: string[] = [];
@@ -56,6 +58,7 @@ async function storeAndProcess(
 			throw withCounts(report.stopError, report);
 		}
 		notes.push(...(await processStored(submission)));
+		if (disableGone) notes.push(...(await disableMissing(execution, submission, systemClock)));
 	} finally {
 		await memories?.save();
 	}

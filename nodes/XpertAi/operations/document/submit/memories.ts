@@ -79,13 +79,14 @@ function troubleNotes({ noRoute, flaw, overlapped, notWritten }: MemoryTroubles)
 	if (flaw) notes.push(`Everything was sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
 	if (overlapped)
 		notes.push('Another run of this source was at work as well: the next run sends everything.');
-	if (notWritten) {
-		const reason = failureMessage(notWritten);
+	if (notWritten)
 		notes.push(
-			truncate(`The next run sends documents again: not remembered. ${reason}`, {
-				length: HINT_LENGTH,
-			}),
+			asHint(`The next run sends documents again: not remembered. ${failureMessage(notWritten)}`),
 		);
-	}
 	return notes;
+}
+
+/** A text in the length that hints have. */
+export function asHint(text: string): string {
+	return truncate(text, { length: HINT_LENGTH });
 }

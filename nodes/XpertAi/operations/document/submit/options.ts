@@ -21,12 +21,37 @@ export const submitOptions = optionsField([
 		description: 'Max size of one request. Servers take up to 50 MB.',
 	},
 	{
+		displayName: 'Documents Gone From the Source',
+		name: 'whenGone',
+		type: 'options',
+		options: [
+			{
+				name: 'Disable',
+				value: 'disable',
+				description: 'Assistants do not find them any more, until the source brings them again',
+			},
+			{ name: 'Keep', value: 'keep', description: 'Nothing happens to them' },
+		],
+		default: 'keep',
+		description:
+			'What happens to documents that this source stored in an earlier run and does not bring this time. Each run has to bring all documents of the source at once. Only a whole run disables any: nothing was rejected, unreadable or stopped. Manual executions only say what they would do. Needs document IDs.',
+	},
+	{
 		displayName: 'Isolate Rejected Documents Without IDs',
 		name: 'isolateWithoutIds',
 		type: 'boolean',
 		default: false,
 		description:
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
+	},
+	{
+		displayName: 'Max Share Gone (%)',
+		name: 'maxGonePercent',
+		type: 'number',
+		typeOptions: { minValue: 0, maxValue: 100 },
+		default: 20,
+		description:
+			'If more of the documents that this source stored earlier are missing, none is disabled and the run fails after storing what came. Only of use with Documents Gone From the Source.',
 	},
 	{
 		displayName: 'Requests at Once',

@@ -28,6 +28,7 @@ export async function processStored({
 		const { statuses, failure, timedOut } = result;
 		if (failure) {
 			const started = stored.every(({ id }) => statuses.has(id));
+			report.processingBroken ||= !hasNoRoute(failure);
 			notes.push(processingNote(failure, started));
 		}
 		if (timedOut) unfinished += countRunning(result);

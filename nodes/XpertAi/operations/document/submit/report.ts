@@ -55,6 +55,12 @@ export class SubmitReport {
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
 
+	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
+	processingBroken = false;
+
+	/** Documents that came without an id. */
+	withoutId = 0;
+
 	private readonly seenIds = new Set<string>();
 	private places = 0;
 
@@ -132,6 +138,17 @@ export class SubmitReport {
 			: undefined;
 	}
 
+	/** A document that is gone from the source was taken out of answers; no item has brought it. */
+	addDisabled(id: string, item: Item | undefined): void {
+		this.summary.addDisabled();
+		if (item) this.append(item.output({ outcome: 'disabled', id }));
+	}
+
+	/** Something was not done that concerns no document alone. */
+	addRefusal(item: Item, error: ItemError): void {
+		this.append(item.failed(error));
+	}
+
 	/** A document that is stored could not be processed. */
 	addUnprocessed(id: string, reason: string): void {
 		this.processingFailed += 1;
@@ -153,6 +170,10 @@ export class SubmitReport {
 
 	private place(position: number, item: () => INodeExecutionData): void {
 		if (!this.settings.summaryOnly) this.items[position] = item();
+	}
+
+	private append(output: INodeExecutionData): void {
+		if (!this.settings.summaryOnly) this.items.push(output);
 	}
 
 	private noteStored(

@@ -31,6 +31,9 @@ export class Submission {
 
 	private progressShownAt = 0;
 
+	/** The ids of the documents that the source brought, by knowledgebase; needed to tell what is gone. */
+	private readonly brought = new Map<string, Set<string>>();
+
 	/** What is in the files of documents that may be unchanged. */
 	private readonly contents = new WeakMap<ReadyDocument<Origin>, FoundDocument>();
 
@@ -43,6 +46,13 @@ export class Submission {
 	) {
 		this.report = new SubmitReport(execution.context, settings);
 	}
+
+	/** The ids, in lower case, of the documents that were brought for a knowledgebase. */
+	readonly broughtTo = (knowledgebaseId: string): Set<string> => {
+		const ids = this.brought.get(knowledgebaseId) ?? new Set();
+		this.brought.set(knowledgebaseId, ids);
+		return ids;
+	};
 
 	/** Submits the documents of all input items. */
 	async submitAll(): Promise<void> {
@@ -107,8 +117,11 @@ export class Submission {
 		const origin = { item, position: this.report.nextPlace() };
 		const ready = readyDocument(found, origin);
 		if (ready.id) this.report.noteId(knowledgebaseId, ready.id);
+		else this.report.withoutId += 1;
+		if (ready.id && this.settings.disableGone)
+			this.broughtTo(knowledgebaseId).add(ready.id.toLowerCase());
 		this.report.noteRecord(found.record, found.readAsText);
-		if (this.memories && found.contents) this.contents.set(ready, found);
+		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found);
 		return ready;
 	}
 
@@ -124,9 +137,10 @@ export class Submission {
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
 			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
-		const wanted = memory
-			? this.changedOnly(documents, memory, knowledgebaseId, routes)
-			: documents;
+		const wanted =
+			memory && settings.skipUnchanged
+				? this.changedOnly(documents, memory, knowledgebaseId, routes)
+				: documents;
 		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
 		const counts = await submitDocuments({
 			documents: uploaded(wanted, {
