@@ -1,15 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/ingest/identity';
 import { useFixture } from './support/fixture';
-import {
-	column,
-	embedsDocuments,
-	hintsOf,
-	ingestOn,
-	isNote,
-	REFUSED_SOURCE_TYPE,
-} from './support/ingest';
+import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, file } = ingestOn(fixture);
@@ -21,7 +14,7 @@ const ALL = 'abcdefghij';
 /** One item for each letter, whose text is to be found under it. */
 const texts = (letters: string, more: Record<string, string> = {}) =>
 	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
-const fromText = (options: IDataObject = GONE) => ({
+const fromText = (options: INodeParameters = GONE) => ({
 	source: 'text',
 	name: '={{ $json.name }}',
 	text: '={{ $json.text }}',
@@ -30,7 +23,7 @@ const fromText = (options: IDataObject = GONE) => ({
 });
 const night = async (
 	letters: string,
-	more: Parameters<typeof submit>[1] & { options?: IDataObject } = {},
+	more: Parameters<typeof submit>[1] & { options?: INodeParameters } = {},
 ) => {
 	const { options, ...rest } = more;
 	return await submit(fromText({ ...GONE, ...options }), { items: texts(letters), ...rest });
@@ -232,11 +225,12 @@ describe('nothing is disabled', () => {
 
 	it('though a document could not be processed, as such a one may come every night', async () => {
 		await night(ALL);
-		const bad = { json: { name: 'a', text: 'Changed.' } };
+		const metadata = { sandbox: { process: 'error' } };
+		const bad = { json: { name: 'a', text: 'Changed.', metadata } };
 		const withSettings = {
 			...fromText(),
 			documentSettings: {
-				metadata: '={{ $json.name === "a" ? {"sandbox":{"process":"error"}} : {} }}',
+				metadata: '={{ $json.metadata ?? "{}" }}',
 			},
 		};
 		await submit(withSettings, {
@@ -273,5 +267,30 @@ describe('when more is missing than may be', () => {
 			expect.stringContaining('Nothing was disabled: 5 of 10 documents'),
 		]);
 		expect(found()).toBe(ALL);
+	});
+});
+
+describe('Documents Gone From the Source', () => {
+	it('is refused in a loop before anything is sent, in words', async () => {
+		const { error } = await night(ALL, { loops: true });
+		expect(error?.message).toBe(
+			'"Documents Gone From the Source" cannot be "Disable" in a loop, as it needs all documents in one run: take the node out of the loop, or set it to "Keep" [item 0]',
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it.each([
+		['abcdefgh', '2 of 10 documents did not come this time. A scheduled run would disable them.'],
+		[
+			'abcde',
+			'5 of 10 documents did not come this time. A scheduled run would disable none: more than 20 %.',
+		],
+	])('only says in a manual execution what it would do (%s)', async (letters, words) => {
+		await night(ALL);
+		disabled();
+		const result = await night(letters, { mode: 'manual' });
+		expect(result.error).toBeUndefined();
+		expect(hintsOf(result)).toContain(words);
+		expect(disabled()).toEqual([]);
 	});
 });

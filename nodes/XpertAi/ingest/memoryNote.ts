@@ -17,8 +17,6 @@ const head = z.object({
 	mark: z.string(),
 	/** The marks of the journals whose documents it holds as well. */
 	includes: z.array(z.string()).optional(),
-	/** The journal that a run writes: there are two, so that two runs at once do not write the same. */
-	journal: z.number().int().min(0).max(1).optional(),
 	/** Whether another run was at work at the same time, so that no content is certain. */
 	overlapped: z.boolean().optional(),
 	/** How many documents of each standing follow. */

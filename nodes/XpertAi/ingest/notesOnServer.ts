@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { derivedId } from './identity';
@@ -24,6 +26,9 @@ export interface MemoryPlace {
 	title: string;
 }
 
+/** What the answer to a stored note says of it: servers count how often a document was changed. */
+const versions = z.array(z.object({ version: z.number().int() })).length(1);
+
 /** The notes of a source: all it has stored, what may be stored since, and which run began last. */
 export type NoteName = 'memory' | 'journal 0' | 'journal 1' | 'turn';
 
@@ -48,9 +53,12 @@ export class NotesOnServer {
 	/**
 	 * Writes a note.
 	 *
-	 * @returns why it is not known to be written
+	 * @returns how often it has been written by now, as far as the server says so
 	 */
-	async write(name: NoteName, note: Omit<MemoryNote, 'source'>): Promise<Failure | undefined> {
+	async write(
+		name: NoteName,
+		note: Omit<MemoryNote, 'source'>,
+	): Promise<{ version: number } | { failure: Failure }> {
 		const document = {
 			id: this.idOf(name),
 			name: TITLES[name].replace('…', this.place.title),
@@ -59,7 +67,9 @@ export class NotesOnServer {
 		};
 		const body = JSON.stringify([document]);
 		const outcome = await this.routes.send({ method: 'POST', path: this.routes.storePath, body });
-		return outcome.ok ? undefined : outcome.failure;
+		if (!outcome.ok) return outcome;
+		const [version] = versions.safeParse(outcome.answer).data ?? [];
+		return { version: version?.version ?? 0 };
 	}
 
 	private idOf(name: NoteName): string {

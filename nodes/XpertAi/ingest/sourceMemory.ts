@@ -152,12 +152,11 @@ export class SourceMemory {
 			this.troubles.noRoute = isMissing(before.failure);
 			return this.giveUp(before.failure);
 		}
-		const [turn] = before.notes;
-		this.ownJournal = typeof turn === 'object' && turn.journal === 0 ? 1 : 0;
-		const begun = { mark: this.run, journal: this.ownJournal, known: new Fingerprints() };
-		const failure = await this.notes.write('turn', begun);
+		const begun = await this.notes.write('turn', { mark: this.run, known: new Fingerprints() });
 		// What is unchanged can be told all the same.
-		if (failure) this.giveUp(failure);
+		if ('failure' in begun) this.giveUp(begun.failure);
+		// Two runs that begin one after the other, or at once, have different journals.
+		else this.ownJournal = begun.version % JOURNALS.length;
 		const kept = await this.notes.read(['memory', ...JOURNALS]);
 		if ('failure' in kept) return this.giveUp(kept.failure);
 		this.take(kept.notes);
@@ -196,12 +195,9 @@ export class SourceMemory {
 		}
 		const { changes } = known;
 		const includes = this.marks.filter(Boolean);
-		this.troubles.notWritten = await this.notes.write('memory', {
-			mark: randomUUID(),
-			includes,
-			known,
-		});
-		if (this.troubles.notWritten) return;
+		const written = await this.notes.write('memory', { mark: randomUUID(), includes, known });
+		this.troubles.notWritten = 'failure' in written ? written.failure : undefined;
+		if ('failure' in written) return;
 		this.writtenChanges = changes;
 		this.journal = new Fingerprints();
 		this.uncertain = false;
@@ -221,13 +217,14 @@ export class SourceMemory {
 
 	private async tryJournal(): Promise<Failure | undefined> {
 		const mark = randomUUID();
-		const failure = await this.notes.write(JOURNALS[this.ownJournal] ?? 'journal 0', {
+		const written = await this.notes.write(JOURNALS[this.ownJournal] ?? 'journal 0', {
 			mark,
 			overlapped: this.uncertain || this.troubles.overlapped === true,
 			known: this.journal,
 		});
-		if (!failure) this.marks[this.ownJournal] = mark;
-		return failure;
+		if ('failure' in written) return written.failure;
+		this.marks[this.ownJournal] = mark;
+		return undefined;
 	}
 
 	private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -42,7 +42,7 @@ describe('a note', () => {
 	});
 
 	it('keeps what else there is to know of it', () => {
-		const facts = { includes: ['one', 'two'], journal: 1, overlapped: true };
+		const facts = { includes: ['one', 'two'], overlapped: true };
 		expect(read(noteText(noteOf(undefined, facts)))).toEqual(noteOf(expect.anything(), facts));
 	});
 

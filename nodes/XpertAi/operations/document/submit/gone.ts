@@ -100,8 +100,10 @@ class GoneStep {
 		const allowed = share <= settings.maxGonePercent;
 		const of = `${gone.length} of ${counted(memory.knownBefore, 'document')}`;
 		if (execution.context.getMode() === 'manual') {
-			const what = allowed ? 'would disable' : 'would stop and disable nothing:';
-			return [`A scheduled run ${what} ${of}: not brought this time.`];
+			const does = allowed
+				? 'disable them'
+				: `disable none: more than ${settings.maxGonePercent} %`;
+			return [`${of} did not come this time. A scheduled run would ${does}.`];
 		}
 		if (!allowed) return this.refuse(of, share);
 		const args = [execution, settings, knowledgebaseId, clock] as const;
