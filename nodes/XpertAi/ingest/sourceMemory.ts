@@ -3,7 +3,7 @@ import { randomUUID } from 'crypto';
 import { MINUTE_MS } from '../transport/clock';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { isMissing, isTransient } from '../transport/meaning';
+import { isMissing, isTooLarge } from '../transport/meaning';
 import { Fingerprints } from './fingerprints';
 import type { MemoryNote, NoteFlaw } from './memoryNote';
 import { NotesOnServer } from './notesOnServer';
@@ -203,10 +203,10 @@ export class SourceMemory {
 		this.uncertain = false;
 	}
 
-	/** A journal that is refused, as one that is too large, is replaced by one that makes all contents uncertain. */
+	/** A journal that is too large for a proxy is replaced by one that makes all contents uncertain. */
 	private async writeJournal(): Promise<Failure | undefined> {
 		const failure = await this.tryJournal();
-		if (!failure || isTransient(failure) || this.signal?.aborted) return failure;
+		if (!failure || !isTooLarge(failure)) return failure;
 		this.troubles.notWritten = failure;
 		this.journal = new Fingerprints();
 		this.uncertain = true;
