@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { KEYS, Nights, VERSIONS } from './nights';
-import type { Night } from './nights';
+import type { Night, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
 
@@ -16,11 +16,13 @@ const source = fc
 
 const turns = fc.array(fc.nat(6), { minLength: 1, maxLength: 6 });
 
-const trouble = fc.record({
-	request: fc.nat(16),
-	kind: fc.constantFrom('crash' as const, 'lost' as const, 'refused' as const),
-	done: fc.boolean(),
-});
+const request = fc.nat(16);
+
+const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+	fc.record({ request, kind: fc.constantFrom('crash', 'lost'), done: fc.boolean() }),
+	// What a server refuses it has not done.
+	fc.record({ request, kind: fc.constant('refused'), done: fc.constant(false) }),
+);
 
 const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns }),
