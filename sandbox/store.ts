@@ -34,7 +34,13 @@ const BARE = ['id', 'knowledgebaseId', 'name', 'version', 'createdAt', 'updatedA
 /** The same of a document with a file: also what processing needs. */
 const OF_FILE = [...BARE, 'fileUrl', 'type', 'category', 'parserConfig', 'disabled'];
 
-const bare = (row: StoredDocument) => pick(row, row.fileUrl ? OF_FILE : BARE) as StoredDocument;
+/** The same of a disabled document: also what it says of its processing, where clients keep notes. */
+const OF_DISABLED = [...BARE, 'disabled', 'processMsg'];
+
+function bare(row: StoredDocument): StoredDocument {
+	const file = row.fileUrl ? OF_FILE : BARE;
+	return pick(row, row.disabled === true ? OF_DISABLED : file) as StoredDocument;
+}
 
 /** A seeded assistant with all its fields filled in. */
 export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };

@@ -4,14 +4,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
-import {
-	column,
-	embedsDocuments,
-	hintsOf,
-	ingestOn,
-	keepStaticData,
-	origins,
-} from './support/ingest';
+import { column, embedsDocuments, hintsOf, ingestOn, origins } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, says } from './support/runs';
 
@@ -19,7 +12,6 @@ const fixture = useFixture();
 useShortSleeps();
 const { submit, storedNames } = ingestOn(fixture);
 embedsDocuments(fixture);
-keepStaticData(fixture);
 
 const TEXT = { source: 'text', name: '={{ $json.title }}', text: '={{ $json.text }}' };
 const FILES = { source: 'files' };
@@ -374,7 +366,7 @@ describe('Skip Unchanged', () => {
 		expect(column((await submit({ ...FILES, ...skip }, { items: same })).items, 'outcome')).toEqual(
 			['unchanged'],
 		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(uploads()).toEqual([]);
 		const cut = { documentSettings: { chunkSize: 100 } };
 		const again = await submit({ ...FILES, ...skip, ...cut }, { items: same });
 		expect(column(again.items, 'outcome')).toEqual(['stored']);

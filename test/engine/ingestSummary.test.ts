@@ -27,6 +27,7 @@ describe('the summary', () => {
 			rejected: 0,
 			unknown: 0,
 			unchanged: 0,
+			disabled: 0,
 			batches: 3,
 			bytes: sentBytes(),
 			attempts: 3,
@@ -35,10 +36,11 @@ describe('the summary', () => {
 			seconds: expect.any(Number),
 			failed: [],
 		});
-		expect(Object.keys(items[0]?.json ?? {}).slice(0, 6)).toEqual([
+		expect(Object.keys(items[0]?.json ?? {}).slice(0, 7)).toEqual([
 			'documents',
 			'stored',
 			'unchanged',
+			'disabled',
 			'rejected',
 			'unknown',
 			'failed',

@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import {
@@ -8,14 +10,13 @@ import {
 	ingestOn,
 	embedsDocuments,
 	ending,
-	keepStaticData,
+	isNote,
 	rows,
 } from './support/ingest';
 
 const fixture = useFixture();
 useShortSleeps();
 const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
-const state = keepStaticData(fixture);
 
 const skip = {
 	...BY_NAME,
@@ -24,14 +25,23 @@ const skip = {
 };
 const documents = (count: number, folders: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));
+/** Which requests to E3 hold documents: a run says that it begins, and notes each batch before it is sent. */
+const FIRST_BATCH = 3;
+const SECOND_BATCH = 5;
+
 /** What the requests since the last look held. */
 const sentNames = () => {
 	const names = fixture.sandbox.requests
 		.of('E3')
-		.flatMap(({ body }) => (body as Array<{ name: string }>).map(({ name }) => name));
+		.flatMap(({ body }) => body as Array<{ name: string }>)
+		.filter((document) => !isNote(document))
+		.map(({ name }) => name);
 	fixture.sandbox.requests.clear();
 	return names;
 };
+
+/** What the node remembers, in the knowledgebase. */
+const notes = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote);
 
 describe('a second run with Skip Unchanged', () => {
 	it('sends nothing when nothing changed, and says so', async () => {
@@ -81,7 +91,7 @@ describe('a second run with Skip Unchanged', () => {
 	});
 
 	it('sends only what a run that stopped half-way had not stored', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 401 });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: SECOND_BATCH, do: 'status', status: 401 });
 		const { error } = await submit(skip, { items: documents(30) });
 		expect(error?.message).toContain('10 documents are stored');
 		sentNames();
@@ -91,7 +101,7 @@ describe('a second run with Skip Unchanged', () => {
 
 	it('sends a document again whose replacement may or may not be stored', async () => {
 		await submit(skip, { items: documents(1) });
-		fixture.sandbox.faults.add({ endpoint: 'E3', times: 1, do: 'drop', when: 'after' });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: FIRST_BATCH, do: 'drop', when: 'after' });
 		const once = { ...skip, options: { ...skip.options, retryMinutes: 0 } };
 		await submit(once, { items: documents(1, { 0: 'new' }), onError: 'continueRegularOutput' });
 		sentNames();
@@ -104,6 +114,7 @@ describe('a second run with Skip Unchanged', () => {
 		const folder = () =>
 			fixture.sandbox.store
 				.documentsOf(fixture.world.knowledgebaseId)
+				.filter((document) => !isNote(document))
 				.map((document) => document.folder);
 		await submit(skip, { items: twins });
 		expect(folder()).toEqual(['new']);
@@ -138,15 +149,112 @@ describe('a second run with Skip Unchanged', () => {
 	});
 });
 
-it('keeps no state without Skip Unchanged', async () => {
+it('remembers nothing without Skip Unchanged', async () => {
 	await submit({ ...skip, options: {} }, { items: documents(3) });
-	expect(state.kept).toEqual({});
+	expect(fixture.sandbox.requests.of('status')).toEqual([]);
+	expect(notes()).toEqual([]);
 });
 
-it('keeps 64 bits a document', async () => {
-	await submit(skip, { items: documents(30) });
-	expect(state.kept).toEqual({
-		fingerprints: { [fixture.world.knowledgebaseId]: expect.stringMatching(/^2:.{320}$/) },
+describe('what is remembered', () => {
+	it('lies in disabled documents of the knowledgebase, told by name, that are none of the output', async () => {
+		const { items } = await submit(skip, { items: documents(30) });
+		expect(items).toHaveLength(30);
+		expect(notes().map(({ name, disabled }) => [name, disabled])).toEqual([
+			['n8n: when Xpert AI began', true],
+			['n8n: what Xpert AI is storing', true],
+			['n8n: what Xpert AI has stored', true],
+		]);
+	});
+
+	it('is written once for many batches, and after a crash costs no more than what came since', async () => {
+		await submit(skip, { items: documents(30) });
+		const names = fixture.sandbox.requests
+			.of('E3')
+			.flatMap(({ body }) => body as IDataObject[])
+			.filter(isNote)
+			.map(({ name }) => String(name).split(' ').at(-1));
+		expect(names).toEqual(['began', 'storing', 'storing', 'storing', 'stored']);
+	});
+
+	it('is kept apart by Source Name, and found again under the same name', async () => {
+		const named = (sourceName: string) => ({
+			...skip,
+			options: { ...skip.options, sourceName },
+		});
+		await submit(named('a'), { items: documents(3) });
+		await submit(named('b'), { items: documents(3) });
+		expect(sentNames()).toHaveLength(6);
+		await submit(named('a'), { items: documents(3) });
+		expect(sentNames()).toEqual([]);
+	});
+
+	it('that is damaged or of another version counts as nothing known, with a hint', async () => {
+		for (const [text, words] of [
+			['n8n-memory-1:0:e30=:', 'is damaged'],
+			['n8n-memory-2:anything', 'is of another version of this node'],
+		]) {
+			await submit(skip, { items: documents(2) });
+			const memory = notes().find(({ name }) => String(name).endsWith('has stored'));
+			Object.assign(memory ?? {}, { processMsg: text });
+			sentNames();
+			const result = await submit(skip, { items: documents(2) });
+			expect(sentNames()).toHaveLength(2);
+			expect(hintsOf(result)).toContain(
+				`Everything was sent: what was remembered of earlier runs ${words}.`,
+			);
+		}
+	});
+
+	it('is nothing on a server that does not give it back, and a hint says so', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 404 });
+		await submit(skip, { items: documents(2) });
+		sentNames();
+		const result = await submit(skip, { items: documents(2) });
+		expect(sentNames()).toHaveLength(2);
+		expect(notes()).toEqual([]);
+		expect(hintsOf(result)).toContain(
+			'Everything was sent: this server does not give back what earlier runs have stored.',
+		);
+	});
+
+	it('that cannot be asked for lets nothing be sent: it would not be remembered', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
+		const { error } = await submit(skip, { items: documents(2) });
+		expect(error?.message).toContain('403');
+		expect(sentNames()).toEqual([]);
+	});
+
+	it.each([
+		['the journal', SECOND_BATCH - 1],
+		['the memory', SECOND_BATCH + 1],
+	])('causes a second sending when %s cannot be written, and a hint says so', async (_, nth) => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth, do: 'status', status: 413 });
+		const result = await submit(skip, { items: documents(12) });
+		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 12 }, () => 'stored'));
+		expect(hintsOf(result).join(' ')).toContain('The next run sends documents again');
+		expect(hintsOf(result).every((hint) => hint.length <= 120)).toBe(true);
+		fixture.sandbox.faults.clear();
+		sentNames();
+		await submit(skip, { items: documents(12) });
+		expect(sentNames()).toHaveLength(12);
+		await submit(skip, { items: documents(12) });
+		expect(sentNames()).toEqual([]);
+	});
+
+	it('is left to the run that began later, where two are at work at once', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'delay', ms: 500 });
+		const first = submit(skip, { items: documents(3) });
+		while (fixture.sandbox.requests.of('E3').length < 3)
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		await submit(skip, { items: documents(4) });
+		expect(hintsOf(await first)).toContain(
+			'Another run of this source was at work as well: the next run sends everything.',
+		);
+		sentNames();
+		await submit(skip, { items: documents(4) });
+		expect(sentNames()).toHaveLength(4);
+		await submit(skip, { items: documents(4) });
+		expect(sentNames()).toEqual([]);
 	});
 });
 
@@ -207,7 +315,7 @@ describe('with processing, a document is only left out when it was processed as 
 
 	it('is processed also where the run stopped, and asked for by the next one', async () => {
 		const items = documents(20).map(({ json }) => ({ json: { ...json, ...ending('finish', 10) } }));
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 401 });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: SECOND_BATCH, do: 'status', status: 401 });
 		const { error } = await submit(processing, { items });
 		expect(error?.message).toContain('10 documents are stored');
 		expect(processed()).toBe(10);
@@ -236,7 +344,7 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(sentNames()).toEqual([]);
 		// By then it is known, and no question is asked.
 		await submit(processing, { items: document('finish', 10) });
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(2);
 	});
 
 	it('is sent again when it has failed since', async () => {

@@ -88,4 +88,13 @@ describe('without contents, of an uploaded file', () => {
 		expect(await ask(client, 'gate code')).toContain('"The gate code is amber."');
 		expect(sandbox.store.documents.get(ID)).not.toHaveProperty('processingHash');
 	});
+
+	it('what a disabled document says is kept, as clients keep notes there', async () => {
+		const kb = await newKnowledgebase(client);
+		await store(client, kb, [{ id: ID, name: 'note', disabled: true, processMsg: 'remember' }]);
+		expect(sandbox.store.documents.get(ID)).toMatchObject({
+			disabled: true,
+			processMsg: 'remember',
+		});
+	});
 });

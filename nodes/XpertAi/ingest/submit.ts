@@ -45,6 +45,12 @@ export interface Submission<Origin> {
 	 */
 	noKnowledgebase: (failure: Failure) => boolean;
 	send: Send;
+	/**
+	 * Asked before each batch is sent, once, with the ids of its documents.
+	 *
+	 * @returns why it must not be sent
+	 */
+	beforeBatch?: (ids: string[]) => Promise<Failure | undefined>;
 	/** The request (E3) that carries a batch. */
 	request: (body: string) => ApiRequest;
 	/** Told each document's outcome once, batch by batch as they end. */
@@ -130,10 +136,23 @@ class Submitter<Origin> {
 		if (this.stopped) return;
 		const number = ++this.counts.batches;
 		const before = this.storedAny;
-		const failure = await this.settle({ batch, number, attempts: 0 });
+		const failure = await this.sendBatch({ batch, number, attempts: 0 });
 		if (!failure) return;
 		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
 		if (!this.submission.goOn()) this.stopped = true;
+	}
+
+	/** Sends a batch, unless there is a reason not to; then nothing of it is stored. */
+	private async sendBatch(attempted: Attempted<Origin>): Promise<Failure | undefined> {
+		const { batch, number, attempts } = attempted;
+		const ids = batch.flatMap(({ id }) => id ?? []);
+		const failure = await this.submission.beforeBatch?.(ids);
+		if (!failure) return await this.settle(attempted);
+		for (const document of batch) {
+			const outcome = 'rejected';
+			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
+		}
+		return failure;
 	}
 
 	/**

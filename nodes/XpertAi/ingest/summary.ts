@@ -16,7 +16,7 @@ export interface FailedDocument {
 
 /** Counts over a whole run, kept without keeping the documents. */
 export class Summary {
-	readonly counts = { documents: 0, stored: 0, unchanged: 0, rejected: 0, unknown: 0 };
+	readonly counts = { documents: 0, stored: 0, unchanged: 0, disabled: 0, rejected: 0, unknown: 0 };
 
 	readonly requests = noRequests();
 
@@ -37,6 +37,11 @@ export class Summary {
 	addUnchanged(): void {
 		this.counts.documents += 1;
 		this.counts.unchanged += 1;
+	}
+
+	/** Counts a document of an earlier run that was taken out of answers; it is none of this run's documents. */
+	addDisabled(): void {
+		this.counts.disabled += 1;
 	}
 
 	/** Counts a record that could not be sent at all. */
@@ -60,10 +65,11 @@ export class Summary {
 
 	/** The run in one line. */
 	line(): string {
-		const { stored, unchanged, rejected, unknown } = this.counts;
+		const { stored, unchanged, disabled, rejected, unknown } = this.counts;
 		const { batches, retries } = this.requests;
 		const parts = [`${stored} stored`];
 		if (unchanged > 0) parts.push(`${unchanged} unchanged and not sent`);
+		if (disabled > 0) parts.push(`${disabled} disabled`);
 		if (rejected > 0) parts.push(`${rejected} rejected`);
 		if (unknown > 0) parts.push(`${unknown} unknown`);
 		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';

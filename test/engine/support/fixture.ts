@@ -12,6 +12,7 @@ import type { World } from './cases';
 import type { CredentialData } from './credentials';
 import { createEngine } from './engine';
 import type { Engine, NodeResult } from './engine';
+import type { NodeRun } from './nodeEngine';
 
 /** The engine, a sandbox and the records on it, fresh for every test. */
 export interface Fixture {
@@ -22,7 +23,7 @@ export interface Fixture {
 	run: (parameters: INodeParameters, options?: RunOptions) => Promise<NodeResult>;
 }
 
-interface RunOptions {
+interface RunOptions extends Pick<NodeRun, 'mode' | 'loops'> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];
 	credential?: Partial<CredentialData>;

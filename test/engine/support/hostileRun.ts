@@ -51,7 +51,7 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 		getExecutionCancelSignal: () => undefined,
 		continueOnFail: () => false,
 		getMode: () => 'trigger',
-		getWorkflowStaticData: () => ({}),
+		getWorkflow: () => ({ id: 'workflow', name: 'Hostile', active: true }),
 		addExecutionHints: () => undefined,
 		helpers: {
 			getBinaryDataBuffer: async () => Buffer.from('[{"name":"from a file"}]'),

@@ -1,9 +1,4 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeParameters,
-} from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { COPILOT_ID } from '../../../sandbox';
 import type { FaultRule } from '../../../sandbox';
@@ -77,11 +72,19 @@ export function ingestOn(fixture: Fixture): Ingest {
 		storedNames: () =>
 			fixture.sandbox.store
 				.documentsOf(fixture.world.knowledgebaseId)
+				.filter((document) => !isNote(document))
 				.map(({ name }) => name as unknown),
 		batchSizes: () =>
-			fixture.sandbox.requests.of('E3').map(({ body }) => (body as unknown[]).length),
+			fixture.sandbox.requests
+				.of('E3')
+				.map(({ body }) => (body as IDataObject[]).filter((document) => !isNote(document)).length)
+				.filter((size) => size > 0),
 	};
 }
+
+/** Whether a document is none of the user's, but what the node remembers. */
+export const isNote = ({ name, disabled }: { name?: unknown; disabled?: unknown }): boolean =>
+	disabled === true && typeof name === 'string' && name.startsWith('n8n: ');
 
 /** Gives the world's knowledgebase an embedding model, without which nothing is processed. */
 export function embedsDocuments(fixture: Fixture): void {
@@ -120,29 +123,4 @@ export function origins(items: INodeExecutionData[] | undefined): unknown[] {
 /** The lines shown in the output pane. */
 export function hintsOf({ hints }: NodeResult): string[] {
 	return hints.map(({ message }) => message);
-}
-
-/**
- * Keeps the node's static data from one run of a test to the next, as n8n does after a production
- * execution.
- */
-export function keepStaticData(fixture: Fixture): { kept: IDataObject } {
-	const state = { kept: {} as IDataObject };
-	beforeEach(() => {
-		const type = fixture.engine.nodeType;
-		const { execute } = type;
-		state.kept = {};
-		type.execute = async function (this: IExecuteFunctions, response) {
-			const data = this.getWorkflowStaticData('node');
-			Object.assign(data, structuredClone(state.kept));
-			try {
-				return (await execute?.call(this, response)) ?? [];
-			} finally {
-				state.kept = JSON.parse(JSON.stringify(data)) as IDataObject;
-			}
-		};
-	});
-	// The method of the class shows again.
-	afterEach(() => void delete fixture.engine.nodeType.execute);
-	return state;
 }

@@ -23,6 +23,7 @@ import type {
 	IWorkflowBase,
 	IWorkflowExecuteAdditionalData,
 	NodeExecutionHint,
+	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import type { Readable } from 'node:stream';
 
@@ -36,6 +37,10 @@ export interface NodeRun {
 	/** Items that reach the node; one empty item without them. */
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];
+	/** How the execution was started; as a schedule does without it. */
+	mode?: WorkflowExecuteMode;
+	/** Whether what comes out of the node goes into it once more. */
+	loops?: boolean;
 	/** Called with the running execution, to cancel it. */
 	onStart?: (execution: { cancel: () => void }) => void;
 }
@@ -104,10 +109,10 @@ export async function createNodeEngine(
 		},
 		run: async (nodeRun) => {
 			const node = nodeOf(type, nodeType, nodeRun);
-			const workflow = workflowOf(node, nodeType);
+			const workflow = workflowOf(node, nodeType, nodeRun.loops);
 			const execution = new WorkflowExecute(
 				additionalDataOf(workflow, helperFor(nodeRun.credential, workflow)),
-				'trigger',
+				nodeRun.mode ?? 'trigger',
 				runDataOf(nodeRun.items ?? [{ json: {} }]),
 			).processRunExecutionData(workflow);
 			nodeRun.onStart?.({ cancel: () => execution.cancel() });
@@ -168,15 +173,17 @@ export function nodeOf(
 	};
 }
 
-function workflowOf(node: INode, nodeType: INodeType): Workflow {
+function workflowOf(node: INode, nodeType: INodeType, loops = false): Workflow {
+	const into = (name: string) => ({
+		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
+	});
 	const get = (type: string) => (type === startNode.type ? startType : nodeType);
 	return new Workflow({
 		id: 'workflow',
 		nodes: [startNode, node],
 		connections: {
-			[startNode.name]: {
-				main: [[{ node: node.name, type: NodeConnectionTypes.Main, index: 0 }]],
-			},
+			[startNode.name]: into(node.name),
+			...(loops ? { [node.name]: into(startNode.name) } : {}),
 		},
 		active: false,
 		nodeTypes: { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) },

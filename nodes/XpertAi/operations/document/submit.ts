@@ -4,7 +4,8 @@ import type { CodedOperation, Execution } from '../../execution/operation';
 import { mayContinue } from '../../execution/outputs';
 import { systemClock } from '../../transport/clock';
 import { submitFields } from './submit/fields';
-import { StoredState } from './submit/memory';
+import { disableMissing, refuseInLoop } from './submit/gone';
+import { Memories } from './submit/memories';
 import { processStored } from './submit/processing';
 import { addHints, processingError, summaryItem, withCounts } from './submit/report';
 import type { SubmitReport } from './submit/report';
@@ -28,12 +29,13 @@ async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
 	const settings = readSettings(first);
+	if (settings.disableGone) refuseInLoop(first);
 	const started = systemClock.now();
 	const { report, notes } = await storeAndProcess(execution, settings);
 	if (report.processingFailed > 0 && !mayContinue(context))
 		throw processingError(first, report, notes);
 	const seconds = (systemClock.now() - started) / 1000;
-	addHints(context, settings, report, notes);
+	addHints(context, report, notes);
 	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
 }
 
@@ -42,19 +44,24 @@ async function storeAndProcess(
 	execution: Execution,
 	settings: SubmitSettings,
 ): Promise<{ report: SubmitReport; notes: string[] }> {
-	const { skipUnchanged, resendAll } = settings;
-	const state = skipUnchanged ? new StoredState(execution.context, resendAll) : undefined;
+	const { skipUnchanged, disableGone } = settings;
+	const memories =
+		skipUnchanged || disableGone ? new Memories(execution, settings, systemClock) : undefined;
+	const submission = new Submission(execution, settings, systemClock, memories);
+	const { report } = submission;
+	const notes: string[] = [];
 	try {
-		const submission = new Submission(execution, settings, systemClock, state);
 		await submission.submitAll();
-		const { report } = submission;
 		if (report.stopError) {
 			// What is stored is found all the same; its end is for the next run to ask.
 			for (const start of submission.starts.values()) await start.end();
 			throw withCounts(report.stopError, report);
 		}
-		return { report, notes: await processStored(submission) };
+		notes.push(...(await processStored(submission)));
+		if (disableGone) notes.push(...(await disableMissing(execution, submission, systemClock)));
 	} finally {
-		await state?.save();
+		await memories?.save();
 	}
+	notes.push(...((await memories?.notes()) ?? []));
+	return { report, notes };
 }

@@ -3,16 +3,20 @@ import { range } from 'lodash';
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../../../nodes/XpertAi/ingest/changedOnly';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/fingerprints';
+import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processing';
 import { prepared } from '../../support/documents';
 
-const document = (id: string, text = 'same') => prepared({ id, text }, 0, id);
+/** The document with a short name, under an id made of it. */
+const document = (name: string, text = 'same') => prepared({ name, text }, 0, idOf(name));
+
+const idOf = (name: string) => derivedId('kb', name);
 
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
-	const memory = Fingerprints.parse(undefined);
-	for (const id of stored) memory.record(id, document(id).json);
-	for (const id of settled) memory.settle(id);
+	const memory = new Fingerprints();
+	for (const name of stored) memory.record(idOf(name), document(name).json);
+	for (const name of settled) memory.settle(idOf(name));
 	return memory;
 }
 
@@ -25,19 +29,23 @@ async function sift(
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const asked: string[][] = [];
 	const sent: Array<string | undefined> = [];
+	const nameOf = ({ json }: ReadyDocument<number>) => (JSON.parse(json) as { name?: string }).name;
 	const statusesOf = async (ids: string[]) => {
-		asked.push(ids);
-		const known = ids.filter((id) => statuses && id in statuses);
+		const names = Object.keys(statuses ?? {}).filter((name) => ids.includes(idOf(name)));
+		asked.push(names);
 		return new Map(
-			known.map((id): [string, ProcessingStatus] => [id, { id, status: statuses?.[id] }]),
+			names.map((name): [string, ProcessingStatus] => [
+				idOf(name),
+				{ id: idOf(name), status: statuses?.[name] },
+			]),
 		);
 	};
 	const left = changedOnly(documents, {
 		memory,
-		onUnchanged: ({ id }, status) => unchanged.push([id, status?.status]),
+		onUnchanged: (one, status) => unchanged.push([nameOf(one), status?.status]),
 		...(statuses ? { statusesOf } : {}),
 	});
-	for await (const { id } of left) sent.push(id);
+	for await (const one of left) sent.push(nameOf(one));
 	return { sent, unchanged, asked };
 }
 
@@ -53,7 +61,7 @@ describe('where documents are done when they are stored', () => {
 	it('what is sent is forgotten until the server has accepted it', async () => {
 		const memory = knowing(['a']);
 		await sift([document('a', 'new')], memory);
-		expect(memory.has('a', document('a').json)).toBe(false);
+		expect(memory.has(idOf('a'), document('a').json)).toBe(false);
 	});
 });
 
@@ -72,13 +80,13 @@ describe('where documents are done when they are processed', () => {
 			memory,
 			{ f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null },
 		);
-		expect(asked).toEqual([ids]);
+		expect(asked).toEqual([['f', 'r', 'e', 'c', 'n']]);
 		expect(unchanged).toEqual([
 			['f', 'finish'],
 			['r', 'embedding'],
 		]);
 		expect(sent).toEqual(['e', 'c', 'n', 'u']);
-		expect([memory.isPending('f'), memory.isPending('r')]).toEqual([false, true]);
+		expect([memory.isPending(idOf('f')), memory.isPending(idOf('r'))]).toEqual([false, true]);
 	});
 
 	it('are asked for in good time: not all documents are held back', async () => {
@@ -95,10 +103,11 @@ describe('where documents are done when they are processed', () => {
 
 	it('the later of two documents with one ID is sent after what became of the earlier is known', async () => {
 		const memory = knowing(['a']);
-		const twins = [document('a'), document('A', 'new')];
+		const later = document('a', 'new');
+		const twins = [document('a'), { ...later, id: idOf('a').toUpperCase() }];
 		const { sent, unchanged } = await sift(twins, memory, { a: 'finish' });
 		expect(unchanged).toEqual([['a', 'finish']]);
-		expect(sent).toEqual(['A']);
-		expect(memory.has('a', document('a').json)).toBe(false);
+		expect(sent).toEqual(['a']);
+		expect(memory.has(idOf('a'), document('a').json)).toBe(false);
 	});
 });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/submit';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
@@ -44,6 +45,37 @@ describe('with On Error set to Stop', () => {
 		}
 		await submitTo({ send }, [], { ...stop, documents: slow(), concurrency: 2 });
 		expect(sent).toBe(1);
+	});
+});
+
+describe('before a batch', () => {
+	const batchLimits = { maxCount: 2, maxBytes: Infinity };
+
+	it('its ids are told, once, also where it is cut up', async () => {
+		const asked: string[][] = [];
+		const server = new BulkServer();
+		const documents = withIds(4, { 1: 400 });
+		await submitTo(server, documents, {
+			batchLimits,
+			beforeBatch: async (ids) => void asked.push(ids),
+		});
+		expect(asked).toEqual([
+			documents.slice(0, 2).map(({ id }) => id),
+			documents.slice(2).map(({ id }) => id),
+		]);
+	});
+
+	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {
+		const server = new BulkServer();
+		let batch = 0;
+		const { failure } = answered(403) as { failure: Failure };
+		const { told, placesOf } = await submitTo(server, withIds(4), {
+			batchLimits,
+			beforeBatch: async () => (++batch === 1 ? failure : undefined),
+		});
+		expect(placesOf('rejected')).toEqual([0, 1]);
+		expect(placesOf('stored')).toEqual([2, 3]);
+		expect(told.map(({ attempts }) => attempts)).toEqual([0, 0, 1, 1]);
 	});
 });
 

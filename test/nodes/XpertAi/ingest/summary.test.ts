@@ -36,7 +36,14 @@ describe('the summary of a run', () => {
 			unchanged: 4,
 			unreadable: 1,
 		});
-		expect(counts).toEqual({ documents: 15, stored: 5, rejected: 3, unknown: 3, unchanged: 4 });
+		expect(counts).toEqual({
+			documents: 15,
+			stored: 5,
+			rejected: 3,
+			unknown: 3,
+			unchanged: 4,
+			disabled: 0,
+		});
 	});
 
 	it('names the documents that failed, with the reason', () => {

@@ -21,12 +21,37 @@ export const submitOptions = optionsField([
 		description: 'Max size of one request. Servers take up to 50 MB.',
 	},
 	{
+		displayName: 'Documents Gone From the Source',
+		name: 'whenGone',
+		type: 'options',
+		options: [
+			{
+				name: 'Disable',
+				value: 'disable',
+				description: 'Assistants do not find them any more, until the source brings them again',
+			},
+			{ name: 'Keep', value: 'keep', description: 'Nothing happens to them' },
+		],
+		default: 'keep',
+		description:
+			'What happens to documents that this source stored in an earlier run and does not bring this time. Each run has to bring all documents of the source at once. Only a whole run disables any: nothing was rejected, unreadable or stopped. Manual executions only say what they would do. Needs document IDs.',
+	},
+	{
 		displayName: 'Isolate Rejected Documents Without IDs',
 		name: 'isolateWithoutIds',
 		type: 'boolean',
 		default: false,
 		description:
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
+	},
+	{
+		displayName: 'Max Share Gone (%)',
+		name: 'maxGonePercent',
+		type: 'number',
+		typeOptions: { minValue: 0, maxValue: 100 },
+		default: 20,
+		description:
+			'If more of the documents that this source stored earlier are missing, none is disabled and the run fails after storing what came. Only of use with Documents Gone From the Source.',
 	},
 	{
 		displayName: 'Requests at Once',
@@ -43,7 +68,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to forget what earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
+			'Whether to forget the contents that earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
 	},
 	{
 		displayName: 'Retry for (Minutes)',
@@ -60,7 +85,16 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs.',
+			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs. What is stored is remembered in the knowledgebase itself, in disabled documents.',
+	},
+	{
+		displayName: 'Source Name',
+		name: 'sourceName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. handbook',
+		description:
+			'What the documents come from. Sources that fill the same knowledgebase are remembered apart; left empty, the source is this node in this workflow. With a name, it stays the same in another node or workflow.',
 	},
 	timeoutOption(BATCH_TIMEOUT_SECONDS),
 	{

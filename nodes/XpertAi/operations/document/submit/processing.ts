@@ -18,7 +18,7 @@ export async function processStored({
 	settings,
 	report,
 	starts,
-	state,
+	memories,
 }: Submission): Promise<string[]> {
 	const notes: string[] = [];
 	let unfinished = 0;
@@ -28,10 +28,12 @@ export async function processStored({
 		const { statuses, failure, timedOut } = result;
 		if (failure) {
 			const started = stored.every(({ id }) => statuses.has(id));
+			report.processingBroken ||= !hasNoRoute(failure);
 			notes.push(processingNote(failure, started));
 		}
 		if (timedOut) unfinished += countRunning(result);
-		remember(await state?.of(knowledgebaseId), new Set(stored.map(({ id }) => id)), result);
+		const memory = await memories?.of(knowledgebaseId);
+		remember(memory?.known, new Set(stored.map(({ id }) => id)), result);
 		for (const { id, item, position } of stored) {
 			const output = report.items[position];
 			const flaw = flawOf(id, result);
@@ -39,7 +41,7 @@ export async function processStored({
 			if (flaw !== undefined) report.addUnprocessed(id, flaw);
 		}
 	}
-	if (unfinished > 0) notes.push(unfinishedNote(unfinished, state !== undefined));
+	if (unfinished > 0) notes.push(unfinishedNote(unfinished, memories !== undefined));
 	if (report.processingFailed > 0) {
 		const documents = counted(report.processingFailed, 'document is', 'documents are');
 		notes.push(`${documents} stored but not found: not processed.`);

@@ -40,8 +40,11 @@ export class SubmitReport {
 	/** Documents that came with the id of an earlier one. */
 	replaced = 0;
 
-	/** Documents that nothing gives an id, though the server was not asked to. */
+	/** Documents that come without an id. */
 	withoutId = 0;
+
+	/** Those of them whose ids were not left to the server on purpose. */
+	idMissed = 0;
 
 	/** Columns of input items that match no field of a document (Map Automatically). */
 	readonly unusedColumns = new Set<string>();
@@ -58,8 +61,12 @@ export class SubmitReport {
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
 
+	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
+	processingBroken = false;
+
 	/** By knowledgebase. */
 	private readonly seenIds = new Map<string, Set<string>>();
+
 	private places = 0;
 
 	constructor(
@@ -135,6 +142,17 @@ export class SubmitReport {
 			: undefined;
 	}
 
+	/** A document that is gone from the source was taken out of answers; no item has brought it. */
+	addDisabled(id: string, item: Item | undefined): void {
+		this.summary.addDisabled();
+		if (item) this.append(item.output({ outcome: 'disabled', id }));
+	}
+
+	/** Something was not done that concerns no document alone. */
+	addRefusal(item: Item, error: ItemError): void {
+		this.append(item.failed(error));
+	}
+
 	/** A document that is stored could not be processed. */
 	addUnprocessed(id: string, reason: string): void {
 		this.processingFailed += 1;
@@ -156,6 +174,10 @@ export class SubmitReport {
 
 	private place(position: number, item: () => INodeExecutionData): void {
 		if (!this.settings.summaryOnly) this.items[position] = item();
+	}
+
+	private append(output: INodeExecutionData): void {
+		if (!this.settings.summaryOnly) this.items.push(output);
 	}
 
 	private noteStored(
@@ -322,19 +344,14 @@ function unusedColumns(
 	);
 }
 
-export function addHints(
-	context: IExecuteFunctions,
-	settings: SubmitSettings,
-	report: SubmitReport,
-	notes: string[],
-): void {
+export function addHints(context: IExecuteFunctions, report: SubmitReport, notes: string[]): void {
 	const messages = [report.summary.line(), ...notes];
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
 		messages.push(`${documents} came with the key or ID of an earlier one and replaced it.`);
 	}
-	if (report.withoutId > 0) {
-		const documents = counted(report.withoutId, 'document has', 'documents have');
+	if (report.idMissed > 0) {
+		const documents = counted(report.idMissed, 'document has', 'documents have');
 		messages.push(
 			`${documents} no ID: a second run stores them again. A key for Document ID prevents that.`,
 		);
@@ -353,11 +370,6 @@ export function addHints(
 	if (report.readAsText > 0) {
 		const tables = counted(report.readAsText, 'table is', 'tables are');
 		messages.push(`${tables} sent as text: servers cannot read sheets.`);
-	}
-	if (settings.skipUnchanged && context.getMode() === 'manual') {
-		messages.push(
-			'Skip Unchanged keeps no state in manual executions: a scheduled run will send these again.',
-		);
 	}
 	if (report.summary.counts.unknown > 0 && mayContinue(context)) {
 		messages.push(

@@ -1,3 +1,4 @@
+import type { MemoryRoutes } from '../../../ingest/notesOnServer';
 import type { ProcessingRoutes } from '../../../ingest/processing';
 import type { Upload, UploadedFile } from '../../../ingest/uploads';
 import { answerMustBe, isJsonObject } from '../../../transport/answer';
@@ -5,6 +6,7 @@ import type { Clock } from '../../../transport/clock';
 import { isMissing, isTransient } from '../../../transport/meaning';
 import { multipartForm } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
+import type { RetryLimits } from '../../../transport/retryPolicy';
 import { sendWithRetries } from '../../../transport/sendWithRetries';
 import type { Execution } from '../../../execution/operation';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
@@ -38,6 +40,30 @@ export function processingRoutes(
 		},
 		clock,
 		signal,
+	};
+}
+
+/** What memory is written (E3) and read with. A server that stays away is waited for once. */
+export function memoryRoutes(
+	execution: Execution,
+	settings: SubmitSettings,
+	knowledgebaseId: string,
+	clock: Clock,
+): MemoryRoutes {
+	const { retryLimits } = settings;
+	const routes = (limits: RetryLimits) =>
+		processingRoutes(execution, { ...settings, retryLimits: limits }, knowledgebaseId, clock);
+	const patient = routes(retryLimits);
+	const once = routes({ ...retryLimits, maxTries: 1 });
+	let givenUp = false;
+	return {
+		storePath: buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId }),
+		statusPath: patient.statusPath,
+		send: async (request) => {
+			const outcome = await (givenUp ? once : patient).send(request);
+			givenUp = !outcome.ok && isTransient(outcome.failure);
+			return outcome;
+		},
 	};
 }
 

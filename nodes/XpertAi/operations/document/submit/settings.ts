@@ -11,6 +11,8 @@ const MEGABYTE = 1024 * 1024;
 
 const afterStoring = z.enum(['wait', 'process', 'nothing']);
 
+const whenGone = z.enum(['keep', 'disable']);
+
 const wholeFrom1 = z.number().int().min(1);
 
 /** How a submission works, from the parameters of the first item. */
@@ -22,6 +24,12 @@ export interface SubmitSettings {
 	isolateWithoutIds: boolean;
 	skipUnchanged: boolean;
 	resendAll: boolean;
+	/** What the source is known by, if its user says so. */
+	sourceName: string;
+	/** Whether documents that are gone from the source are taken out of answers. */
+	disableGone: boolean;
+	/** The largest share of documents that may be gone, in percent. */
+	maxGonePercent: number;
 	process: boolean;
 	/** How long to wait for the processing; not at all without it. */
 	waitMs?: number;
@@ -49,6 +57,9 @@ export function readSettings(item: Item): SubmitSettings {
 		isolateWithoutIds: on('isolateWithoutIds'),
 		skipUnchanged: on('skipUnchanged'),
 		resendAll: on('resendAll'),
+		sourceName: item.text('options.sourceName').trim(),
+		disableGone: item.choice('options.whenGone', whenGone) === 'disable',
+		maxGonePercent: number('maxGonePercent', z.number().min(0).max(100)),
 		process: after !== 'nothing',
 		waitMs: after === 'wait' ? number('waitMinutes', z.number().min(0)) * MINUTE_MS : undefined,
 		summaryOnly: item.parameter('output', 'documents') === 'summary',

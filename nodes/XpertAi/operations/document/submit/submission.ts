@@ -3,17 +3,17 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
-import type { Fingerprints } from '../../../ingest/fingerprints';
 import { ProcessingStart, askStatuses } from '../../../ingest/processing';
 import type { ProcessingRoutes } from '../../../ingest/processing';
+import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
-import type { StoredState } from './memory';
 import { serverGivesIds } from './identity';
+import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
 import { processingRoutes, uploadRoute } from './routes';
@@ -32,6 +32,9 @@ export class Submission {
 
 	private progressShownAt = 0;
 
+	/** The ids of the documents that the source brought, by knowledgebase; needed to tell what is gone. */
+	private readonly brought = new Map<string, Set<string>>();
+
 	/** What is in the files of documents that may be unchanged. */
 	private readonly contents = new WeakMap<ReadyDocument<Origin>, FoundDocument>();
 
@@ -39,11 +42,18 @@ export class Submission {
 		private readonly execution: Execution,
 		readonly settings: SubmitSettings,
 		private readonly clock: Clock,
-		/** What earlier runs have stored; left out where everything is sent. */
-		readonly state?: StoredState,
+		/** What earlier runs have stored; left out where nothing is remembered. */
+		readonly memories?: Memories,
 	) {
 		this.report = new SubmitReport(execution.context, settings);
 	}
+
+	/** The ids, in lower case, of the documents that were brought for a knowledgebase. */
+	readonly broughtTo = (knowledgebaseId: string): Set<string> => {
+		const ids = this.brought.get(knowledgebaseId) ?? new Set();
+		this.brought.set(knowledgebaseId, ids);
+		return ids;
+	};
 
 	/** Submits the documents of all input items. */
 	async submitAll(): Promise<void> {
@@ -109,16 +119,21 @@ export class Submission {
 		const ready = readyDocument(found, origin);
 		this.noteId(ready, item, knowledgebaseId);
 		this.report.noteRecord(found.record, found.readAsText);
-		if (this.state && found.contents) this.contents.set(ready, found);
+		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found);
 		return ready;
 	}
 
 	/** A second run can only know a document by its id. */
 	private noteId({ id, file }: ReadyDocument<Origin>, item: Item, knowledgebaseId: string): void {
 		const { report, settings } = this;
+		if (!id) {
+			report.withoutId += 1;
+			if (!serverGivesIds(item)) report.idMissed += 1;
+			return;
+		}
 		// Records are too many to remember where nothing else of them is.
-		if (id && (file || !settings.summaryOnly)) report.noteId(knowledgebaseId, id);
-		if (!id && !serverGivesIds(item)) report.withoutId += 1;
+		if (file || !settings.summaryOnly) report.noteId(knowledgebaseId, id);
+		if (settings.disableGone) this.broughtTo(knowledgebaseId).add(id.toLowerCase());
 	}
 
 	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
@@ -129,13 +144,14 @@ export class Submission {
 		const { context, send } = this.execution;
 		const { settings, clock, report } = this;
 		const signal = context.getExecutionCancelSignal();
-		const memory = await this.state?.of(knowledgebaseId);
+		const memory = await this.memories?.of(knowledgebaseId);
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
 			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
-		const wanted = memory
-			? this.changedOnly(documents, memory, knowledgebaseId, routes)
-			: documents;
+		const wanted =
+			memory && settings.skipUnchanged
+				? this.changedOnly(documents, memory, knowledgebaseId, routes)
+				: documents;
 		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
 		const counts = await submitDocuments({
 			documents: uploaded(wanted, {
@@ -156,6 +172,7 @@ export class Submission {
 			isolateWithoutIds: settings.isolateWithoutIds,
 			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 			send,
+			beforeBatch: memory && (async (ids) => await memory.expect(ids)),
 			request: (body) => ({ method: 'POST', path, body, timeoutMs: settings.timeoutMs }),
 			onOutcome: (result) => this.addOutcome(knowledgebaseId, result, memory),
 			goOn: () => mayContinue(context),
@@ -167,7 +184,7 @@ export class Submission {
 
 	private changedOnly(
 		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
-		memory: Fingerprints,
+		{ known: memory }: SourceMemory,
 		knowledgebaseId: string,
 		routes: ProcessingRoutes,
 	): AsyncGenerator<ReadyDocument<Origin>> {
@@ -202,11 +219,11 @@ export class Submission {
 	private addOutcome(
 		knowledgebaseId: string,
 		result: DocumentOutcome<Origin>,
-		memory?: Fingerprints,
+		memory?: SourceMemory,
 	): void {
 		const { id, json, content = json } = result.document;
-		if (id && result.outcome === 'stored') memory?.record(id, content);
-		else if (id) memory?.forget(id);
+		if (id && result.outcome === 'stored') memory?.stored(id, content);
+		else if (id && result.outcome === 'rejected') memory?.refused(id);
 		const storedId = this.report.addOutcome(knowledgebaseId, inWords(result, knowledgebaseId));
 		if (storedId !== undefined) this.starts.get(knowledgebaseId)?.add(storedId);
 		this.showProgress();

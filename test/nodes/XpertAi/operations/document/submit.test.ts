@@ -4,9 +4,6 @@ import { submit } from '../../../../../nodes/XpertAi/operations/document/submit'
 import { itemOf } from '../../../support/context';
 import { BulkServer } from '../../ingest/support/bulkServer';
 
-const MANUAL =
-	'Skip Unchanged keeps no state in manual executions: a scheduled run will send these again.';
-
 /** Runs Submit outside of n8n, on a server in memory. */
 async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 	const hints: NodeExecutionHint[] = [];
@@ -22,7 +19,6 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 	const methods = {
 		getInputData: () => [{ json: {} }],
 		getMode: () => mode,
-		getWorkflowStaticData: () => ({}),
 		getExecutionCancelSignal: () => undefined,
 		continueOnFail: () => false,
 		addExecutionHints: (...added) => void hints.push(...added),
@@ -35,12 +31,6 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 }
 
 describe('the hints of Submit', () => {
-	it('say that a manual run keeps no state, where state is asked for', async () => {
-		expect((await run('manual', { skipUnchanged: true })).messages).toContain(MANUAL);
-		expect((await run('manual', {})).messages).not.toContain(MANUAL);
-		expect((await run('trigger', { skipUnchanged: true })).messages).not.toContain(MANUAL);
-	});
-
 	it('come with progress in the browser while a manual run works, and only then', async () => {
 		expect((await run('manual', {})).progress).toEqual([
 			expect.stringMatching(/^Documents: \d stored/),

@@ -1,0 +1,133 @@
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { mayContinue } from '../../../execution/outputs';
+import { disableGone, goneOf, percentOf } from '../../../ingest/gone';
+import type { SourceMemory } from '../../../ingest/sourceMemory';
+import { counted } from '../../../ingest/summary';
+import type { Clock } from '../../../transport/clock';
+import { failureMessage } from '../../../transport/failure';
+import { asHint } from './memories';
+import { memoryRoutes, processingRoutes } from './routes';
+import type { SubmitReport } from './report';
+import type { SubmitSettings } from './settings';
+import type { Submission } from './submission';
+
+/** How many documents a message names as examples. */
+const EXAMPLES = 3;
+
+/**
+ * Refuses Documents Gone From the Source in a loop, where each turn brings only a part of the documents.
+ *
+ * @throws NodeOperationError before anything is sent
+ */
+export function refuseInLoop(item: Item): void {
+	const { context } = item;
+	const { name } = context.getNode();
+	const before = new Set(context.getParentNodes(name).map((node) => node.name));
+	if (!context.getChildNodes(name).some((node) => before.has(node.name))) return;
+	item.refuse({
+		subject: `"${item.labelOf('options.whenGone')}"`,
+		demand:
+			'cannot be "Disable" in a loop, as it needs all documents in one run: take the node out of the loop, or set it to "Keep"',
+	});
+}
+
+/**
+ * Takes the documents out of every answer that this source stored earlier and did not bring this time
+ * (Documents Gone From the Source). Only a whole run does so.
+ *
+ * @returns notes for the user
+ * @throws NodeOperationError with Stop, when more are missing than Max Share Gone allows
+ */
+export async function disableMissing(
+	execution: Execution,
+	submission: Submission,
+	clock: Clock,
+): Promise<string[]> {
+	const notes: string[] = [];
+	for (const [knowledgebaseId, memory] of (await submission.memories?.all()) ?? []) {
+		const gone = goneOf(memory, submission.broughtTo(knowledgebaseId));
+		if (gone.length === 0) continue;
+		const reason = await reasonToKeep(execution, submission, memory, knowledgebaseId);
+		if (reason) notes.push(`Nothing was disabled: ${reason}.`);
+		else {
+			const step = new GoneStep(execution, submission, memory, gone);
+			notes.push(...(await step.take(knowledgebaseId, clock)));
+		}
+	}
+	return notes;
+}
+
+/** Why this run does not show what the source holds. */
+async function reasonToKeep(
+	{ context }: Execution,
+	{ report, broughtTo }: Submission,
+	memory: SourceMemory,
+	knowledgebaseId: string,
+): Promise<string | undefined> {
+	const { rejected, unknown } = report.summary.counts;
+	const documents = (count: number) => counted(count, 'document');
+	if (context.getExecutionCancelSignal()?.aborted) return 'the execution was stopped';
+	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
+	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
+	if (report.processingBroken) return 'the processing could not be started or followed';
+	if (report.withoutId > 0) return `${documents(report.withoutId)} came without an ID`;
+	if (broughtTo(knowledgebaseId).size === 0) return 'the source brought no documents';
+	if (Number(context.getWorkflowDataProxy(0).$runIndex) > 0)
+		return 'the node ran more than once in this execution';
+	if (memory.isKept && !(await memory.isAlone())) return 'another run of this source is at work';
+	return memory.isKept ? undefined : 'this run cannot be remembered';
+}
+
+/** What is missing of one knowledgebase after a whole run. */
+class GoneStep {
+	private readonly settings: SubmitSettings;
+	private readonly report: SubmitReport;
+
+	constructor(
+		private readonly execution: Execution,
+		{ settings, report }: Submission,
+		private readonly memory: SourceMemory,
+		private readonly gone: string[],
+	) {
+		this.settings = settings;
+		this.report = report;
+	}
+
+	async take(knowledgebaseId: string, clock: Clock): Promise<string[]> {
+		const { execution, settings, memory, gone } = this;
+		const share = percentOf(gone.length, memory.knownBefore);
+		const allowed = share <= settings.maxGonePercent;
+		const of = `${gone.length} of ${counted(memory.knownBefore, 'document')}`;
+		if (execution.context.getMode() === 'manual') {
+			const does = allowed
+				? 'disable them'
+				: `disable none: more than ${settings.maxGonePercent} %`;
+			return [`${of} did not come this time. A scheduled run would ${does}.`];
+		}
+		if (!allowed) return this.refuse(of, share);
+		const args = [execution, settings, knowledgebaseId, clock] as const;
+		const failure = await disableGone(gone, {
+			memory,
+			routes: { ...processingRoutes(...args), ...memoryRoutes(...args) },
+			onDisabled: (id) => this.report.addDisabled(id, execution.items[0]),
+		});
+		return failure
+			? [asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`)]
+			: [];
+	}
+
+	/** More is missing than may be: whoever looks after the source has to say that this is meant. */
+	private refuse(of: string, share: number): string[] {
+		const [item] = this.execution.items;
+		if (!item) return [];
+		const label = `"${item.labelOf('options.maxGonePercent')}"`;
+		const error = item.operationError(
+			`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${this.settings.maxGonePercent})`,
+			`All that came is stored. Missing are for example ${this.gone.slice(0, EXAMPLES).join(', ')}. If they are really gone from the source, set ${label} to ${share} for one run.`,
+		);
+		if (!mayContinue(item.context)) throw error;
+		this.report.addRefusal(item, error);
+		return [`Nothing was disabled: ${of} did not come, more than ${label} allows.`];
+	}
+}

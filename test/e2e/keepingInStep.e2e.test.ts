@@ -1,0 +1,116 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { countBy } from 'lodash';
+
+import type { WorkflowFile } from '../../host/examples';
+import { waitFor } from '../../host/waitFor';
+import { COPILOT_ID, SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import { isNote } from '../engine/support/ingest';
+import { exampleOnCall } from './support/examples';
+import { useHarness } from './support/harness';
+
+const harness = useHarness();
+const FOLDER = 'in-step';
+
+/** The example over a folder of its own, with what is gone taken out of answers. */
+function inStep(knowledgebaseId: string): WorkflowFile {
+	const example = exampleOnCall('nightly-ingestion.json', 'Every Night', 'in-step');
+	const filled = JSON.stringify(example)
+		.replaceAll('your-knowledgebase-id', knowledgebaseId)
+		.replaceAll('documents/**/*.{md,pdf,csv}', `documents/${FOLDER}/*.md`);
+	const workflow = JSON.parse(filled) as WorkflowFile;
+	const submit = workflow.nodes.find(({ name }) => name === 'Submit Documents');
+	Object.assign(submit?.parameters ?? {}, {
+		options: { skipUnchanged: true, whenGone: 'disable', maxGonePercent: 50, batchSize: 1 },
+	});
+	return workflow;
+}
+
+describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
+	let knowledgebaseId: string;
+	let workflowId: string;
+
+	const place = (name: string) => path.join(harness.host.documents, FOLDER, `${name}.md`);
+	const write = (name: string, text: string) =>
+		writeFileSync(place(name), `# ${name}\n\n${text}\n`);
+	const night = async () => {
+		harness.sandbox.requests.clear();
+		await harness.callWebhook('in-step');
+		const execution = await harness.latestExecution(workflowId);
+		expect(execution.error).toBeUndefined();
+		return countBy(execution.json('Stored'), 'outcome');
+	};
+	const stored = () =>
+		harness.sandbox.store.documentsOf(knowledgebaseId).filter((document) => !isNote(document));
+	/** What the assistant says that answers from documents. */
+	const answer = async (question: string) => {
+		const post = async (route: string, body: unknown) => {
+			const response = await fetch(`${harness.sandbox.url}/api/ai${route}`, {
+				method: 'POST',
+				headers: {
+					Authorization: `Bearer ${harness.sandbox.accessToken}`,
+					'Content-Type': 'application/json',
+				},
+				body: JSON.stringify(body),
+			});
+			return (await response.json()) as Record<string, string>;
+		};
+		const { threadId } = await post('/conversations', { xpertId: SANDBOX_ASSISTANT_ID });
+		const { content } = await post(`/threads/${threadId}/runs/wait`, {
+			assistant_id: SANDBOX_ASSISTANT_ID,
+			input: { action: 'send', message: { input: { input: question } } },
+		});
+		return content;
+	};
+
+	beforeAll(async () => {
+		const { store } = harness.sandbox;
+		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
+		store.copilotModels.set('in-step', model);
+		knowledgebaseId = store.putKnowledgebase({ name: 'In step', copilotModelId: 'in-step' }).id;
+		mkdirSync(path.join(harness.host.documents, FOLDER));
+		write('Owls', 'The owl sleeps in the barn.');
+		write('Bats', 'The bat sleeps in the tower.');
+		write('Foxes', 'The fox sleeps in the den.');
+		const credential = await harness.createCredential();
+		workflowId = await harness.importWorkflow(inStep(knowledgebaseId), credential);
+		await harness.activate(workflowId);
+	});
+
+	it('stores all of it in the first night', async () => {
+		expect(await night()).toEqual({ stored: 3 });
+		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
+		expect(await answer('Where does the fox sleep?')).toContain('in the den');
+	});
+
+	it('is killed in the second, and then does what is left of it: changed, new, gone', async () => {
+		rmSync(place('Bats'));
+		write('Foxes', 'The fox sleeps under the oak.');
+		write('Hares', 'The hare sleeps in the field.');
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 400, when: 'after' });
+		harness.sandbox.requests.clear();
+		// The answer comes from a node that is never reached.
+		void harness.callWebhook('in-step').catch(() => undefined);
+		const halfway = async () => harness.sandbox.requests.of('E3').length >= 3 || undefined;
+		await waitFor('the first batch', halfway, { everyMs: 10 });
+		await harness.host.kill();
+		harness.sandbox.faults.clear();
+		await harness.host.restart();
+		expect((await harness.latestExecution(workflowId)).status).toBe('crashed');
+		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
+
+		expect(await night()).toEqual({ unchanged: 1, stored: 2, disabled: 1 });
+		expect(await answer('Where does the bat sleep?')).not.toContain('tower');
+		expect(await answer('Where does the fox sleep?')).toContain('under the oak');
+		expect(await answer('Where does the hare sleep?')).toContain('in the field');
+	});
+
+	it('has what is restored found again in the third, and sends nothing else', async () => {
+		write('Bats', 'The bat sleeps in the tower.');
+		expect(await night()).toEqual({ unchanged: 3, stored: 1 });
+		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
+		expect(stored()).toHaveLength(4);
+		expect(await night()).toEqual({ unchanged: 4 });
+	});
+});

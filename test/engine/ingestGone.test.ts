@@ -1,0 +1,296 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { useFixture } from './support/fixture';
+import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+
+const fixture = useFixture();
+const { submit, file } = ingestOn(fixture);
+embedsDocuments(fixture);
+
+const GONE = { whenGone: 'disable', skipUnchanged: true };
+const ALL = 'abcdefghij';
+
+/** One item for each letter, whose text is to be found under it. */
+const texts = (letters: string, more: Record<string, string> = {}) =>
+	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
+const fromText = (options: INodeParameters = GONE) => ({
+	source: 'text',
+	name: '={{ $json.name }}',
+	text: '={{ $json.text }}',
+	afterStoring: 'wait',
+	options,
+});
+const night = async (
+	letters: string,
+	more: Parameters<typeof submit>[1] & { options?: INodeParameters } = {},
+) => {
+	const { options, ...rest } = more;
+	return await submit(fromText({ ...GONE, ...options }), { items: texts(letters), ...rest });
+};
+const idOf = (name: string) => derivedId(fixture.world.knowledgebaseId, name);
+/** The letters whose documents an assistant can find. */
+const found = () => [...ALL].filter((name) => fixture.sandbox.store.findable(idOf(name))).join('');
+/** The ids of the documents that were taken out of answers since the last look. */
+const disabled = () => {
+	const ids = fixture.sandbox.requests
+		.of('E3')
+		.flatMap(({ body }) => body as IDataObject[])
+		.filter((document) => document.disabled === true && !isNote(document))
+		.map(({ id }) => id);
+	fixture.sandbox.requests.clear();
+	return ids;
+};
+
+describe('documents that are gone from the source', () => {
+	it('are taken out of every answer, one item each, and counted', async () => {
+		await night(ALL);
+		const result = await night('abcdefgh');
+		expect(found()).toBe('abcdefgh');
+		expect(column(result.items, 'outcome')).toEqual([
+			...Array.from({ length: 8 }, () => 'unchanged'),
+			'disabled',
+			'disabled',
+		]);
+		expect(result.items.slice(8)).toEqual(
+			['i', 'j'].map((name) => ({
+				json: { outcome: 'disabled', id: idOf(name) },
+				pairedItem: { item: 0 },
+			})),
+		);
+		expect(hintsOf(result)[0]).toContain('8 unchanged and not sent, 2 disabled');
+	});
+
+	it('come back when the source brings them again, also unchanged, and are processed', async () => {
+		await night(ALL);
+		await night('abcdefgh');
+		const { items } = await night(ALL);
+		expect(found()).toBe(ALL);
+		expect(items.slice(8).map(({ json }) => [json.outcome, json.processing])).toEqual([
+			['stored', 'finish'],
+			['stored', 'finish'],
+		]);
+	});
+
+	it('are disabled once, not in every run', async () => {
+		await night(ALL);
+		await night('abcdefgh');
+		expect(disabled()).toHaveLength(2);
+		await night('abcdefgh');
+		expect(disabled()).toEqual([]);
+	});
+
+	it('stay where nothing else is asked for, and are still known when it is', async () => {
+		await night(ALL);
+		await night('abcdefgh', { options: { whenGone: 'keep' } });
+		expect(found()).toBe(ALL);
+		await night('abcdefgh');
+		expect(found()).toBe('abcdefgh');
+	});
+
+	it('are known also where everything is sent', async () => {
+		const options = { skipUnchanged: false };
+		await night(ALL, { options });
+		await night('abcdefgh', { options });
+		expect(found()).toBe('abcdefgh');
+		await night('abcdefg', { options: { resendAll: true } });
+		expect(found()).toBe('abcdefg');
+	});
+
+	it('are counted in the summary', async () => {
+		await night(ALL);
+		const { items } = await submit(
+			{ ...fromText(), output: 'summary' },
+			{ items: texts('abcdefgh') },
+		);
+		expect(items.map(({ json }) => json)).toEqual([
+			expect.objectContaining({ documents: 8, unchanged: 8, disabled: 2 }),
+		]);
+	});
+
+	it('that somebody has deleted on the server are not stored anew', async () => {
+		await night(ALL);
+		const { documents } = fixture.sandbox.store;
+		documents.delete(idOf('j'));
+		const { items } = await night('abcdefgh');
+		expect(column(items, 'id').slice(8)).toEqual([idOf('i')]);
+		expect(documents.has(idOf('j'))).toBe(false);
+	});
+
+	it('are those of this source alone', async () => {
+		await submit(fromText({ ...GONE, sourceName: 'other' }), { items: texts('j') });
+		await night('abcdefgh');
+		await night('abcdefg');
+		expect(found()).toBe('abcdefgj');
+	});
+});
+
+describe('nothing is disabled', () => {
+	const kept = async (run: () => ReturnType<typeof submit>, reason: string) => {
+		await night(ALL);
+		disabled();
+		const result = await run();
+		expect(disabled()).toEqual([]);
+		expect(hintsOf(result)).toContain(`Nothing was disabled: ${reason}.`);
+		return result;
+	};
+
+	it('when an item could not be read', async () => {
+		const items = [...texts('abcdefgh'), { json: { name: 'i', text: '' } }];
+		await kept(
+			async () => await night('', { items, onError: 'continueRegularOutput' }),
+			'1 document could not be read or stored',
+		);
+	});
+
+	it('when a file broke off', async () => {
+		const records = {
+			source: 'records',
+			documentKeyField: 'name',
+			options: { ...GONE, sourceName: 'records' },
+		};
+		const whole = [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')];
+		await submit(records, { items: whole });
+		const torn = [await file('[{"name":"a"},{"name":"b"},{"na')];
+		const result = await submit(records, { items: torn, onError: 'continueErrorOutput' });
+		expect(hintsOf(result)).toContain(
+			'Nothing was disabled: 1 document could not be read or stored.',
+		);
+		expect(disabled()).toEqual([]);
+	});
+
+	it('when a document was rejected', async () => {
+		await kept(async () => {
+			fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
+			return await night('abcdefgh', {
+				items: texts('abcdefgh', { a: 'It has changed.' }),
+				onError: 'continueErrorOutput',
+			});
+		}, '1 document could not be read or stored');
+	});
+
+	it('when a document may or may not be stored', async () => {
+		await kept(async () => {
+			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'drop', when: 'after' });
+			return await night('abcdefgh', {
+				items: texts('abcdefgh', { a: 'It has changed.' }),
+				options: { retryMinutes: 0 },
+				onError: 'continueErrorOutput',
+			});
+		}, '1 document may or may not be stored');
+	});
+
+	it('when the processing could not be started', async () => {
+		await kept(async () => {
+			fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403 });
+			return await night('abcdefgh', {
+				items: texts('abcdefgh', { a: 'It has changed.' }),
+				onError: 'continueErrorOutput',
+			});
+		}, 'the processing could not be started or followed');
+	});
+
+	it('when documents came without an ID', async () => {
+		const asJson = (documents: IDataObject[]) => ({
+			source: 'json',
+			jsonBody: JSON.stringify(documents),
+			options: { ...GONE, sourceName: 'json' },
+		});
+		await submit(asJson([{ id: idOf('a') }, { id: idOf('b') }]));
+		const result = await submit(asJson([{ id: idOf('a') }, { name: 'none' }]));
+		expect(hintsOf(result)).toContain('Nothing was disabled: 1 document came without an ID.');
+	});
+
+	it('when the source brought nothing, whatever share may be gone', async () => {
+		const asJson = (documents: IDataObject[]) => ({
+			source: 'json',
+			jsonBody: JSON.stringify(documents),
+			options: { ...GONE, sourceName: 'json', maxGonePercent: 100 },
+		});
+		await submit(asJson([{ id: idOf('a') }]));
+		const result = await submit(asJson([]));
+		expect(hintsOf(result)).toContain('Nothing was disabled: the source brought no documents.');
+		expect(disabled()).toEqual([]);
+	});
+
+	it('when the run ended with a failure', async () => {
+		await night(ALL);
+		disabled();
+		const items = texts('abcdefgh', { a: 'x'.repeat(10) });
+		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
+		const { error } = await night('', { items });
+		expect(error?.message).toContain('422');
+		expect(disabled()).toEqual([]);
+	});
+
+	it('though a document could not be processed, as such a one may come every night', async () => {
+		await night(ALL);
+		const metadata = { sandbox: { process: 'error' } };
+		const bad = { json: { name: 'a', text: 'Changed.', metadata } };
+		const withSettings = {
+			...fromText(),
+			documentSettings: {
+				metadata: '={{ $json.metadata ?? "{}" }}',
+			},
+		};
+		await submit(withSettings, {
+			items: [bad, ...texts('bcdefgh')],
+			onError: 'continueErrorOutput',
+		});
+		expect(disabled()).toEqual([idOf('i'), idOf('j')]);
+	});
+});
+
+describe('when more is missing than may be', () => {
+	it('nothing is disabled, and the run fails after storing what came, saying how to allow it', async () => {
+		await night(ALL);
+		disabled();
+		const { error } = await night('', { items: texts('abcde', { a: 'Changed.' }) });
+		expect(error?.message).toBe(
+			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Max Share Gone (%)" allows (20)',
+		);
+		expect(error?.description).toContain(
+			`Missing are for example ${['f', 'g', 'h'].map(idOf).join(', ')}.`,
+		);
+		expect(error?.description).toContain('set "Max Share Gone (%)" to 50 for one run');
+		expect(disabled()).toEqual([]);
+		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
+		await night('abcde', { options: { maxGonePercent: 50 } });
+		expect(found()).toBe('abcde');
+	});
+
+	it('and the workflow goes on, an item on the error output says so', async () => {
+		await night(ALL);
+		const { outputs } = await night('abcde', { onError: 'continueErrorOutput' });
+		expect(outputs[0]).toHaveLength(5);
+		expect(column(outputs[1], 'error')).toEqual([
+			expect.stringContaining('Nothing was disabled: 5 of 10 documents'),
+		]);
+		expect(found()).toBe(ALL);
+	});
+});
+
+describe('Documents Gone From the Source', () => {
+	it('is refused in a loop before anything is sent, in words', async () => {
+		const { error } = await night(ALL, { loops: true });
+		expect(error?.message).toBe(
+			'"Documents Gone From the Source" cannot be "Disable" in a loop, as it needs all documents in one run: take the node out of the loop, or set it to "Keep" [item 0]',
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it.each([
+		['abcdefgh', '2 of 10 documents did not come this time. A scheduled run would disable them.'],
+		[
+			'abcde',
+			'5 of 10 documents did not come this time. A scheduled run would disable none: more than 20 %.',
+		],
+	])('only says in a manual execution what it would do (%s)', async (letters, words) => {
+		await night(ALL);
+		disabled();
+		const result = await night(letters, { mode: 'manual' });
+		expect(result.error).toBeUndefined();
+		expect(hintsOf(result)).toContain(words);
+		expect(disabled()).toEqual([]);
+	});
+});
