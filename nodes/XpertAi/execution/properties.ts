@@ -16,6 +16,7 @@ import type {
 	Resource,
 } from './operation';
 import {
+	atOnceOption,
 	bodyMode,
 	emptyOrJson,
 	fieldCollection,
@@ -95,8 +96,13 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([timeoutOption(timeoutSeconds)]),
+		optionsField([atOnceOption(readsOnly(operation)), timeoutOption(timeoutSeconds)]),
 	];
+}
+
+/** What may be sent again unharmed and is no update, whose order matters, only reads. */
+function readsOnly({ method, repeatable = false }: DeclaredOperation): boolean {
+	return repeatable && method !== 'PUT';
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
