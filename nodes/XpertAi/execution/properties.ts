@@ -96,13 +96,13 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([atOnceOption(readsOnly(operation)), timeoutOption(timeoutSeconds)]),
+		optionsField([atOnceOption(defaultAtOnce(operation)), timeoutOption(timeoutSeconds)]),
 	];
 }
 
-/** What may be sent again unharmed and is no update, whose order matters, only reads. */
-function readsOnly({ method, repeatable = false }: DeclaredOperation): boolean {
-	return repeatable && method !== 'PUT';
+/** What only reads may go side by side; what makes or changes something has an order. */
+function defaultAtOnce({ method, repeatable = false }: DeclaredOperation): number {
+	return repeatable && method !== 'PUT' ? 5 : 1;
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
