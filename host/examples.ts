@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sortBy } from 'lodash';
 import { z } from 'zod';
 import type { CredentialReference } from './n8nRestClient';
 import { projectRoot } from './paths';
@@ -8,6 +10,7 @@ const nodeSchema = z
 	.object({
 		name: z.string(),
 		type: z.string(),
+		webhookId: z.string().optional(),
 		credentials: z.record(z.object({ name: z.string() }).passthrough()).optional(),
 	})
 	.passthrough();
@@ -26,14 +29,15 @@ const workflowFileSchema = z
 /** A workflow as n8n exports it. */
 export type WorkflowFile = z.infer<typeof workflowFileSchema>;
 
-/** The names of the example workflow files, in order. */
+/** The names of the example workflow files, in the order to open them, which the workflows' own names give. */
 export function exampleFiles(): string[] {
 	const folder = join(projectRoot, 'examples');
 	if (!existsSync(folder)) return [];
-	return readdirSync(folder)
-		.filter((name) => name.endsWith('.json'))
-		.sort();
+	const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+	return sortBy(files, (file) => numberIn(readExample(file).name));
 }
+
+const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? Infinity);
 
 /** Reads an example workflow; throws when it is not an exported workflow. */
 export function readExample(fileName: string): WorkflowFile {
@@ -47,7 +51,8 @@ export function readWorkflowFile(path: string): WorkflowFile {
 
 /**
  * What to send to n8n to create a workflow: the parts of the file that make up the workflow, with
- * every reference to a credential turned into one of those given, found by its name.
+ * every reference to a credential turned into one of those given, found by its name. Webhook ids are
+ * new, as in the editor: n8n does not publish two workflows whose chats share one.
  */
 export function toNewWorkflow(
 	file: WorkflowFile,
@@ -56,6 +61,7 @@ export function toNewWorkflow(
 	const byName = new Map(credentials.map((credential) => [credential.name, credential]));
 	const nodes = file.nodes.map((node) => ({
 		...node,
+		...(node.webhookId !== undefined && { webhookId: randomUUID() }),
 		...(node.credentials && {
 			credentials: Object.fromEntries(
 				Object.entries(node.credentials).map(([type, reference]) => [

@@ -1,4 +1,5 @@
 import { exampleFiles, readExample, toNewWorkflow, wantsActivation } from './examples';
+import { filledIn, sandboxValues } from './exampleValues';
 import type { Host } from './host';
 import type { Say } from './messages';
 import type { CredentialInput } from './n8nRestClient';
@@ -21,7 +22,8 @@ export interface SandboxAccess {
  */
 export async function setUpWorkspace(host: Host, sandbox: SandboxAccess, say: Say): Promise<void> {
 	await setUpCredential(host, sandbox, say);
-	for (const fileName of exampleFiles()) {
+	// n8n lists the workflow that was changed last first, so the first to open is brought last.
+	for (const fileName of exampleFiles().reverse()) {
 		if (!(fileName in host.state.examples)) await importExample(host, fileName, say);
 	}
 }
@@ -55,7 +57,8 @@ async function importExample(host: Host, fileName: string, say: Say): Promise<vo
 	say(`Importing the example "${file.name}"`);
 	const { credential } = host.state;
 	const known = credential ? [{ id: credential.id, name: SANDBOX_CREDENTIAL }] : [];
-	const { id } = await host.rest.createWorkflow(toNewWorkflow(file, known));
+	const ready = filledIn(file, sandboxValues(host.url));
+	const { id } = await host.rest.createWorkflow(toNewWorkflow(ready, known));
 	host.state.examples[fileName] = id;
 	host.saveState();
 	if (wantsActivation(file)) await host.rest.activateWorkflow(id);

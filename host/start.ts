@@ -1,4 +1,5 @@
 import { endRunningCommands } from './command';
+import { exampleFiles, readExample } from './examples';
 import { startHost, type Host } from './host';
 import { loadState } from './hostState';
 import { ensureN8n } from './install';
@@ -48,10 +49,25 @@ function welcome(host: Host, sandbox: RunningSandbox): string {
 		`  Sandbox   ${sandbox.url}  (token ${sandbox.token})`,
 		`  Log       ${userFolderPaths(host.userFolder).log}`,
 		'',
-		'  Open the n8n address, log in, choose a workflow from the list and click "Execute workflow".',
+		...whereToBegin(host),
 		`  For a workflow of your own: "+", search "Xpert AI", pick the credential "${SANDBOX_CREDENTIAL}".`,
 		'  Ctrl-C ends everything.',
 	].join('\n');
+}
+
+/** Which workflow to open first. */
+function whereToBegin({ url, state }: Host): string[] {
+	const [first, second] = exampleFiles();
+	if (first === undefined || second === undefined) return [];
+	const id = state.examples[first];
+	return [
+		`  1. Open ${id === undefined ? url : `${url}/workflow/${id}`} and log in.`,
+		`     In "${readExample(first).name}", click "Execute workflow":`,
+		'     the files of a handbook are uploaded, stored and processed.',
+		`  2. In "${readExample(second).name}", click "Open chat" and ask about it.`,
+		'  The list of workflows shows all examples in the order to open.',
+		'',
+	];
 }
 
 async function main(): Promise<number> {

@@ -3,6 +3,9 @@ import type { Context } from './context';
 import type { Interrupt } from './entities';
 import type { ActionOf } from './faultRules';
 import type { Assistant, Store } from './store';
+import { answerFromFiles } from './fileAnswers';
+import type { OpenedFile } from './runFiles';
+import { quotation } from './search';
 import { asObject } from './values';
 
 /** A text no assistant survives: it makes a run fail as recorded in `E04` "model fails (BOOM)". */
@@ -27,10 +30,14 @@ export type Outcome =
 	| { kind: 'interrupt'; interrupt: Interrupt }
 	| { kind: 'cancel' };
 
-/** What a person says: the text, what the model reads of the files beside it, and the messages of persons with it. */
+/**
+ * What a person says: the text, what the model is told of the files beside it, what it reads in them when it opens
+ * them, and the messages of persons with it.
+ */
 export interface Said {
 	text: string;
 	attachments: string;
+	files: OpenedFile[];
 	seen: number;
 }
 
@@ -96,8 +103,11 @@ function decided(input: string, decision: unknown): string {
 	return `${type === 'reject' ? 'Rejected' : 'Confirmed'}: ${input}${more}`;
 }
 
-function answerTo({ answers }: Assistant, store: Store, { text, attachments, seen }: Said): string {
-	if (answers === 'documents') return fromDocuments(store, text);
+function answerTo({ answers }: Assistant, store: Store, said: Said): string {
+	const { text, attachments, files, seen } = said;
+	if (answers === 'documents') {
+		return files.length > 0 ? answerFromFiles(files, text) : fromDocuments(store, text);
+	}
 	if (answers === 'said') return `You said: ${attachments}${text} [users seen: ${seen}]`;
 	return `Echo: ${text}`;
 }
@@ -105,5 +115,5 @@ function answerTo({ answers }: Assistant, store: Store, { text, attachments, see
 /** Quotes the sentence that fits best and names the document it stands in. */
 function fromDocuments(store: Store, asked: string): string {
 	const found = store.index.find(asked, (id) => store.findable(id));
-	return found ? `According to "${found.name}": "${found.sentence}"` : NOTHING_FOUND;
+	return found ? quotation(found) : NOTHING_FOUND;
 }

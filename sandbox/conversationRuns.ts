@@ -4,10 +4,14 @@ import type { Context } from './context';
 import type { Conversation, Interrupt, Message, Thread } from './entities';
 import { badRequest } from './errors';
 import type { Action } from './faultRules';
+import type { OpenedFile } from './runFiles';
 import type { RunInput } from './runInput';
 import { run, type Order } from './runs';
 import type { Assistant } from './store';
 import type { Loose } from './values';
+
+/** What a run is asked, with the files that were given to it. */
+export type Asked = RunInput & { attachments: string; opened: OpenedFile[] };
 
 /** What a run is to do, but for where it runs. */
 type Task = Pick<Order, 'request' | 'base' | 'question'>;
@@ -21,7 +25,7 @@ export async function runConversation(
 	context: Context,
 	assistant: Assistant,
 	conversation: Conversation,
-	input: RunInput & { attachments: string },
+	input: Asked,
 	misbehaviour: Action[],
 ): Promise<string> {
 	const thread = threadOf(context, assistant, conversation);
@@ -40,30 +44,32 @@ function lastAnswer({ messages }: Thread): string {
 }
 
 /** What is to be done, or undefined when nothing is. */
-function taskOf(input: RunInput & { attachments: string }, thread: Thread): Task | undefined {
+function taskOf(input: Asked, thread: Thread): Task | undefined {
 	if (input.action === 'resume') return decisionOn(thread, input.decision);
 	if (input.action === 'retry') return again(thread);
 	// After a failed run only an explicit `send` or `retry` gets the thread going again: the recordings show
 	// the older form answered with the last answer from then on (`E04` "extra fields" after "BOOM").
 	const explicit = input.action === 'send' && !input.legacy;
 	if (thread.status === 'error' && !explicit) return undefined;
-	return ask(thread.messages, input.text, input.attachments);
+	return ask(thread.messages, input.text, input.attachments, input.opened);
 }
 
-function ask(base: Message[], text: string, attachments: string): Task {
+function ask(base: Message[], text: string, attachments: string, files: OpenedFile[]): Task {
 	const seen = base.filter(({ from }) => from === 'person').length + 1;
 	const parts = [attachments, text].map((part) => ({ type: 'text', text: part }));
 	return {
 		base,
-		request: { text, attachments, seen },
+		request: { text, attachments, files, seen },
 		question: attachments === '' ? text : parts,
 	};
 }
 
 /** What was said last is asked anew, from where it was asked; its messages get new ids (`runs` "retry"). */
-function again({ messages, before, status, input, attachments = '' }: Thread): Task | undefined {
+function again(thread: Thread): Task | undefined {
+	const { messages, before, status, input, attachments = '', opened = [] } = thread;
 	if (typeof input !== 'string') return undefined;
-	return ask(status === 'idle' ? (before ?? messages) : messages, input, attachments);
+	const base = status === 'idle' ? (before ?? messages) : messages;
+	return ask(base, input, attachments, opened);
 }
 
 function decisionOn({ interrupt, messages }: Thread, decision: Loose): Task | undefined {

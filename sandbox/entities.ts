@@ -1,3 +1,4 @@
+import type { OpenedFile } from './runFiles';
 import type { Loose } from './values';
 
 /** Whose data it is: the sandbox has one tenant, one organization and, unless tokens say otherwise, one user. */
@@ -98,9 +99,10 @@ export interface Thread {
 	messages: Message[];
 	/** The messages before the run that answered last, from which it is tried again. */
 	before?: Message[];
-	/** What a person said last, and what the model read of the files beside it. */
+	/** What a person said last, what the model was told of the files beside it, and what it read in them. */
 	input?: string | null;
 	attachments?: string;
+	opened?: OpenedFile[];
 	/** When that was said; the graph's state keeps it. */
 	askedAt?: string;
 	createdAt?: string;

@@ -7,7 +7,13 @@ import { Faults } from './faults';
 import { RequestLog } from './requestLog';
 import { ProcessingQueue } from './processing/queue';
 import { cancelRuns } from './runs';
-import { DEFAULT_ASSISTANTS, DEFAULT_ITEMS, type AssistantSeed } from './seed';
+import {
+	DEFAULT_ASSISTANTS,
+	DEFAULT_COPILOT_MODELS,
+	DEFAULT_ITEMS,
+	DEFAULT_KNOWLEDGEBASE,
+	type AssistantSeed,
+} from './seed';
 import { Store } from './store';
 
 export { endpoints } from './routes';
@@ -22,6 +28,7 @@ export {
 	ECHO_ASSISTANT_ID,
 	INTERRUPTING_ASSISTANT,
 	SANDBOX_ASSISTANT_ID,
+	SANDBOX_KNOWLEDGEBASE_ID,
 	SAYING_ASSISTANT,
 	WORKSPACE_ID,
 } from './seed';
@@ -75,7 +82,7 @@ export interface Sandbox {
 	faults: Faults;
 	/** Cancels what runs on a thread, as somebody does elsewhere; gives how many runs it was. */
 	cancelRuns(threadId: string): number;
-	/** Back to the start: seeded assistants and items, no faults, an empty log. */
+	/** Back to the start: the seeded assistants, items and knowledgebase, no faults, an empty log. */
 	reset(): void;
 	/** Stops at once, also with open connections. */
 	close(): Promise<void>;
@@ -119,6 +126,10 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		requests.clear();
 		faults.clear();
 		(options.assistants ?? DEFAULT_ASSISTANTS).forEach((seed) => store.putAssistant(seed));
+		store.putKnowledgebase(DEFAULT_KNOWLEDGEBASE);
+		for (const [id, model] of Object.entries(DEFAULT_COPILOT_MODELS)) {
+			store.copilotModels.set(id, model);
+		}
 		if (options.assistants) return;
 		DEFAULT_ITEMS.forEach((item) => store.putItem(item.namespace, item.key, item.value));
 	};

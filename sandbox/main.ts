@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { COPILOT_ID, startSandbox } from './index';
+import { COPILOT_ID, SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID, startSandbox } from './index';
 
 const DEFAULT_PORT = '3780';
 
@@ -20,6 +20,8 @@ async function main(): Promise<void> {
 	});
 	console.log(`Sandbox listening on ${sandbox.url}`);
 	console.log(`Access token: ${sandbox.accessToken}`);
+	console.log(`Assistant: ${SANDBOX_ASSISTANT_ID}`);
+	console.log(`Knowledgebase with an embedding model: ${SANDBOX_KNOWLEDGEBASE_ID}`);
 	console.log(`Copilot for embedding models: ${COPILOT_ID}`);
 	console.log('Press Ctrl-C to stop.');
 	const stop = () => void sandbox.close();

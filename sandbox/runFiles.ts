@@ -1,36 +1,70 @@
+import { extname } from 'node:path';
 import type { Content } from './contents';
 import type { Context } from './context';
 import { insertInto, notNull } from './databaseErrors';
 import type { FileContext, StoredFile } from './entities';
 import { notFound } from './errors';
+import { textAt } from './processing/loader';
 import { asObject } from './values';
 
 const ADVICE =
 	'Do not assume the summary is exhaustive. Use parsed_file_search/parsed_file_read when the user asks about parsed file contents. If workspacePath is present and sandbox_read_file is available, use it to read the original file by that path; use sandbox_shell only when command execution is necessary. If pageImages are present, use parsed_file_page_images for the complete or page-specific image list, then use a view-image tool on the listed image path or URL when visual layout, charts, screenshots, tables, or OCR are needed. Cite page/sheet/slide/path anchors when available.';
 
-/**
- * What the model reads of the files given to a run. A file is named by `fileId` (a file context's id) or by
- * `id` (an uploaded file's); a file context's id as `id` is taken for a new file, which the database refuses
- * (`runs` "files: {id: its id}").
- */
-export function attachmentsOf(context: Context, files: unknown[]): string {
-	return files.map((file) => attachment(context, asObject(file))).join('');
+/** A file given to a run: what the model is told of it, and where it is. */
+interface GivenFile {
+	told: string;
+	name: string;
+	url: string;
 }
 
-function attachment({ store }: Context, { id, fileId }: { id?: unknown; fileId?: unknown }) {
+/** A file as an assistant sees it that opens it: its text, or why it has none. */
+export type OpenedFile = { name: string } & ({ text: string } | { reason: string });
+
+/**
+ * The files given to a run. A file is named by `fileId` (a file context's id) or by `id` (an uploaded file's); a
+ * file context's id as `id` is taken for a new file, which the database refuses (`runs` "files: {id: its id}").
+ */
+export function filesGiven(context: Context, files: unknown[]): GivenFile[] {
+	return files.map((file) => given(context, asObject(file)));
+}
+
+/** Opens files as an assistant does with its tools: the model itself is told no more of a file than a summary. */
+export async function opened(files: GivenFile[]): Promise<OpenedFile[]> {
+	return await Promise.all(
+		files.map(async ({ name, url }) => ({ name, ...(await textOf(name, url)) })),
+	);
+}
+
+async function textOf(name: string, url: string): Promise<{ text: string } | { reason: string }> {
+	try {
+		return { text: await textAt(url, extname(name).slice(1).toLowerCase()) };
+	} catch (error) {
+		return { reason: error instanceof Error ? error.message : String(error) };
+	}
+}
+
+function given({ store }: Context, { id, fileId }: { id?: unknown; fileId?: unknown }): GivenFile {
 	const contexts = [...store.contexts.values()];
 	if (fileId !== undefined) {
 		const found = contexts.find((one) => one.id === fileId);
 		if (found === undefined) throw notFound();
-		return understood(found);
+		return inContext(found);
 	}
 	const file = store.files.get(String(id));
 	if (file === undefined) {
 		throw notNull(insertInto('storage_file', { id }), 'storage_file', 'file');
 	}
 	const found = store.contexts.get(file.id);
-	return found ? understood(found) : plain(file, store.contents.at(String(file.file)));
+	if (found) return inContext(found);
+	const told = plain(file, store.contents.at(String(file.file)));
+	return { told, name: file.originalName, url: file.url };
 }
+
+const inContext = (file: FileContext): GivenFile => ({
+	told: understood(file),
+	name: String(file.originalName),
+	url: String(file.url),
+});
 
 const plain = ({ originalName }: StoredFile, content: Content | undefined): string =>
 	`Attachment File: ${originalName}\n${content?.head.toString('utf8') ?? ''}\n`;

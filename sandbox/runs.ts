@@ -119,6 +119,7 @@ function begin({ clock }: Context, { thread, conversation, request }: Order): vo
 	if ('text' in request) {
 		thread.input = request.text;
 		thread.attachments = request.attachments;
+		thread.opened = request.files;
 		thread.askedAt = timestamp(clock);
 	}
 	Object.assign(thread, { status: 'busy', error: null, interrupt: null });

@@ -15,6 +15,10 @@ export interface Found {
 	sentence: string;
 }
 
+/** How an assistant quotes. */
+export const quotation = ({ name, sentence }: Found): string =>
+	`According to "${name}": "${sentence}"`;
+
 interface Passage {
 	id: string;
 	name: string;
@@ -76,7 +80,7 @@ export class PassageIndex {
 		const [best] = this.index.search(question);
 		if (best === undefined) return undefined;
 		const [name, text] = [String(best.name), String(best.text)];
-		return { name, sentence: bestSentence(question, text, TABLE.test(name)) };
+		return { name, sentence: sentenceIn(name, text, question) };
 	}
 
 	private refresh(current: (documentId: string) => FindableDocument | undefined): void {
@@ -96,9 +100,12 @@ export class PassageIndex {
 	}
 }
 
-/** The first sentence when none has a word of the question; the whole passage when it has no sentence. */
-function bestSentence(question: string, passage: string, isTable: boolean): string {
-	const sentences = sentencesOf(passage, isTable);
+/**
+ * The sentence of a passage that fits the question best: the first when none has a word of it, the whole passage
+ * when it has no sentence. The name of its document tells whether it is a table.
+ */
+export function sentenceIn(name: string, passage: string, question: string): string {
+	const sentences = sentencesOf(passage, TABLE.test(name));
 	const index = new MiniSearch(searchedBy(['text', 'under']));
 	index.addAll(sentences.map((sentence, id) => ({ id, ...sentence })));
 	const [best] = index.search(question);

@@ -64,6 +64,27 @@ export const SAYING_ASSISTANT = {
 	answers: 'said',
 } as const satisfies AssistantSeed;
 
+/** A knowledgebase of a fresh sandbox, for workflows that know it by its id; its embedding model is usable. */
+export const SANDBOX_KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
+
+const SANDBOX_MODEL_ID = 'f0000000-0000-4000-8000-000000000001';
+
+/** The embedding model of that knowledgebase, by its id. */
+export const DEFAULT_COPILOT_MODELS = {
+	[SANDBOX_MODEL_ID]: {
+		copilotId: COPILOT_ID,
+		modelType: 'text-embedding',
+		model: 'text-embedding-3-small',
+	},
+};
+
+export const DEFAULT_KNOWLEDGEBASE = {
+	id: SANDBOX_KNOWLEDGEBASE_ID,
+	name: 'Sandbox Knowledgebase',
+	description: 'What is submitted here, the Sandbox Assistant finds.',
+	copilotModelId: SANDBOX_MODEL_ID,
+};
+
 /** The assistants of a sandbox that was given none. */
 export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
 	{

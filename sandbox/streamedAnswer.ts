@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
  * @returns the payload, for a hook to hand on
  */
 export function headersFirst(reply: FastifyReply, payload: unknown): unknown {
-	if (payload instanceof Readable)
+	if (payload instanceof Readable && !reply.raw.headersSent)
 		reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
 	return payload;
 }

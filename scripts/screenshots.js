@@ -13,4 +13,5 @@ void require('jest').run([
 	'--testPathPatterns',
 	'test/e2e/editor.e2e',
 	'test/e2e/editorDocuments',
+	'test/e2e/editorExamples',
 ]);

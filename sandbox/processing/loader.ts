@@ -33,7 +33,7 @@ export async function textOfFile(
 		throw new Error(`Unable to resolve a readable file for document '${String(name)}'.`);
 	}
 	if (category === 'sheet') throw new Error('EISDIR: illegal operation on a directory, read');
-	return await fetched(String(fileUrl), typeOf(document));
+	return await textAt(String(fileUrl), typeOf(document));
 }
 
 /** A model without a usable copilot fails as it does in E2; that it does so here was not recorded. */
@@ -51,8 +51,13 @@ function checkEmbeddingModel(store: Store, { copilotModelId, name }: Knowledgeba
 const typeOf = ({ type, name }: StoredDocument): string =>
 	String(type || extname(String(name ?? '')).slice(1)).toLowerCase();
 
-/** A file as text; HTML is kept as it is. */
-async function fetched(url: string, type: string): Promise<string> {
+/**
+ * The text of a file that can be fetched; HTML is kept as it is.
+ *
+ * @param type what chooses the parser, e.g. `pdf`
+ * @throws Error with what the real server says of a file it cannot fetch or read
+ */
+export async function textAt(url: string, type: string): Promise<string> {
 	const file = await download(url);
 	try {
 		const beginning = await file.upTo(PDF_BEGINNING.length);

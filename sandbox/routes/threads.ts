@@ -1,7 +1,7 @@
 import type { Call, Endpoint } from '../context';
 import { badRequest, forbidden, internal, notFound } from '../errors';
 import { runConversation } from '../conversationRuns';
-import { attachmentsOf } from '../runFiles';
+import { filesGiven, opened } from '../runFiles';
 import { readRunInput } from '../runInput';
 import type { Assistant } from '../store';
 import { shownThread } from '../threadState';
@@ -34,7 +34,12 @@ async function runAndWait(call: Call): Promise<Loose> {
 	const input = readRunInput(body.input);
 	checkAccess(call, assistant, conversation.xpertId);
 	const { context, misbehaviour } = call;
-	const asked = { ...input, attachments: attachmentsOf(context, input.files) };
+	const given = filesGiven(context, input.files);
+	const asked = {
+		...input,
+		attachments: given.map(({ told }) => told).join(''),
+		opened: assistant.answers === 'documents' ? await opened(given) : [],
+	};
 	const content = await runConversation(context, assistant, conversation, asked, misbehaviour);
 	return { role: 'ai', content };
 }

@@ -92,6 +92,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		const older = harness.sandbox.store.putConversation({ title: 'Order 4711' });
 		older.updatedAt = '2026-01-31T08:00:00.000Z';
 		harness.sandbox.store.putConversation({ title: 'Invoice', status: 'idle' });
+		await panel.choose('threadSource', 'Existing Thread');
 		const entries = await panel.openList('threadId');
 		expect(await entries.allInnerTexts()).toEqual([
 			expect.stringMatching(/^Invoice · idle · \d{4}-\d\d-\d\d \d\d:\d\d$/),

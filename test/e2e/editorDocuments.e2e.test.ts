@@ -103,9 +103,7 @@ describe('documents and answers in the editor', () => {
 
 	it('runs the example on the canvas and shows what became of its files', async () => {
 		const credential = await harness.createCredential();
-		await window.openWorkflow(
-			await harness.importWorkflow('ingest-markdown-documents.json', credential),
-		);
+		await window.openWorkflow(await harness.importWorkflow('folder-of-files.json', credential));
 		await window.page.getByRole('button', { name: 'Execute workflow' }).last().click();
 		const success = window.find('canvas-node-status-success', window.node('Submit Documents'));
 		await success.waitFor({ timeout: 30_000 });

@@ -63,7 +63,12 @@ describe('an example', () => {
 			xpertAiApi: { id: 'theirs', name: 'Known' },
 			other: { id: 'o', name: 'Unknown' },
 		};
-		const webhook = { name: 'Hook', type: 'n8n-nodes-base.webhook', credentials };
+		const webhook = {
+			name: 'Hook',
+			type: 'n8n-nodes-base.webhook',
+			webhookId: 'theirs',
+			credentials,
+		};
 		const exported = { id: '1', versionId: '2', name: 'E', nodes: [webhook], connections: {} };
 		writeFileSync(path, JSON.stringify(exported));
 		const file = readWorkflowFile(path);
@@ -73,6 +78,7 @@ describe('an example', () => {
 			nodes: [
 				{
 					...webhook,
+					webhookId: expect.stringMatching(/^[0-9a-f-]{36}$/),
 					credentials: { xpertAiApi: { id: 'ours', name: 'Known' }, other: credentials.other },
 				},
 			],

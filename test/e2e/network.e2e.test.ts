@@ -37,7 +37,7 @@ describe('an n8n whose SSRF protection holds back requests to the server', () =>
 	afterEach(() => expect(harness.sandbox.requests.all).toEqual([]));
 
 	it('says so in a workflow', async () => {
-		const id = await harness.importWorkflow('ingest-markdown-documents.json', credential);
+		const id = await harness.importWorkflow('folder-of-files.json', credential);
 		const { status, error } = await harness.runManually(id);
 		expect(status).toBe('error');
 		expect(error?.message).toBe(BLOCKED);
@@ -88,7 +88,7 @@ describe('an n8n behind a proxy, whose SSRF protection lets requests to the serv
 	});
 
 	it('runs a workflow through it', async () => {
-		const id = await harness.importWorkflow('ingest-markdown-documents.json', credential);
+		const id = await harness.importWorkflow('folder-of-files.json', credential);
 		const { status, error } = await harness.runManually(id);
 		expect(error).toBeUndefined();
 		expect(status).toBe('success');

@@ -1,3 +1,5 @@
+import { EditorWindow } from './support/browser';
+import { picturePath } from './support/editorPictures';
 import { exampleOnCall } from './support/examples';
 import { useSharedHarness } from './support/harness';
 
@@ -41,48 +43,32 @@ describe('the example "morning question" in n8n', () => {
 
 const QUESTION = 'ASK A PERSON whether to delete the file';
 
-/** What the server stops for (recorded): a task with the call that is to be allowed. */
-const TASK = {
-	id: expect.any(String),
-	name: 'subagent',
-	type: 'agent',
-	call: expect.objectContaining({ name: 'subagent', args: { input: QUESTION } }),
-	info: expect.objectContaining({ name: expect.any(String) }),
-	parameters: [expect.objectContaining({ name: 'input', title: 'Input' })],
-	agent: expect.objectContaining({ title: expect.any(String) }),
-};
-
 describe('the example "human in the loop" in n8n', () => {
-	let workflowId: string;
+	let window: EditorWindow;
 
 	beforeAll(async () => {
 		const credential = await harness.createCredential();
-		workflowId = await harness.importWorkflow('human-in-the-loop.json', credential);
-		await harness.activate(workflowId);
+		await harness.activate(await harness.importWorkflow('human-in-the-loop.json', credential));
+		window = await EditorWindow.open(harness.host);
 	});
+	afterAll(async () => await window?.close());
 
 	it.each([
 		['confirm', 'Confirmed'],
 		['reject', 'Rejected'],
-	])('gives the tasks to the caller and goes on after "%s", once', async (decision, done) => {
-		const asked = await harness.callWebhook('ask-with-approval', { question: QUESTION });
-		expect(asked.data).toMatchObject({
-			status: 'interrupted',
-			threadId: expect.any(String),
-			interrupt: [TASK],
-		});
-		const { threadId } = asked.data as { threadId: string };
-		const decided = await harness.callWebhook('decide', { threadId, decision });
-		expect(decided.data).toMatchObject({
-			status: 'completed',
-			threadId,
-			reply: `${done}: ${QUESTION}\nTool said: ${done}: ${QUESTION}`,
-		});
-		expect(decided.data).not.toHaveProperty('interrupt');
-
-		const again = await harness.callWebhook('decide', { threadId, decision });
-		expect(again.status).toBe(500);
-		const { error } = await harness.latestExecution(workflowId);
-		expect(error?.message).toBe('Nothing on this thread waits for a decision');
+	])('asks the person in the words of the run, and goes on after "%s"', async (decision, done) => {
+		const { page } = window;
+		await page.goto(`${harness.host.url}/form/ask-with-approval`);
+		await page.getByLabel('Question').fill(QUESTION);
+		await page.getByRole('button', { name: 'Ask' }).click();
+		// The words stand in the task that the conversation holds, as recorded.
+		const words = /would like to call SubAgent \(.+\)\. Input: ASK A PERSON whether to delete/;
+		await page.getByText(words).waitFor({ timeout: 30_000 });
+		await page.getByLabel('Decision').selectOption(decision);
+		await window.screenshot(picturePath(`human-in-the-loop-${decision}`));
+		await page.getByRole('button', { name: 'Decide' }).click();
+		await page.getByText(`Tool said: ${done}: ${QUESTION}`).first().waitFor({ timeout: 30_000 });
+		const decided = harness.sandbox.requests.of('E4').at(-1)?.body;
+		expect(decided).toMatchObject({ input: { action: 'resume', decision: { type: decision } } });
 	});
 });

@@ -1,3 +1,6 @@
+import path from 'node:path';
+
+import { projectRoot } from '../../host/paths';
 import { OPERATIONS } from '../nodes/support/properties';
 import { createEngine } from './support/engine';
 import { FAULTS } from './support/faultMatrixFaults';
@@ -9,6 +12,15 @@ import type { FaultServer } from './support/faultMatrixServer';
 import { MARK, runTrials } from './support/faultMatrixTrials';
 import type { Trial } from './support/faultMatrixTrials';
 
+/** What the built node says of uploads. */
+type Uploads = Record<'UPLOAD_TIMEOUT_SECONDS', number>;
+
+/** Submit gives an upload ten minutes at least; here no longer than Timeout says. */
+function shortenUploads(): void {
+	const file = path.join(projectRoot, 'dist/nodes/XpertAi/operations/shared/upload.js');
+	jest.replaceProperty(jest.requireActual<Uploads>(file), 'UPLOAD_TIMEOUT_SECONDS', 0);
+}
+
 describe('the fault matrix', () => {
 	let server: FaultServer;
 	let trials: Trial[];
@@ -18,18 +30,22 @@ describe('the fault matrix', () => {
 		const output = watchConsole();
 		try {
 			const engine = await createEngine();
+			shortenUploads();
 			server = await startFaultServer(MARK);
 			trials = await runTrials(engine, server);
 		} finally {
 			printed = output.stop();
 		}
 	});
-	afterAll(() => server?.close());
+	afterAll(() => {
+		jest.restoreAllMocks();
+		server?.close();
+	});
 
 	it('tries every operation of the catalogue with every fault', () => {
 		const names = new Set(trials.map(({ cell }) => cell.operation.name));
-		// Submit is tried with IDs and without.
-		expect(names.size).toBe(OPERATIONS.length + 1);
+		// Submit is tried with IDs, without, and with files; a run without and with files.
+		expect(names.size).toBe(OPERATIONS.length + 3);
 		// Each with faults that last and faults that pass, and both ways of going on.
 		expect(trials).toHaveLength(names.size * FAULTS.length * 2 * 2);
 	});

@@ -1,4 +1,4 @@
-import { derivedId } from '../../nodes/XpertAi/ingest/identity';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { isUuid } from '../../nodes/XpertAi/payloads/common';
 import { useFixture } from './support/fixture';
 import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';

@@ -1,4 +1,4 @@
-import { derivedId } from '../../nodes/XpertAi/ingest/identity';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import {
 	BY_NAME,

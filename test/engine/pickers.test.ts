@@ -57,6 +57,30 @@ describe('the list of assistants', () => {
 		]);
 	});
 
+	it('tells them apart by name or description where the slug is the same or missing', async () => {
+		const put = (more: object) =>
+			fixture.sandbox.store.putAssistant({
+				name: 'helpdesk',
+				title: 'Helpdesk',
+				slug: 'desk',
+				...more,
+			});
+		put({ name: 'helpdesk-us', description: 'For customers' });
+		put({ description: 'For customers in Europe' });
+		const { results } = await list('searchAssistants', 'helpdesk');
+		expect(results.map(({ name }) => name)).toEqual([
+			'Helpdesk (helpdesk-us)',
+			'Helpdesk (helpdesk)',
+		]);
+		put({ description: 'For partners' });
+		const again = await list('searchAssistants', 'helpdesk');
+		expect(again.results.map(({ name }) => name)).toEqual([
+			'Helpdesk (helpdesk-us)',
+			'Helpdesk (For customers in Europe)',
+			'Helpdesk (For partners)',
+		]);
+	});
+
 	it('says why it cannot be shown', async () => {
 		fixture.sandbox.faults.add({ do: 'status', status: 403, body: { message: 'Forbidden' } });
 		await expect(list('searchAssistants')).rejects.toThrow('The server answered 403: Forbidden');
@@ -64,6 +88,22 @@ describe('the list of assistants', () => {
 });
 
 describe('the list of threads', () => {
+	it('shows the status too, and tells those that look the same apart', async () => {
+		const put = (status: string | null) => {
+			const one = fixture.sandbox.store.putConversation({ title: 'Order 4711', status });
+			one.updatedAt = '2026-01-31T08:00:00.000Z';
+			return one.threadId;
+		};
+		const [one, other] = [put('idle'), put('idle'), put('error')];
+		const { results } = await list('searchThreads', 'order');
+		const name = (status: string) =>
+			expect.stringMatching(new RegExp(`^Order 4711 · ${status} · 2026-01-31 \\d\\d:00`)) as string;
+		const nameOf = (thread?: string) => results.find(({ value }) => value === thread)?.name;
+		expect(results.map((entry) => entry.name)).toEqual([name('idle'), name('idle'), name('error')]);
+		expect(nameOf(one)).toContain(`(${one?.slice(0, 8)})`);
+		expect(nameOf(other)).toContain(`(${other?.slice(0, 8)})`);
+	});
+
 	it('shows title and last change, newest first, and chooses the thread', async () => {
 		const { results } = await list('searchThreads');
 		expect(results.map(({ value }) => value)).toEqual(

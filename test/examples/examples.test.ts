@@ -2,12 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isEmpty, pickBy } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
-import type { INodeParameters, INodeProperties, ResourceMapperField } from 'n8n-workflow';
+import type {
+	INodeParameters,
+	INodeProperties,
+	INodeTypeDescription,
+	ResourceMapperField,
+} from 'n8n-workflow';
 import { z } from 'zod';
 
-import { exampleFiles } from '../../host/examples';
+import { exampleFiles, readExample } from '../../host/examples';
+import { filledIn, PLACEHOLDERS, sandboxValues } from '../../host/exampleValues';
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
+import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
+import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 
 /** Side of a square of n8n's grid, of a node, and the room below it for its name. */
 const GRID = 16;
@@ -43,7 +51,11 @@ type Node = Example['nodes'][number];
 const pathOf = (file: string) => path.resolve(__dirname, '../../examples', file);
 const read = (file: string) => example.parse(JSON.parse(readFileSync(pathOf(file), 'utf8')));
 
-const isNote = ({ type }: Node) => type === 'n8n-nodes-base.stickyNote';
+const note = z.object({ content: z.string(), color: z.number() });
+const NOTE = 'n8n-nodes-base.stickyNote';
+const isNote = ({ type }: Node) => type === NOTE;
+/** A block of code in a note. */
+const CODE = /```[^]*?```/g;
 
 /** What a node covers on the canvas. */
 function area({ position: [x, y], parameters: { width = NODE, height = NODE + NAME } }: Node) {
@@ -61,21 +73,28 @@ async function schemaFor(value: Record<string, unknown> | null): Promise<Resourc
 	return fields.map((field) => ({ ...field, removed: !(field.id in (value ?? {})) }));
 }
 
-const { description } = new XpertAi();
+const DESCRIPTIONS = new Map(
+	[new XpertAi(), new XpertAiTrigger()].map(({ description }) => [
+		`n8n-nodes-xpertai.${description.name}`,
+		description,
+	]),
+);
 
-const isOurs = ({ type }: Node) => type === 'n8n-nodes-xpertai.xpertAi';
+/** What n8n itself gives every trigger that polls. */
+const POLL_TIMES = 'pollTimes';
+
 const namesOf = (fields: Array<{ name: string }>) => fields.map(({ name }) => name);
 
 /** The parameters a node of ours shows with what its example sets. */
-function shownWith(parameters: INodeParameters): INodeProperties[] {
+function shownWith(parameters: INodeParameters, description: INodeTypeDescription) {
 	return description.properties.filter((property) =>
 		NodeHelpers.displayParameter(parameters, property, { typeVersion: 1 }, description),
 	);
 }
 
 /** What an example sets of a node, at its top or in a collection, that the node does not have. */
-function unknownIn(parameters: INodeParameters): string[] {
-	const shown = shownWith(parameters);
+function unknownIn(parameters: INodeParameters, description: INodeTypeDescription): string[] {
+	const shown = shownWith(parameters, description);
 	const inside = shown
 		.filter(({ type }) => type === 'collection')
 		.flatMap(({ name, options = [] }) => {
@@ -83,9 +102,31 @@ function unknownIn(parameters: INodeParameters): string[] {
 			const known = namesOf(options as INodeProperties[]);
 			return set.filter((key) => !known.includes(key)).map((key) => `${name}.${key}`);
 		});
-	const top = Object.keys(parameters).filter((name) => !namesOf(shown).includes(name));
-	return [...top, ...inside];
+	const known = [...namesOf(shown), ...(description.polling ? [POLL_TIMES] : [])];
+	return [...Object.keys(parameters).filter((name) => !known.includes(name)), ...inside];
 }
+
+describe('the examples', () => {
+	it('are numbered in the order to open them', () => {
+		const names = exampleFiles().map((file) => readExample(file).name);
+		expect(names.map((name) => /^Xpert AI (\d+): /.exec(name)?.[1])).toEqual(
+			names.map((_name, place) => String(place + 1)),
+		);
+	});
+
+	it('are filled in with what a sandbox has from the start', () => {
+		expect(sandboxValues('')).toMatchObject({
+			assistantId: SANDBOX_ASSISTANT_ID,
+			knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
+		});
+	});
+
+	it('are filled in with values as they are, whatever characters these have', () => {
+		const file = { name: 'E', nodes: [], connections: {}, path: `${PLACEHOLDERS.folder}/*.md` };
+		const values = { ...PLACEHOLDERS, folder: 'C:\\my "$& files"' };
+		expect(filledIn(file, values)).toEqual({ ...file, path: 'C:\\my "$& files"/*.md' });
+	});
+});
 
 describe.each(exampleFiles())('the example %s', (file) => {
 	it('stands on the grid of the canvas, nothing on top of anything', () => {
@@ -101,13 +142,47 @@ describe.each(exampleFiles())('the example %s', (file) => {
 		);
 		const covered = pairs.filter(([one, other]) => one && other && overlap(one, other));
 		expect(covered.map((pair) => pair.map(({ name }) => name))).toEqual([]);
-		expect(nodes.filter(isNote)).toHaveLength(1);
+	});
+
+	it('says in short, coloured notes what it does and what to change', () => {
+		const notes = read(file).nodes.filter(isNote);
+		expect(notes.map(({ name }) => name)).toEqual(['About', 'What to Change']);
+		const [about, change] = notes.map(({ parameters }) => note.parse(parameters));
+		expect(about?.content).toContain('**Try it');
+		expect(change?.content).toContain('**Settings**');
+		expect(new Set([about?.color, change?.color]).size).toBe(2);
+		for (const { content } of [about, change].flatMap((one) => one ?? [])) {
+			expect(content.replaceAll(CODE, '').length).toBeLessThan(400);
+		}
+	});
+
+	it('asks for what it needs in one node behind its triggers, and nowhere else', () => {
+		const { nodes, connections } = readExample(file);
+		const settings = nodes.filter(({ name }) => name === 'Settings');
+		expect(settings.map(({ type }) => type)).toEqual(['n8n-nodes-base.set']);
+		const triggers = nodes.filter(({ type }) => /(Trigger|\.webhook)$/.test(type));
+		expect(triggers).not.toEqual([]);
+		for (const { name } of triggers) {
+			expect(connections[name]).toMatchObject({ main: [[{ node: 'Settings' }]] });
+		}
+		const others = nodes.filter((node) => node.type !== NOTE && !settings.includes(node));
+		expect(JSON.stringify(others)).not.toMatch(/your-|[0-9a-f]{8}-0000-4000/);
+	});
+
+	it('has nothing left to fill in once it is filled in', () => {
+		const values = sandboxValues('http://127.0.0.1:1');
+		const ready = JSON.stringify(filledIn(readExample(file), values));
+		for (const placeholder of [...Object.values(PLACEHOLDERS), 'your-']) {
+			expect(ready).not.toContain(placeholder);
+		}
 	});
 
 	it('sets nothing that its nodes do not have', () => {
-		const unknown = read(file)
-			.nodes.filter(isOurs)
-			.map(({ name, parameters }) => [name, unknownIn(parameters as INodeParameters)]);
+		const unknown = read(file).nodes.flatMap(({ name, type, parameters }) => {
+			const description = DESCRIPTIONS.get(type);
+			if (!description) return [];
+			return [[name, unknownIn(parameters as INodeParameters, description)] as const];
+		});
 		expect(pickBy(Object.fromEntries(unknown), (names) => !isEmpty(names))).toEqual({});
 	});
 

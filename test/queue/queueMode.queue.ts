@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sum, times, uniq } from 'lodash';
 
 import { waitFor } from '../../host/waitFor';
+import { talk } from '../engine/support/conversations';
 import {
 	ingestion,
 	SUBMIT_NODE,
@@ -48,6 +49,38 @@ describe('n8n in queue mode with two workers', () => {
 		const begun = queue.workers.map(({ executions }) => executions.length);
 		expect(sum(begun)).toBe(RUNS + 1);
 		expect(Math.min(...begun)).toBeGreaterThan(2);
+	});
+});
+
+describe('the trigger', () => {
+	/** Switches the workflow on, with which n8n polls at once, and waits for the poll. */
+	const activate = async (workflowId: string) => {
+		const polls = () => harness.sandbox.requests.of('E5').length;
+		const before = polls();
+		await harness.activate(workflowId);
+		await waitFor('a poll', async () => polls() > before || undefined);
+		await sleep(2_000);
+	};
+	const deactivate = async (workflowId: string) =>
+		await harness.host.rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
+
+	it('polls in the main n8n and starts an execution on a worker, once for each change', async () => {
+		const credential = await harness.createCredential();
+		const workflowId = await harness.importWorkflow('alert-on-failed-runs.json', credential);
+		await activate(workflowId);
+		await deactivate(workflowId);
+		await talk(harness.sandbox, 'BOOM', { title: 'Broken' });
+		await activate(workflowId);
+		const execution = await harness.latestExecution(workflowId);
+		expect(execution.json('Send Message Here')).toEqual([
+			{ text: expect.stringContaining('"Broken" failed') },
+		]);
+		expect(queue.workerOf(execution.id)).toBeDefined();
+
+		await deactivate(workflowId);
+		await activate(workflowId);
+		expect(await harness.host.rest.listExecutions(workflowId)).toEqual([execution.id]);
+		await deactivate(workflowId);
 	});
 });
 

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { SANDBOX_ASSISTANT_ID, startSandbox } from '../../sandbox';
+import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID, startSandbox } from '../../sandbox';
 import { clientFor, newThread, runOn } from './support/client';
+import { ask, document, process, store } from './support/knowledge';
 import { useSandbox } from './support/useSandbox';
 
 let now = Date.UTC(2026, 0, 1);
@@ -19,6 +21,14 @@ describe('a fresh sandbox', () => {
 			{ name: 'echo', metadata: { slug: 'echo' } },
 			{ name: 'broken' },
 		]);
+	});
+
+	it('has a knowledgebase with a fixed id, whose documents the first assistant finds', async () => {
+		const fields = { id: randomUUID(), ...(await document(client, 'The gate code is amber.')) };
+		await store(client, SANDBOX_KNOWLEDGEBASE_ID, [fields]);
+		const [state] = await process(client, SANDBOX_KNOWLEDGEBASE_ID, [fields.id]);
+		expect(state).toMatchObject({ status: 'finish' });
+		expect(await ask(client, 'gate code')).toContain('The gate code is amber.');
 	});
 
 	it('has store items, found by namespace, words and page', async () => {
@@ -59,7 +69,9 @@ describe('a fresh sandbox', () => {
 		const { data } = await client.get<{ knowledgebases: unknown[]; assistants: unknown[] }>(
 			'/sandbox/state',
 		);
-		expect(data.knowledgebases).toEqual([]);
+		expect(data.knowledgebases).toMatchObject([
+			{ id: SANDBOX_KNOWLEDGEBASE_ID, storedDocuments: 0 },
+		]);
 		expect(data.assistants).toHaveLength(3);
 		expect(sandbox.requests.all).toEqual([]);
 		expect((await client.post('/api/ai/assistants/count', {})).status).toBe(201);

@@ -13,6 +13,7 @@ import { hintFor } from './hints';
 import type { RequestMeaning } from './hints';
 import { chosenId, isEncodable } from './ids';
 import type { Field, FieldValues } from './operation';
+import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
 import { fieldValues, fromText, isoText, parsedJson, splitIds, typedValue } from './values';
@@ -201,10 +202,7 @@ export class Item {
 	/** An error of ours for the item. */
 	operationError(message: string, description?: string): NodeOperationError {
 		const options = { itemIndex: this.index, description };
-		const error = new NodeOperationError(this.context.getNode(), message, options);
-		// n8n swaps messages that happen to hold a network code, such as a user's text.
-		error.message = message;
-		return error;
+		return operationError(this.context.getNode(), message, options);
 	}
 
 	/** The error of a request that was made for the item. */

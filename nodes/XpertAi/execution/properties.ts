@@ -4,6 +4,7 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 import merge from 'lodash/merge';
 import omit from 'lodash/omit';
+import partition from 'lodash/partition';
 
 import { binaryFieldName } from './binary';
 import { isCoded, isFileBody } from './operation';
@@ -74,20 +75,36 @@ function operationList(resource: Resource): INodeProperties {
 function shownFor(resource: Resource, operation: Operation): INodeProperties[] {
 	return updateDisplayOptions(
 		{ show: { resource: [resource.value], operation: [operation.value] } },
-		operationFields(operation).map((field) => omit(field, 'methods')),
+		plainFields(operationFields(operation)),
 	);
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
 export function nodeMethods(resources: Resource[]): INodeType['methods'] {
 	const operations = resources.flatMap((resource) => resource.operations);
-	const fields = operations.flatMap(operationFields);
+	return fieldMethods(operations.flatMap(operationFields));
+}
+
+/** What fields ask of the server in the editor. */
+export function fieldMethods(fields: Field[]): INodeType['methods'] {
 	return merge({}, ...fields.map(({ methods }) => methods)) as INodeType['methods'];
 }
 
-/** Every parameter of an operation. */
+/** Fields as n8n takes them, without what they ask of the server. */
+export function plainFields(fields: Field[]): INodeProperties[] {
+	return fields.map((field) => omit(field, 'methods'));
+}
+
+/** Every parameter of an operation. A body of one's own comes last: it is the way out, not the entrance. */
 export function operationFields(operation: Operation): Field[] {
-	return isCoded(operation) ? operation.fields : declaredFields(operation);
+	const fields = isCoded(operation) ? operation.fields : declaredFields(operation);
+	const [ownBody, others] = partition(fields, isOwnBody);
+	return [...others, ...ownBody];
+}
+
+/** Whether a field is the choice of a body of one's own, or that body. */
+function isOwnBody({ name, displayOptions }: Field): boolean {
+	return name === bodyMode.name || displayOptions?.show?.bodyMode?.includes('json') === true;
 }
 
 function declaredFields(operation: DeclaredOperation): Field[] {
@@ -112,28 +129,38 @@ function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
 /** A file of the item with its text parts, or a JSON body. */
 function uploadFields({ parts }: FileBody): Field[] {
 	return [
-		uploadMode,
-		...shownIn('fields', [
+		...withoutOwnBody([
 			binaryFieldName('the file to upload'),
 			fieldCollection('additionalFields', parts),
 		]),
-		...shownIn('json', [jsonBodyField('{}')]),
+		...ownBodyFields('{}', uploadMode),
 	];
 }
 
-/** Body mode, the fields of "Fields" and the text of "JSON". */
-export function bodyFields(fields: Field[], example: string, paging: Field[] = []): Field[] {
+/** The fields of "Fields", and the choice of a body of one's own. */
+function bodyFields(fields: Field[], example: string, paging: Field[]): Field[] {
 	return [
-		fields.length > 0 ? bodyMode : emptyOrJson,
-		...shownIn('fields', [
+		...withoutOwnBody([
 			...takeWhile(fields, (field) => !isContainer(field)),
 			...paging,
 			...dropWhile(fields, (field) => !isContainer(field)),
 		]),
-		...shownIn('json', [jsonBodyField(example)]),
+		...ownBodyFields(example, fields.length > 0 ? bodyMode : emptyOrJson),
 	];
 }
 
-function shownIn(mode: 'fields' | 'json', fields: Field[]): Field[] {
-	return updateDisplayOptions({ show: { bodyMode: [mode] } }, fields);
+/** The choice of a body of one's own, and the text of "JSON". */
+export function ownBodyFields(example: string, mode = bodyMode): Field[] {
+	return [
+		mode,
+		...updateDisplayOptions({ show: { bodyMode: ['json'] } }, [jsonBodyField(example)]),
+	];
+}
+
+/**
+ * Fields that are there unless the body is one's own. They are hidden with it and not shown without it:
+ * n8n resolves parameters in their order, and the choice comes after them.
+ */
+export function withoutOwnBody(fields: Field[]): Field[] {
+	return updateDisplayOptions({ hide: { bodyMode: ['json'] } }, fields);
 }

@@ -252,8 +252,10 @@ function mayBeStored(
 	failure: Failure,
 ): boolean {
 	const alone = batch.length === 1;
-	// Chunks without ids are refused when they come again, also after an answer that was lost.
-	if (alone && isRejection(failure)) return mayBeDone === true && batch.some(hasChunks);
+	// Chunks without ids are refused when they come again, also after an answer that was lost; and a proxy
+	// whose server is away answers 404 as well.
+	if (alone && isRejection(failure))
+		return mayBeDone === true && (isMissing(failure) || batch.some(hasChunks));
 	if (mayBeDone || failure.kind === 'cancelled') return true;
 	// Stored one after another, without a transaction (service behaviour, E3).
 	if (mayBePartlyDone(failure)) return !alone;

@@ -1,11 +1,12 @@
+import truncate from 'lodash/truncate';
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
 import { listPage } from './listPage';
 
 /**
- * Assistants for the picker (E7), by title or name, and by slug where these are the same. Servers filter
- * by metadata only, so what is typed is looked for here.
+ * Assistants for the picker (E7), by title or name; where these are the same, also by what differs: slug,
+ * name or description. Servers filter by metadata only, so what is typed is looked for here.
  */
 export async function searchAssistants(
 	this: ILoadOptionsFunctions,
@@ -18,14 +19,18 @@ export async function searchAssistants(
 		filter,
 		paginationToken,
 		toEntry: (assistant) => {
-			const { assistant_id: value, name, metadata } = assistant;
+			const { assistant_id: value, name, description, metadata } = assistant;
 			if (typeof value !== 'string') return undefined;
 			const { title = name, slug } = isJsonObject(metadata) ? metadata : {};
 			return {
 				value,
-				name: typeof title === 'string' && title !== '' ? title : value,
-				...(typeof slug === 'string' ? { alias: slug } : {}),
+				name: isText(title) ? title : value,
+				aliases: [slug, name, description].filter(isText).map((text) => truncate(text)),
 			};
 		},
 	});
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === 'string' && value !== '';
 }

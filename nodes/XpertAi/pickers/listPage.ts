@@ -1,5 +1,6 @@
-import countBy from 'lodash/countBy';
+import groupBy from 'lodash/groupBy';
 import uniqBy from 'lodash/uniqBy';
+import without from 'lodash/without';
 import type {
 	IDataObject,
 	ILoadOptionsFunctions,
@@ -35,8 +36,8 @@ interface PickerList {
 interface PickerEntry {
 	value: string;
 	name: string;
-	/** A shorter name, which tells entries of the same name apart. */
-	alias?: string;
+	/** What may tell it from entries of the same name, best first. */
+	aliases?: string[];
 }
 
 /**
@@ -95,20 +96,17 @@ export async function listPage(
 /** How much of an id tells records apart at a glance. */
 const ID_START = 8;
 
-/** Entries with the same name get their alias behind it, or the start of the id where that is the same too. */
+/** Entries with the same name get behind it the first that none of the others has, at last the start of the id. */
 function toldApart(entries: PickerEntry[]): INodeListSearchItems[] {
-	const named = countBy(entries, 'name');
-	const known = countBy(entries, nameAndAlias);
+	const named = groupBy(entries, 'name');
 	return entries.map((entry) => {
-		const { value, name, alias } = entry;
-		if (named[name] === 1) return { value, name };
-		const isKnown = alias && known[nameAndAlias(entry)] === 1;
-		return { value, name: `${name} (${isKnown ? alias : value.slice(0, ID_START)})` };
+		const { value, name, aliases = [] } = entry;
+		const others = without(named[name] ?? [], entry);
+		if (others.length === 0) return { value, name };
+		const taken = others.flatMap((other) => other.aliases ?? []);
+		const own = aliases.find((alias) => alias !== '' && alias !== name && !taken.includes(alias));
+		return { value, name: `${name} (${own ?? value.slice(0, ID_START)})` };
 	});
-}
-
-function nameAndAlias({ name, alias = '' }: PickerEntry): string {
-	return JSON.stringify([name, alias]);
 }
 
 /** The token holds the offset and the first entry of all, to recognise a server that starts anew. */

@@ -1,10 +1,11 @@
 import { isJsonObject, parseAnswer } from '../transport/answer';
 import { threadState } from '../payloads/run';
-import { afterLastPerson, lastReply, messagesOf, textOf } from './messages';
+import { afterLastPerson, lastReply, messagesOf, replyIn } from './messages';
+import type { Reply } from './messages';
 
 /** What the answer of E4 says by itself. */
 export type AnswerReading =
-	| { kind: 'reply'; reply: string }
+	| ({ kind: 'reply' } & Reply)
 	| { kind: 'failed'; reason: string }
 	| { kind: 'interrupted'; interrupt: unknown[] };
 
@@ -14,16 +15,16 @@ export type AnswerReading =
  */
 export function readRunAnswer(answer: unknown): AnswerReading {
 	if (!isJsonObject(answer))
-		return { kind: 'reply', reply: typeof answer === 'string' ? answer : '' };
+		return { kind: 'reply', ...replyIn(typeof answer === 'string' ? answer : '') };
 	if (answer.__error__ !== undefined)
 		return { kind: 'failed', reason: errorReason(answer.__error__) };
 	if (Array.isArray(answer.__interrupt__) && answer.__interrupt__.length > 0) {
 		return { kind: 'interrupted', interrupt: answer.__interrupt__ };
 	}
-	if (answer.content !== undefined) return { kind: 'reply', reply: textOf(answer.content) };
+	if (answer.content !== undefined) return { kind: 'reply', ...replyIn(answer.content) };
 	const messages = messagesOf(threadState.parse({ values: answer }));
 	// What stands before our message is no answer to it.
-	return { kind: 'reply', reply: lastReply(afterLastPerson(messages)) ?? '' };
+	return { kind: 'reply', ...(lastReply(afterLastPerson(messages)) ?? replyIn('')) };
 }
 
 const NO_REASON = 'the server gave no reason';

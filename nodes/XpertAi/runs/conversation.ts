@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { answerMustBe, isJsonObject } from '../transport/answer';
+import { answerWithList, isJsonObject } from '../transport/answer';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
@@ -21,7 +21,7 @@ export interface Asking {
 }
 
 /** A conversation, as far as a run needs it; a field of another type counts as not there. */
-const conversationRecord = z.object({
+export const conversationRecord = z.object({
 	id: z.string().optional().catch(undefined),
 	threadId: z.string().optional().catch(undefined),
 	status: z.string().optional().catch(undefined),
@@ -34,8 +34,8 @@ const conversationRecord = z.object({
 
 /** What the server tells of the conversation a thread belongs to. */
 export interface ConversationFacts {
-	/** Whether the server answered; without it nothing else is known. */
-	known: boolean;
+	/** Why the server did not answer; nothing else is known then. */
+	failure?: Failure;
 	/** None when no conversation of the token's owner has the thread. */
 	conversationId?: string;
 	status?: string;
@@ -59,25 +59,30 @@ export async function readConversation(
 			path: '/conversations/search',
 			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' }, limit: 1 }),
 			timeoutMs: READ_TIMEOUT_MS,
-			checkAnswer: answerMustBe(isJsonObject, 'it is not a list of conversations'),
+			checkAnswer: answerWithList('items'),
 		},
 		limits: SINGLE_REQUEST_LIMITS,
 		repeatable: true,
 		clock,
 		signal,
 	});
-	if (!outcome.ok) return { known: false, tasks: [] };
-	const items: unknown = isJsonObject(outcome.answer) ? outcome.answer.items : undefined;
+	if (!outcome.ok) return { failure: outcome.failure, tasks: [] };
+	const items: unknown = isJsonObject(outcome.answer) ? outcome.answer.items : [];
 	const found = conversationRecord.safeParse(Array.isArray(items) ? items[0] : undefined).data;
-	if (!found) return { known: Array.isArray(items), tasks: [] };
+	if (!found) return { tasks: [] };
 	const { id, status, error, operation } = found;
 	return {
-		known: true,
 		tasks: operation?.tasks ?? [],
 		...(id ? { conversationId: id } : {}),
 		...(status ? { status } : {}),
-		...(error ? { error: typeof error === 'string' ? error : JSON.stringify(error) } : {}),
+		...(error ? { error: reasonIn(error) } : {}),
 	};
+}
+
+/** Why the last run of a conversation failed, as its record has it. */
+export function reasonIn(error: unknown): string | undefined {
+	if (!error) return undefined;
+	return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
 /** A thread to run, and the conversation it belongs to where that is known. */
@@ -119,8 +124,26 @@ export async function createConversation(
 		}
 		const { failure } = outcome;
 		if (!isTransient(failure) || certainlyNotDone(failure)) return { failure };
-		const { known, conversationId } = await readConversation(asking, threadId);
+		const { failure: unknown, conversationId } = await readConversation(asking, threadId);
 		if (conversationId) return { threadId, conversationId };
-		if (!known || tries >= CREATE_TRIES || asking.signal?.aborted) return { failure };
+		if (unknown || tries >= CREATE_TRIES || asking.signal?.aborted) return { failure };
 	}
+}
+
+/**
+ * The conversation on a thread whose id is derived from a key: the one that is there, else a new one.
+ * Nothing is made where it cannot be told whether there is one.
+ *
+ * @param body what E13 takes beside the thread, e.g. a title
+ */
+export async function openConversation(
+	asking: Asking,
+	threadId: string,
+	body: Record<string, unknown>,
+	timeoutMs: number,
+): Promise<ThreadFacts | { failure: Failure }> {
+	const { failure, conversationId } = await readConversation(asking, threadId);
+	if (failure) return { failure };
+	if (conversationId) return { threadId, conversationId };
+	return await createConversation(asking, threadId, body, timeoutMs);
 }

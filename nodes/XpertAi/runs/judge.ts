@@ -39,12 +39,12 @@ function judgeFacts(state: ThreadState | undefined, facts: ConversationFacts): V
 /** A thread is interrupted while it waits for a person, and also when somebody has cancelled its run. */
 function judgeInterrupted(
 	state: ThreadState | undefined,
-	{ tasks, error, known }: ConversationFacts,
+	{ tasks, error, failure }: ConversationFacts,
 ): Verdict {
 	const interrupt = tasks.length > 0 ? tasks : interruptsOf(state);
 	if (interrupt.length > 0) return { status: 'interrupted', interrupt, recovered: false };
 	if (error) return failed(undefined, `The run was cancelled on the server: ${error}`);
-	const unknown = known ? 'the server does not say why' : 'its conversation cannot be read';
+	const unknown = failure ? 'its conversation cannot be read' : 'the server does not say why';
 	return failed(undefined, `The run was interrupted, and ${unknown}`);
 }
 

@@ -2,6 +2,7 @@ import findLast from 'lodash/findLast';
 import findLastIndex from 'lodash/findLastIndex';
 
 import type { ThreadMessage, ThreadState } from '../payloads/run';
+import { isJsonObject } from '../transport/answer';
 
 /** What servers that name the kind of a message call it. */
 const KINDS: Record<string, string> = {
@@ -51,10 +52,31 @@ export function textOf(content: unknown): string {
 	return content.map(partText).join('');
 }
 
+/** What an assistant says, as people read it. */
+export interface Reply {
+	/** Its text, Markdown and all. */
+	reply: string;
+	/** What is no text, such as images and files, as the server has it. */
+	parts: unknown[];
+}
+
+/** Reads what the content of a message says. */
+export function replyIn(content: unknown): Reply {
+	const parts = Array.isArray(content)
+		? content.filter((part) => isJsonObject(part) && typeof part.text !== 'string')
+		: [];
+	return { reply: textOf(content), parts };
+}
+
+/** Whether an assistant said nothing at all. */
+export function isSilence({ reply, parts }: Reply): boolean {
+	return reply === '' && parts.length === 0;
+}
+
 /** The assistant's last words among the messages; a call of a tool is not yet an answer. */
-export function lastReply(messages: ThreadMessage[]): string | undefined {
-	const reply = findLast(messages, (one) => isFromAssistant(one) && !callsTool(one));
-	return reply && textOf(reply.content);
+export function lastReply(messages: ThreadMessage[]): Reply | undefined {
+	const last = findLast(messages, (one) => isFromAssistant(one) && !callsTool(one));
+	return last && replyIn(last.content);
 }
 
 function callsTool({ tool_calls: calls, content }: ThreadMessage): boolean {
@@ -110,8 +132,6 @@ function says({ content }: ThreadMessage, text: string): boolean {
 }
 
 function partText(part: unknown): string {
-	if (typeof part === 'string') return part;
-	const text =
-		typeof part === 'object' && part !== null ? (part as { text?: unknown }).text : undefined;
+	const text = isJsonObject(part) ? part.text : part;
 	return typeof text === 'string' ? text : '';
 }

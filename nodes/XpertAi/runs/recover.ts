@@ -4,7 +4,7 @@ import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { readConversation } from './conversation';
 import { isUnchanged, judgeNoAnswer, judgeThread, ownReplies } from './judge';
-import { lastReply } from './messages';
+import { isSilence, lastReply } from './messages';
 import { remaining, waitInTime } from './run';
 import type { RunUnderWay } from './run';
 import { conversationOf, readThread } from './thread';
@@ -90,10 +90,10 @@ async function judgeEnded(
 	const replies = ownReplies(run, state);
 	const reply = replies && lastReply(replies);
 	// It may not have begun yet, or not have written all; another look decides.
-	if (!reply && mayBeginYet) return undefined;
+	if ((!reply || isSilence(reply)) && mayBeginYet) return undefined;
 	if (!replies && !isHidden(run))
 		return isUnchanged(run, state) ? notArrived(failure) : passedOver(failure);
 	if (reply === undefined) return { ...(await judgeNoAnswer(run, state)), recovered: true };
 	const conversationId = conversationOf(state);
-	return { status: 'completed', reply, answer: state, recovered: true, conversationId };
+	return { status: 'completed', ...reply, answer: state, recovered: true, conversationId };
 }

@@ -14,7 +14,7 @@ import { readRunAnswer } from './answer';
 import { readConversation } from './conversation';
 import { askedBy } from './input';
 import { isUnchanged, judgeNoAnswer, judgeThread, nothingToDecide, ownReplies } from './judge';
-import { lastReply, messagesOf, textOf } from './messages';
+import { isSilence, lastReply, messagesOf, textOf } from './messages';
 import { recover } from './recover';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { Run, RunUnderWay } from './run';
@@ -96,8 +96,8 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict:
 /** A refusal of the server; what it does not explain may be a thread that nobody knows. */
 async function judgeRefusal(run: RunUnderWay, failure: Failure): Promise<Verdict> {
 	if (!mayMeanNoRecord(failure) || run.before || run.isNew) return failed(failure);
-	const { known, conversationId } = await readConversation(run, run.threadId);
-	if (!known || conversationId) return { ...failed(failure), conversationId };
+	const { failure: unknown, conversationId } = await readConversation(run, run.threadId);
+	if (unknown || conversationId) return { ...failed(failure), conversationId };
 	const reason = 'There is no conversation with this thread';
 	const advice =
 		'Check "Thread": it takes the threadId that Conversation: Create or an earlier run gave, of the same token.';
@@ -110,24 +110,26 @@ async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> 
 	if (reading.kind === 'failed') return { ...failed(undefined, reading.reason), answer };
 	if (reading.kind === 'interrupted')
 		return { status: 'interrupted', interrupt: reading.interrupt, answer, recovered: false };
-	const { reply } = reading;
+	const { reply, parts } = reading;
+	const silence = isSilence(reading);
 	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reply);
-	const thread = await readAfterwards(run, reply === '' || earlier);
+	const thread = await readAfterwards(run, silence || earlier);
 	const state = 'state' in thread ? thread.state : undefined;
-	if ((reply === '' || earlier) && 'failure' in thread && isTransient(thread.failure))
+	if ((silence || earlier) && 'failure' in thread && isTransient(thread.failure))
 		return timedOut('The answer could not be told from an earlier one', thread.failure);
-	if (reply === '' && state?.status === 'busy') return await recover(run);
-	if (isUnchanged(run, state) && (reply === '' || earlier)) return nothingHappened(run, answer);
+	if (silence && state?.status === 'busy') return await recover(run);
+	if (isUnchanged(run, state) && (silence || earlier)) return nothingHappened(run, answer);
 	const judged = await judgeThread(run, state);
 	if (judged) return judged;
 	const conversationId = conversationOf(state);
-	if (reply !== '') return { status: 'completed', reply, answer, recovered: false, conversationId };
+	if (!silence)
+		return { status: 'completed', reply, parts, answer, recovered: false, conversationId };
 	// The thread may hold what the answer left out, or prove that the assistant said nothing.
 	const inThread = state && lastReply(ownReplies(run, state) ?? []);
 	if (inThread === undefined) return await judgeNoAnswer(run, state);
-	const recovered = inThread !== '';
+	const recovered = !isSilence(inThread);
 	const shown = recovered ? state : answer;
-	return { status: 'completed', reply: inThread, answer: shown, recovered, conversationId };
+	return { status: 'completed', ...inThread, answer: shown, recovered, conversationId };
 }
 
 /** Reads the thread once the answer is there; again and again where the answer says nothing without it. */

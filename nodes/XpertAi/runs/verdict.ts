@@ -5,6 +5,8 @@ import type { Failure } from '../transport/failure';
 export interface Verdict {
 	status: 'completed' | 'interrupted' | 'failed' | 'timedOut' | 'cancelled';
 	reply?: string;
+	/** What the answer holds beside its text, such as images and files. */
+	parts?: unknown[];
 	/** The server's answer: of E4, or of E15 when the run was recovered or the answer of E4 says nothing. */
 	answer?: unknown;
 	/** What a person is to decide: the tasks of the conversation (E5), or what the answer names. */

@@ -6,6 +6,7 @@ import type {
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	IN8nHttpFullResponse,
+	IPollFunctions,
 } from 'n8n-workflow';
 
 import { isAllowedHost, restrictionOf } from './allowedDomains';
@@ -49,8 +50,8 @@ export type Outcome =
 /** Sends one request. Never throws for what the network or the server does. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
 
-/** Where requests are sent from: an execution, or a list in the editor. */
-export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions;
+/** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
+export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
 /**
  * Makes the function that sends requests with the node's credential. The token leaves only to the
@@ -234,7 +235,7 @@ function hideToken(text: string, token: string): string {
 	return withoutBearer.split(token).join('***').split(encoded).join('***');
 }
 
-/** Fires when the execution is stopped; lists in the editor cannot be. */
+/** Fires when the execution is stopped; lists in the editor and polls cannot be. */
 export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);

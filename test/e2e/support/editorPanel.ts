@@ -72,6 +72,13 @@ export class NodePanel {
 		await this.window.type(input.or(input.locator('input')).last(), id);
 	}
 
+	/** Chooses an option of a dropdown by its name. */
+	async choose(parameter: string, name: string): Promise<void> {
+		await this.find(`parameter-input-${parameter}`).locator('input').first().click();
+		const options = this.window.page.locator('[role="option"]:visible, li:visible');
+		await options.filter({ hasText: name }).first().click();
+	}
+
 	/** Enters a text into a plain parameter. */
 	async fill(parameter: string, text: string): Promise<void> {
 		const field = this.find(`parameter-input-${parameter}`);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import axios from 'axios';
 import { readExample, toNewWorkflow, type WorkflowFile } from '../../../host/examples';
+import { filledIn, sandboxValues } from '../../../host/exampleValues';
 import type { Host, HostOptions, N8n } from '../../../host/host';
 import type { CredentialReference, CredentialTest } from '../../../host/n8nRestClient';
 import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
@@ -79,7 +80,7 @@ export class Harness<Used extends N8n = Host> {
 	}
 
 	/**
-	 * Brings a workflow into n8n.
+	 * Brings a workflow into n8n, ready to run with the sandbox.
 	 *
 	 * @param workflow an exported workflow, or the file name of an example
 	 * @param credentials those that its nodes refer to by name
@@ -90,7 +91,8 @@ export class Harness<Used extends N8n = Host> {
 		...credentials: CredentialReference[]
 	): Promise<string> {
 		const file = typeof workflow === 'string' ? readExample(workflow) : workflow;
-		const { id } = await this.host.rest.createWorkflow(toNewWorkflow(file, credentials));
+		const ready = filledIn(file, sandboxValues(this.host.url));
+		const { id } = await this.host.rest.createWorkflow(toNewWorkflow(ready, credentials));
 		return id;
 	}
 

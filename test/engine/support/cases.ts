@@ -145,6 +145,7 @@ export const CASES: OperationCase[] = [
 		good: ({ threadId }) => ({
 			resource: 'thread',
 			operation: 'run',
+			threadSource: 'existing',
 			threadId: byId(threadId),
 			assistantId: byId(ECHO_ASSISTANT_ID),
 			message: 'hello there',
@@ -160,6 +161,7 @@ export const CASES: OperationCase[] = [
 		bad: ({ threadId }) => ({
 			resource: 'thread',
 			operation: 'run',
+			threadSource: 'existing',
 			threadId: byId(threadId),
 			assistantId: byId(ECHO_ASSISTANT_ID),
 			message: missingId,

@@ -6,7 +6,17 @@ import { answerOf, calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
 
 /** Operations that meet faults in the same way. */
-export const KINDS = ['write', 'update', 'read', 'upload', 'withIds', 'withoutIds', 'run'] as const;
+export const KINDS = [
+	'write',
+	'update',
+	'read',
+	'upload',
+	'withIds',
+	'withoutIds',
+	'withFile',
+	'run',
+	'runFile',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** How `docs/reliability.md` names the kinds. */
@@ -17,7 +27,9 @@ export const KIND_TITLES: Record<Kind, string> = {
 	upload: 'Uploads',
 	withIds: 'Submit, with IDs',
 	withoutIds: 'Submit, without IDs',
+	withFile: 'Submit, uploads',
 	run: 'Run and Wait',
+	runFile: 'Run and Wait, files',
 };
 
 /** What is said to the assistant. */
@@ -30,13 +42,15 @@ export interface MatrixOperation {
 	parameters: INodeParameters;
 	/** JSON a server without fault answers. */
 	answer: string;
+	/** How the path of its requests ends, where it sends others beside them; those meet no fault. */
+	endsWith?: string;
 }
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
 
-/** Documents in one batch; each fault meets all of them. */
-export const DOCUMENTS = 2;
+/** Documents in one batch of Submit; each fault meets all of them. */
+export const DOCUMENTS: Partial<Record<Kind, number>> = { withIds: 2, withoutIds: 2, withFile: 1 };
 
 /** In which way an operation meets faults: it says itself what may be sent twice. */
 function kindOf(operation: Operation): Kind {
@@ -47,7 +61,10 @@ function kindOf(operation: Operation): Kind {
 	return method === 'PUT' ? 'update' : 'read';
 }
 
-/** Every operation of the catalogue; Submit twice, because IDs decide what may be sent again. */
+/**
+ * Every operation of the catalogue; Submit also without IDs, because IDs decide what may be sent again, and
+ * Submit and a run also with a file, whose upload meets the fault.
+ */
 export function matrixOperations(): MatrixOperation[] {
 	const others = ALL_CASES.filter(({ endpoint }) => endpoint !== 'E3').map(
 		(one): MatrixOperation => ({
@@ -55,9 +72,10 @@ export function matrixOperations(): MatrixOperation[] {
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
 			answer: JSON.stringify(answerOf(one)),
+			...(one.endpoint === 'E4' ? { endsWith: '/runs/wait' } : {}),
 		}),
 	);
-	return [...others, submit('withIds'), submit('withoutIds')];
+	return [...others, submit('withIds'), submit('withoutIds'), submitFile(), runFile()];
 }
 
 /** A list of the editor, as the fault server sees it. */
@@ -88,5 +106,36 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 			options: { retryMinutes: 0.05 },
 		},
 		answer: JSON.stringify(documents),
+	};
+}
+
+/** Submit with a file to upload; nothing but the upload goes wrong. */
+function submitFile(): MatrixOperation {
+	return {
+		name: 'E16 document: submit (files)',
+		kind: 'withFile',
+		endsWith: '/v1/file',
+		parameters: {
+			resource: 'document',
+			operation: 'submit',
+			afterStoring: 'nothing',
+			knowledgebaseId: ID,
+			source: 'files',
+			options: { retryMinutes: 0.05 },
+		},
+		answer: JSON.stringify({ id: OTHER_ID, url: 'https://files.example/hello.txt', size: 11 }),
+	};
+}
+
+/** A run with a file to send along; nothing but its upload goes wrong. */
+function runFile(): MatrixOperation {
+	const run = ALL_CASES.find(({ endpoint }) => endpoint === 'E4');
+	if (!run) throw new Error('there is no case of a run');
+	return {
+		name: 'E12 thread: run (files)',
+		kind: 'runFile',
+		endsWith: '/contexts/file',
+		parameters: { ...goodParameters(run), attachments: 'data' },
+		answer: JSON.stringify({ id: OTHER_ID }),
 	};
 }

@@ -33,19 +33,25 @@ export function outcomeOf({ cell, onError, result }: Trial) {
 	};
 }
 
+/** What is said of the documents when Submit ends. */
+function countsOf(documents: number, mayBeStored: boolean): string {
+	const not = documents === 1 ? 'is not' : 'are not';
+	return `. 0 documents are stored, ${documents} ${mayBeStored ? 'may be' : not} stored`;
+}
+
 /** What the table promises for a trial. */
 export function promiseOf({ cell, onError }: Trial) {
 	const { operation, fault, lasting } = cell;
 	const { kind } = operation;
 	const { succeeds, requests, message, mayBeStored } = expected(fault, kind, lasting);
-	const isSubmit = kind === 'withIds' || kind === 'withoutIds';
+	const documents = DOCUMENTS[kind];
 	const { code } = fault;
 	const requestId = fault.answered ? REQUEST_ID : undefined;
 	const trial = { operation: operation.name, requests };
 	if (onError) {
 		const suffix = mayBeStored ? '. It is not known whether this document is stored' : '';
 		const item = {
-			error: isSubmit ? message + suffix : message,
+			error: message + suffix,
 			details: expect.objectContaining({
 				description: expect.stringMatching(/\w/) as unknown,
 				...(code ? { httpCode: code } : {}),
@@ -53,7 +59,7 @@ export function promiseOf({ cell, onError }: Trial) {
 			}) as unknown,
 			pairedItem: { item: 0 },
 		};
-		const failed = succeeds ? 0 : isSubmit ? DOCUMENTS : 1;
+		const failed = succeeds ? 0 : (documents ?? 1);
 		return {
 			...trial,
 			stopped: undefined,
@@ -61,14 +67,13 @@ export function promiseOf({ cell, onError }: Trial) {
 			errors: Array.from({ length: failed }, () => item),
 		};
 	}
-	const counts = `. 0 documents are stored, ${DOCUMENTS} ${mayBeStored ? 'may be' : 'are not'} stored`;
 	return {
 		...trial,
 		error: succeeds
 			? undefined
 			: {
 					name: 'NodeApiError',
-					message: isSubmit ? message + counts : message,
+					message: documents ? message + countsOf(documents, mayBeStored) : message,
 					code,
 					requestId,
 					itemIndex: 0,

@@ -1,7 +1,7 @@
 import { FAULTS } from './faultMatrixFaults';
 import { KINDS, KIND_TITLES } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
-import { rowOf } from './faultMatrixTable';
+import { NOT_UPLOADED, NO_UPLOADS, rowOf } from './faultMatrixTable';
 import type { Reaction } from './faultMatrixTable';
 import { NETWORK_SECTIONS } from './networkPage';
 
@@ -33,7 +33,15 @@ const KIND_ROWS = [
 	['Uploads', '_File Context: Create_, _File: Create_'],
 	['Submit, with IDs', '_Document: Submit_ when every document of the batch has an ID'],
 	['Submit, without IDs', '_Document: Submit_ when the server makes the IDs'],
+	[
+		'Submit, uploads',
+		'the files and texts that _Document: Submit_ uploads before it stores their documents',
+	],
 	['Run and Wait', '_Thread: Run and Wait_'],
+	[
+		'Run and Wait, files',
+		'the files that _Attach Files_ names, uploaded before the message is sent',
+	],
 ];
 
 const WORDS_HEADING = '\n\n## What the words in the table mean\n\n';
@@ -47,7 +55,7 @@ const LEGEND: Array<[Reaction, string]> = [
 	],
 	[
 		'sends again',
-		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ as long as _Retry for (Minutes)_ says, ten minutes at first; _Run and Wait_ up to 5 tries. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done.',
+		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ as long as _Retry for (Minutes)_ says, ten minutes at first; the message of _Run and Wait_ up to 5 tries. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done, or a file uploaded.',
 	],
 	[
 		'sends again (?)',
@@ -68,6 +76,14 @@ const LEGEND: Array<[Reaction, string]> = [
 ];
 
 const OUTRO = `
+An upload of _Submit_ or of a run may be sent again at any time: the file that an earlier try has left on the
+server is named by nothing, and no assistant finds it.
+
+- One of _Submit_ that fails for good takes out its own document and no other. Of a server without uploads (404)
+  it says: “${NO_UPLOADS}”.
+- One of a run that fails for good fails its item, and the message is not sent. Before the words given stands
+  which binary field it is: “${NOT_UPLOADED}”. Its uploads have the time until the deadline.
+
 Waits grow from half a second to half a minute, with chance in them. _Retry for (Minutes)_ of _Submit_ limits
 them. A Retry-After that goes beyond the time for tries ends them at once, and the item says how
 long the server asks to wait.
@@ -89,6 +105,8 @@ once with _Limit_.
   for documents with an ID; a thread would be asked again.
 - When an execution has ended, no connection, timer or file of it is left open, however it ended.
 - 100,000 items of 1 KB go through _Submit_ in an n8n with 1 GB of heap.
+- A file of 500 MB that n8n keeps on disk takes _Submit_ less than 150 MB of memory to upload, store and process,
+  and so do 2,000 texts.
 
 ## A proxy in front of the server
 

@@ -12,7 +12,7 @@ export interface Cell {
 	operation: MatrixOperation;
 	fault: Fault;
 	lasting: boolean;
-	/** Requests of the operation that arrived; those that only look at a thread do not count. */
+	/** Requests of the operation that arrived; those beside them do not count. */
 	arrivals: number;
 	/** When they arrived. */
 	times: number[];
@@ -99,7 +99,7 @@ function receive(
 ): void {
 	const { operation, fault } = cell;
 	const { misbehave } = fault;
-	const aside = operation.kind === 'run' && !request.url?.endsWith('/runs/wait');
+	const aside = !(request.url ?? '').endsWith(operation.endsWith ?? '');
 	if (!aside) {
 		cell.arrivals += 1;
 		cell.times.push(Date.now());
@@ -111,16 +111,25 @@ function receive(
 	}
 	request.on('error', () => undefined);
 	request.resume().on('end', () => {
-		const answer = aside ? threadOf(cell) : operation.answer;
+		const answer = aside ? answerAside(cell, request.url ?? '') : operation.answer;
 		if (misbehave && wrong) {
 			// A run goes on whatever becomes of the answer; a lasting fault kept it from beginning.
-			if (!cell.lasting && !fault.title.startsWith('429')) cell.ran = true;
+			if (operation.kind === 'run' && !cell.lasting && !fault.title.startsWith('429'))
+				cell.ran = true;
 			misbehave({ request, response, answer, token });
 			return;
 		}
-		if (!aside) cell.ran = true;
+		if (!aside && operation.kind === 'run') cell.ran = true;
 		response.writeHead(201, { 'Content-Type': 'application/json' }).end(answer);
 	});
+}
+
+/** What a good server answers to requests beside those that meet the fault. */
+function answerAside(cell: Cell, url: string): string {
+	if (url.endsWith('/bulk')) return JSON.stringify([{ name: 'hello.txt' }]);
+	if (!url.endsWith('/runs/wait')) return threadOf(cell);
+	cell.ran = true;
+	return JSON.stringify({ role: 'ai', content: 'the answer' });
 }
 
 /** The thread of a run, or the search for its conversation. */

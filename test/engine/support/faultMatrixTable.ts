@@ -1,3 +1,5 @@
+import { lowerFirst } from 'lodash';
+
 import type { Fault } from './faultMatrixFaults';
 import { DOCUMENTS } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
@@ -42,10 +44,15 @@ const TRIES: Record<Kind, number | 'several'> = {
 	// As many as fit into Retry for (Minutes).
 	withIds: 'several',
 	withoutIds: 'several',
+	withFile: 'several',
 	run: RUN_TRIES,
+	runFile: SINGLE_TRIES,
 };
 
-/** Reactions of writes and uploads, of reads and updates, of Submit with and without IDs, and of a run. */
+/**
+ * Reactions of writes and uploads, of reads and updates, of Submit with and without IDs, and of a run. The uploads
+ * of Submit and of a run may arrive twice like a read: a file that nobody names harms nobody.
+ */
 const row = (
 	words: string,
 	write: Reaction,
@@ -56,7 +63,17 @@ const row = (
 	update = read,
 ): Row => ({
 	words,
-	reactions: { write, update, read, upload: write, withIds, withoutIds, run },
+	reactions: {
+		write,
+		update,
+		read,
+		upload: write,
+		withIds,
+		withoutIds,
+		withFile: read,
+		run,
+		runFile: read,
+	},
 });
 
 const everywhere = (words: string, reaction: Reaction): Row =>
@@ -107,6 +124,8 @@ const ROWS: Record<string, Row> = {
 		reactions: {
 			...doubtful('').reactions,
 			run: 'ends at the deadline',
+			// The deadline of the run is the time its uploads have.
+			runFile: 'fails',
 		},
 	},
 	'Connection cut in the middle of the answer': doubtful(
@@ -150,11 +169,24 @@ export function rowOf({ title }: Fault): Row {
 }
 
 const NOT_BEGUN = 'The message did not reach the assistant';
+/** Said of a file of a run before the words of the table. */
+export const NOT_UPLOADED = 'The file in "data" was not uploaded:';
+/** Said by Submit of a server that has no route for uploads. */
+export const NO_UPLOADS =
+	'The server answered 404: this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
 const DEADLINE = 'The run was still going on when the deadline came';
+
+/** The words of a fault, as an operation of a kind says them. */
+function wordsOf(fault: Fault, kind: Kind): string {
+	const { words } = rowOf(fault);
+	if (kind === 'runFile') return `${NOT_UPLOADED} ${lowerFirst(words)}`;
+	return kind === 'withFile' && fault.title === '404' ? NO_UPLOADS : words;
+}
 
 /** What must come of a cell: the table, spelled out. */
 export function expected(fault: Fault, kind: Kind, lasting: boolean): Expectation {
-	const { words, reactions } = rowOf(fault);
+	const { reactions } = rowOf(fault);
+	const words = wordsOf(fault, kind);
 	const tries = TRIES[kind];
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
 	switch (reactions[kind]) {
@@ -169,7 +201,7 @@ export function expected(fault: Fault, kind: Kind, lasting: boolean): Expectatio
 		case 'sends again (?)':
 			return { ...fails, succeeds: !lasting, requests: lasting ? tries : 2, mayBeStored: true };
 		case 'sends halves':
-			return { ...fails, succeeds: !lasting, requests: 1 + DOCUMENTS };
+			return { ...fails, succeeds: !lasting, requests: 1 + (DOCUMENTS[kind] ?? 0) };
 		case 'reads the thread':
 			return { ...fails, succeeds: !lasting && fault.read, message: `${NOT_BEGUN}. ${words}` };
 		case 'ends at the deadline':

@@ -68,6 +68,8 @@ export const isTimeout = ({ title }: Fault) => title.includes('Timeout');
 function inTime({ parameters, kind }: MatrixOperation, fault: Fault): INodeParameters {
 	const soon = isTimeout(fault);
 	const options =
-		kind === 'run' ? { deadlineMinutes: soon ? 0.03 : 15 } : { timeout: soon ? 0.8 : 60 };
+		kind === 'run' || kind === 'runFile'
+			? { deadlineMinutes: soon ? 0.03 : 15 }
+			: { timeout: soon ? 0.8 : 60 };
 	return { ...parameters, options: { ...(parameters.options as INodeParameters), ...options } };
 }

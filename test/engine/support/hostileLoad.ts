@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { startSandbox } from '../../../sandbox';
+import { COPILOT_ID, startSandbox } from '../../../sandbox';
 import { createEngine } from './engine';
 import { BY_NAME } from './ingest';
 import { byId } from './locators';
@@ -70,7 +70,7 @@ export async function runLoad({ target, executions, items }: Load): Promise<Load
 
 /** In a process of its own: a sandbox that keeps next to nothing. */
 export async function serveSandbox(): Promise<LoadTarget> {
-	const sandbox = await startSandbox({ logBodies: false, keepContents: false });
-	const { id } = sandbox.store.putKnowledgebase({ name: 'Load' });
+	const sandbox = await startSandbox({ logBodies: false, keepContents: false, processMs: 0 });
+	const { id } = sandbox.store.putKnowledgebase({ name: 'Load', copilotModelId: COPILOT_ID });
 	return { baseUrl: sandbox.url, accessToken: sandbox.accessToken, knowledgebaseId: id };
 }

@@ -137,6 +137,7 @@ function columns(
 const GOOD_VALUES: INodeParameters = {
 	name: 'Manuals',
 	message: 'hello',
+	conversationKey: 'ann@example.com',
 	documentFields: { mappingMode: 'defineBelow', value: { name: 'a document' } },
 	documentIds: GOOD_ID,
 	documentKey: 'key',

@@ -116,7 +116,8 @@ export async function createNodeEngine(
 	};
 }
 
-async function loaded(loader: PackageDirectoryLoader): Promise<PackageDirectoryLoader> {
+/** Loads all there is in a package. */
+export async function loaded(loader: PackageDirectoryLoader): Promise<PackageDirectoryLoader> {
 	await loader.loadAll();
 	return loader;
 }
@@ -149,7 +150,7 @@ const startType: INodeType = {
 };
 
 /** The node as the editor adds it: its usual name, its newest version. */
-function nodeOf(
+export function nodeOf(
 	type: string,
 	{ description }: INodeType,
 	{ parameters, onError }: Pick<NodeRun, 'parameters' | 'onError'>,
@@ -191,7 +192,8 @@ function runDataOf(items: INodeExecutionData[]) {
 	});
 }
 
-function additionalDataOf(
+/** What n8n gives a workflow besides its nodes. */
+export function additionalDataOf(
 	workflow: Workflow,
 	helper: ICredentialsHelper,
 ): IWorkflowExecuteAdditionalData {
@@ -225,7 +227,8 @@ function additionalDataOf(
 	return additional as IWorkflowExecuteAdditionalData;
 }
 
-function resultOf(run: IRun, name: string): NodeResult {
+/** What a node has put out in a run. */
+export function resultOf(run: IRun, name: string): NodeResult {
 	const task = run.data.resultData.runData[name]?.[0];
 	const outputs = (task?.data?.main ?? []).map((items) => items ?? []);
 	return {

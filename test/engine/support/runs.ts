@@ -9,6 +9,7 @@ export function ask(parameters: INodeParameters = {}): INodeParameters {
 	return {
 		resource: 'thread',
 		operation: 'run',
+		threadSource: 'existing',
 		threadId: '={{ $json.thread }}',
 		assistantId: byId(ECHO_ASSISTANT_ID),
 		message: '={{ $json.message }}',
@@ -50,11 +51,12 @@ export async function occupy(
 	{ url, accessToken, store }: Sandbox,
 	thread: string,
 	input: unknown,
+	assistantId = ECHO_ASSISTANT_ID,
 ): Promise<void> {
 	fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
 		method: 'POST',
 		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
-		body: JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input }),
+		body: JSON.stringify({ assistant_id: assistantId, input }),
 	}).catch(() => undefined);
 	while (store.threads.get(thread)?.status !== 'busy') {
 		await new Promise((resolve) => setTimeout(resolve, 5));

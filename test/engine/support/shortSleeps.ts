@@ -7,14 +7,18 @@ type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
 /** So much sooner the built node looks again, or tries again. */
 const SOONER = 20;
 
-/** Has the built node wait a twentieth of its time between requests, for tests that wait for what comes of them. */
-export function useShortSleeps(): void {
+/**
+ * Has the built node wait a fraction of its time between requests, for tests that wait for what comes of them.
+ *
+ * @param sooner how many times sooner it goes on
+ */
+export function useShortSleeps(sooner = SOONER): void {
 	const { systemClock } = jest.requireActual<ClockModule>(
 		join(projectRoot, 'dist/nodes/XpertAi/transport/clock.js'),
 	);
 	const { sleep } = systemClock;
 	beforeAll(() => {
-		systemClock.sleep = async (ms, signal) => await sleep(ms / SOONER, signal);
+		systemClock.sleep = async (ms, signal) => await sleep(ms / sooner, signal);
 	});
 	afterAll(() => {
 		systemClock.sleep = sleep;

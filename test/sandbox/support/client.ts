@@ -83,10 +83,12 @@ export async function upload(
 ) {
 	const form = new FormData();
 	form.append('file', new Blob([content], { type: 'text/plain' }), name);
-	const { data } = await client.post<{ id: string; storageFileId?: string; url: string }>(
-		path,
-		form,
-	);
+	const { data } = await client.post<{
+		id: string;
+		fileId?: string;
+		storageFileId?: string;
+		url: string;
+	}>(path, form);
 	return data;
 }
 

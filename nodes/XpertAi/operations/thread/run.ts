@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Item } from '../../execution/item';
@@ -8,6 +8,7 @@ import type { ItemError } from '../../execution/outputs';
 import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
 import type { Send } from '../../transport/request';
+import { factsOf, failureAsReply } from './run/errors';
 import { runFields } from './run/fields';
 import { readOrder } from './run/order';
 import type { Order } from './run/order';
@@ -32,16 +33,18 @@ async function execute({ context, send, items }: Execution): Promise<INodeExecut
 	if (!first) return [];
 	const concurrency = first.number('options.concurrency', atOnce);
 	const orders = items.map(orderOf);
-	let stopError = orders.find(
-		(order): order is Failed => 'error' in order && !mayContinue(context),
-	)?.error;
+	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
+	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
+	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;
 	const work = orders.map((order) => ({
 		threadId: 'error' in order ? undefined : order.threadId,
 		run: async (): Promise<INodeExecutionData | undefined> => {
 			const result = 'error' in order ? order : await attempt(send, order);
 			if ('output' in result) return result.output;
-			if (!mayContinue(context)) stopError ??= result.error;
-			return order.item.failed(result.error, factsOf(result.error));
+			if (stops(result)) stopError ??= result.error;
+			return result.asReply
+				? order.item.output(failureAsReply(result.error))
+				: order.item.failed(result.error, factsOf(result.error));
 		},
 	}));
 	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
@@ -52,28 +55,26 @@ async function execute({ context, send, items }: Execution): Promise<INodeExecut
 interface Failed {
 	item: Item;
 	error: ItemError;
+	/** Whether it is to come out as if the assistant had said it. */
+	asReply: boolean;
 }
 
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
 function orderOf(item: Item): Order | Failed {
+	let asReply = false;
 	try {
-		return readOrder(item);
+		asReply = item.switch('options.failuresAsReplies');
+		return readOrder(item, asReply);
 	} catch (caught) {
-		return { item, error: item.asError(caught) };
+		return { item, error: item.asError(caught), asReply };
 	}
 }
 
 async function attempt(send: Send, order: Order): Promise<{ output: INodeExecutionData } | Failed> {
-	const { item } = order;
+	const { item, failuresAsReplies: asReply } = order;
 	try {
 		return { output: item.output(await runItem(send, order, systemClock)) };
 	} catch (caught) {
-		return { item, error: item.asError(caught) };
+		return { item, error: item.asError(caught), asReply };
 	}
-}
-
-/** The thread of a failed run, so that the user can look it up. */
-function factsOf(error: ItemError): IDataObject {
-	const { threadId, conversationId, verdict } = (error.context.data ?? {}) as IDataObject;
-	return threadId === undefined ? {} : { threadId, conversationId, status: verdict };
 }

@@ -1,3 +1,4 @@
+import { isEmpty, uniq } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
@@ -82,7 +83,7 @@ describe('the parameters of the node', () => {
 			const properties = propertiesOf(resource, operation);
 			const own = jsonBodyIn(operation)?.fields.map(({ name }) => name) ?? [];
 			for (const property of properties.filter(({ name }) => own.includes(name))) {
-				expect(shows(property).bodyMode).toEqual(['fields']);
+				expect(property.displayOptions?.hide?.bodyMode).toEqual(['json']);
 			}
 		}
 	});
@@ -91,7 +92,10 @@ describe('the parameters of the node', () => {
 		const properties = propertiesOf(resource, operation);
 		const limit = properties.find(named('limit'));
 		expect(properties.some(named('returnAll'))).toBe(true);
-		expect(limit && shows(limit)).toMatchObject({ returnAll: [false], bodyMode: ['fields'] });
+		expect(limit?.displayOptions).toMatchObject({
+			show: { returnAll: [false] },
+			hide: { bodyMode: ['json'] },
+		});
 	});
 
 	it('ask what to search for before how many results, and filters last', () => {
@@ -100,14 +104,40 @@ describe('the parameters of the node', () => {
 			return found ? propertiesOf(found.resource, found.operation).map(({ name }) => name) : [];
 		};
 		expect(names('store: searchItems')).toEqual([
-			'bodyMode',
 			'namespace_prefix',
 			'returnAll',
 			'limit',
 			'filters',
-			'jsonBody',
 			'options',
+			'bodyMode',
+			'jsonBody',
 		]);
+	});
+
+	it('ask whom, what and where before anything else of a run', () => {
+		const run = OPERATIONS.find(({ title }) => title === 'thread: run');
+		const fields = run ? propertiesOf(run.resource, run.operation) : [];
+		expect(uniq(fields.map(({ displayName }) => displayName))).toEqual([
+			'Assistant',
+			'Message',
+			'Decision',
+			'Run On',
+			'Conversation Key',
+			'Thread',
+			'Input',
+			'Attach Files',
+			'Additional Fields',
+			'Simplify',
+			'Options',
+			'Body',
+			'JSON Body',
+		]);
+	});
+
+	it('add nothing to a collection before the user does', () => {
+		const collections = ALL.filter(({ property: { type } }) => type === 'collection');
+		expect(collections.length).toBeGreaterThan(OPERATIONS.length);
+		expect(where(collections.filter(({ property }) => !isEmpty(property.default)))).toEqual([]);
 	});
 
 	it('call a body without fields empty', () => {
@@ -130,10 +160,14 @@ describe('the parameters of the node', () => {
 	});
 
 	it.each(OPERATIONS)(
-		'of $title end with Options, a time limit among them',
+		"of $title end with Options, a time limit among them, and then a body of one's own",
 		({ resource, operation }) => {
-			const options = propertiesOf(resource, operation).at(-1);
-			expect(options?.name).toBe('options');
+			const properties = propertiesOf(resource, operation);
+			const index = properties.findIndex(named('options'));
+			const options = properties[index];
+			const behind = properties.slice(index + 1).map(({ name }) => name);
+			const hasMode = properties.some(named('bodyMode'));
+			expect(behind).toEqual(hasMode ? ['bodyMode', 'jsonBody'] : []);
 			const limits = options?.options?.filter(({ name }) =>
 				/^(timeout|deadlineMinutes)$/.test(name),
 			);
@@ -161,6 +195,8 @@ const isTitleCase = (title: string) =>
 
 /** Dropdowns whose own name and choices say everything. */
 const SELF_EXPLAINING = ['resource', 'operation', 'column', 'direction'];
+/** What an option is called that is about nothing else. */
+const WORD_OF_ITS_OWN = 'Failures as Replies';
 const EMOJI = /\p{Extended_Pictographic}/u;
 
 const sorted = (names: string[]) => [...names].sort((a, b) => a.localeCompare(b, 'en'));
@@ -227,7 +263,8 @@ describe('the words of the editor', () => {
 		],
 		[
 			'no words that say nothing',
-			(property: INodeProperties) => !textsOf(property).some((text) => EMPTY_WORDS.test(text)),
+			(property: INodeProperties) =>
+				!textsOf(property).some((text) => EMPTY_WORDS.test(text.replace(WORD_OF_ITS_OWN, ''))),
 		],
 		[
 			'no blanks around or doubled',

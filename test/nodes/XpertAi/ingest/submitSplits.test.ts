@@ -204,4 +204,14 @@ describe('what may be stored', () => {
 		const { told } = await submitTo({ send }, withIds(3), once);
 		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
 	});
+
+	it.each([
+		['unknown', 404],
+		['rejected', 400],
+		['rejected', 422],
+	])('of a document alone is %s after a dropped request and then %i', async (expected, status) => {
+		const { send } = answering(gone, answered(status));
+		const { told } = await submitTo({ send }, withIds(1), once);
+		expect(told.map(({ outcome }) => outcome)).toEqual([expected]);
+	});
 });

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 
 import { readRunAnswer } from '../../../../nodes/XpertAi/runs/answer';
 
-const reply = (text: string) => ({ kind: 'reply', reply: text });
+const IMAGE = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+
+const reply = (text: string, parts: unknown[] = []) => ({ kind: 'reply', reply: text, parts });
 const failed = (reason: string) => ({ kind: 'failed', reason });
 
 describe('the answer of an Xpert server', () => {
@@ -10,7 +12,7 @@ describe('the answer of an Xpert server', () => {
 		[{ role: 'ai', content: 'Hello' }, 'Hello'],
 		[{ role: 'ai', content: '' }, ''],
 		[{ role: 'ai', content: null }, ''],
-		[{ role: 'ai', content: [{ type: 'text', text: 'Hel' }, 'lo', { type: 'image' }] }, 'Hello'],
+		[{ role: 'ai', content: [{ type: 'text', text: '**Hel' }, 'lo**'] }, '**Hello**'],
 		['Hello', 'Hello'],
 		[undefined, ''],
 		[[], ''],
@@ -18,6 +20,13 @@ describe('the answer of an Xpert server', () => {
 	])('%j says "%s"', (answer, text) => {
 		expect(readRunAnswer(answer)).toEqual(reply(text));
 	});
+});
+
+it('keeps what is no text of an answer beside it', () => {
+	const content = [{ type: 'text', text: 'See:' }, IMAGE, null];
+	expect(readRunAnswer({ role: 'ai', content })).toEqual(reply('See:', [IMAGE]));
+	const messages = [{ type: 'ai', content: [IMAGE] }];
+	expect(readRunAnswer({ messages })).toEqual(reply('', [IMAGE]));
 });
 
 describe('an answer that holds the state of the thread', () => {

@@ -1,4 +1,8 @@
-import { createConversation, readConversation } from '../../../../nodes/XpertAi/runs/conversation';
+import {
+	createConversation,
+	openConversation,
+	readConversation,
+} from '../../../../nodes/XpertAi/runs/conversation';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { recordedBody } from './support/recorded';
@@ -49,7 +53,7 @@ describe('looking up the conversation of a thread', () => {
 		[{ items: [] }, {}],
 	])('%j says %j', async (answer, facts) => {
 		const read = await readConversation(answering(success(answer)).asking, 't');
-		expect(read).toEqual({ known: true, tasks: [], ...facts });
+		expect(read).toEqual({ tasks: [], ...facts });
 	});
 
 	it('says what a run waits for, as recorded', async () => {
@@ -70,17 +74,45 @@ describe('looking up the conversation of a thread', () => {
 	it('says that a run was cancelled, as recorded', async () => {
 		const answer = recordedBody('runs', 'conversation after the cancelled run');
 		expect(await readConversation(answering(success(answer)).asking, 't')).toMatchObject({
-			known: true,
 			status: 'interrupted',
 			error: 'Canceled by user',
 			tasks: [],
 		});
 	});
 
-	it('is tried again, and says that it knows nothing when it cannot be looked up', async () => {
+	it('is tried again, and says why nothing is known when it cannot be looked up', async () => {
 		const { asking, asked } = answering(no(lost));
-		expect(await readConversation(asking, 't')).toEqual({ known: false, tasks: [] });
+		expect(await readConversation(asking, 't')).toMatchObject({ failure: lost, tasks: [] });
 		expect(asked).toHaveLength(3);
+	});
+});
+
+describe('opening the conversation of a key', () => {
+	const open = async (...outcomes: Outcome[]) => {
+		const { asking, asked } = answering(...outcomes);
+		return { opened: await openConversation(asking, 't', { title: 'Hi' }, 1000), asked };
+	};
+
+	it('takes the one that is there', async () => {
+		const { opened, asked } = await open(success({ items: [{ id: 'c' }] }));
+		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
+		expect(pathsOf(asked)).toEqual(['/conversations/search']);
+	});
+
+	it('makes it on the thread of the key where there is none, and sends no id', async () => {
+		const { opened, asked } = await open(
+			success({ items: [] }),
+			success({ id: 'c', threadId: 't' }),
+		);
+		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
+		expect(JSON.parse(String(asked[1]?.body))).toEqual({ title: 'Hi', threadId: 't' });
+	});
+
+	it('makes none where it cannot be told whether there is one', async () => {
+		const { opened, asked } = await open(no(failure));
+		expect(opened).toMatchObject({ failure });
+		expect(new Set(pathsOf(asked))).toEqual(new Set(['/conversations/search']));
+		expect(asked[0]?.checkAnswer?.({ total: 0 })).toBe('it holds no list of results');
 	});
 });
 

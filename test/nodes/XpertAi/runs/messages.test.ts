@@ -85,12 +85,12 @@ describe('the messages of a thread', () => {
 			{ content: 'second', tool_calls: [] },
 			{ type: 'human', content: 'question' },
 		];
-		expect(lastReply(messages)).toBe('second');
+		expect(lastReply(messages)).toEqual({ reply: 'second', parts: [] });
 	});
 
 	it('may have none of the assistant, or empty ones; a call of a tool is none', () => {
 		expect(lastReply([{ content: 'question' }])).toBeUndefined();
-		expect(lastReply([{ content: '', tool_calls: [] }])).toBe('');
+		expect(lastReply([{ content: '', tool_calls: [] }])).toEqual({ reply: '', parts: [] });
 		expect(lastReply([{ content: '', tool_calls: [{ name: 'tool' }] }])).toBeUndefined();
 	});
 });

@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 
-import { anySettings, anyWorld, passingFault } from './support/arbitraries';
+import { openConversation } from '../../../../nodes/XpertAi/runs/conversation';
+import { runAndWait } from '../../../../nodes/XpertAi/runs/runAndWait';
+import type { Verdict } from '../../../../nodes/XpertAi/runs/verdict';
+import { virtualTime } from '../../support/virtualTime';
+import { anySettings, anyTroubles, anyWorld, passingFault } from './support/arbitraries';
+import { KeyServer, answerTo } from './support/keyServer';
 import { ANSWER, CANCELLED, REASON, TASKS } from './support/modelServer';
 import type { World } from './support/modelServer';
-import { MINUTE, SECOND, run } from './support/run';
+import { MINUTE, SECOND, run, saying } from './support/run';
 import type { Course } from './support/run';
 
 /** The proofs ask for more. */
@@ -165,5 +170,63 @@ describe('with time enough and readings that fail only for a while, a run', () =
 			worlds,
 			patient,
 		);
+	});
+});
+
+describe('a conversation with a key, whatever happens to its requests', () => {
+	const THREAD = 'the thread of the key';
+	const MESSAGES = ['one', 'two', 'three'];
+
+	/** Says the messages under one key, each in an execution of its own. */
+	async function sayAll(server: KeyServer, time: ReturnType<typeof virtualTime>) {
+		const verdicts: Array<Verdict | undefined> = [];
+		for (const message of MESSAGES) {
+			const given = { send: server.send, clock: time, signal: time.signal };
+			const opened = await openConversation(given, THREAD, { title: message }, MINUTE);
+			if ('failure' in opened) {
+				verdicts.push(undefined);
+				continue;
+			}
+			expect(opened.threadId).toBe(THREAD);
+			verdicts.push(
+				await runAndWait({
+					...given,
+					threadId: opened.threadId,
+					body: saying(message),
+					isNew: false,
+					whenBusy: 'wait',
+					deadline: time.now() + 15 * MINUTE,
+				}),
+			);
+		}
+		return verdicts;
+	}
+
+	it('is one conversation on one thread, and each message is said once', async () => {
+		await fc.assert(
+			fc.asyncProperty(anyTroubles, async (troubles) => {
+				const time = virtualTime();
+				const server = new KeyServer(troubles, time);
+				const verdicts = await sayAll(server, time);
+				expect([[], [THREAD]]).toContainEqual(server.conversations);
+				expect(server.overlaps).toBe(0);
+				for (const [index, message] of MESSAGES.entries()) {
+					const times = server.runs.filter(({ text }) => text === message).length;
+					expect(times).toBeLessThanOrEqual(1);
+					if (verdicts[index]?.status !== 'completed') continue;
+					expect(times).toBe(1);
+					expect(verdicts[index].reply).toBe(answerTo(message));
+				}
+			}),
+			{ numRuns: RUNS },
+		);
+	});
+
+	it('gets every message where nothing goes wrong', async () => {
+		const time = virtualTime();
+		const server = new KeyServer({ runMs: SECOND }, time);
+		const verdicts = await sayAll(server, time);
+		expect(verdicts.map((verdict) => verdict?.reply)).toEqual(MESSAGES.map(answerTo));
+		expect(server.runs.map(({ text }) => text)).toEqual(MESSAGES);
 	});
 });

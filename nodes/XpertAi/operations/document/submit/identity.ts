@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
-import { derivedId } from '../../../ingest/identity';
+import { derivedId } from '../../../payloads/derivedId';
 import { UUID_DEMAND, isUuid } from '../../../payloads/common';
 import type { DocumentRecord } from '../../../payloads/document';
 

@@ -4,7 +4,7 @@ import pick from 'lodash/pick';
 
 import { binaryChunks, uploadFile } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
-import { derivedId } from '../../../ingest/identity';
+import { derivedId } from '../../../payloads/derivedId';
 import { withTextSplitter } from '../../../ingest/textSplitter';
 import { document } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';

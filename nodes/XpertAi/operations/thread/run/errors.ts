@@ -1,9 +1,12 @@
+import isUndefined from 'lodash/isUndefined';
 import lowerFirst from 'lodash/lowerFirst';
-import type { IDataObject, NodeApiError } from 'n8n-workflow';
+import omitBy from 'lodash/omitBy';
+import type { IDataObject, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { quoted } from '../../../execution/badInput';
 import type { RequestMeaning } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
+import type { ItemError } from '../../../execution/outputs';
 import type { Attached } from '../../../runs/attachments';
 import type { ThreadFacts } from '../../../runs/conversation';
 import type { Verdict } from '../../../runs/verdict';
@@ -25,6 +28,14 @@ export function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts):
 	const way = advice ?? (reason === undefined ? undefined : LOOK_IT_UP);
 	if (way) error.description = `${way} ${error.description ?? ''}`.trim();
 	return error;
+}
+
+/** Says that the server has put a conversation elsewhere than its key leads to. */
+export function keyError(item: Item): NodeOperationError {
+	return item.operationError(
+		'The server gave the conversation a thread of its own, so its key would not find it again',
+		'Nothing was said to the assistant. This server takes no threads of the caller\'s choice: set "Run On" to "Existing Thread", and keep the thread that a first run on a "New Conversation" gives.',
+	);
 }
 
 /** What statuses mean for E12. */
@@ -53,6 +64,17 @@ export function uploadError(
 }
 
 const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Get.';
+
+/** The thread of a failed run, so that the user can look it up. */
+export function factsOf(error: ItemError): IDataObject {
+	const { threadId, conversationId, verdict } = (error.context.data ?? {}) as IDataObject;
+	return threadId === undefined ? {} : { threadId, conversationId, status: verdict };
+}
+
+/** The reason of a failed run in the place of an answer, for those who see nothing but replies. */
+export function failureAsReply(error: ItemError): IDataObject {
+	return { reply: error.message, status: 'failed', ...omitBy(factsOf(error), isUndefined) };
+}
 
 /** What statuses mean for E4: the server looks for the assistant first (recorded). */
 const RUN_MEANING: RequestMeaning = {

@@ -4,7 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { RunInput } from '../../../runs/input';
 import { fieldCollection, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/operation';
-import { bodyFields } from '../../../execution/properties';
+import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { ID_PLACEHOLDER, assistantLocator, threadLocator } from '../../shared/locators';
 import { runOptions } from './options';
 
@@ -14,6 +14,12 @@ const threadSource: INodeProperties = {
 	type: 'options',
 	noDataExpression: true,
 	options: [
+		{
+			name: 'Conversation With a Key',
+			value: 'key',
+			description:
+				'Go on with the conversation of a person, a chat or a mail thread; the first message starts it',
+		},
 		{
 			name: 'Existing Thread',
 			value: 'existing',
@@ -25,8 +31,20 @@ const threadSource: INodeProperties = {
 			description: 'Start a conversation for this message; its threadId is given back',
 		},
 	],
-	default: 'existing',
-	description: 'Where the run takes place: on a thread that is there, or in a new conversation',
+	default: 'new',
+	description: 'Where the run takes place: in a new conversation, or in one that goes on',
+};
+
+const conversationKey: INodeProperties = {
+	displayName: 'Conversation Key',
+	name: 'conversationKey',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. {{ $json.sessionId }}',
+	hint: 'The same key with the same assistant is the same conversation, in every execution',
+	description:
+		'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address',
 };
 
 const inputType: INodeProperties = {
@@ -60,6 +78,15 @@ const message: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. How do I reset the device?',
 	description: 'What to say to the assistant',
+	displayOptions: { hide: { '@tool': [true] } },
+};
+
+/** In a tool, the model writes the message; the comment is how n8n marks a parameter that it fills in. */
+const messageOfModel: INodeProperties = {
+	...message,
+	default:
+		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
+	displayOptions: { show: { '@tool': [true] } },
 };
 
 /** What an agent gives its tool has no files, so the parameter is not shown there. */
@@ -165,22 +192,34 @@ const exampleBody =
 const only = (kind: RunInput['kind'], fields: INodeProperties[]) =>
 	updateDisplayOptions({ show: { inputType: [kind] } }, fields);
 
-/** The fields of the body; its own display conditions tell the kinds of input apart. */
-export const runBodyFields: Field[] = [
+/** What is said to whom, which comes first. */
+const askedFields: Field[] = [
 	assistantLocator('The assistant that answers'),
+	...only('message', [message, messageOfModel]),
+	...only('decision', [decision]),
+];
+
+/** What else may be said of it. */
+const furtherFields: Field[] = [
 	inputType,
-	...only('message', [message, attachments, messageFields]),
-	...only('decision', [decision, decisionFields]),
+	...only('message', [attachments, messageFields]),
+	...only('decision', [decisionFields]),
 	...only('retry', [fieldCollection('additionalFields', [context])]),
 ];
 
+/** The fields of the body; its own display conditions tell the kinds of input apart. */
+export const runBodyFields: Field[] = [...askedFields, ...furtherFields];
+
 /** Every parameter of Thread: Run and Wait. */
 export const runFields: Field[] = [
+	...withoutOwnBody(askedFields),
 	threadSource,
+	...updateDisplayOptions({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...updateDisplayOptions({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
-	...bodyFields(runBodyFields, exampleBody),
+	...withoutOwnBody(furtherFields),
 	simplify,
 	runOptions,
+	...ownBodyFields(exampleBody),
 ];

@@ -14,6 +14,14 @@ export const runOptions: INodeProperties = optionsField([
 			'How long a run may take in all, also for hours. It covers waiting for the thread, the run itself and taking up a broken wait.',
 	},
 	{
+		displayName: 'Failures as Replies',
+		name: 'failuresAsReplies',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to give the reason of a run without an answer as the reply, on the success output. For AI agents that take an empty text from a tool that fails, and for chats.',
+	},
+	{
 		displayName: 'Runs at Once',
 		name: 'concurrency',
 		type: 'number',

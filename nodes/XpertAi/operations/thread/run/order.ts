@@ -3,6 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { BinaryField, Item } from '../../../execution/item';
+import { derivedId } from '../../../payloads/derivedId';
+import { askedBy } from '../../../runs/input';
 import type { Run } from '../../../runs/run';
 import { isJsonObject } from '../../../transport/answer';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -14,14 +16,18 @@ const deadline = z.number().positive().min(0.001).max(35_791);
 
 const whenBusy = z.enum(['wait', 'fail', 'run']);
 
-const threadSource = z.enum(['existing', 'new']);
+const threadSource = z.enum(['new', 'key', 'existing']);
+
+type ThreadSource = z.infer<typeof threadSource>;
 
 const TITLE_LENGTH = 80;
 
 /** What is to be run for one item, read and checked. */
 export interface Order {
 	item: Item;
-	/** The thread to run; without it, a new conversation is started. */
+	/** Where it runs: in a conversation that is made, that may have to be made, or that is there. */
+	runOn: ThreadSource;
+	/** The thread to run; a new conversation gets one of its own. */
 	threadId?: string;
 	body: IDataObject;
 	/** The body as it is sent. */
@@ -32,6 +38,7 @@ export interface Order {
 	whenBusy: Run['whenBusy'];
 	deadlineMs: number;
 	simplify: boolean;
+	failuresAsReplies: boolean;
 }
 
 /**
@@ -39,24 +46,46 @@ export interface Order {
  *
  * @throws NodeOperationError naming the parameter, the item and what is expected
  */
-export function readOrder(item: Item): Order {
-	const isNew = item.choice('threadSource', threadSource) === 'new';
+export function readOrder(item: Item, failuresAsReplies: boolean): Order {
+	const runOn = item.choice('threadSource', threadSource);
 	const body = runBodyOf(item);
 	if (!isJsonObject(body)) {
 		const subject = `"${item.labelOf('jsonBody')}"`;
 		return item.refuse({ subject, demand: 'must be an object (JSON)', value: body });
 	}
+	const bodyText = item.jsonText(body, item.isJsonBody ? {} : RUN_NAMING);
+	if (runOn === 'new' && askedBy(bodyText).kind !== 'message') {
+		const demand =
+			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
+		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
+	}
 	return {
 		item,
-		...(isNew ? {} : { threadId: item.id('threadId') }),
+		runOn,
+		threadId: threadIdOf(item, runOn, body),
 		body,
-		bodyText: item.jsonText(body, item.isJsonBody ? {} : RUN_NAMING),
+		bodyText,
 		attachments: attachedTo(item),
 		title: item.text('options.title') || titleOf(item.parameter('message', '')),
 		whenBusy: item.choice('options.whenBusy', whenBusy),
 		deadlineMs: item.number('options.deadlineMinutes', deadline) * MINUTE_MS,
 		simplify: item.switch('simplify'),
+		failuresAsReplies,
 	};
+}
+
+/** The thread that is chosen, or that belongs to the key and the assistant. */
+function threadIdOf(
+	item: Item,
+	runOn: ThreadSource,
+	{ assistant_id: assistantId }: IDataObject,
+): string | undefined {
+	if (runOn === 'new') return undefined;
+	if (runOn === 'existing') return item.id('threadId');
+	const key = item.filledText('conversationKey').trim();
+	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
+	const subject = `"${item.labelOf('jsonBody')}"`;
+	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
 }
 
 /** The binary fields that a message takes its files from; a body of the user's own takes none. */

@@ -3,17 +3,19 @@ import { randomUUID } from 'crypto';
 import { uploadFile } from '../../../execution/binary';
 import { uploadAttachments } from '../../../runs/attachments';
 import type { Attachment } from '../../../runs/attachments';
-import { createConversation } from '../../../runs/conversation';
-import type { Asking, ThreadFacts } from '../../../runs/conversation';
+import { createConversation, openConversation } from '../../../runs/conversation';
+import type { ThreadFacts } from '../../../runs/conversation';
 import { withFileContexts } from '../../../runs/input';
+import { sendInTime } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
-import { runError, uploadError } from './errors';
+import type { Failure } from '../../../transport/failure';
+import { keyError, runError, uploadError } from './errors';
 import type { Order } from './order';
 
 const SETUP_TIMEOUT_MS = 60_000;
 
 /**
- * Makes the conversation where one is wanted and uploads the files: what has to be there
+ * Finds or makes the conversation where one is wanted and uploads the files: what has to be there
  * before the message.
  *
  * @returns the thread and the body of E4, with the files in it
@@ -28,9 +30,9 @@ export async function prepare(
 	const files = await filesOf(order);
 	// An id of our own, so that the thread is known also when the answer is lost.
 	const threadId = order.threadId ?? randomUUID();
-	const made: Created =
-		order.threadId === undefined ? await startConversation(order, inTime, threadId) : { threadId };
-	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' });
+	const made = await conversationFor(order, inTime, threadId);
+	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' }, {});
+	if (order.runOn === 'key' && made.threadId !== threadId) throw keyError(item);
 	if (files.length === 0) return { made, body: bodyText };
 	const attached = await uploadAttachments(inTime, made.threadId, files);
 	if ('failure' in attached) throw uploadError(item, attached, made);
@@ -46,13 +48,19 @@ async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
 	);
 }
 
-type Created = Awaited<ReturnType<typeof createConversation>>;
-
-async function startConversation(
-	{ title, deadlineMs }: Order,
-	asking: Asking,
+/** Where the run takes place; what has to be made for it first is made. */
+async function conversationFor(
+	{ runOn, title, deadlineMs }: Order,
+	inTime: InTime,
 	threadId: string,
-): Promise<Created> {
+): Promise<ThreadFacts | { failure: Failure }> {
+	if (runOn === 'existing') return { threadId };
+	const open = runOn === 'key' ? openConversation : createConversation;
 	const timeoutMs = Math.min(SETUP_TIMEOUT_MS, deadlineMs);
-	return await createConversation(asking, threadId, title ? { title } : {}, timeoutMs);
+	return await open(
+		{ ...inTime, send: sendInTime(inTime) },
+		threadId,
+		title ? { title } : {},
+		timeoutMs,
+	);
 }

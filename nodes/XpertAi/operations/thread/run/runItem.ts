@@ -1,3 +1,4 @@
+import isEmpty from 'lodash/isEmpty';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ThreadFacts } from '../../../runs/conversation';
@@ -27,7 +28,7 @@ export async function runItem(send: Send, order: Order, clock: Clock): Promise<I
 		...inTime,
 		threadId: made.threadId,
 		body,
-		isNew: order.threadId === undefined,
+		isNew: order.runOn === 'new',
 		whenBusy: order.whenBusy,
 	});
 	const conversationId = made.conversationId ?? verdict.conversationId;
@@ -38,9 +39,11 @@ export async function runItem(send: Send, order: Order, clock: Clock): Promise<I
 	return { ...summaryOf(order, verdict), ...thread, ...timesOf(verdict, clock.now() - started) };
 }
 
-function summaryOf({ body }: Order, { reply, status, interrupt }: Verdict): IDataObject {
+function summaryOf({ body }: Order, verdict: Verdict): IDataObject {
+	const { reply, parts, status, interrupt } = verdict;
 	return {
 		reply: reply ?? null,
+		...(isEmpty(parts) ? {} : { parts: parts as IDataObject[] }),
 		status,
 		assistantId: body.assistant_id ?? null,
 		...(interrupt ? { interrupt: interrupt as IDataObject[] } : {}),

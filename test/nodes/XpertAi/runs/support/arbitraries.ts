@@ -11,6 +11,7 @@ import {
 	tooMany,
 } from './faults';
 import type { Fault } from './faults';
+import type { Troubles } from './keyServer';
 import type { World } from './modelServer';
 import { MINUTE, SECOND } from './run';
 
@@ -89,6 +90,15 @@ export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary
 		...(one.kind === 'decision' ? { earlier: 'interrupted' as const, otherUntilMs: 0 } : {}),
 	}));
 }
+
+/** What may befall the requests of a conversation with a key. */
+export const anyTroubles: fc.Arbitrary<Troubles> = fc.record({
+	lookups: faults(readFault, 6),
+	creations: faults(runFault, 6),
+	reads: faults(passingFault, 8),
+	runs: faults(runFault, 6),
+	runMs: moment,
+});
 
 /** Any way the node is asked to run. */
 export const anySettings = fc.record({

@@ -12,9 +12,13 @@ export const MINUTE = 60 * SECOND;
 
 const body = (input: object) => JSON.stringify({ assistant_id: 'a', input });
 
+/** The body of E4 that says a text. */
+export const saying = (input: string): string =>
+	body({ action: 'send', message: { input: { input } } });
+
 /** Bodies of E4 of each kind. */
 export const BODIES = {
-	message: body({ action: 'send', message: { input: { input: QUESTION } } }),
+	message: saying(QUESTION),
 	decision: body({ action: 'resume', target: {}, decision: { type: 'confirm' } }),
 	retry: body({ action: 'retry', source: {} }),
 };

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from '../../../../../../nodes/XpertAi/ingest/identity';
+import { derivedId } from '../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { identifier } from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';

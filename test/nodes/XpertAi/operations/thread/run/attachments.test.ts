@@ -17,14 +17,20 @@ const BINARY = { data: file('a.txt'), attachment_0: file('b.txt'), '7': file('c.
 
 /** The order of an item with three files. */
 function order(parameters: Record<string, unknown>, binary: Record<string, IBinaryData> = BINARY) {
-	const all = { assistantId: 'a1', threadId: 't1', message: 'Hi', ...parameters };
+	const all = {
+		assistantId: 'a1',
+		threadSource: 'existing',
+		threadId: 't1',
+		message: 'Hi',
+		...parameters,
+	};
 	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
 		get(all, name, fallback) as unknown;
 	const context = contextWith({
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
-	return readOrder(new Item(context, 1, runFields));
+	return readOrder(new Item(context, 1, runFields), false);
 }
 
 const named = (parameters: Record<string, unknown>) =>
@@ -85,11 +91,6 @@ describe('the parameter that names them', () => {
 			...description,
 			name: nodeName,
 		});
-
-	it('stands below the message', () => {
-		const names = runFields.map(({ name }) => name);
-		expect(names.indexOf('attachments')).toBe(names.indexOf('message') + 1);
-	});
 
 	it('is shown with a message only, and not to an agent, whose calls have no files', () => {
 		expect(shownIn('xpertAi', 'message')).toBe(true);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { derivedId, uuidV5 } from '../../../../nodes/XpertAi/ingest/identity';
+import { derivedId, uuidV5 } from '../../../../nodes/XpertAi/payloads/derivedId';
 import { isUuid } from '../../../../nodes/XpertAi/payloads/common';
 
 const DNS = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';

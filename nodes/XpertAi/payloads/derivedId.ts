@@ -1,9 +1,9 @@
 import { createHash } from 'crypto';
 
-import { isUuid } from '../payloads/common';
+import { isUuid } from './common';
 
-/** Namespace of knowledgebases whose own id is no UUID; made once for this package. */
-const KNOWLEDGEBASES = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
+/** Namespace of owners whose own id is no UUID; made once for this package. */
+const FOREIGN_OWNERS = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
 /**
  * A UUID of version 5 (RFC 9562): the same namespace and name always give the same id.
@@ -28,12 +28,12 @@ export function uuidV5(namespace: string, name: string): string {
 }
 
 /**
- * The id of a document that is known by a key, such as its path or address: the same in every run.
- * The same key in another knowledgebase gives another id.
+ * The id of a record that is known by a key, the same in every run: of a document by its path or address,
+ * of a thread by whom it is with. The same key with another owner gives another id.
+ *
+ * @param ownerId the knowledgebase or the assistant it belongs to
  */
-export function derivedId(knowledgebaseId: string, key: string): string {
-	const namespace = isUuid(knowledgebaseId)
-		? knowledgebaseId
-		: uuidV5(KNOWLEDGEBASES, knowledgebaseId);
+export function derivedId(ownerId: string, key: string): string {
+	const namespace = isUuid(ownerId) ? ownerId : uuidV5(FOREIGN_OWNERS, ownerId);
 	return uuidV5(namespace, key);
 }

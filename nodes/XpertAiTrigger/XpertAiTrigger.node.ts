@@ -1,0 +1,38 @@
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type {
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
+	IPollFunctions,
+} from 'n8n-workflow';
+
+import { fieldMethods, plainFields } from '../XpertAi/execution/properties';
+import { CREDENTIAL_NAME } from '../XpertAi/transport/request';
+import { triggerFields } from './fields';
+import { poll } from './poll';
+
+/** The second face: starts workflows when something has happened to a conversation. */
+export class XpertAiTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Xpert AI Trigger',
+		name: 'xpertAiTrigger',
+		icon: { light: 'file:../XpertAi/xpertAi.svg', dark: 'file:../XpertAi/xpertAi.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ $parameter["events"].join(", ") }}',
+		description:
+			'Starts the workflow when a conversation with an assistant was answered, failed, was cancelled or waits for a person',
+		defaults: { name: 'Xpert AI Trigger' },
+		polling: true,
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: CREDENTIAL_NAME, required: true }],
+		properties: plainFields(triggerFields),
+	};
+
+	methods = fieldMethods(triggerFields);
+
+	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+		return await poll(this);
+	}
+}

@@ -1,0 +1,98 @@
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { answerFor } from '../XpertAi/execution/answers';
+import { conversationRecord, reasonIn } from '../XpertAi/runs/conversation';
+import { answerWithList, isJsonObject, listIn } from '../XpertAi/transport/answer';
+import type { Send } from '../XpertAi/transport/request';
+import { eventOf } from './events';
+import type { ConversationEvent } from './events';
+import { momentOf } from './memory';
+import type { Change } from './memory';
+import type { ChangesQuery, FetchChanges } from './reading';
+
+const SEARCH_TIMEOUT_MS = 30_000;
+
+const textIfAny = z.string().optional().catch(undefined);
+
+/** A conversation of E5, as far as the trigger needs it. */
+const searchedConversation = conversationRecord.extend({
+	title: textIfAny,
+	xpertId: textIfAny,
+	updatedAt: textIfAny,
+});
+
+/** A change of a conversation, and what the server tells of it. */
+export interface ConversationChange extends Change {
+	event?: ConversationEvent;
+	threadId?: string;
+	assistantId?: string;
+	title?: string;
+	status?: string;
+	/** Why its last run failed, or who has cancelled it. */
+	error?: string;
+	/** What its run waits for a person to decide. */
+	tasks: unknown[];
+	/** As the server gave it. */
+	record: IDataObject;
+}
+
+/** Makes the function that asks for the changes of conversations (E5), of one assistant or of all. */
+export function searchChanges(
+	context: IPollFunctions,
+	send: Send,
+	assistantId?: string,
+): FetchChanges<ConversationChange> {
+	const ids = assistantId === undefined ? [] : [{ subject: '"Assistant"', id: assistantId }];
+	return async (query) => {
+		const answer = await answerFor(
+			context,
+			send,
+			{
+				method: 'POST',
+				path: '/conversations/search',
+				body: JSON.stringify(searchBody(query, assistantId)),
+				timeoutMs: SEARCH_TIMEOUT_MS,
+				checkAnswer: answerWithList('items'),
+			},
+			{ repeatable: true, meaning: { ids } },
+		);
+		return (listIn(answer, 'items') as unknown[]).map(changeOf);
+	};
+}
+
+function searchBody(
+	{ since, without = [], order, ...page }: ChangesQuery,
+	assistantId?: string,
+): IDataObject {
+	const where: IDataObject = {};
+	if (since !== undefined) where.updatedAt = { $gte: new Date(since).toISOString() };
+	if (without.length > 0) where.id = { $notIn: without };
+	if (assistantId !== undefined) where.xpertId = assistantId;
+	return { where, order: { updatedAt: order }, ...page };
+}
+
+/** A record of E5 as a change; what is no conversation takes its place in the page without an event. */
+function changeOf(answered: unknown): ConversationChange {
+	const record = isJsonObject(answered) ? answered : {};
+	const {
+		id,
+		operation,
+		error,
+		updatedAt = '',
+		xpertId,
+		...known
+	} = searchedConversation.parse(record);
+	const tasks = operation?.tasks ?? [];
+	return {
+		...known,
+		id: id ?? '',
+		updatedAt,
+		at: momentOf(updatedAt),
+		event: id ? eventOf({ status: known.status, tasks }) : undefined,
+		assistantId: xpertId,
+		error: reasonIn(error),
+		tasks,
+		record,
+	};
+}

@@ -1,0 +1,69 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { enumOptions, optionsField, simplify } from '../XpertAi/execution/fields';
+import type { Field } from '../XpertAi/execution/operation';
+import { assistantLocator } from '../XpertAi/operations/shared/locators';
+import { EVENTS } from './events';
+
+const ownConversations: INodeProperties = {
+	displayName:
+		'The server shows only conversations of the user whose access token the credential holds. Those of other users, and those held with other keys, start nothing.',
+	name: 'ownConversations',
+	type: 'notice',
+	default: '',
+};
+
+const events: INodeProperties = {
+	displayName: 'Events',
+	name: 'events',
+	type: 'multiOptions',
+	required: true,
+	options: enumOptions(EVENTS, {
+		answered: 'Conversation Answered',
+		cancelled: 'Conversation Cancelled',
+		failed: 'Conversation Failed',
+		waiting: 'Conversation Waiting for a Person',
+	}),
+	default: ['failed', 'waiting'],
+	description: 'What must have happened to a conversation for the workflow to start',
+};
+
+export const DEFAULT_PER_POLL = 100;
+
+/** The parameters of the trigger; n8n adds the poll times. */
+export const triggerFields: Field[] = [
+	ownConversations,
+	events,
+	assistantLocator(
+		'Start only for conversations with this assistant; left empty, for those with any',
+		false,
+	),
+	simplify,
+	optionsField([
+		{
+			displayName: 'Conversations per Poll',
+			name: 'conversationsPerPoll',
+			type: 'number',
+			typeOptions: { minValue: 1, numberPrecision: 0 },
+			default: DEFAULT_PER_POLL,
+			description:
+				'How many conversations one poll gives at most, the oldest first; the others come with the next polls',
+		},
+		{
+			displayName: 'Include Messages',
+			name: 'includeMessages',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to give all messages of the thread as well, oldest first',
+		},
+		{
+			displayName: 'Only With Title or Text',
+			name: 'onlyWith',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. invoice',
+			description:
+				'Text that the title or a message of the conversation must hold, in upper or lower case',
+		},
+	]),
+];

@@ -1,0 +1,74 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { ThreadMessage } from '../XpertAi/payloads/run';
+import { lastReply, speakerOf, textOf } from '../XpertAi/runs/messages';
+import type { ConversationChange } from './conversations';
+import type { TriggerSettings } from './settings';
+
+/** Whether a change is one of those the workflow starts for, as far as its record tells. */
+export function isWanted(
+	{ event, assistantId }: ConversationChange,
+	settings: TriggerSettings,
+): boolean {
+	const { events, assistantId: wanted } = settings;
+	if (event === undefined || !events.includes(event)) return false;
+	return wanted === undefined || assistantId === wanted;
+}
+
+/** Whether what is to be given of a change needs the messages of its thread. */
+export function needsMessages({ simplify, options }: TriggerSettings): boolean {
+	return simplify || options.includeMessages || options.onlyWith !== '';
+}
+
+/** Whether the text asked for stands in the title or in a message. */
+export function holdsText(
+	{ title = '' }: ConversationChange,
+	messages: ThreadMessage[],
+	{ options }: TriggerSettings,
+): boolean {
+	const wanted = options.onlyWith.toLowerCase();
+	const texts = [title, ...messages.map(({ content }) => textOf(content))];
+	return texts.some((text) => text.toLowerCase().includes(wanted));
+}
+
+/**
+ * The JSON of the item of a change.
+ *
+ * @param messages those of its thread; none where it could not be read
+ */
+export function itemJson(
+	change: ConversationChange,
+	messages: ThreadMessage[] | undefined,
+	{ simplify, options }: TriggerSettings,
+): IDataObject {
+	const json = simplify ? summaryOf(change, messages) : { event: change.event, ...change.record };
+	if (!options.includeMessages) return json;
+	return { ...json, messages: shownMessages(messages, simplify) };
+}
+
+function summaryOf(
+	{ id, event, tasks, ...change }: ConversationChange,
+	messages: ThreadMessage[] = [],
+): IDataObject {
+	return {
+		event,
+		conversationId: id,
+		threadId: change.threadId ?? null,
+		assistantId: change.assistantId ?? null,
+		title: change.title ?? null,
+		status: change.status ?? null,
+		reply: lastReply(messages) ?? null,
+		error: change.error ?? null,
+		interrupt: tasks.length > 0 ? (tasks as IDataObject[]) : null,
+		updatedAt: change.updatedAt,
+	};
+}
+
+function shownMessages(
+	messages: ThreadMessage[] | undefined,
+	simplify: boolean,
+): IDataObject[] | null {
+	if (!messages) return null;
+	if (!simplify) return messages as IDataObject[];
+	return messages.map((one) => ({ from: speakerOf(one) ?? null, text: textOf(one.content) }));
+}

@@ -1,0 +1,93 @@
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { SANDBOX_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
+import { EditorWindow } from './support/browser';
+import { picturePath } from './support/editorPictures';
+import { exampleWith } from './support/examples';
+import { useSharedHarness } from './support/harness';
+
+const harness = useSharedHarness();
+
+/** What was said on the thread of a key, by persons and the assistant. */
+const saidUnder = (assistantId: string, key: string) =>
+	harness.sandbox.store.threads
+		.get(derivedId(assistantId, key))
+		?.messages.map(({ content }) => content);
+
+describe('the example "chat with an assistant" in n8n', () => {
+	let workflowId: string;
+	const CHAT = '6d0a9f0e-7f0b-4b0e-9a3e-6a1f3f1f0a08/chat';
+
+	const say = async (sessionId: string, chatInput: string) => {
+		const { data } = await harness.callWebhook(CHAT, {
+			action: 'sendMessage',
+			sessionId,
+			chatInput,
+		});
+		return data;
+	};
+
+	beforeAll(async () => {
+		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const credential = await harness.createCredential();
+		// The assistant that says how many messages it has seen: so its memory is to be seen.
+		const file = 'chat-with-an-assistant.json';
+		const workflow = exampleWith(file, 'Settings', (node) => {
+			const text = JSON.stringify(node).replace('your-assistant-id', SAYING_ASSISTANT.id);
+			return JSON.parse(text) as typeof node;
+		});
+		workflowId = await harness.importWorkflow(workflow, credential);
+		await harness.activate(workflowId);
+	});
+
+	it('remembers two persons apart, each from one message to the next', async () => {
+		expect(await say('ann', 'I am Ann')).toEqual({ output: 'You said: I am Ann [users seen: 1]' });
+		expect(await say('bob', 'I am Bob')).toEqual({ output: 'You said: I am Bob [users seen: 1]' });
+		expect(await say('ann', 'And I?')).toEqual({ output: 'You said: And I? [users seen: 2]' });
+		expect(saidUnder(SAYING_ASSISTANT.id, 'ann')).toHaveLength(4);
+		expect(saidUnder(SAYING_ASSISTANT.id, 'bob')).toHaveLength(2);
+	});
+
+	it('says why there is no answer, and goes on', async () => {
+		expect(await say('ann', 'FAIL')).toEqual({
+			output: 'The run failed: 500 fake model failure: quota exceeded',
+		});
+	});
+
+	it("answers two persons in n8n's own chat", async () => {
+		for (const person of ['first', 'second']) {
+			const window = await EditorWindow.open(harness.host);
+			try {
+				await window.openWorkflow(workflowId);
+				await window.page.getByRole('button', { name: 'Open chat' }).last().click();
+				const input = window.page.locator('textarea:visible').last();
+				for (const seen of [1, 2]) {
+					await input.fill(`Message of the ${person}`);
+					await input.press('Enter');
+					const answer = `You said: Message of the ${person} [users seen: ${seen}]`;
+					await window.page.getByText(answer).last().waitFor({ timeout: 30_000 });
+				}
+				await window.screenshot(picturePath(`chat-of-the-${person}`));
+			} finally {
+				await window.close();
+			}
+		}
+	});
+});
+
+describe('the example "answer mails in their thread" in n8n', () => {
+	it('answers each mail, those of one thread in one conversation', async () => {
+		const credential = await harness.createCredential();
+		const id = await harness.importWorkflow('answer-mails-in-their-thread.json', credential);
+		const execution = await harness.runManually(id);
+		expect(execution.error).toBeUndefined();
+		const sent = execution.json('Send Mail Here');
+		expect(sent).toEqual([
+			expect.objectContaining({ to: 'ann@example.com', subject: 'Re: Warranty' }),
+			expect.objectContaining({ to: 'bob@example.com', subject: 'Re: Cleaning' }),
+			expect.objectContaining({ to: 'ann@example.com', subject: 'Re: Warranty' }),
+		]);
+		for (const { text } of sent) expect(text).toEqual(expect.any(String));
+		expect(saidUnder(SANDBOX_ASSISTANT_ID, 'thread-1')).toHaveLength(4);
+		expect(saidUnder(SANDBOX_ASSISTANT_ID, 'thread-2')).toHaveLength(2);
+	});
+});

@@ -1,0 +1,297 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, detailsOf, occupy, overlap, runsOf, saidOn, says } from './support/runs';
+
+const fixture = useFixture();
+
+/** Parameters that take the key from the column that holds a thread elsewhere. */
+const keyed = (parameters: INodeParameters = {}) =>
+	ask({
+		threadSource: 'key',
+		conversationKey: '={{ $json.thread }}',
+		assistantId: byId(SAYING_ASSISTANT.id),
+		...parameters,
+	});
+
+const threadOf = (key: string) => derivedId(SAYING_ASSISTANT.id, key);
+const conversationsOn = (threadId: string) =>
+	[...fixture.sandbox.store.conversations.values()].filter((one) => one.threadId === threadId);
+
+/** Says something under a key, in an execution of its own. */
+async function say(key: string, message: string, parameters: INodeParameters = {}) {
+	const result = await fixture.run(keyed(parameters), { items: [says(key, message)] });
+	return { ...result, json: result.items[0]?.json };
+}
+
+beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
+
+describe('a conversation with a key', () => {
+	it('is started by its first message and goes on in every later execution', async () => {
+		const first = await say('ann', 'one');
+		expect(first.json).toMatchObject({
+			reply: 'You said: one [users seen: 1]',
+			threadId: threadOf('ann'),
+		});
+		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint)).toEqual([
+			'E5',
+			'E13',
+			'E15',
+			'E4',
+			'E15',
+		]);
+		const second = await say('ann', 'two');
+		expect(second.json).toMatchObject({
+			reply: 'You said: two [users seen: 2]',
+			threadId: threadOf('ann'),
+			conversationId: first.json?.conversationId,
+		});
+		expect(fixture.sandbox.requests.of('E13')).toHaveLength(1);
+	});
+
+	it('is made on the thread of the key, without an id, called by its message or title', async () => {
+		await say('ann', 'one');
+		await say('bob', 'one', { options: { title: 'Mails of Bob' } });
+		expect(fixture.sandbox.requests.of('E13').map(({ body }) => body)).toEqual([
+			{ title: 'one', threadId: threadOf('ann') },
+			{ title: 'Mails of Bob', threadId: threadOf('bob') },
+		]);
+	});
+
+	it('knows nothing of the one with another key, or with another assistant', async () => {
+		await say('ann', 'one');
+		expect((await say('bob', 'one')).json?.reply).toBe('You said: one [users seen: 1]');
+		const other = await say('ann', 'one', { assistantId: byId(ECHO_ASSISTANT_ID) });
+		expect(other.json).toMatchObject({
+			reply: 'Echo: one',
+			threadId: derivedId(ECHO_ASSISTANT_ID, 'ann'),
+		});
+	});
+
+	it.each([
+		['a number is the same as its text', 4711, '4711'],
+		['with blanks around it is the same as without', ' ann\n', 'ann'],
+	])('%s', async (_, key, text) => {
+		const { items } = await fixture.run(keyed(), {
+			items: [{ json: { thread: key, message: 'one' } }],
+		});
+		expect(items[0]?.json.threadId).toBe(threadOf(text));
+	});
+
+	it('takes the assistant of a JSON body', async () => {
+		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
+		const { json } = await say('ann', '', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
+		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
+	});
+});
+
+describe('items with the same key', () => {
+	it('run one after another in their order, those with others beside them', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 100 });
+		const items = [
+			says('ann', 'a1'),
+			says('bob', 'b1'),
+			says('ann', 'a2'),
+			says('ann', 'a3'),
+			says('bob', 'b2'),
+		];
+		const { items: out } = await fixture.run(keyed(), { items });
+		expect(out.map(({ json }) => json.reply)).toEqual([
+			'You said: a1 [users seen: 1]',
+			'You said: b1 [users seen: 1]',
+			'You said: a2 [users seen: 2]',
+			'You said: a3 [users seen: 3]',
+			'You said: b2 [users seen: 2]',
+		]);
+		expect(saidOn(fixture.sandbox, threadOf('ann'))).toEqual(['a1', 'a2', 'a3']);
+		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
+		const { runs } = fixture.sandbox.store;
+		const [ann] = runsOf(runs, threadOf('ann'));
+		const [bob] = runsOf(runs, threadOf('bob'));
+		expect(ann && bob && overlap(ann, bob)).toBe(true);
+	});
+});
+
+describe('a conversation with a key whose server answers badly', () => {
+	it('is not made twice when the answer was lost', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'after' });
+		expect((await say('ann', 'one')).json?.status).toBe('completed');
+		expect(fixture.sandbox.requests.of('E13')).toHaveLength(1);
+		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
+	});
+
+	it('is asked for again when the first request did not arrive', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'before' });
+		expect((await say('ann', 'one')).json?.status).toBe('completed');
+		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
+	});
+
+	it('is not made where it cannot be told whether it is there, and nothing is said', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'not yours' });
+		const { error } = await say('ann', 'one');
+		expect(error?.message).toBe('The server answered 403: not yours');
+		expect(error?.description).toContain(`Thread: ${threadOf('ann')}.`);
+		expect(fixture.sandbox.requests.of('E13')).toEqual([]);
+		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
+	});
+
+	it('is refused where the server puts it on another thread', async () => {
+		const body = { id: 'c', threadId: 'theirs' };
+		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'status', status: 201, body });
+		const { error } = await say('ann', 'one');
+		expect(error?.message).toContain('its key would not find it again');
+		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
+	});
+});
+
+describe('a conversation with a key behaves as an existing thread does', () => {
+	it('when a person is asked: its run is interrupted, and goes on with a decision', async () => {
+		const asked = await say('ann', 'ASK A PERSON first');
+		expect(asked.json).toMatchObject({
+			status: 'interrupted',
+			interrupt: [{ call: { args: { input: 'ASK A PERSON first' } } }],
+		});
+		const decided = await say('ann', '', { inputType: 'decision', decision: 'reject' });
+		expect(decided.json?.reply).toContain('Rejected');
+		const again = await say('ann', '', { inputType: 'decision' });
+		expect(again.error?.message).toBe('Nothing on this thread waits for a decision');
+	});
+
+	it('when it is busy', async () => {
+		await say('ann', 'one');
+		fixture.sandbox.faults.add({
+			endpoint: 'E4',
+			path: threadOf('ann'),
+			nth: 1,
+			do: 'run',
+			ms: 300,
+		});
+		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
+		await occupy(fixture.sandbox, threadOf('ann'), theirs, SAYING_ASSISTANT.id);
+		const { error } = await say('ann', 'two', { options: { whenBusy: 'fail' } });
+		expect(error?.message).toBe('Another run is going on on this thread');
+		const { json } = await say('ann', 'three');
+		expect(json?.reply).toBe('You said: three [users seen: 3]');
+	});
+});
+
+describe('what cannot be a conversation is refused in words, and nothing is sent', () => {
+	it.each([
+		['an empty key', ''],
+		['a key of blanks', '  '],
+		['no key', undefined],
+		['a key that is null', null],
+	])('%s', async (_, key) => {
+		const items = [says('ann', 'one'), { json: { thread: key, message: 'two' } }];
+		const { error } = await fixture.run(keyed(), { items });
+		expect(error?.message).toBe('"Conversation Key" must not be empty [item 1]');
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('a key that is a list', async () => {
+		const { error } = await say('ann', 'one', { conversationKey: '={{ ["ann"] }}' });
+		expect(error?.message).toBe('"Conversation Key" must be text, but is ["ann"] [item 0]');
+	});
+
+	it('a JSON body that names no assistant', async () => {
+		const { error } = await say('ann', '', { bodyMode: 'json', jsonBody: '{"input":{}}' });
+		expect(error?.message).toBe(
+			'"JSON Body" must name the assistant_id, to which the key belongs [item 0]',
+		);
+	});
+
+	it.each(['decision', 'retry'])('a new conversation that is to take a %s', async (inputType) => {
+		const { error } = await say('', '', { threadSource: 'new', inputType });
+		expect(error?.message).toMatch(
+			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .* \[item 0\]$/,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe('a run that fails, with Failures as Replies', () => {
+	const asReply = { options: { failuresAsReplies: true } };
+
+	it('says its reason as the reply, on the success output', async () => {
+		const { outputs, error } = await fixture.run(
+			ask({ threadSource: 'new', assistantId: byId(BROKEN_ASSISTANT_ID), ...asReply }),
+			{ items: [says('', 'one')], onError: 'continueErrorOutput' },
+		);
+		expect(error).toBeUndefined();
+		expect(outputs[0]?.map(({ json, pairedItem }) => ({ json, pairedItem }))).toEqual([
+			{
+				json: {
+					reply: 'The run failed: No model for "broken"',
+					status: 'failed',
+					threadId: expect.any(String),
+					conversationId: expect.any(String),
+				},
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(outputs[1] ?? []).toEqual([]);
+	});
+
+	it('says so of a message that cannot be sent, and the others go on', async () => {
+		const { items, error } = await fixture.run(keyed(asReply), {
+			items: [says('ann', ''), says('bob', 'one')],
+		});
+		expect(error).toBeUndefined();
+		expect(items.map(({ json }) => json.reply)).toEqual([
+			'"Message" is missing [item 0]',
+			'You said: one [users seen: 1]',
+		]);
+	});
+
+	it('says so of a deadline', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 8000 });
+		const options = { ...asReply.options, deadlineMinutes: 0.005 };
+		const { json } = await say('ann', 'one', { options });
+		expect(json).toMatchObject({
+			reply: 'The run was still going on when the deadline came',
+			status: 'timedOut',
+			threadId: threadOf('ann'),
+		});
+	});
+
+	it('is an error as ever without it', async () => {
+		const { outputs } = await fixture.run(
+			ask({ threadSource: 'new', assistantId: byId(BROKEN_ASSISTANT_ID) }),
+			{ items: [says('', 'one')], onError: 'continueErrorOutput' },
+		);
+		expect(outputs[0] ?? []).toEqual([]);
+		expect(detailsOf(outputs[1]?.[0])).toMatchObject({ status: 'failed' });
+	});
+});
+
+describe('an answer of several parts', () => {
+	const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+	const answers = (content: unknown) =>
+		fixture.sandbox.faults.add({
+			endpoint: 'E4',
+			do: 'status',
+			status: 201,
+			body: { role: 'ai', content },
+		});
+
+	it('gives its text as the reply, Markdown and all, and the rest as parts', async () => {
+		answers([{ type: 'text', text: '# See\n**this**:' }, image]);
+		expect((await say('ann', 'one')).json).toMatchObject({
+			reply: '# See\n**this**:',
+			parts: [image],
+			status: 'completed',
+		});
+	});
+
+	it('has an empty reply where it is nothing but an image', async () => {
+		answers([image]);
+		expect((await say('ann', 'one')).json).toMatchObject({ reply: '', parts: [image] });
+	});
+
+	it('has no parts where it is text', async () => {
+		expect((await say('ann', 'one')).json).not.toHaveProperty('parts');
+	});
+});

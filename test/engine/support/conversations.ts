@@ -1,0 +1,30 @@
+import { ECHO_ASSISTANT_ID } from '../../../sandbox';
+import type { Sandbox } from '../../../sandbox';
+
+/** Says something to an assistant on a thread and waits for the end of the run, as any client does (E4). */
+export async function say(
+	{ url, accessToken }: Sandbox,
+	threadId: string,
+	text: string,
+	assistantId = ECHO_ASSISTANT_ID,
+): Promise<void> {
+	const input = { action: 'send', message: { input: { input: text } } };
+	const answer = await fetch(`${url}/api/ai/threads/${threadId}/runs/wait`, {
+		method: 'POST',
+		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+		body: JSON.stringify({ assistant_id: assistantId, input }),
+	});
+	if (!answer.ok) throw new Error(`the run answered ${answer.status}`);
+	await answer.text();
+}
+
+/** A conversation in which something is said at once; gives its thread. */
+export async function talk(
+	sandbox: Sandbox,
+	text: string,
+	{ title, assistantId }: { title?: string; assistantId?: string } = {},
+): Promise<string> {
+	const { threadId } = sandbox.store.putConversation(title === undefined ? {} : { title });
+	await say(sandbox, threadId, text, assistantId);
+	return threadId;
+}

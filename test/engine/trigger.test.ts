@@ -1,0 +1,446 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { EVENTS } from '../../nodes/XpertAiTrigger/events';
+import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/memory';
+import { ECHO_ASSISTANT_ID, FakeClock, INTERRUPTING_INPUT, startSandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
+import { EMPTY_WORDS } from '../nodes/support/thrown';
+import { say, talk } from './support/conversations';
+import { byId } from './support/locators';
+import { createPollEngine } from './support/pollEngine';
+import type { ActiveTrigger, PollEngine, TriggerRun } from './support/pollEngine';
+
+const FAILING_INPUT = 'BOOM';
+const HELPER_ID = 'd0000000-0000-4000-8000-000000000001';
+const ALL: INodeParameters = { events: [...EVENTS] };
+
+let engine: PollEngine;
+let sandbox: Sandbox;
+let clock: FakeClock;
+let active: ActiveTrigger | undefined;
+
+beforeAll(async () => {
+	engine = await createPollEngine();
+});
+
+beforeEach(async () => {
+	clock = new FakeClock();
+	sandbox = await startSandbox({ clock });
+});
+
+afterEach(async () => {
+	await active?.deactivate();
+	active = undefined;
+	await sandbox.close();
+});
+
+const credential = () => ({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
+
+async function activate(
+	parameters: INodeParameters = ALL,
+	more: Partial<TriggerRun> = {},
+): Promise<ActiveTrigger> {
+	await active?.deactivate();
+	active = await engine.activate({ parameters, credential: credential(), ...more });
+	return active;
+}
+
+/** Somebody cancels a run, as the recorded server shows it. */
+async function cancelledTalk(): Promise<string> {
+	const { threadId } = sandbox.store.putConversation({ title: 'Cancelled' });
+	sandbox.faults.add({ endpoint: 'E4', path: threadId, do: 'run', ms: 60_000 });
+	const run = say(sandbox, threadId, 'Take your time');
+	await clock.untilSleeping();
+	sandbox.cancelRuns(threadId);
+	await clock.advance(60_000);
+	await run;
+	return threadId;
+}
+
+const titles = ({ items }: ActiveTrigger) => items().map(({ title }) => title);
+
+describe('what the trigger gives', () => {
+	it('is an item of each conversation that was answered, failed, was cancelled or waits', async () => {
+		const trigger = await activate();
+		await clock.advance(1_000);
+		const answered = await talk(sandbox, 'Hello', { title: 'Answered' });
+		await clock.advance(1_000);
+		const failed = await talk(sandbox, FAILING_INPUT, { title: 'Failed' });
+		await clock.advance(1_000);
+		const waiting = await talk(sandbox, `${INTERRUPTING_INPUT} first`, { title: 'Waiting' });
+		const cancelled = await cancelledTalk();
+		await trigger.poll();
+
+		const common = {
+			conversationId: expect.any(String),
+			assistantId: ECHO_ASSISTANT_ID,
+			reply: null,
+			error: null,
+			interrupt: null,
+			updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+		};
+		expect(trigger.started).toHaveLength(1);
+		expect(trigger.items()).toEqual([
+			{
+				...common,
+				event: 'answered',
+				threadId: answered,
+				title: 'Answered',
+				status: 'idle',
+				reply: 'Echo: Hello',
+			},
+			{
+				...common,
+				event: 'failed',
+				threadId: failed,
+				title: 'Failed',
+				status: 'error',
+				error: 'The model failed: BOOM',
+			},
+			{
+				...common,
+				event: 'waiting',
+				threadId: waiting,
+				title: 'Waiting',
+				status: 'interrupted',
+				interrupt: [
+					expect.objectContaining({ call: expect.objectContaining({ name: 'subagent' }) }),
+				],
+			},
+			{
+				...common,
+				event: 'cancelled',
+				threadId: cancelled,
+				title: 'Cancelled',
+				status: 'interrupted',
+				error: 'Canceled by user',
+			},
+		]);
+	});
+
+	it('is what failed and what waits unless other events are chosen', async () => {
+		const trigger = await activate({});
+		await talk(sandbox, 'Hello', { title: 'Answered' });
+		await clock.advance(1_000);
+		await talk(sandbox, FAILING_INPUT, { title: 'Failed' });
+		await clock.advance(1_000);
+		await talk(sandbox, INTERRUPTING_INPUT, { title: 'Waiting' });
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['Failed', 'Waiting']);
+	});
+
+	it('is of one assistant where one is chosen', async () => {
+		const trigger = await activate({ ...ALL, assistantId: byId(HELPER_ID) });
+		await talk(sandbox, 'Hello', { title: 'With the echo' });
+		await talk(sandbox, 'Hello', { title: 'With the helper', assistantId: HELPER_ID });
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['With the helper']);
+	});
+
+	it('is the record of the server without Simplify, and asks for no thread', async () => {
+		const trigger = await activate({ ...ALL, simplify: false });
+		const threadId = await talk(sandbox, 'Hello');
+		await trigger.poll();
+		const [conversation] = [...sandbox.store.conversations.values()];
+		const { createdById: _, ...record } = conversation as unknown as IDataObject;
+		expect(trigger.items()).toEqual([{ event: 'answered', ...record, threadId }]);
+		expect(sandbox.requests.of('E15')).toHaveLength(0);
+	});
+
+	it('has the messages with Include Messages', async () => {
+		const trigger = await activate({ ...ALL, options: { includeMessages: true } });
+		await talk(sandbox, 'Hello');
+		await trigger.poll();
+		expect(trigger.items()[0]?.messages).toEqual([
+			{ from: 'user', text: 'Hello' },
+			{ from: 'assistant', text: 'Echo: Hello' },
+		]);
+	});
+
+	it('is only what holds a text in its title or a message, where one is asked for', async () => {
+		const trigger = await activate({ ...ALL, options: { onlyWith: 'invoice' } });
+		await talk(sandbox, 'Hello', { title: 'An Invoice' });
+		await clock.advance(1_000);
+		await talk(sandbox, 'Where is my INVOICE?', { title: 'A question' });
+		await clock.advance(1_000);
+		await talk(sandbox, 'Hello', { title: 'Something else' });
+		await trigger.poll();
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['An Invoice', 'A question']);
+		// What did not hold it is not read anew at each poll.
+		expect(sandbox.requests.of('E15')).toHaveLength(3);
+	});
+
+	it('is given although the server does not give out the thread', async () => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'Gone' });
+		sandbox.faults.add({ endpoint: 'E15', do: 'status', status: 500, body: {} });
+		await trigger.poll();
+		expect(trigger.items()).toEqual([expect.objectContaining({ title: 'Gone', reply: null })]);
+	});
+});
+
+describe('each change', () => {
+	it('is given once, also to later polls and after n8n was restarted', async () => {
+		const trigger = await activate();
+		const thread = await talk(sandbox, 'Hello', { title: 'One' });
+		await trigger.poll();
+		await trigger.poll();
+		await clock.advance(1_000);
+		await say(sandbox, thread, 'And again');
+		await trigger.poll();
+		expect(trigger.items().map(({ reply }) => reply)).toEqual(['Echo: Hello', 'Echo: And again']);
+
+		const restarted = await activate(ALL, { staticData: trigger.stored() });
+		await restarted.poll();
+		expect(restarted.started).toEqual([]);
+	});
+
+	it('of the time before the first activation is not given', async () => {
+		await talk(sandbox, 'Hello', { title: 'Before' });
+		const trigger = await activate();
+		await trigger.poll();
+		await clock.advance(1);
+		await talk(sandbox, 'Hello', { title: 'After' });
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['After']);
+	});
+
+	it('of the time before the first activation is not given after other events were chosen, either', async () => {
+		await talk(sandbox, 'Hello', { title: 'Before' });
+		const first = await activate({ events: ['failed'] });
+		const second = await activate(ALL, { staticData: first.stored() });
+		await second.poll();
+		expect(second.started).toEqual([]);
+	});
+
+	it('of the time in which the workflow was inactive is given when it is active again', async () => {
+		const first = await activate();
+		await talk(sandbox, 'Hello', { title: 'Given' });
+		await first.poll();
+		await first.deactivate();
+		await clock.advance(10 * OVERLAP_MS);
+		await talk(sandbox, 'Hello', { title: 'Meanwhile' });
+		const second = await activate(ALL, { staticData: first.stored() });
+		await second.poll();
+		expect(titles(second)).toEqual(['Meanwhile']);
+	});
+
+	it('is given where it comes to light late', async () => {
+		const trigger = await activate();
+		const late = clock.now();
+		await clock.advance(OVERLAP_MS - 1_000);
+		await talk(sandbox, 'Hello', { title: 'In time' });
+		await trigger.poll();
+		const thread = await talk(sandbox, 'Hello', { title: 'Late' });
+		const [stored] = [...sandbox.store.conversations.values()].filter(
+			({ threadId }) => threadId === thread,
+		);
+		Object.assign(stored ?? {}, { updatedAt: new Date(late).toISOString() });
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['In time', 'Late']);
+	});
+
+	it('is given once where polls take longer than the time between them', async () => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'One' });
+		sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: 100, times: 1 });
+		trigger.beginPoll();
+		await trigger.poll();
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+	});
+
+	it('starts anew from now with another assistant or another credential', async () => {
+		const first = await activate();
+		await first.poll();
+		await clock.advance(10 * OVERLAP_MS);
+		await talk(sandbox, 'Hello', { assistantId: HELPER_ID });
+		const staticData = first.stored();
+		const ofAssistant = { ...ALL, assistantId: byId(HELPER_ID) };
+		const other = await activate(ofAssistant, { staticData });
+		await other.poll();
+		expect(other.started).toEqual([]);
+		const otherUser = await activate(ALL, { staticData, credentialId: '2' });
+		await otherUser.poll();
+		expect(otherUser.started).toEqual([]);
+	});
+
+	it('is remembered no longer than the overlap', async () => {
+		const trigger = await activate({ ...ALL, simplify: false });
+		for (let n = 0; n < 5; n++) {
+			await talk(sandbox, 'Hello', { title: `Talk ${n}` });
+			await trigger.poll();
+			await clock.advance(OVERLAP_MS / 2);
+		}
+		expect(titles(trigger)).toHaveLength(5);
+		expect(trigger.memory().known).toHaveLength(3);
+	});
+});
+
+describe('many changes', () => {
+	const hold = async (count: number) => {
+		for (let n = 0; n < count; n++) {
+			const title = `Talk ${String(n).padStart(3, '0')}`;
+			sandbox.store.putConversation({ title, status: 'idle' });
+			await clock.advance(1_000);
+		}
+	};
+	const ungiven = { ...ALL, simplify: false };
+	const expected = (count: number) =>
+		Array.from({ length: count }, (_, n) => `Talk ${String(n).padStart(3, '0')}`);
+
+	it('come a hundred a poll, the oldest first', async () => {
+		const trigger = await activate(ungiven);
+		await hold(230);
+		for (let n = 0; n < 4; n++) await trigger.poll();
+		expect(trigger.started.map((items) => items.length)).toEqual([100, 100, 30]);
+		expect(titles(trigger)).toEqual(expected(230));
+	});
+
+	it('come as many a poll as the option says', async () => {
+		const trigger = await activate({ ...ungiven, options: { conversationsPerPoll: 4 } });
+		await hold(10);
+		for (let n = 0; n < 4; n++) await trigger.poll();
+		expect(trigger.started.map((items) => items.length)).toEqual([4, 4, 2]);
+	});
+
+	it('of one moment all come, also where they fill more than a page', async () => {
+		const trigger = await activate({ ...ungiven, options: { conversationsPerPoll: 1000 } });
+		for (const title of expected(250)) sandbox.store.putConversation({ title, status: 'idle' });
+		await trigger.poll();
+		expect(titles(trigger).sort()).toEqual(expected(250));
+	});
+
+	it('do not flood from a server that neither filters nor sorts', async () => {
+		await hold(50);
+		const all = () => {
+			const items = [...sandbox.store.conversations.values()].reverse();
+			return { items, total: items.length };
+		};
+		const answer = () => {
+			sandbox.faults.clear();
+			sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 200, body: all() });
+		};
+		answer();
+		const trigger = await activate({ ...ungiven, options: { conversationsPerPoll: 4 } });
+		await trigger.poll();
+		expect(trigger.started).toEqual([]);
+		await hold(10);
+		answer();
+		for (let n = 0; n < 4; n++) await trigger.poll();
+		expect(trigger.started.map((items) => items.length)).toEqual([4, 4, 2]);
+		expect(titles(trigger)).toEqual(expected(10));
+	});
+});
+
+describe('a poll that fails', () => {
+	const BAD_GATEWAY = { do: 'status', status: 502, body: 'Bad Gateway' } as const;
+
+	it('is shown, and the next one catches up', async () => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'One' });
+		sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 400, body: { message: 'No' } });
+		await trigger.poll();
+		expect(trigger.errors.map(({ message }) => message)).toEqual(['The server answered 400: No']);
+		sandbox.faults.clear();
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+	});
+
+	it('half-way gives what it has, and the next one goes on from there', async () => {
+		const trigger = await activate({ ...ALL, options: { conversationsPerPoll: 3 } });
+		const threads: string[] = [];
+		for (const title of ['One', 'Two', 'Three']) {
+			threads.push(await talk(sandbox, 'Hello', { title }));
+			await clock.advance(1_000);
+		}
+		sandbox.faults.add({ endpoint: 'E15', path: threads[1], ...BAD_GATEWAY });
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+		expect(trigger.errors).toEqual([]);
+		await trigger.poll();
+		expect(trigger.errors).toEqual([expect.objectContaining({ httpCode: '502' })]);
+		sandbox.faults.clear();
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['One', 'Two', 'Three']);
+	});
+
+	it('says in words that the token is not accepted, on activation as well', async () => {
+		const trigger = await activate();
+		sandbox.faults.add({
+			endpoint: 'E5',
+			do: 'status',
+			status: 401,
+			body: { message: 'Unauthorized' },
+		});
+		await trigger.poll();
+		expect(trigger.errors).toEqual([
+			expect.objectContaining({
+				message: 'The server answered 401: Unauthorized',
+				description: expect.stringContaining('Check the Access Token in the credential'),
+			}),
+		]);
+		await expect(activate()).rejects.toThrow('The server answered 401: Unauthorized');
+	});
+
+	it('names the assistant whose ID is none', async () => {
+		const parameters = { ...ALL, assistantId: byId('nope') };
+		await expect(activate(parameters)).rejects.toThrow('The server answered 500');
+		const { error } = await engine.test({ parameters, credential: credential() });
+		expect(error?.description).toContain('The value of "Assistant", "nope", is not a UUID');
+	});
+
+	it('shows the token nowhere', async () => {
+		const trigger = await activate();
+		const { accessToken } = sandbox;
+		sandbox.faults.add({
+			endpoint: 'E5',
+			do: 'status',
+			status: 400,
+			body: { message: `Bearer ${accessToken} is bad`, token: accessToken },
+		});
+		await trigger.poll();
+		const [error] = trigger.errors;
+		expect(error).toBeDefined();
+		const shown = JSON.stringify([error, error?.stack, { ...error }]);
+		expect(shown).not.toContain(accessToken);
+	});
+});
+
+describe('a setting that cannot be used', () => {
+	it.each<[INodeParameters, string]>([
+		[{ events: '={{ [] }}' }, '"Events" must not be empty, but is []'],
+		[
+			{ options: { conversationsPerPoll: 0 } },
+			'"Conversations per Poll" in "Options" must be at least 1, but is 0',
+		],
+	])('%j is refused by its label', async (parameters, message) => {
+		const { error } = await engine.test({ parameters, credential: credential() });
+		expect(error?.message).toBe(message);
+		expect(`${error?.message} ${error?.description}`).not.toMatch(EMPTY_WORDS);
+		expect(sandbox.requests.all).toHaveLength(0);
+	});
+});
+
+describe('a test in the editor', () => {
+	it('shows the newest change that fits, and is remembered nowhere', async () => {
+		await talk(sandbox, FAILING_INPUT, { title: 'Older' });
+		await clock.advance(1_000);
+		await talk(sandbox, FAILING_INPUT, { title: 'Newest' });
+		await clock.advance(1_000);
+		await talk(sandbox, 'Hello', { title: 'Answered' });
+		const run = { parameters: {}, credential: credential() };
+		for (let n = 0; n < 2; n++) {
+			const { items } = await engine.test(run);
+			expect(items.map(({ json }) => json.title)).toEqual(['Newest']);
+		}
+	});
+
+	it('says what to do where there is none', async () => {
+		const { error } = await engine.test({ parameters: {}, credential: credential() });
+		expect(error?.message).toBe('No conversation to show fits the settings');
+		expect(error?.description).toContain('Choose other Events');
+		expect(error?.description).not.toMatch(EMPTY_WORDS);
+	});
+});
