@@ -2,6 +2,8 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { times } from 'lodash';
+
 import type { FaultRule } from '../../sandbox/faults';
 import { stopOnce, useFixture } from './support/fixture';
 
@@ -182,6 +184,9 @@ describe('the access token', () => {
 	});
 });
 
+/** Reads of one node that go on side by side. */
+const AT_ONCE = 5;
+
 describe('a server that does not answer', () => {
 	it('is given up after the Timeout', async () => {
 		fixture.sandbox.faults.add({ do: 'delay', ms: 5_000 });
@@ -207,16 +212,16 @@ describe('a server that does not answer', () => {
 		['between two tries', { do: 'status', status: 429, headers: { 'Retry-After': '20' } }],
 	])('is left at once when the execution is stopped %s', async (_, fault) => {
 		fixture.sandbox.faults.add(fault);
-		const stop = stopOnce(() => fixture.sandbox.requests.all.length === 1);
+		const stop = stopOnce(() => fixture.sandbox.requests.all.length === AT_ONCE);
 		const { run } = await fixture.run(count, {
-			items: [{ json: {} }, { json: {} }],
+			items: times(AT_ONCE + 2, () => ({ json: {} })),
 			onError: 'continueRegularOutput',
 			onStart: stop.onStart,
 		});
 		const tookMs = stop.tookMs();
 		expect(run.status).not.toBe('success');
 		expect(tookMs).toBeLessThan(1_000);
-		expect(fixture.sandbox.requests.all).toHaveLength(1);
+		expect(fixture.sandbox.requests.all).toHaveLength(AT_ONCE);
 	});
 });
 

@@ -10,7 +10,7 @@ import type { ApiRequest, Send } from '../transport/request';
 import { answerFor } from './answers';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
-import { fieldCollection } from './fields';
+import { MOST_AT_ONCE, fieldCollection } from './fields';
 import { idsInBody } from './hints';
 import type { NamedId, StatusHints } from './hints';
 import type { Item } from './item';
@@ -25,13 +25,17 @@ export async function runDeclared(
 	{ send, items }: Execution,
 ): Promise<INodeExecutionData[]> {
 	const { simplify, shape = answerItems } = operation;
-	return await forEachItem(items, async (item) => {
+	const work = async (item: Item) => {
 		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
 		const answers = await answersFor(item, send, operation);
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
-	});
+	};
+	const [first] = items;
+	return first ? await forEachItem(items, work, first.number('options.concurrency', atOnce)) : [];
 }
+
+const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
 
 /** An answer and what it was asked for: the body, or the ids where the path lists some. */
 interface Answered {

@@ -101,6 +101,22 @@ export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodePr
 	};
 }
 
+/** Requests of one node at once; more make servers no faster, and may be refused by a proxy. */
+export const MOST_AT_ONCE = 20;
+
+/** How many items are worked on at once. */
+export function atOnceOption(defaultAtOnce: number): INodeProperties {
+	return {
+		displayName: 'Requests at Once',
+		name: 'concurrency',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
+		default: defaultAtOnce,
+		description:
+			'How many input items are worked on side by side. The output stays in the order of the items.',
+	};
+}
+
 /** The Options collection, with what an operation adds to it. */
 export function optionsField(options: INodeProperties[]): INodeProperties {
 	return {

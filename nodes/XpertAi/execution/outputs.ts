@@ -10,6 +10,7 @@ import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
+import { inLanes } from '../transport/lanes';
 import type { Item } from './item';
 import type { Simplification } from './operation';
 
@@ -49,26 +50,32 @@ function knownAsFailed(item: INodeExecutionData, error: ItemError): INodeExecuti
 }
 
 /**
- * Runs a piece of work for each input item, one after another. The only place that knows
- * Continue On Fail: with it, a failed item comes out as an error item and the next one runs.
+ * Runs a piece of work for each input item, so many at once; the output is in the items' order. The only
+ * place that knows Continue On Fail: with it, a failed item comes out as an error item and others run on.
  *
- * @throws the item's NodeApiError or NodeOperationError when On Error is "Stop Workflow"
+ * @param atOnce items at once; what has begun when one fails comes to its end, and nothing new begins
+ * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
  */
 export async function forEachItem(
 	items: Item[],
 	work: (item: Item) => Promise<IDataObject[]>,
+	atOnce = 1,
 ): Promise<INodeExecutionData[]> {
-	const output: INodeExecutionData[] = [];
-	for (const item of items) {
+	const output: INodeExecutionData[][] = [];
+	const errors: ItemError[] = [];
+	const outputOf = async (item: Item) => {
 		try {
-			for (const json of await work(item)) output.push(item.output(json));
+			output[item.index] = (await work(item)).map((json) => item.output(json));
 		} catch (caught) {
 			const error = item.asError(caught);
-			if (!mayContinue(item.context)) throw error;
-			output.push(item.failed(error));
+			if (mayContinue(item.context)) output[item.index] = [item.failed(error)];
+			else errors.push(error);
 		}
-	}
-	return output;
+	};
+	await inLanes(items, atOnce, outputOf, () => errors.length === 0);
+	const [error] = errors;
+	if (error) throw error;
+	return output.flat();
 }
 
 /** Whether a failed item may be passed over: On Error says so, and nobody has stopped the execution. */

@@ -17,6 +17,7 @@ import type {
 	Resource,
 } from './operation';
 import {
+	atOnceOption,
 	bodyMode,
 	emptyOrJson,
 	fieldCollection,
@@ -112,8 +113,13 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([timeoutOption(timeoutSeconds)]),
+		optionsField([atOnceOption(defaultAtOnce(operation)), timeoutOption(timeoutSeconds)]),
 	];
+}
+
+/** What only reads may go side by side; what makes or changes something has an order. */
+function defaultAtOnce({ method, repeatable = false }: DeclaredOperation): number {
+	return repeatable && method !== 'PUT' ? 5 : 1;
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {

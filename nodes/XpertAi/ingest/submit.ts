@@ -3,7 +3,9 @@ import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
 import {
 	certainlyNotDone,
+	isCutOff,
 	isMissing,
+	isOverdue,
 	isRejection,
 	isTooLarge,
 	isTransient,
@@ -163,7 +165,8 @@ class Submitter<Origin> {
 	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
 		const { batch, number, attempts } = attempted;
 		const repeatable = batch.every(({ id }) => id !== undefined);
-		const result = await this.send(batch, repeatable);
+		const divisible = repeatable && batch.length > 1 && !this.givenUp;
+		const result = await this.send(batch, repeatable, divisible);
 		const { outcome } = result;
 		const tried = attempts + result.attempts;
 		this.counts.requests += result.attempts;
@@ -181,7 +184,8 @@ class Submitter<Origin> {
 			partlyDone: attempted.partlyDone || mayBePartlyDone(failure),
 		};
 		const allowed = repeatable || this.submission.isolateWithoutIds;
-		if (batch.length > 1 && this.maySplit(attempted, failure, allowed)) {
+		const tooMuch = divisible && isTooMuch(batch, failure, result.attempts);
+		if (tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
 			this.counts.splits += 1;
 			const [first, second] = halves(batch);
 			const failed = await this.settle({ ...now, batch: first });
@@ -191,10 +195,15 @@ class Submitter<Origin> {
 		return failure;
 	}
 
-	/** Sends a batch with the retry policy; only once where the server was waited for in vain before. */
+	/**
+	 * Sends a batch with the retry policy; only once where the server was waited for in vain before.
+	 *
+	 * @param divisible whether it may be sent in halves where the whole is too much
+	 */
 	private async send(
 		batch: Array<ReadyDocument<Origin>>,
 		repeatable: boolean,
+		divisible: boolean,
 	): Promise<RetriedOutcome> {
 		const { send, request, retryLimits, clock, signal } = this.submission;
 		const result = await sendWithRetries(send, {
@@ -203,9 +212,11 @@ class Submitter<Origin> {
 			repeatable,
 			clock,
 			signal,
+			enough: (failure, attempts) => divisible && isTooMuch(batch, failure, attempts),
 		});
-		const { outcome } = result;
+		const { outcome, attempts } = result;
 		if (outcome.ok || !isTransient(outcome.failure)) this.givenUp = false;
+		else if (divisible && isTooMuch(batch, outcome.failure, attempts)) return result;
 		else if (repeatable || certainlyNotDone(outcome.failure)) this.givenUp = true;
 		return result;
 	}
@@ -258,6 +269,22 @@ class Submitter<Origin> {
 			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
 		}
 	}
+}
+
+/** So often the same batch is sent that finds no time; a smaller one may. */
+const TRIES_BEFORE_HALVING = 3;
+
+/** From this size on, a connection that is closed again and again may mean that the batch is too large: 1 MiB, nginx's limit. */
+const LARGE_BYTES = 1024 * 1024;
+
+/** Whether a batch is more than the server, or a gateway before it, has shown to manage at a time. */
+function isTooMuch(
+	batch: Array<ReadyDocument<unknown>>,
+	failure: Failure,
+	attempts: number,
+): boolean {
+	if (attempts < TRIES_BEFORE_HALVING) return false;
+	return isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
 }
 
 /** Whether a document names an uploaded file, which may be missing; a text that holds this has its quotes escaped. */

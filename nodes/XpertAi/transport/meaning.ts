@@ -62,6 +62,22 @@ export function isTooLarge({ kind, status }: Failure): boolean {
 	return kind === 'status' && status === 413;
 }
 
+/** What a server or a gateway says that has waited for the work in vain. */
+const TIMEOUT_STATUS = new Set([408, 504]);
+
+/** Whether the answer did not come in time, so that a smaller request may have one. */
+export function isOverdue({ kind, status = 0 }: Failure): boolean {
+	return kind === 'timeout' || (kind === 'status' && TIMEOUT_STATUS.has(status));
+}
+
+/** Codes of a connection that the other side closed while the request was on its way. */
+const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
+
+/** Whether the connection was closed, as some do with a request that is too large instead of answering 413. */
+export function isCutOff({ kind, code = '' }: Failure): boolean {
+	return kind === 'network' && CUT_OFF.has(code);
+}
+
 /** Statuses of the server's own word on what it was sent. */
 const REJECTION_STATUS = new Set([400, 404, 422]);
 

@@ -1,4 +1,5 @@
 import type { Clock } from './clock';
+import type { Failure } from './failure';
 import type { ApiRequest, Outcome, Send } from './request';
 import { certainlyNotDone, isTransient } from './meaning';
 import { retryDelayMs } from './retryPolicy';
@@ -12,6 +13,8 @@ export interface RetriedRequest {
 	repeatable: boolean;
 	clock: Clock;
 	signal?: AbortSignal;
+	/** Whether the caller knows better by now than to send the same again. */
+	enough?: (failure: Failure, attempts: number) => boolean;
 }
 
 /** An outcome and how many tries it took. */
@@ -30,7 +33,7 @@ export async function sendWithRetries(
 	send: Send,
 	retried: RetriedRequest,
 ): Promise<RetriedOutcome> {
-	const { request, limits, repeatable, clock, signal } = retried;
+	const { request, limits, repeatable, clock, signal, enough = () => false } = retried;
 	const started = clock.now();
 	let mayBeDone = false;
 	for (let attempts = 1; ; attempts++) {
@@ -44,6 +47,7 @@ export async function sendWithRetries(
 		const ended = { outcome: last, attempts, mayBeDone };
 		if (!isTransient(failure) || !(repeatable || harmless) || attempts >= limits.maxTries)
 			return ended;
+		if (enough(failure, attempts)) return ended;
 
 		const delay = retryDelayMs(attempts, failure.retryAfterMs, clock.random());
 		if (clock.now() - started + delay > limits.maxElapsedMs) return ended;

@@ -128,6 +128,44 @@ describe('the work on each item', () => {
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
 	});
 
+	it('is done so many at once, and put out in the order of the items', async () => {
+		const begun: number[] = [];
+		const ended: number[] = [];
+		const output = await forEachItem(
+			threeItems(false),
+			async ({ index }) => {
+				begun.push(index);
+				await new Promise((resolve) => setTimeout(resolve, index === 0 ? 20 : 1));
+				ended.push(index);
+				return [{ index, begun: begun.length }];
+			},
+			2,
+		);
+		expect(begun).toEqual([0, 1, 2]);
+		expect(ended).toEqual([1, 2, 0]);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 2 },
+		]);
+	});
+
+	it('comes to its end where it has begun when another item fails, and no new one begins', async () => {
+		const ended: number[] = [];
+		const work = forEachItem(
+			threeItems(false),
+			async ({ index }) => {
+				if (index === 1) throw new Error('item 1');
+				await new Promise((resolve) => setImmediate(resolve));
+				ended.push(index);
+				return [];
+			},
+			2,
+		);
+		await expect(work).rejects.toThrow('item 1');
+		expect(ended).toEqual([0]);
+	});
+
 	it('stops at the first failed item unless On Error says otherwise', async () => {
 		const done: number[] = [];
 		const work = forEachItem(threeItems(false), failingAt(1, done));

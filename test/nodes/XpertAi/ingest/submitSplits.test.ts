@@ -2,7 +2,7 @@ import { range } from 'lodash';
 
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
-import { answered, broken } from './support/outcomes';
+import { answered, broken, failed } from './support/outcomes';
 import { submitTo, withIds, withoutIds } from './support/submitting';
 
 /** A server that gives these outcomes to its first requests and stores what comes after them. */
@@ -120,6 +120,56 @@ describe('a batch that is too large for the server', () => {
 		expect(told.find(({ outcome }) => outcome === 'rejected')).toMatchObject({
 			failure: { status: 413 },
 		});
+	});
+});
+
+describe('a batch that the server never manages in time', () => {
+	/** A gateway that gives up on more than three documents, some of which are stored by then. */
+	function impatient(giveUp: Outcome, most = 3) {
+		const server = new BulkServer();
+		const send: BulkServer['send'] = async (request) => {
+			const documents = JSON.parse(String(request.body)) as unknown[];
+			if (documents.length <= most) return await server.send(request);
+			await server.send({ ...request, body: JSON.stringify(documents.slice(0, most)) });
+			return giveUp;
+		};
+		return { server, send };
+	}
+
+	it.each([
+		['504', answered(504)],
+		['no answer in time', failed({ kind: 'timeout' })],
+	])('is halved after three tries of the same: %s', async (_, giveUp) => {
+		const { server, send } = impatient(giveUp);
+		const { placesOf, counts } = await submitTo({ send }, withIds(10), oneBatch(10));
+		expect(placesOf('stored')).toEqual(range(0, 10));
+		expect(server.rows).toHaveLength(10);
+		// Ten, then twice five, three times each; then four of two or three.
+		expect(counts).toMatchObject({ requests: 3 + 2 * 3 + 4, splits: 3 });
+	});
+
+	it('is left as it is without ids: its documents may be stored', async () => {
+		const { send } = impatient(answered(504));
+		const { placesOf, counts } = await submitTo({ send }, withoutIds(10), oneBatch(10));
+		expect(placesOf('unknown')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 1, splits: 0 });
+	});
+
+	it('costs little where the server never answers: once a document was waited for in vain, each batch is tried once', async () => {
+		const { send } = impatient(answered(504), 0);
+		const { placesOf, counts } = await submitTo({ send }, withIds(80));
+		expect(placesOf('unknown')).toEqual(range(0, 80));
+		expect(counts.requests).toBeLessThanOrEqual(5 * 3 + 4 + 7);
+	});
+
+	it.each([
+		['large', 400_000, 'stored'],
+		['small', 10, 'unknown'],
+	])('by closing the connection is halved where it is %s', async (_, length, outcome) => {
+		const { send } = impatient(broken('ECONNRESET'));
+		const models = withIds(10).map((model) => ({ ...model, text: 'x'.repeat(length) }));
+		const { placesOf } = await submitTo({ send }, models, oneBatch(10));
+		expect(placesOf(outcome as 'stored')).toEqual(range(0, 10));
 	});
 });
 
