@@ -50,6 +50,7 @@ function summaryOf(
 	{ id, event, tasks, ...change }: ConversationChange,
 	messages: ThreadMessage[] = [],
 ): IDataObject {
+	const { reply = null, parts = [] } = lastReply(messages) ?? {};
 	return {
 		event,
 		conversationId: id,
@@ -57,7 +58,8 @@ function summaryOf(
 		assistantId: change.assistantId ?? null,
 		title: change.title ?? null,
 		status: change.status ?? null,
-		reply: lastReply(messages) ?? null,
+		reply,
+		...(parts.length > 0 ? { parts } : {}),
 		error: change.error ?? null,
 		interrupt: tasks.length > 0 ? (tasks as IDataObject[]) : null,
 		updatedAt: change.updatedAt,
