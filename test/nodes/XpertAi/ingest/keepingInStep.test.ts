@@ -1,5 +1,5 @@
 import { keepInStep } from './support/keepingInStep';
 
 it('after a whole run, assistants find exactly what the source holds, whatever happened before', async () => {
-	await keepInStep(40);
+	await keepInStep(25);
 }, 60_000);

@@ -1,0 +1,165 @@
+import { derivedId } from '../../../../nodes/XpertAi/ingest/identity';
+import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/notesOnServer';
+import { SourceMemory } from '../../../../nodes/XpertAi/ingest/sourceMemory';
+import { MINUTE_MS } from '../../../../nodes/XpertAi/transport/clock';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { virtualTime } from '../../support/virtualTime';
+import { answered } from './support/outcomes';
+
+const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const [A, B] = ['a', 'b'].map((key) => derivedId('kb', key)) as [string, string];
+
+interface Row {
+	id: string;
+	name: string;
+	processMsg: string;
+	disabled: boolean;
+	version: number;
+}
+
+/** The two routes on rows in memory; `refuses` says which notes the server does not take, and how. */
+function server(refuses: (name: string) => number | undefined = () => undefined) {
+	const rows = new Map<string, Row>();
+	const written: string[] = [];
+	const store = (body: string): Outcome => {
+		const [sent] = JSON.parse(body) as [Row];
+		const refused = refuses(sent.name);
+		if (refused !== undefined) return answered(refused);
+		written.push(sent.name);
+		const row = { ...sent, version: (rows.get(sent.id)?.version ?? 0) + 1 };
+		rows.set(row.id, row);
+		return { ok: true, status: 201, answer: [row] };
+	};
+	const status = (ids: string[]): Outcome => ({
+		ok: true,
+		status: 200,
+		answer: ids.flatMap((id) => rows.get(id) ?? []),
+	});
+	const routes: MemoryRoutes = {
+		storePath: '/bulk',
+		statusPath: (ids) => ids.join(','),
+		send: async ({ path, body }) =>
+			typeof body === 'string' ? store(body) : status(path.split(',')),
+	};
+	return { rows, written, routes };
+}
+
+const HAS_STORED = 'n8n: what Nightly has stored';
+const times = (written: string[], name: string) => written.filter((one) => one === name).length;
+
+describe('the memory of a source', () => {
+	it('is written about once a minute while documents are stored, and at the end', async () => {
+		const { routes, written } = server();
+		const clock = virtualTime();
+		const memory = await SourceMemory.open(PLACE, routes, { clock });
+		for (let batch = 0; batch < 30; batch++) {
+			const id = derivedId('kb', `${batch}`);
+			expect(await memory.expect([id])).toBeUndefined();
+			memory.stored(id, 'content');
+			clock.pass(MINUTE_MS / 10);
+		}
+		expect(times(written, HAS_STORED)).toBe(2);
+		await memory.save();
+		await memory.save();
+		expect(times(written, HAS_STORED)).toBe(3);
+		const next = await SourceMemory.open(PLACE, routes, { clock });
+		expect([next.knownBefore, next.known.has(derivedId('kb', '29'), 'content')]).toEqual([
+			30,
+			true,
+		]);
+	});
+
+	it('is not written by a run that changed nothing, nor when the execution was stopped', async () => {
+		const { routes, written } = server();
+		const clock = virtualTime();
+		await (await SourceMemory.open(PLACE, routes, { clock })).save();
+		const { signal } = virtualTime(0);
+		const stopped = await SourceMemory.open(PLACE, routes, { clock, signal });
+		stopped.stored(A, 'content');
+		await stopped.save();
+		expect(times(written, HAS_STORED)).toBe(0);
+	});
+
+	it('knows after a crash what may be on the server, and sends that again', async () => {
+		const { routes } = server();
+		const clock = virtualTime();
+		const first = await SourceMemory.open(PLACE, routes, { clock });
+		first.stored(A, 'one');
+		await first.save();
+		const crashed = await SourceMemory.open(PLACE, routes, { clock });
+		await crashed.expect([A, B]);
+		const next = await SourceMemory.open(PLACE, routes, { clock });
+		expect([...next.known.ids()]).toEqual([A, B]);
+		expect(next.known.has(A, 'one')).toBe(false);
+	});
+
+	it('keeps what a refused document was before, and nothing of one that was new', async () => {
+		const { routes } = server();
+		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
+		memory.stored(A, 'one');
+		await memory.expect([A, B]);
+		memory.refused(A);
+		memory.refused(B);
+		expect([memory.known.knows(A), memory.known.knows(B)]).toEqual([true, false]);
+	});
+
+	it('of two runs is left to the one that began later; the next run sends everything', async () => {
+		const { routes } = server();
+		const clock = virtualTime();
+		const first = await SourceMemory.open(PLACE, routes, { clock });
+		const second = await SourceMemory.open(PLACE, routes, { clock });
+		await first.expect([A]);
+		first.stored(A, 'one');
+		await second.expect([B]);
+		second.stored(B, 'two');
+		await second.save();
+		await first.save();
+		expect([first.troubles.overlapped, second.troubles.overlapped]).toEqual([true, undefined]);
+		const next = await SourceMemory.open(PLACE, routes, { clock });
+		expect(new Set(next.known.ids())).toEqual(new Set([A, B]));
+		expect([next.known.has(A, 'one'), next.known.has(B, 'two')]).toEqual([false, false]);
+	});
+
+	it('lets nothing be sent that the server does not take a note of', async () => {
+		const { routes } = server((name) => (name.includes('is storing') ? 422 : undefined));
+		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
+		expect(await memory.expect([A])).toMatchObject({ status: 422 });
+	});
+
+	it('is given up where notes are too large, and makes every content uncertain', async () => {
+		let tooLarge = true;
+		const { routes } = server((name) => {
+			if (!name.includes('is storing') || !tooLarge) return undefined;
+			tooLarge = false;
+			return 413;
+		});
+		const clock = virtualTime();
+		const first = await SourceMemory.open(PLACE, routes, { clock });
+		first.stored(A, 'one');
+		await first.save();
+		const second = await SourceMemory.open(PLACE, routes, { clock });
+		expect(await second.expect([B])).toBeUndefined();
+		expect([second.isKept, second.troubles.notWritten?.status]).toEqual([false, 413]);
+		const next = await SourceMemory.open(PLACE, routes, { clock });
+		expect(next.known.has(A, 'one')).toBe(false);
+	});
+
+	it('is nothing where the server does not give it back', async () => {
+		const routes = { ...server().routes, send: async () => answered(404) };
+		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
+		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
+		expect(await memory.expect([A])).toBeUndefined();
+	});
+
+	it('lies in disabled documents, whose IDs are made of the knowledgebase and the source', async () => {
+		const { routes, rows } = server();
+		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
+		await memory.expect([A]);
+		await memory.save();
+		const other = server();
+		await (await SourceMemory.open(PLACE, other.routes, { clock: virtualTime() })).expect([A]);
+		const ids = [...rows.keys()];
+		expect([...other.rows.keys()].every((id) => ids.includes(id))).toBe(true);
+		expect([...rows.values()].every(({ disabled }) => disabled)).toBe(true);
+	});
+});
