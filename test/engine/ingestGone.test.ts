@@ -3,8 +3,10 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
+useShortSleeps();
 const { submit, file } = ingestOn(fixture);
 embedsDocuments(fixture);
 
@@ -247,12 +249,12 @@ describe('when more is missing than may be', () => {
 		disabled();
 		const { error } = await night('', { items: texts('abcde', { a: 'Changed.' }) });
 		expect(error?.message).toBe(
-			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Max Share Gone (%)" allows (20)',
+			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Max Share Gone (Percent)" allows (20)',
 		);
 		expect(error?.description).toContain(
 			`Missing are for example ${['f', 'g', 'h'].map(idOf).join(', ')}.`,
 		);
-		expect(error?.description).toContain('set "Max Share Gone (%)" to 50 for one run');
+		expect(error?.description).toContain('set "Max Share Gone (Percent)" to 50 for one run');
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
 		await night('abcde', { options: { maxGonePercent: 50 } });

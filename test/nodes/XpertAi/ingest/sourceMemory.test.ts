@@ -1,4 +1,4 @@
-import { derivedId } from '../../../../nodes/XpertAi/ingest/identity';
+import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/notesOnServer';
 import { SourceMemory } from '../../../../nodes/XpertAi/ingest/sourceMemory';
 import { MINUTE_MS } from '../../../../nodes/XpertAi/transport/clock';

@@ -45,7 +45,7 @@ export const submitOptions = optionsField([
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
 	},
 	{
-		displayName: 'Max Share Gone (%)',
+		displayName: 'Max Share Gone (Percent)',
 		name: 'maxGonePercent',
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 100 },
