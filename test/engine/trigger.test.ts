@@ -1,6 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/XpertAiTrigger/events';
+import { waitFor } from '../../host/waitFor';
 import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/memory';
 import { ECHO_ASSISTANT_ID, FakeClock, INTERRUPTING_INPUT, startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
@@ -246,8 +247,11 @@ describe('each change', () => {
 		await talk(sandbox, 'Hello', { title: 'One' });
 		sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: 100, times: 1 });
 		trigger.beginPoll();
-		await trigger.poll();
-		await trigger.poll();
+		await clock.untilSleeping();
+		const both = trigger.poll();
+		await waitFor('the later poll', async () => trigger.started.length > 0 || undefined);
+		await clock.advance(100);
+		await both;
 		expect(titles(trigger)).toEqual(['One']);
 	});
 
