@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { derivedId } from '../payloads/derivedId';
@@ -44,7 +45,12 @@ export class NotesOnServer {
 		names: NoteName[],
 	): Promise<{ notes: Array<MemoryNote | NoteFlaw | undefined> } | { failure: Failure }> {
 		const ids = names.map((name) => this.idOf(name));
-		const outcome = await this.routes.send({ method: 'GET', path: this.routes.statusPath(ids) });
+		const outcome = await this.routes.send({
+			method: 'GET',
+			path: this.routes.statusPath(ids),
+			// What is no answer must not count as nothing stored.
+			checkAnswer: answerMustBe(Array.isArray, 'it is no list'),
+		});
 		if (!outcome.ok) return outcome;
 		const said = statusesById(outcome.answer);
 		return { notes: ids.map((id) => readNote(said.get(id)?.processMsg, this.place.source)) };

@@ -157,9 +157,15 @@ export class SourceMemory {
 		if ('failure' in begun) this.giveUp(begun.failure);
 		// Two runs that begin one after the other, or at once, have different journals.
 		else this.ownJournal = begun.version % JOURNALS.length;
-		const kept = await this.notes.read(['memory', ...JOURNALS]);
+		const kept = await this.notes.read(['turn', 'memory', ...JOURNALS]);
 		if ('failure' in kept) return this.giveUp(kept.failure);
-		this.take(kept.notes);
+		const [turn, ...notes] = kept.notes;
+		// A server that takes notes and does not give them back.
+		if ('version' in begun && markOf(turn) === undefined) {
+			this.troubles.noRoute = true;
+			this.works = false;
+		}
+		this.take(notes);
 	}
 
 	/** A knowledgebase or a route that is missing is for the documents to tell. */

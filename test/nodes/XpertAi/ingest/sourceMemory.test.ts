@@ -2,6 +2,7 @@ import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/notesOnServer';
 import { SourceMemory } from '../../../../nodes/XpertAi/ingest/sourceMemory';
 import { MINUTE_MS } from '../../../../nodes/XpertAi/transport/clock';
+import type { AnswerCheck } from '../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { answered } from './support/outcomes';
@@ -149,6 +150,35 @@ describe('the memory of a source', () => {
 		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
 		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
 		expect(await memory.expect([A])).toBeUndefined();
+	});
+
+	it('is nothing where the server takes it and does not give it back', async () => {
+		const { routes, rows } = server();
+		const forgetful: MemoryRoutes = {
+			...routes,
+			send: async (request) => {
+				const outcome = await routes.send(request);
+				for (const row of rows.values()) row.processMsg = '';
+				return outcome;
+			},
+		};
+		const memory = await SourceMemory.open(PLACE, forgetful, { clock: virtualTime() });
+		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
+		expect(await memory.expect([A])).toBeUndefined();
+	});
+
+	it('asks for a list: any other answer does not count as nothing stored', async () => {
+		const asked: Array<AnswerCheck | undefined> = [];
+		const { routes } = server();
+		const send: MemoryRoutes['send'] = async (request) => {
+			if (request.method === 'GET') asked.push(request.checkAnswer);
+			return await routes.send(request);
+		};
+		await SourceMemory.open(PLACE, { ...routes, send }, { clock: virtualTime() });
+		expect(asked.map((check) => [check?.([]), check?.({}), check?.(undefined)])).toEqual([
+			[undefined, 'it is no list', 'it is empty'],
+			[undefined, 'it is no list', 'it is empty'],
+		]);
 	});
 
 	it('lies in disabled documents, whose IDs are made of the knowledgebase and the source', async () => {
