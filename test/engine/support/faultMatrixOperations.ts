@@ -14,6 +14,7 @@ export const KINDS = [
 	'withIds',
 	'withoutIds',
 	'withFile',
+	'memory',
 	'run',
 	'runFile',
 ] as const;
@@ -28,6 +29,7 @@ export const KIND_TITLES: Record<Kind, string> = {
 	withIds: 'Submit, with IDs',
 	withoutIds: 'Submit, without IDs',
 	withFile: 'Submit, uploads',
+	memory: 'Submit, memory',
 	run: 'Run and Wait',
 	runFile: 'Run and Wait, files',
 };
@@ -42,15 +44,20 @@ export interface MatrixOperation {
 	parameters: INodeParameters;
 	/** JSON a server without fault answers. */
 	answer: string;
-	/** How the path of its requests ends, where it sends others beside them; those meet no fault. */
-	endsWith?: string;
+	/** The addresses of its requests, where it sends others beside them; those meet no fault. */
+	only?: RegExp;
 }
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
 
 /** Documents in one batch of Submit; each fault meets all of them. */
-export const DOCUMENTS: Partial<Record<Kind, number>> = { withIds: 2, withoutIds: 2, withFile: 1 };
+export const DOCUMENTS: Partial<Record<Kind, number>> = {
+	withIds: 2,
+	withoutIds: 2,
+	withFile: 1,
+	memory: 1,
+};
 
 /** In which way an operation meets faults: it says itself what may be sent twice. */
 function kindOf(operation: Operation): Kind {
@@ -63,7 +70,7 @@ function kindOf(operation: Operation): Kind {
 
 /**
  * Every operation of the catalogue; Submit also without IDs, because IDs decide what may be sent again, and
- * Submit and a run also with a file, whose upload meets the fault.
+ * Submit and a run also with a file, whose upload meets the fault, and Submit with a memory that cannot be read.
  */
 export function matrixOperations(): MatrixOperation[] {
 	const others = ALL_CASES.filter(({ endpoint }) => endpoint !== 'E3').map(
@@ -72,10 +79,17 @@ export function matrixOperations(): MatrixOperation[] {
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
 			answer: JSON.stringify(answerOf(one)),
-			...(one.endpoint === 'E4' ? { endsWith: '/runs/wait' } : {}),
+			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
 	);
-	return [...others, submit('withIds'), submit('withoutIds'), submitFile(), runFile()];
+	return [
+		...others,
+		submit('withIds'),
+		submit('withoutIds'),
+		submitFile(),
+		submitChanged(),
+		runFile(),
+	];
 }
 
 /** A list of the editor, as the fault server sees it. */
@@ -103,7 +117,7 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
 			documentIdMode: kind === 'withIds' ? 'field' : 'server',
-			options: { retryMinutes: 0.05 },
+			options: { retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify(documents),
 	};
@@ -114,16 +128,32 @@ function submitFile(): MatrixOperation {
 	return {
 		name: 'E16 document: submit (files)',
 		kind: 'withFile',
-		endsWith: '/v1/file',
+		only: /\/v1\/file$/,
 		parameters: {
 			resource: 'document',
 			operation: 'submit',
 			afterStoring: 'nothing',
 			knowledgebaseId: ID,
 			source: 'files',
-			options: { retryMinutes: 0.05 },
+			options: { retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify({ id: OTHER_ID, url: 'https://files.example/hello.txt', size: 11 }),
+	};
+}
+
+/** Submit that asks what earlier runs have stored; nothing but that goes wrong. */
+function submitChanged(): MatrixOperation {
+	const { parameters } = submit('withIds');
+	return {
+		name: 'E3 document: submit (memory)',
+		kind: 'memory',
+		only: /\/status\?/,
+		parameters: {
+			...parameters,
+			jsonBody: JSON.stringify([{ id: ID, name: 'one' }]),
+			options: { retryMinutes: 0.1, skipUnchanged: true },
+		},
+		answer: '[]',
 	};
 }
 
@@ -134,7 +164,7 @@ function runFile(): MatrixOperation {
 	return {
 		name: 'E12 thread: run (files)',
 		kind: 'runFile',
-		endsWith: '/contexts/file',
+		only: /\/contexts\/file$/,
 		parameters: { ...goodParameters(run), attachments: 'data' },
 		answer: JSON.stringify({ id: OTHER_ID }),
 	};

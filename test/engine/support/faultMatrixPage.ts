@@ -37,6 +37,10 @@ const KIND_ROWS = [
 		'Submit, uploads',
 		'the files and texts that _Document: Submit_ uploads before it stores their documents',
 	],
+	[
+		'Submit, memory',
+		'what _Skip Unchanged_ and _Documents Gone From the Source_ ask of earlier runs, before anything is sent',
+	],
 	['Run and Wait', '_Thread: Run and Wait_'],
 	[
 		'Run and Wait, files',
@@ -59,7 +63,7 @@ const LEGEND: Array<[Reaction, string]> = [
 	],
 	[
 		'sends again (?)',
-		'as _sends again_; if the fault lasts, the documents are reported as _unknown_. With IDs, sending them once more replaces them.',
+		'as _sends again_; if the fault lasts, the documents are reported as _unknown_. With IDs, sending them once more replaces them, and a batch of several documents that gets no answer in time three times in a row is sent in halves.',
 	],
 	[
 		'sends halves',
@@ -114,7 +118,8 @@ nginx, as it is installed, takes requests up to 1 MB and waits 60 seconds for an
 
 - It answers 413 to a batch that is larger: the batch is cut into halves until they fit. To an upload this
   is the last word: raise its \`client_max_body_size\`.
-- It answers 504 to a run that takes longer: the node follows the run on its thread and gives the answer.
+- It answers 504 to a run that takes longer: the node follows the run on its thread and gives the answer. A batch
+  of documents with IDs that takes longer is sent in halves after three tries.
 - It is restarted in the middle of a submission: batches whose documents have an ID are sent again.
 ${NETWORK_SECTIONS}
 ## The access token

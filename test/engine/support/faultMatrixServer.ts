@@ -99,7 +99,7 @@ function receive(
 ): void {
 	const { operation, fault } = cell;
 	const { misbehave } = fault;
-	const aside = !(request.url ?? '').endsWith(operation.endsWith ?? '');
+	const aside = operation.only !== undefined && !operation.only.test(request.url ?? '');
 	if (!aside) {
 		cell.arrivals += 1;
 		cell.times.push(Date.now());

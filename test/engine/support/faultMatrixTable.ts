@@ -45,6 +45,7 @@ const TRIES: Record<Kind, number | 'several'> = {
 	withIds: 'several',
 	withoutIds: 'several',
 	withFile: 'several',
+	memory: 'several',
 	run: RUN_TRIES,
 	runFile: SINGLE_TRIES,
 };
@@ -71,6 +72,7 @@ const row = (
 		withIds,
 		withoutIds,
 		withFile: read,
+		memory: read,
 		run,
 		runFile: read,
 	},
@@ -99,7 +101,11 @@ const ROWS: Record<string, Row> = {
 	'401': finished(401),
 	'403': finished(403),
 	// No document of the matrix names a file that could be missing: it is the knowledgebase.
-	'404': finished(404),
+	'404': {
+		...finished(404),
+		// A server without the route: everything is sent.
+		reactions: { ...finished(404).reactions, memory: 'goes through' },
+	},
 	'408': doubtful(said(408)),
 	'409': finished(409),
 	'413': row(said(413), 'fails', 'fails', 'sends halves', 'sends halves', 'fails'),
@@ -188,6 +194,8 @@ export function expected(fault: Fault, kind: Kind, lasting: boolean): Expectatio
 	const { reactions } = rowOf(fault);
 	const words = wordsOf(fault, kind);
 	const tries = TRIES[kind];
+	// Where the memory can be read, it is read in several requests.
+	const readsOn = kind === 'memory' && fault.title !== '404';
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
 	switch (reactions[kind]) {
 		case 'fails':
@@ -195,9 +203,9 @@ export function expected(fault: Fault, kind: Kind, lasting: boolean): Expectatio
 		case 'fails (?)':
 			return { ...fails, mayBeStored: true };
 		case 'goes through':
-			return { ...fails, succeeds: true };
+			return { ...fails, succeeds: true, requests: readsOn ? 'several' : 1 };
 		case 'sends again':
-			return { ...fails, succeeds: !lasting, requests: lasting ? tries : 2 };
+			return { ...fails, succeeds: !lasting, requests: lasting ? tries : readsOn ? 'several' : 2 };
 		case 'sends again (?)':
 			return { ...fails, succeeds: !lasting, requests: lasting ? tries : 2, mayBeStored: true };
 		case 'sends halves':
