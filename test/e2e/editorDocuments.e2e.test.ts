@@ -64,7 +64,7 @@ describe('documents and answers in the editor', () => {
 
 	it('offers the fields of a document to map, its name first, and needs no other', async () => {
 		await window.openNode('Map Fields');
-		const fields = ['Name', 'Type', "File Path (on the server's own disk)"];
+		const fields = ['Name', 'Storage File ID', 'File URL'];
 		const lines = await panel.linesWith(fields);
 		expect(lines.filter((line) => fields.includes(line))).toEqual(fields);
 		expect(await panel.find('parameter-issues').count()).toBe(0);

@@ -5,12 +5,16 @@ import { promisify } from 'node:util';
 import { exampleFiles, readExample } from '../../host/examples';
 import { setUpWorkspace } from '../../host/setUp';
 import { EditorWindow } from './support/browser';
+import { NodePanel } from './support/editorPanel';
 import { picturePath, readmePicture } from './support/editorPictures';
+import { talk } from '../engine/support/conversations';
 import { useHarness } from './support/harness';
 
 const harness = useHarness();
 const QUESTION = 'How long does the warranty last?';
 const inShell = promisify(execFile);
+/** The panel of a node, without the dimmed canvas around it. */
+const PANEL = { x: 25, y: 25, width: 1390, height: 850 };
 const ANSWER =
 	/According to "warranty.pdf": "The warranty for the Hobnell 250 lasts three years [^"]*"/;
 
@@ -104,6 +108,18 @@ describe('the first five minutes', () => {
 		});
 		await window.screenshot(picturePath('form-answer'));
 		expect(harness.sandbox.requests.of('E12')).toHaveLength(1);
+	});
+
+	it('show what the trigger starts for, and what it last would have', async () => {
+		const panel = new NodePanel(window);
+		await talk(harness.sandbox, 'BOOM', { title: 'Broken' });
+		await window.openWorkflow(idOf('alert-on-failed-runs.json'));
+		await window.openNode('When a Run Fails');
+		expect(await panel.linesWith(['Events', 'Assistant'])).toContain('Simplify');
+		await panel.find('trigger-execute-button').or(panel.find('node-execute-button')).first().click();
+		expect(await panel.outputWith(/Broken/)).toContain('failed');
+		await window.screenshot(readmePicture('trigger'), PANEL);
+		await panel.close();
 	});
 
 	it('make the page complain about nothing', () => {

@@ -31,11 +31,19 @@ export async function runDeclared(
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
 	};
-	const [first] = items;
-	return first ? await forEachItem(items, work, first.number('options.concurrency', atOnce)) : [];
+	return await forEachItem(items, work, atOnceOf(items));
 }
 
 const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
+
+/** How many items are worked on at once, which the first one says. */
+function atOnceOf([first]: Item[]): number {
+	try {
+		return first?.number('options.concurrency', atOnce) ?? 1;
+	} catch (caught) {
+		throw first?.asError(caught) ?? caught;
+	}
+}
 
 /** An answer and what it was asked for: the body, or the ids where the path lists some. */
 interface Answered {

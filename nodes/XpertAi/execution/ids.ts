@@ -7,8 +7,25 @@ export function chosenId(raw: unknown): unknown {
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
 
+/** What expressions give that found no value, or no text for it, and segments of a path that lead elsewhere. */
+const NO_IDS = new Set([
+	'.',
+	'..',
+	'undefined',
+	'null',
+	'NaN',
+	'[object Object]',
+	'Invalid Date',
+	'Invalid DateTime',
+]);
+
+/** Whether a text may be an id of whatever kind. */
+export function mayBeId(text: string): boolean {
+	return isEncodable(text) && !NO_IDS.has(text);
+}
+
 /** Whether a text can stand in an address: half a surrogate pair cannot. */
-export function isEncodable(text: string): boolean {
+function isEncodable(text: string): boolean {
 	return !/\p{Surrogate}/u.test(text);
 }
 

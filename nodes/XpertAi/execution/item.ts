@@ -11,7 +11,7 @@ import { checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor } from './hints';
 import type { RequestMeaning } from './hints';
-import { chosenId, isEncodable } from './ids';
+import { chosenId, mayBeId } from './ids';
 import type { Field, FieldValues } from './operation';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
@@ -85,8 +85,7 @@ export class Item {
 		if (id === undefined || id === null || id === '')
 			return this.refuse({ subject, demand: 'must not be empty' });
 		if (typeof id !== 'string') return this.refuse({ subject, demand: 'must be text', value: id });
-		if (id === '.' || id === '..' || !isEncodable(id))
-			return this.refuse({ subject, demand: 'must be an ID', value: id });
+		if (!mayBeId(id)) return this.refuse({ subject, demand: 'must be an ID', value: id });
 		return id;
 	}
 
@@ -95,7 +94,7 @@ export class Item {
 		const raw = this.parameter(name, '');
 		const parameter = this.labelOf(name);
 		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw) : raw, { parameter });
-		const value = ids.find((id) => !isEncodable(id));
+		const value = ids.find((id) => !mayBeId(id));
 		return value === undefined
 			? ids
 			: this.refuse({ subject: `"${parameter}"`, demand: 'must be IDs', value });

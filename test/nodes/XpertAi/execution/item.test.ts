@@ -105,6 +105,8 @@ describe('an id', () => {
 		[' .. ', 'must be an ID'],
 		['a\ud800b', 'must be an ID'],
 		['\udc00', 'must be an ID'],
+		['undefined', 'must be an ID'],
+		['Invalid DateTime', 'must be an ID'],
 		[{ id: 'x' }, 'must be text'],
 		[['x'], 'must be text'],
 		[true, 'must be text'],
