@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { SANDBOX_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
 import { EditorWindow } from './support/browser';
@@ -7,6 +9,9 @@ import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
+/** A node that may have an address of its own, new at each import. */
+const webhook = z.object({ webhookId: z.string().optional() });
+
 /** What was said on the thread of a key, by persons and the assistant. */
 const saidUnder = (assistantId: string, key: string) =>
 	harness.sandbox.store.threads
@@ -15,10 +20,10 @@ const saidUnder = (assistantId: string, key: string) =>
 
 describe('the example "chat with an assistant" in n8n', () => {
 	let workflowId: string;
-	const CHAT = '6d0a9f0e-7f0b-4b0e-9a3e-6a1f3f1f0a08/chat';
+	let chat: string;
 
 	const say = async (sessionId: string, chatInput: string) => {
-		const { data } = await harness.callWebhook(CHAT, {
+		const { data } = await harness.callWebhook(chat, {
 			action: 'sendMessage',
 			sessionId,
 			chatInput,
@@ -36,6 +41,13 @@ describe('the example "chat with an assistant" in n8n', () => {
 			return JSON.parse(text) as typeof node;
 		});
 		workflowId = await harness.importWorkflow(workflow, credential);
+		const { nodes } = await harness.host.rest.getWorkflow(workflowId);
+		chat = `${
+			z
+				.array(webhook)
+				.parse(nodes)
+				.find(({ webhookId }) => webhookId)?.webhookId
+		}/chat`;
 		await harness.activate(workflowId);
 	});
 

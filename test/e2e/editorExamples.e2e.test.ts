@@ -116,7 +116,11 @@ describe('the first five minutes', () => {
 		await window.openWorkflow(idOf('alert-on-failed-runs.json'));
 		await window.openNode('When a Run Fails');
 		expect(await panel.linesWith(['Events', 'Assistant'])).toContain('Simplify');
-		await panel.find('trigger-execute-button').or(panel.find('node-execute-button')).first().click();
+		await panel
+			.find('trigger-execute-button')
+			.or(panel.find('node-execute-button'))
+			.first()
+			.click();
 		expect(await panel.outputWith(/Broken/)).toContain('failed');
 		await window.screenshot(readmePicture('trigger'), PANEL);
 		await panel.close();

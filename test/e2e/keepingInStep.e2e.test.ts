@@ -4,6 +4,7 @@ import path from 'node:path';
 import { countBy } from 'lodash';
 
 import type { WorkflowFile } from '../../host/examples';
+import { filledIn, sandboxValues } from '../../host/exampleValues';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID, SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import { isNote } from '../engine/support/ingest';
@@ -16,10 +17,8 @@ const FOLDER = 'in-step';
 /** The example over a folder of its own, with what is gone taken out of answers. */
 function inStep(knowledgebaseId: string): WorkflowFile {
 	const example = exampleOnCall('nightly-ingestion.json', 'Every Night', 'in-step');
-	const filled = JSON.stringify(example)
-		.replaceAll('your-knowledgebase-id', knowledgebaseId)
-		.replaceAll('documents/**/*.{md,pdf,csv}', `documents/${FOLDER}/*.md`);
-	const workflow = JSON.parse(filled) as WorkflowFile;
+	const folder = `${sandboxValues('').folder}/${FOLDER}`;
+	const workflow = filledIn(example, { ...sandboxValues(''), knowledgebaseId, folder });
 	const submit = workflow.nodes.find(({ name }) => name === 'Submit Documents');
 	Object.assign(submit?.parameters ?? {}, {
 		options: { skipUnchanged: true, whenGone: 'disable', maxGonePercent: 50, batchSize: 1 },

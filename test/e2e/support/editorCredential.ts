@@ -1,5 +1,9 @@
 import type { Locator } from 'playwright-core';
+import { waitFor } from '../../../host/waitFor';
 import type { EditorWindow } from './browser';
+
+/** How long the dialog takes to open. */
+const OPENS_MS = 5_000;
 
 /** The dialog of a credential. */
 export class CredentialDialog {
@@ -9,14 +13,18 @@ export class CredentialDialog {
 		return this.window.page.locator('[data-test-id="credential-edit-dialog"]');
 	}
 
-	/** From a node's panel: opens the form of a new credential. */
+	/** From a node's panel: opens the form of a new credential; anew where the list closes itself while it is filled. */
 	async create(): Promise<void> {
 		const { page } = this.window;
-		await this.window.find('node-credentials-select').or(this.emptyState).first().click();
 		const entry = page.locator('[data-test-id="node-credentials-select-item-new"]:visible');
-		await entry.or(this.dialog).first().waitFor();
-		if (await entry.isVisible()) await entry.click();
-		await this.dialog.waitFor();
+		const opened = async () => {
+			await this.window.find('node-credentials-select').or(this.emptyState).first().click();
+			await entry.or(this.dialog).first().waitFor();
+			if (await entry.isVisible()) await entry.click({ timeout: OPENS_MS });
+			await this.dialog.waitFor({ timeout: OPENS_MS });
+			return true;
+		};
+		await waitFor('the dialog', async () => await opened().catch(() => undefined));
 	}
 
 	/** From a node's panel: opens the credential that is chosen, which tests it. */
