@@ -67,7 +67,7 @@ export class NotesOnServer {
 	): Promise<{ version: number } | { failure: Failure }> {
 		const document = {
 			id: this.idOf(name),
-			name: TITLES[name].replace('…', this.place.title),
+			name: TITLES[name].replace('…', () => this.place.title),
 			disabled: true,
 			processMsg: noteText({ ...note, source: this.place.source }),
 		};
