@@ -1,6 +1,6 @@
 import { EditorWindow } from './support/browser';
 import { NodePanel } from './support/editorPanel';
-import { picturePath, readmePicture } from './support/editorPictures';
+import { PANEL, picturePath, readmePicture } from './support/editorPictures';
 import { itemsNode, workflowOf, xpertNode } from './support/editorWorkflow';
 import { useSharedHarness } from './support/harness';
 
@@ -11,8 +11,6 @@ const GOOD = [
 	{ name: 'two.md', type: 'md', filePath: 'handbook/two.md', size: 3 },
 ];
 const BAD = [GOOD[0], { name: 'two.md', size: 'big' }];
-/** The panel of a node, without the dimmed canvas around it. */
-const PANEL = { x: 25, y: 25, width: 1390, height: 850 };
 const QUESTION = 'How long does the cleaning run last?';
 
 describe('documents and answers in the editor', () => {

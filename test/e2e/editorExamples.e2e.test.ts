@@ -6,15 +6,13 @@ import { exampleFiles, readExample } from '../../host/examples';
 import { setUpWorkspace } from '../../host/setUp';
 import { EditorWindow } from './support/browser';
 import { NodePanel } from './support/editorPanel';
-import { picturePath, readmePicture } from './support/editorPictures';
+import { PANEL, picturePath, readmePicture } from './support/editorPictures';
 import { talk } from '../engine/support/conversations';
 import { useHarness } from './support/harness';
 
 const harness = useHarness();
 const QUESTION = 'How long does the warranty last?';
 const inShell = promisify(execFile);
-/** The panel of a node, without the dimmed canvas around it. */
-const PANEL = { x: 25, y: 25, width: 1390, height: 850 };
 const ANSWER =
 	/According to "warranty.pdf": "The warranty for the Hobnell 250 lasts three years [^"]*"/;
 

@@ -165,8 +165,7 @@ class Submitter<Origin> {
 	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
 		const { batch, number, attempts } = attempted;
 		const repeatable = batch.every(({ id }) => id !== undefined);
-		const divisible = repeatable && batch.length > 1 && !this.givenUp;
-		const result = await this.send(batch, repeatable, divisible);
+		const result = await this.send(batch, repeatable);
 		const { outcome } = result;
 		const tried = attempts + result.attempts;
 		this.counts.requests += result.attempts;
@@ -184,8 +183,7 @@ class Submitter<Origin> {
 			partlyDone: attempted.partlyDone || mayBePartlyDone(failure),
 		};
 		const allowed = repeatable || this.submission.isolateWithoutIds;
-		const tooMuch = divisible && isTooMuch(batch, failure, result.attempts);
-		if (tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
+		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
 			this.counts.splits += 1;
 			const [first, second] = halves(batch);
 			const failed = await this.settle({ ...now, batch: first });
@@ -198,27 +196,29 @@ class Submitter<Origin> {
 	/**
 	 * Sends a batch with the retry policy; only once where the server was waited for in vain before.
 	 *
-	 * @param divisible whether it may be sent in halves where the whole is too much
+	 * @returns also whether the batch is too much as a whole, and may be sent in halves
 	 */
 	private async send(
 		batch: Array<ReadyDocument<Origin>>,
 		repeatable: boolean,
-		divisible: boolean,
-	): Promise<RetriedOutcome> {
+	): Promise<RetriedOutcome & { tooMuch: boolean }> {
 		const { send, request, retryLimits, clock, signal } = this.submission;
+		const divisible = repeatable && batch.length > 1 && !this.givenUp;
+		const enough = (failure: Failure, attempts: number) =>
+			divisible && isTooMuch(batch, failure, attempts);
 		const result = await sendWithRetries(send, {
 			request: request(batchBody(batch)),
 			limits: this.givenUp ? { ...retryLimits, maxTries: 1 } : retryLimits,
 			repeatable,
 			clock,
 			signal,
-			enough: (failure, attempts) => divisible && isTooMuch(batch, failure, attempts),
+			enough,
 		});
 		const { outcome, attempts } = result;
+		const tooMuch = !outcome.ok && enough(outcome.failure, attempts);
 		if (outcome.ok || !isTransient(outcome.failure)) this.givenUp = false;
-		else if (divisible && isTooMuch(batch, outcome.failure, attempts)) return result;
-		else if (repeatable || certainlyNotDone(outcome.failure)) this.givenUp = true;
-		return result;
+		else if (!tooMuch && (repeatable || certainlyNotDone(outcome.failure))) this.givenUp = true;
+		return { ...result, tooMuch };
 	}
 
 	/** What is too large stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */

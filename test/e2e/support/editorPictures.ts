@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 
 const FOLDER = join(tmpdir(), 'xpertai-pictures');
 
+/** The panel of a node, without the dimmed canvas around it. */
+export const PANEL = { x: 25, y: 25, width: 1390, height: 850 };
+
 /** The path of a picture to look at, in a temporary folder. */
 export function picturePath(name: string): string {
 	return pathIn(FOLDER, name);

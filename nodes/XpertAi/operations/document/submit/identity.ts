@@ -21,6 +21,8 @@ export type Identify = (document: DocumentRecord, place?: string) => Identified;
 export interface Identified {
 	record: DocumentRecord;
 	key?: string;
+	/** Whether its id is left to the server because the user wants it so. */
+	idByServer?: boolean;
 }
 
 const idMode = z.enum(['derived', 'field', 'server']);
@@ -33,7 +35,7 @@ const idMode = z.enum(['derived', 'field', 'server']);
 export function identifier(item: Item, knowledgebaseId: string, fromFields: boolean): Identify {
 	switch (idModeOf(item)) {
 		case 'server':
-			return (document) => ({ record: omit(document, 'id') });
+			return (document) => ({ record: omit(document, 'id'), idByServer: true });
 		case 'field':
 			return (document, place) => {
 				if (typeof document.id === 'string' && isUuid(document.id)) return { record: document };
@@ -43,11 +45,6 @@ export function identifier(item: Item, knowledgebaseId: string, fromFields: bool
 		case 'derived':
 			return derivedIdentifier(item, knowledgebaseId, fromFields);
 	}
-}
-
-/** Whether the server gives a document its id because the user wants it so. */
-export function serverGivesIds(item: Item): boolean {
-	return idModeOf(item) === 'server';
 }
 
 /** Whether the id a document brings is sent; if not, it may be anything. */

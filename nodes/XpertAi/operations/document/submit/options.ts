@@ -1,4 +1,4 @@
-import { optionsField, timeoutOption } from '../../../execution/fields';
+import { MOST_AT_ONCE, optionsField, timeoutOption } from '../../../execution/fields';
 
 const BATCH_TIMEOUT_SECONDS = 300;
 
@@ -57,7 +57,7 @@ export const submitOptions = optionsField([
 		displayName: 'Requests at Once',
 		name: 'concurrency',
 		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 20, numberPrecision: 0 },
+		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
 		default: 1,
 		description:
 			'More than 1 is faster, but the document counter the server shows for the knowledgebase then ends too low. The documents themselves are all there.',

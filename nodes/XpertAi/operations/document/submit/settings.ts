@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ZodNumber } from 'zod';
 
 import { timeoutSeconds } from '../../../execution/declared';
+import { MOST_AT_ONCE } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { BatchLimits } from '../../../ingest/batches';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -52,7 +53,7 @@ export function readSettings(item: Item): SubmitSettings {
 			maxBytes: number('batchMegabytes', z.number().positive().max(50)) * MEGABYTE,
 		},
 		retryLimits: retriesFor(number('retryMinutes', z.number().min(0))),
-		concurrency: number('concurrency', wholeFrom1.max(20)),
+		concurrency: number('concurrency', wholeFrom1.max(MOST_AT_ONCE)),
 		timeoutMs: number('timeout', timeoutSeconds) * 1000,
 		isolateWithoutIds: on('isolateWithoutIds'),
 		skipUnchanged: on('skipUnchanged'),

@@ -36,6 +36,8 @@ export interface FoundDocument {
 	json: string;
 	/** What tells it from all others, where its id is made of that. */
 	key?: string;
+	/** Whether its id is left to the server because the user wants it so. */
+	idByServer?: boolean;
 	id?: string;
 	/** The file to upload before it is sent. */
 	file?: ReadyDocument<Origin>['file'];
@@ -168,7 +170,7 @@ function wholeDocument(item: Item, identified: Identified, parameter: string): F
 /** A record whose text is uploaded as its file. */
 function recordWithText(
 	item: Item,
-	{ record, key }: Identified,
+	{ record, ...identity }: Identified,
 	textField: string,
 	place: string,
 ): FoundDocument {
@@ -187,7 +189,7 @@ function recordWithText(
 		{ name: called, id: id ?? undefined },
 		text,
 	);
-	return { ...file, key };
+	return { ...file, ...identity };
 }
 
 /** A document ready to be sent, once its file is uploaded where it has one. */

@@ -12,7 +12,6 @@ import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/request';
-import { serverGivesIds } from './identity';
 import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
@@ -117,18 +116,22 @@ export class Submission {
 	private ready(found: FoundDocument, item: Item, knowledgebaseId: string): ReadyDocument<Origin> {
 		const origin = { item, position: this.report.nextPlace() };
 		const ready = readyDocument(found, origin);
-		this.noteId(ready, item, knowledgebaseId);
+		this.noteId(ready, found, knowledgebaseId);
 		this.report.noteRecord(found.record, found.readAsText);
 		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found);
 		return ready;
 	}
 
 	/** A second run can only know a document by its id. */
-	private noteId({ id, file }: ReadyDocument<Origin>, item: Item, knowledgebaseId: string): void {
+	private noteId(
+		{ id, file }: ReadyDocument<Origin>,
+		{ idByServer }: FoundDocument,
+		knowledgebaseId: string,
+	): void {
 		const { report, settings } = this;
 		if (!id) {
 			report.withoutId += 1;
-			if (!serverGivesIds(item)) report.idMissed += 1;
+			if (!idByServer) report.idMissed += 1;
 			return;
 		}
 		// Records are too many to remember where nothing else of them is.
