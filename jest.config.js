@@ -20,7 +20,7 @@ const unit = {
 	testPathIgnorePatterns: [
 		...shared.testPathIgnorePatterns,
 		'<rootDir>/test/e2e/',
-		'\\.proof\\.test\\.ts$',
+		'\\.(proof|nightly)\\.test\\.ts$',
 	],
 };
 
@@ -30,6 +30,13 @@ const proofs = {
 	displayName: 'proofs',
 	testMatch: ['<rootDir>/test/**/*.{proof,property}.test.ts'],
 	setupFiles: ['<rootDir>/test/support/manyRuns.js'],
+};
+
+/** What takes too long for every change. */
+const nightly = {
+	...shared,
+	displayName: 'nightly',
+	testMatch: ['<rootDir>/test/**/*.nightly.test.ts'],
 };
 
 const e2e = {
@@ -48,16 +55,16 @@ const queue = {
 };
 
 /**
- * Four kinds of tests; package.json has a script for each.
+ * Five kinds of tests; package.json has a script for each.
  *
  * @type {import('jest').Config}
  */
 module.exports = {
-	projects: [unit, proofs, e2e, queue],
+	projects: [unit, proofs, nightly, e2e, queue],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.
 	testTimeout: 180_000,
-	testSequencer: '<rootDir>/test/e2e/support/longestFirst.js',
+	testSequencer: '<rootDir>/scripts/longestFirst.js',
 	reporters: ['default', '<rootDir>/scripts/resultsReporter.js'],
 };

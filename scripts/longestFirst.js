@@ -4,8 +4,8 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 const { partition } = require('lodash');
 
-/** They take five minutes: one waits for so long, one tries thousands of histories. */
-const LONG = /longRun|keepingInStep\.proof/;
+/** They take minutes: one waits for five, one opens every example in a browser, one tries hundreds of histories. */
+const LONG = /longRun|editorExamples|keepingInStep\.proof/;
 
 /** The long ones start first, so that the others run beside them. */
 module.exports = class LongestFirst extends Sequencer {
