@@ -8,7 +8,7 @@ import type {
 
 import { catalogue } from './catalogue';
 import { execute } from './execution/execute';
-import { nodeMethods, nodeProperties } from './execution/properties';
+import { nodeMethods, nodeProperties, nodeSubtitle } from './execution/properties';
 
 /** The node's face: everything in it comes from the catalogue. */
 export class XpertAi implements INodeType {
@@ -18,7 +18,7 @@ export class XpertAi implements INodeType {
 		icon: { light: 'file:xpertAi.svg', dark: 'file:xpertAi.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle: nodeSubtitle(catalogue),
 		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
 		defaults: { name: 'Xpert AI' },
 		usableAsTool: true,

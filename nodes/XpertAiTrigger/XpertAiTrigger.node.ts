@@ -8,7 +8,7 @@ import type {
 
 import { fieldMethods, plainFields } from '../XpertAi/execution/properties';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/request';
-import { triggerFields } from './fields';
+import { triggerFields, triggerSubtitle } from './fields';
 import { poll } from './poll';
 
 /** The second face: starts workflows when something has happened to a conversation. */
@@ -19,9 +19,9 @@ export class XpertAiTrigger implements INodeType {
 		icon: { light: 'file:../XpertAi/xpertAi.svg', dark: 'file:../XpertAi/xpertAi.dark.svg' },
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ $parameter["events"].join(", ") }}',
+		subtitle: triggerSubtitle,
 		description:
-			'Starts the workflow when a conversation with an assistant was answered, failed, was cancelled or waits for a person',
+			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person',
 		defaults: { name: 'Xpert AI Trigger' },
 		polling: true,
 		inputs: [],

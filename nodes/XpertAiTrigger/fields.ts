@@ -1,9 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { enumOptions, optionsField, simplify } from '../XpertAi/execution/fields';
+import { optionsField, simplify } from '../XpertAi/execution/fields';
 import type { Field } from '../XpertAi/execution/operation';
 import { assistantLocator } from '../XpertAi/operations/shared/locators';
 import { EVENTS } from './events';
+import type { ConversationEvent } from './events';
 
 const ownConversations: INodeProperties = {
 	displayName:
@@ -13,17 +14,23 @@ const ownConversations: INodeProperties = {
 	default: '',
 };
 
+/** What may happen to a conversation, as people read it. */
+const EVENT_NAMES: Record<ConversationEvent, string> = {
+	answered: 'Answered',
+	cancelled: 'Cancelled',
+	failed: 'Failed',
+	waiting: 'Waiting for a Person',
+};
+
+/** What stands below the trigger's name on the canvas: the chosen events, e.g. `Failed, Waiting for a Person`. */
+export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
+
 const events: INodeProperties = {
 	displayName: 'Events',
 	name: 'events',
 	type: 'multiOptions',
 	required: true,
-	options: enumOptions(EVENTS, {
-		answered: 'Conversation Answered',
-		cancelled: 'Conversation Cancelled',
-		failed: 'Conversation Failed',
-		waiting: 'Conversation Waiting for a Person',
-	}),
+	options: EVENTS.map((value) => ({ name: `Conversation ${EVENT_NAMES[value]}`, value })),
 	default: ['failed', 'waiting'],
 	description: 'What must have happened to a conversation for the workflow to start',
 };

@@ -9,7 +9,7 @@ import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 const QUESTION = 'How do I reset the device?';
-const ASK = 'Ask an assistant';
+const ASK = 'Ask assistant and wait for answer';
 
 describe('the node in the editor, from the search to the answer', () => {
 	let window: EditorWindow;

@@ -202,7 +202,7 @@ describe('a server without these routes', () => {
 			expect(column(result.items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
 			expect(hintsOf(result)).toEqual([
 				'Documents: 3 stored (1 batch).',
-				'This server decides by itself when documents are found: it has no route to process them.',
+				'This server decides by itself when documents are found: it takes no request to process them.',
 			]);
 			expect(other.store.documentsOf(id)).toHaveLength(3);
 		},

@@ -10,7 +10,7 @@ function fillConversations(total: number) {
 	}
 }
 
-describe('Conversation: Search', () => {
+describe('Conversation: Get Many', () => {
 	const search = { resource: 'conversation', operation: 'search' };
 
 	it('returns up to Limit', async () => {
@@ -56,7 +56,7 @@ describe('Conversation: Search', () => {
 	});
 });
 
-describe('Assistant: Search', () => {
+describe('Assistant: Get Many', () => {
 	it('ends on a server that ignores limit and offset, without doubles', async () => {
 		for (let n = 0; n < 150; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });
 		const { items } = await fixture.run({

@@ -194,7 +194,7 @@ describe('the editor', () => {
 
 	it.each([
 		['assistant', 'search', 'as a JSON object; Xpert AI servers ignore it'],
-		['assistant', 'search', 'in Search, Xpert AI servers ignore it'],
+		['assistant', 'search', 'in Get Many, Xpert AI servers ignore it'],
 		['store', 'createNamespace', 'must end with this one (ignored by Xpert AI servers)'],
 	])('says of what Xpert ignores that it does: %s %s', (resource, operation, words) => {
 		expect(fieldsOf(resource, operation)).toContain(words);

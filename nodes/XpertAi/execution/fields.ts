@@ -11,11 +11,11 @@ export const bodyMode: INodeProperties = {
 		{
 			name: 'JSON',
 			value: 'json',
-			description: 'Give the whole request body as JSON or an expression',
+			description: 'Give the whole request body as JSON, or an expression for it',
 		},
 	],
 	default: 'fields',
-	description: 'Whether to fill in fields or to give the whole request body as JSON',
+	description: 'How to give what is sent: field by field, or as JSON',
 };
 
 /** The choice where the API's specification shows no field of the body. */
@@ -25,7 +25,7 @@ export const emptyOrJson: INodeProperties = {
 		{ name: 'Empty', value: 'fields', description: 'Send an empty object' },
 		...(bodyMode.options ?? []).slice(1),
 	],
-	description: 'Whether to send an empty body or one of your own as JSON',
+	description: 'What to send: nothing in particular, or a body of your own as JSON',
 };
 
 /** The choice where the body is a file. */
@@ -36,12 +36,11 @@ export const uploadMode: INodeProperties = {
 		{
 			name: 'File From Binary Field',
 			value: 'fields',
-			description: 'Upload a file of the item (multipart)',
+			description: 'Upload a file of the item',
 		},
 		...(bodyMode.options ?? []).slice(1),
 	],
-	description:
-		'Whether to upload a file of the item or to send a JSON body, for servers that take one',
+	description: 'What to send: a file of the item, or a JSON body to servers that take one',
 };
 
 /** The body as JSON text or an expression. */

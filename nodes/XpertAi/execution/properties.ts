@@ -50,6 +50,21 @@ export function nodeProperties(resources: Resource[]): INodeProperties[] {
 	];
 }
 
+/**
+ * What stands below the node's name on the canvas: the chosen operation by the names people choose it by,
+ * e.g. `Get Many: Conversation`. An expression has no way to the names, so it brings them along.
+ */
+export function nodeSubtitle(resources: Resource[]): string {
+	const names = resources.flatMap((resource) =>
+		resource.operations.map(({ value, name }) => [
+			`${resource.value}.${value}`,
+			`${name}: ${resource.name}`,
+		]),
+	);
+	const chosen = '$parameter["resource"] + "." + $parameter["operation"]';
+	return `={{ (${JSON.stringify(Object.fromEntries(names))})[${chosen}] }}`;
+}
+
 function firstValue([first]: Array<{ value: string }>): string {
 	return first ? first.value : '';
 }

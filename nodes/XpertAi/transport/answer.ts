@@ -1,4 +1,3 @@
-import omit from 'lodash/omit';
 import type { IDataObject } from 'n8n-workflow';
 
 /**
@@ -80,10 +79,11 @@ export function answerItems(answer: unknown): IDataObject[] {
 }
 
 /**
- * The output of a delete: n8n's `deleted` flag plus what the server said (E14, E17).
+ * The output of a delete, which is the same for all of n8n's nodes. A success whose answer counts no
+ * record as deleted is told apart; those recorded count one (E17), or give back what there was (E14).
  */
 export function deletedItem(answer: unknown): IDataObject[] {
-	return [{ deleted: true, ...omit(asJson(answer), 'deleted') }];
+	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];
 }
 
 /** An answer as the JSON of an item; what is no object stands under `response`. */

@@ -14,6 +14,11 @@ export function xpertNode(name: string, parameters: Record<string, unknown>): Wo
 	return { ...bareNode(name, NODE_TYPE, 1, parameters), credentials };
 }
 
+/** A trigger of ours, with the sandbox's credential. */
+export function triggerNode(name: string, parameters: Record<string, unknown>): WorkflowNode {
+	return { ...xpertNode(name, parameters), type: `${NODE_TYPE}Trigger` };
+}
+
 /** A node that emits the items given. */
 export function itemsNode(name: string, items: unknown[]): WorkflowNode {
 	const jsCode = `return ${JSON.stringify(items)}.map((json) => ({ json }));`;

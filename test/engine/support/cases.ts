@@ -197,7 +197,7 @@ export const CASES: OperationCase[] = [
 			operation: 'search',
 			filters: { where: '={{ "{" }}' },
 		}),
-		refusal: /"Where" must be JSON \(.*\), but is "\{" \[item 0\]/,
+		refusal: /"Conditions" must be JSON \(.*\), but is "\{" \[item 0\]/,
 		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{

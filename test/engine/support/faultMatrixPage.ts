@@ -30,7 +30,7 @@ const KIND_ROWS = [
 		'Reads',
 		'_Search_, _Count_ and _Get_ of every resource; each page of a list is a request; the lists to choose from in the editor',
 	],
-	['Uploads', '_File Context: Create_, _File: Create_'],
+	['Uploads', '_File Context: Upload_, _File: Upload_'],
 	['Submit, with IDs', '_Document: Submit_ when every document of the batch has an ID'],
 	['Submit, without IDs', '_Document: Submit_ when the server makes the IDs'],
 	[

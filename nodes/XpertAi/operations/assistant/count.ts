@@ -7,7 +7,7 @@ export const count = declare({
 	value: 'count',
 	name: 'Count',
 	action: 'Count assistants',
-	description: 'Count the assistants the token may use',
+	description: 'Count the assistants you may use',
 	endpoint: 'E9',
 	method: 'POST',
 	path: '/assistants/count',

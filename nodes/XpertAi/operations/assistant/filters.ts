@@ -15,7 +15,7 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		type: 'string',
 		default: '',
 		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the graph the assistant runs; in Search, Xpert AI servers ignore it',
+		description: 'ID of the graph that the assistant runs; in Get Many, Xpert AI servers ignore it',
 	},
 	{
 		displayName: 'Metadata',
@@ -24,7 +24,7 @@ export const assistantFilters: INodeProperties = fieldCollection('filters', [
 		default: '{}',
 		placeholder: 'e.g. {"slug": "helper"}',
 		description:
-			'Further metadata the assistant must have, as a JSON object; Xpert AI servers ignore it',
+			'Further data the assistant must have, as a JSON object; Xpert AI servers ignore it',
 	},
 	{
 		displayName: 'Slug',

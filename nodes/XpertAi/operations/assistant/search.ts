@@ -4,9 +4,9 @@ import { FILTER_IDS, METADATA_SOURCES, assistantFilters, withMetadata } from './
 
 export const search = declare({
 	value: 'search',
-	name: 'Search',
-	action: 'Search assistants',
-	description: 'List the assistants the token may use',
+	name: 'Get Many',
+	action: 'Get many assistants',
+	description: 'Get the assistants you may use',
 	endpoint: 'E7',
 	method: 'POST',
 	path: '/assistants/search',

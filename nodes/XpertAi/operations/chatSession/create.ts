@@ -7,9 +7,8 @@ import { assistantLocator } from '../shared/locators';
 export const create = declare({
 	value: 'create',
 	name: 'Create',
-	action: 'Create a chat session',
-	description:
-		'Create a session for a chat window. The client_secret it gives can call the API: treat it as a password.',
+	action: 'Create chat session',
+	description: 'Create a session for a chat window, with a secret to keep like a password',
 	endpoint: 'E6',
 	method: 'POST',
 	path: '/v1/chatkit/sessions',

@@ -8,7 +8,7 @@ import { CONVERSATION_SUMMARY } from './summary';
 
 const fields: INodeProperties[] = [
 	{
-		displayName: 'Assistant (Xpert) ID',
+		displayName: 'Assistant ID',
 		name: 'xpertId',
 		type: 'string',
 		default: '',
@@ -20,7 +20,7 @@ const fields: INodeProperties[] = [
 		name: 'options',
 		type: 'json',
 		default: '{}',
-		description: 'Settings of the conversation as a JSON object',
+		description: 'Settings of the conversation, as a JSON object',
 	},
 	{
 		displayName: 'Project ID',
@@ -37,15 +37,15 @@ const fields: INodeProperties[] = [
 		default: '',
 		placeholder: ID_PLACEHOLDER,
 		description:
-			'ID the thread of the conversation gets. The server makes one when it is left out.',
+			'ID for the thread of the conversation. The server makes one up when this is left out.',
 	},
 ];
 
 export const create = declare({
 	value: 'create',
 	name: 'Create',
-	action: 'Create a conversation',
-	description: 'Create a conversation; the threadId it gives is what Thread: Run and Wait takes',
+	action: 'Create conversation',
+	description: 'Create a conversation, whose thread Thread: Run and Wait can run',
 	endpoint: 'E13',
 	method: 'POST',
 	path: '/conversations',

@@ -12,7 +12,7 @@ import { CONVERSATION_SUMMARY } from './summary';
 
 const filters: INodeProperties[] = [
 	{
-		displayName: 'Assistant (Xpert) ID',
+		displayName: 'Assistant ID',
 		name: 'xpertId',
 		type: 'string',
 		default: '',
@@ -20,19 +20,36 @@ const filters: INodeProperties[] = [
 		description: 'ID of the assistant the conversation is with',
 	},
 	{
-		displayName: 'Order',
+		displayName: 'Conditions',
+		name: 'where',
+		type: 'json',
+		default: '{}',
+		placeholder: 'e.g. {"threadId": "…"}',
+		description:
+			'Fields and the values they must have, as a JSON object. Operators such as $eq and $in work.',
+	},
+	{
+		displayName: 'Search Text',
+		name: 'search',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. invoice',
+		description: 'Text to look for in the titles',
+	},
+	{
+		displayName: 'Sort',
 		name: 'order',
 		type: 'fixedCollection',
-		placeholder: 'Add order',
+		placeholder: 'Add sort rule',
 		default: {},
-		description: 'Column to sort by',
+		description: 'What to sort by. Without it, the server decides on the order.',
 		options: [
 			{
-				displayName: 'Order',
+				displayName: 'Sort',
 				name: 'values',
 				values: [
 					{
-						displayName: 'Column',
+						displayName: 'Field',
 						name: 'column',
 						type: 'options',
 						options: [
@@ -57,14 +74,6 @@ const filters: INodeProperties[] = [
 		],
 	},
 	{
-		displayName: 'Search Text',
-		name: 'search',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. invoice',
-		description: 'Text to look for in the titles',
-	},
-	{
 		displayName: 'Thread ID',
 		name: 'threadId',
 		type: 'string',
@@ -72,22 +81,13 @@ const filters: INodeProperties[] = [
 		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the thread of the conversation',
 	},
-	{
-		displayName: 'Where',
-		name: 'where',
-		type: 'json',
-		default: '{}',
-		placeholder: 'e.g. {"threadId": "…"}',
-		description:
-			'Columns and the values they must have, as a JSON object; operators such as $eq and $in work',
-	},
 ];
 
 export const search = declare({
 	value: 'search',
-	name: 'Search',
-	action: 'Search conversations',
-	description: 'List the conversations of the owner of the token, filtered and sorted',
+	name: 'Get Many',
+	action: 'Get many conversations',
+	description: 'Get your own conversations, filtered and sorted',
 	endpoint: 'E5',
 	method: 'POST',
 	path: '/conversations/search',
@@ -103,7 +103,7 @@ export const search = declare({
 	paging: { resultsKey: 'items' },
 	repeatable: true,
 	statusHints: {
-		500: 'Xpert AI servers answer this way to columns and operators they do not know. Check "Where": operators start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
+		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Conditions": operators start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -7,9 +7,8 @@ import { documentIds } from './processingFields';
 export const getStatus = declare({
 	value: 'getStatus',
 	name: 'Get Processing Status',
-	action: 'Get the processing status of documents',
-	description:
-		'Get how far the server has embedded documents; one it does not know comes out as unknown. An Xpert AI server extension beyond the base contract.',
+	action: 'Get processing status of documents',
+	description: 'Get how far the server has come with processing documents',
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',

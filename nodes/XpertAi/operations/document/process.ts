@@ -12,8 +12,7 @@ export const startProcessing = declare({
 	value: 'process',
 	name: 'Start Processing',
 	action: 'Start processing documents',
-	description:
-		'Have the server embed the files of stored documents, which storing alone does not. Documents it does not know, or is at already, come out with queued: false. An Xpert AI server extension beyond the base contract.',
+	description: 'Have the server read stored documents, so that assistants find them',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/knowledges/{knowledgebaseId}/process',

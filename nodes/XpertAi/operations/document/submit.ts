@@ -16,9 +16,8 @@ import { Submission } from './submit/submission';
 export const submit: CodedOperation = {
 	value: 'submit',
 	name: 'Submit',
-	action: 'Submit documents to a knowledgebase',
-	description:
-		'Store documents in bulk, also hundreds of thousands. Documents with a UUID as ID replace earlier ones with the same ID.',
+	action: 'Submit documents to knowledgebase',
+	description: 'Upload, store and process documents, also very many at once',
 	endpoint: 'E3',
 	fields: submitFields,
 	execute,

@@ -4,9 +4,9 @@ import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 export const create = declare({
 	value: 'create',
-	name: 'Create',
-	action: 'Upload a file',
-	description: 'Upload a file; the ID it gets is what a document takes as its Storage File ID',
+	name: 'Upload',
+	action: 'Upload file',
+	description: 'Upload a file, whose ID a document takes as Storage File ID',
 	endpoint: 'E16',
 	method: 'POST',
 	path: '/v1/file',

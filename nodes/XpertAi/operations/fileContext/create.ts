@@ -8,7 +8,7 @@ import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 const parts: INodeProperties[] = [
 	{
-		displayName: 'Assistant (Xpert) ID',
+		displayName: 'Assistant ID',
 		name: 'xpertId',
 		type: 'string',
 		default: '',
@@ -68,10 +68,9 @@ const parts: INodeProperties[] = [
 
 export const create = declare({
 	value: 'create',
-	name: 'Create',
-	action: 'Upload a file for assistants',
-	description:
-		'Upload a file for assistants to read; its storageFileId is what File Context: Delete takes',
+	name: 'Upload',
+	action: 'Upload file for assistants',
+	description: 'Upload a file for assistants to read',
 	endpoint: 'E12',
 	method: 'POST',
 	path: '/contexts/file',

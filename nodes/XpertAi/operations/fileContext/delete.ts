@@ -5,14 +5,14 @@ import { fileLocator } from '../shared/locators';
 export const deleteFileContext = declare({
 	value: 'delete',
 	name: 'Delete',
-	action: 'Delete a file context',
-	description: 'Delete a file context by the storageFileId that Create gave',
+	action: 'Delete file context',
+	description: 'Delete a file that was uploaded for assistants',
 	endpoint: 'E14',
 	method: 'DELETE',
 	path: '/contexts/file/{fileId}',
 	ids: {
 		fileId: fileLocator(
-			'The storageFileId of the file context. The server answers 403 to its id, to an unknown one and to a second delete.',
+			'The storageFileId that File Context: Upload gave. Xpert AI servers answer 403 to any other ID.',
 		),
 	},
 	shape: deletedItem,

@@ -11,7 +11,7 @@ import {
 export const create = declare({
 	value: 'create',
 	name: 'Create',
-	action: 'Create a knowledgebase',
+	action: 'Create knowledgebase',
 	description: 'Create a knowledgebase that documents can be submitted to',
 	endpoint: 'E1',
 	method: 'POST',

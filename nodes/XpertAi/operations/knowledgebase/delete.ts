@@ -5,7 +5,7 @@ import { knowledgebaseLocator } from '../shared/locators';
 export const deleteKnowledgebase = declare({
 	value: 'delete',
 	name: 'Delete',
-	action: 'Delete a knowledgebase',
+	action: 'Delete knowledgebase',
 	description: 'Delete a knowledgebase and all its documents',
 	endpoint: 'E17',
 	method: 'DELETE',

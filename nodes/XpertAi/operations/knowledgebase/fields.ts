@@ -25,7 +25,7 @@ export const nameField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. Product manuals',
-	description: 'Name of the knowledgebase; the server takes each name once',
+	description: 'What the knowledgebase is called. No other one may have the same name.',
 };
 
 const copilotModelField: INodeProperties = {
@@ -34,7 +34,8 @@ const copilotModelField: INodeProperties = {
 	type: 'collection',
 	placeholder: 'Add field',
 	default: {},
-	description: 'Model that turns text into vectors. The server needs a copilot that offers it.',
+	description:
+		'Model that makes texts searchable by their meaning. A copilot of the server has to offer it.',
 	options: [
 		{
 			displayName: 'Copilot ID',
@@ -57,7 +58,7 @@ const copilotModelField: INodeProperties = {
 			name: 'modelType',
 			type: 'string',
 			default: 'text-embedding',
-			description: 'Kind of the model',
+			description: 'What the model is for',
 		},
 	],
 };
@@ -69,14 +70,14 @@ const recallField: INodeProperties = {
 	placeholder: 'Add field',
 	default: {},
 	description:
-		'How many chunks a search returns, and from which score on. Replaces earlier settings as a whole.',
+		'How many chunks (pieces of text) a search returns, and how well they must match. Replaces earlier settings as a whole.',
 	options: [
 		{
 			displayName: 'Score',
 			name: 'score',
 			type: 'number',
 			default: 0.5,
-			description: 'Lowest score a chunk may have, as a decimal number',
+			description: 'How well a chunk must match at least, e.g. 0.5',
 		},
 		{
 			displayName: 'Top K',
@@ -84,7 +85,7 @@ const recallField: INodeProperties = {
 			type: 'number',
 			typeOptions: { numberPrecision: 0 },
 			default: 10,
-			description: 'Highest number of chunks, as a whole number',
+			description: 'How many chunks a search returns at most',
 		},
 	],
 };
@@ -97,7 +98,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		type: 'string',
 		typeOptions: { rows: 2 },
 		default: '',
-		description: 'Free text about the knowledgebase',
+		description: 'What the knowledgebase is about',
 	},
 	copilotModelField,
 	{
@@ -105,7 +106,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		name: 'extKnowledgebaseId',
 		type: 'string',
 		default: '',
-		description: 'ID in the external system; for knowledgebases of the type External',
+		description: 'ID of the knowledgebase in the other system, where Type is External',
 	},
 	{
 		displayName: 'Integration ID',
@@ -113,10 +114,10 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: ID_PLACEHOLDER,
-		description: 'UUID of the integration of the knowledge base system',
+		description: 'ID of the integration that connects the other system, where Type is External',
 	},
 	parserConfigField(
-		'How documents are cut into chunks; does nothing on Xpert AI servers, where each document says it. Replaces earlier settings as a whole.',
+		'How documents are cut into chunks (pieces of text). Xpert AI servers ignore it here: each document says it. Replaces earlier settings as a whole.',
 	),
 	{
 		displayName: 'Permission',
@@ -137,7 +138,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		type: 'options',
 		options: enumOptions(KNOWLEDGEBASE_TYPES, { standard: 'Standard', external: 'External' }),
 		default: 'standard',
-		description: 'Whether the content lies on the server itself or in an external system',
+		description: 'Where the content is kept: on the server itself, or in another system',
 	},
 	{
 		displayName: 'Workspace ID',
@@ -145,7 +146,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: ID_PLACEHOLDER,
-		description: 'UUID of the workspace that owns the knowledgebase',
+		description: 'ID of the workspace that the knowledgebase belongs to',
 	},
 ];
 

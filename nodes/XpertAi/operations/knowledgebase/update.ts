@@ -19,15 +19,14 @@ const clearFields: INodeProperties = {
 	type: 'multiOptions',
 	options: clearableFields,
 	default: [],
-	description:
-		'Fields to empty on the server. A field named here wins over the same one in Update Fields.',
+	description: 'Fields to empty on the server. A field that is also in Update Fields is emptied.',
 };
 
 export const update = declare({
 	value: 'update',
 	name: 'Update',
-	action: 'Update a knowledgebase',
-	description: 'Change the fields you set and keep all others',
+	action: 'Update knowledgebase',
+	description: 'Change the fields you set, and keep all others',
 	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',

@@ -34,7 +34,7 @@ export function assistantLocator(description: string, required = true): Field {
 
 /** Chooses the file of a file context, which has two ids. */
 export function fileLocator(description: string): Field {
-	const hint = 'Enter the storageFileId that File Context: Create gave';
+	const hint = 'Enter the storageFileId that File Context: Upload gave';
 	return locator('fileId', 'File', description, [byId(hint)]);
 }
 

@@ -19,8 +19,7 @@ export function parserConfigField(description: string): INodeProperties {
 				type: 'number',
 				typeOptions: { numberPrecision: 0 },
 				default: 200,
-				description:
-					'How much of a chunk is repeated in the next one. Xpert AI servers go by the Parser Config of each document instead.',
+				description: 'How much of a chunk is repeated in the next one',
 			},
 			{
 				displayName: 'Chunk Size',
@@ -28,8 +27,7 @@ export function parserConfigField(description: string): INodeProperties {
 				type: 'number',
 				typeOptions: { numberPrecision: 0 },
 				default: 1000,
-				description:
-					'Size of a chunk. Xpert AI servers go by the Parser Config of each document instead.',
+				description: 'How large a chunk is at most',
 			},
 			{
 				displayName: 'Delimiter',
@@ -37,8 +35,7 @@ export function parserConfigField(description: string): INodeProperties {
 				type: 'string',
 				default: '',
 				placeholder: 'e.g. ; , .',
-				description:
-					'Characters to cut at, separated by spaces. Xpert AI servers go by the Parser Config of each document instead.',
+				description: 'Characters to cut at where possible, separated by spaces',
 			},
 		],
 	};

@@ -11,9 +11,8 @@ import { assistantFirst, namespaceElements, namespaceField } from './fields';
 export const createNamespace = declare({
 	value: 'createNamespace',
 	name: 'Create Namespace',
-	action: 'Create a namespace in the store',
-	description:
-		'Create a store namespace; known servers answer with the namespaces under the prefix',
+	action: 'Create namespace in store',
+	description: 'Create a namespace. Xpert AI servers list those below the prefix.',
 	endpoint: 'E11',
 	method: 'POST',
 	path: '/store/namespaces',
@@ -22,7 +21,7 @@ export const createNamespace = declare({
 			namespaceField(
 				'prefix',
 				'Prefix',
-				'Namespace to create or to list below; Xpert AI servers want an assistant ID as its first element',
+				'Namespace, a kind of folder, to create or to list below. On Xpert AI servers, its first element is the ID of an assistant',
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('additionalFields', [
@@ -40,7 +39,7 @@ export const createNamespace = declare({
 					type: 'number',
 					typeOptions: { minValue: 1, numberPrecision: 0 },
 					default: 3,
-					description: 'How many elements deep namespaces are told apart',
+					description: 'How many elements of a namespace are looked at',
 				},
 				{
 					displayName: 'Offset',

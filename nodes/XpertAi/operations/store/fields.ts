@@ -13,7 +13,7 @@ export function namespaceField(
 		type: 'string',
 		default: '',
 		placeholder,
-		description: `${description}, its elements separated by slashes. An expression may give a list.`,
+		description: `${description}. Its elements are separated by slashes; an expression may give a list.`,
 	};
 }
 

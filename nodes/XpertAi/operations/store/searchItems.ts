@@ -7,8 +7,8 @@ import { assistantFirst, namespaceElements, namespaceField } from './fields';
 export const searchItems = declare({
 	value: 'searchItems',
 	name: 'Search Items',
-	action: 'Search items in the store',
-	description: 'Find items of the long-term store below a namespace, by meaning or by value',
+	action: 'Search items in store',
+	description: 'Find what assistants remember, by its meaning or its values',
 	endpoint: 'E8',
 	method: 'POST',
 	path: '/store/items/search',
@@ -17,7 +17,7 @@ export const searchItems = declare({
 			namespaceField(
 				'namespace_prefix',
 				'Namespace Prefix',
-				'Namespace to search below; Xpert AI servers want an assistant ID as its first element',
+				'Namespace, a kind of folder, to search below. On Xpert AI servers, its first element is the ID of an assistant',
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('filters', [
@@ -28,7 +28,7 @@ export const searchItems = declare({
 					default: '{}',
 					placeholder: 'e.g. {"color": "blue"}',
 					description:
-						'Keys of the value and what they must be, as a JSON object; Xpert AI servers do not take it',
+						'Values that the items must have, as a JSON object; Xpert AI servers do not take it',
 				},
 				{
 					displayName: 'Query',

@@ -5,9 +5,8 @@ import { threadLocator } from '../shared/locators';
 export const copy = declare({
 	value: 'copy',
 	name: 'Copy',
-	action: 'Copy a thread',
-	description:
-		'Copy a thread with its messages. Not every server can: Xpert AI servers answer that they do not implement it yet.',
+	action: 'Copy thread',
+	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
 	endpoint: 'E10',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',

@@ -9,8 +9,8 @@ import { threadLocator } from '../shared/locators';
 export const get = declare({
 	value: 'get',
 	name: 'Get',
-	action: 'Get a thread',
-	description: 'Get the status and the messages of a thread that has run at least once',
+	action: 'Get thread',
+	description: 'Get status and messages of a thread that has run at least once',
 	endpoint: 'E15',
 	method: 'GET',
 	path: '/threads/{threadId}',

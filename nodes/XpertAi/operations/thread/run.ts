@@ -17,9 +17,8 @@ import { runItem } from './run/runItem';
 export const run: CodedOperation = {
 	value: 'run',
 	name: 'Run and Wait',
-	action: 'Ask an assistant',
-	description:
-		'Ask an assistant and wait for its answer, also for many minutes. A wait that breaks is taken up again.',
+	action: 'Ask assistant and wait for answer',
+	description: 'Ask an assistant and wait for its answer, also for hours',
 	endpoint: 'E4',
 	fields: runFields,
 	execute,

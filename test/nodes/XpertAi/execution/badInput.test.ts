@@ -224,7 +224,7 @@ describe('a number that JSON has not', () => {
 		);
 		const { fields, sources } = bodyOf('conversation', 'search');
 		expect(refusal({ where: { count: number } }, { fields, sources })).toBe(
-			`"count" in "Where" must be a number, but is ${number} [item 1]`,
+			`"count" in "Conditions" must be a number, but is ${number} [item 1]`,
 		);
 	});
 

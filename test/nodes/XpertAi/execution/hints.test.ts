@@ -135,7 +135,7 @@ describe('the IDs in a body', () => {
 		const { fields, sources, ids = [] } = bodyOf('conversation', 'search');
 		const where = { xpertId: 'abc', threadId: 'my thread!' };
 		expect(idsInBody({ where }, ids, { fields, sources })).toEqual([
-			{ subject: '"Assistant (Xpert) ID"', id: 'abc' },
+			{ subject: '"Assistant ID"', id: 'abc' },
 		]);
 		expect(idsInBody({ where }, ids, {})).toEqual([
 			{ subject: '"JSON Body" at where.xpertId', id: 'abc' },

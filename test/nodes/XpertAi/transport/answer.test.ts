@@ -104,14 +104,11 @@ describe('the output of an answer', () => {
 	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toEqual(items));
 
 	it.each([
-		[
-			{ raw: [], affected: 1 },
-			{ raw: [], affected: 1, deleted: true },
-		],
-		[{ deleted: false }, { deleted: true }],
+		[{ raw: [], affected: 1 }, { deleted: true }],
+		[{ originalName: 'hello.txt', deletedAt: null }, { deleted: true }],
 		[undefined, { deleted: true }],
-		['ok', { response: 'ok', deleted: true }],
-		[[1], { response: [1], deleted: true }],
+		['ok', { deleted: true }],
+		[{ raw: [], affected: 0 }, { deleted: false }],
 	])('of a delete that answered %j is %j', (answer, item) =>
 		expect(deletedItem(answer)).toEqual([item]),
 	);

@@ -30,7 +30,7 @@ const source: INodeProperties = {
 			name: 'File of Records',
 			value: 'records',
 			description:
-				'Each item brings a file of documents: one JSON object a line (NDJSON), or a JSON array',
+				'Each item brings a file with many documents: one JSON object a line, or a JSON array',
 		},
 		{
 			name: 'Files',
@@ -93,7 +93,7 @@ const documentFields: Field = {
 	default: { mappingMode: 'defineBelow', value: null },
 	required: true,
 	description:
-		"What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. File URL is the address of its file, which is all that servers read. Parser Config says how its file is cut: it is sent in the contract's form and as textSplitter, which is what counts on Xpert AI servers; a delimiter that holds a comma cannot be said there.",
+		'What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. File URL is the address of its file, which is all that servers read. Parser Config says how its file is cut: a delimiter that holds a comma does not work on Xpert AI servers.',
 	typeOptions: {
 		resourceMapper: {
 			resourceMapperMethod: 'getDocumentFields',
@@ -116,24 +116,23 @@ const documentIdMode: INodeProperties = {
 			name: 'Derived From a Key',
 			value: 'derived',
 			description:
-				'A UUID made of the knowledgebase and the key below: the same document has the same ID in every run, so a retry or a second run replaces it. Without a key, documents keep the ID they bring.',
+				'The same key gives the same ID in every run, so that a second run replaces the document',
 		},
 		{
 			name: 'From the Document',
 			value: 'field',
 			description:
-				"The document's own ID, which must be a UUID. A retry or a second run replaces the document.",
+				"The document's own ID, which must be a UUID. A second run replaces the document.",
 		},
 		{
 			name: 'Left to the Server',
 			value: 'server',
-			description:
-				'The server makes a new ID each time: a second run stores every document again, and a request whose answer got lost is not sent again',
+			description: 'A new ID each time, so that a second run stores every document again',
 		},
 	],
 	default: 'derived',
 	description:
-		'What the server keeps a document under. Only documents with a UUID as ID can be sent again without being doubled.',
+		'What the server keeps a document under. Only documents with an ID can be sent again without being doubled.',
 };
 
 const documentKey: INodeProperties = {
@@ -152,6 +151,12 @@ const keyOf = (otherwise: string): INodeProperties => ({
 	description: `${documentKey.description ?? ''}. Left empty, it is ${otherwise}.`,
 });
 
+/** The key of a document that may bring an ID of its own. */
+const keyOrOwnId: INodeProperties = {
+	...documentKey,
+	description: `${documentKey.description ?? ''}. Left empty, the document keeps the ID it brings.`,
+};
+
 const documentKeyField: INodeProperties = {
 	displayName: 'Key Field',
 	name: 'documentKeyField',
@@ -159,7 +164,7 @@ const documentKeyField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. filePath',
 	description:
-		'Field of each document that tells it from all others in the knowledgebase. Dots lead into objects, such as metadata.key.',
+		'Field of each document that tells it from all others in the knowledgebase. Dots lead into objects, such as metadata.key. Left empty, documents keep the ID they bring.',
 };
 
 const output: INodeProperties = {
@@ -196,12 +201,12 @@ const afterStoring: INodeProperties = {
 		{
 			name: 'Process and Wait',
 			value: 'wait',
-			description: 'Have the server read and embed the documents, and say which it could not',
+			description: 'Have the server read the documents, and wait until assistants find them',
 		},
 		{
 			name: 'Start Processing',
 			value: 'process',
-			description: 'Have the server read and embed the documents, and do not wait for it',
+			description: 'Have the server read the documents, and go on at once',
 		},
 	],
 	default: 'wait',
@@ -247,8 +252,7 @@ export const documentSettings: INodeProperties = {
 			name: 'folder',
 			type: 'string',
 			default: '',
-			description:
-				'Folder the document is kept in; Xpert AI servers keep it and go by nothing of it',
+			description: 'Folder the document is kept in, which Xpert AI servers make no use of',
 		},
 		{
 			displayName: 'Metadata',
@@ -263,7 +267,7 @@ export const documentSettings: INodeProperties = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. text/plain',
-			description: 'Kind of the content, where the name does not say it',
+			description: 'Kind of the content, where the name does not tell it',
 		},
 		{
 			displayName: 'Type',
@@ -272,7 +276,7 @@ export const documentSettings: INodeProperties = {
 			default: '',
 			placeholder: 'e.g. md',
 			description:
-				'Extension by which the server chooses how to read it, where the name does not say it',
+				'File extension by which the server chooses how to read it, where the name has none',
 		},
 	],
 };
@@ -310,7 +314,7 @@ export const submitFields: Field[] = [
 	...only(['text'], [keyOf('the name')]),
 	...only(['files'], [keyOf("the file's directory and name")]),
 	...only(['addresses'], [keyOf('the address')]),
-	...only(['fields'], [whenDerived(documentKey)]),
+	...only(['fields'], [whenDerived(keyOrOwnId)]),
 	...only(['json', 'records'], [whenDerived(documentKeyField)]),
 	afterStoring,
 	...only(WITH_FILE, [documentSettings]),

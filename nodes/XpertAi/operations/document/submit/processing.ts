@@ -82,7 +82,7 @@ function hasNoRoute(failure: Failure | undefined): boolean {
 
 function processingNote(failure: Failure, started: boolean): string {
 	if (hasNoRoute(failure))
-		return 'This server decides by itself when documents are found: it has no route to process them.';
+		return 'This server decides by itself when documents are found: it takes no request to process them.';
 	const what = started ? 'followed' : 'started';
 	return `The documents are stored, but their processing could not be ${what}. ${failureMessage(failure)}.`;
 }

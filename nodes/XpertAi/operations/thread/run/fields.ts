@@ -111,7 +111,7 @@ const decision: INodeProperties = {
 		{ name: 'Reject', value: 'reject' },
 	],
 	default: 'confirm',
-	description: 'Whether the interrupted run may go on',
+	description: 'What to decide for the run that waits: to go on, or not',
 };
 
 const context: INodeProperties = {
@@ -125,11 +125,11 @@ const context: INodeProperties = {
 const decisionFields = fieldCollection('additionalFields', [
 	context,
 	{
-		displayName: 'Payload',
+		displayName: 'Decision Data',
 		name: 'payload',
 		type: 'json',
 		default: '{}',
-		description: 'What to give back to the run with the decision, as JSON',
+		description: 'What to give to the run along with the decision, as JSON',
 	},
 	{
 		displayName: 'Target',
@@ -158,7 +158,7 @@ const messageFields = fieldCollection('additionalFields', [
 		default: '',
 		placeholder: ID_PLACEHOLDER,
 		description:
-			'IDs of files to send along: the ID that File Context: Create gave. Separated by commas; an expression may give a list.',
+			'IDs of files to send along: the ID that File Context: Upload gave. Separated by commas; an expression may give a list.',
 	},
 	{
 		displayName: 'Project ID',
@@ -182,7 +182,7 @@ const messageFields = fieldCollection('additionalFields', [
 		default: '',
 		placeholder: ID_PLACEHOLDER,
 		description:
-			'IDs of files to send along: the ID that File: Create gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
+			'IDs of files to send along: the ID that File: Upload gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
 	},
 ]);
 

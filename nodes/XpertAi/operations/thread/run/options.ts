@@ -47,7 +47,7 @@ export const runOptions: INodeProperties = optionsField([
 				name: 'Run Anyway',
 				value: 'run',
 				description:
-					'For a thread left busy by a server that was restarted. Beside a run that really goes on, messages get lost.',
+					'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
 			},
 			{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
 		],
