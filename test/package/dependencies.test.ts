@@ -20,8 +20,8 @@ function locked(folder: string): Array<[string, LockedPackage]> {
 	return Object.entries(packages).filter(([name]) => name !== '');
 }
 
-/** The development's own packages, and the n8n that `npm start` installs. */
-describe.each(['.', 'host'])('what is installed in %s', (folder) => {
+/** The development's own packages, the n8n that `npm start` installs, and the registry and linters of a test. */
+describe.each(['.', 'host', 'test/tools'])('what is installed in %s', (folder) => {
 	it('is fixed to contents that npm compares before it unpacks', () => {
 		const unsure = locked(folder).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
 		expect(unsure).toEqual([]);
