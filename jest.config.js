@@ -54,13 +54,21 @@ const queue = {
 	globalSetup: '<rootDir>/test/queue/support/globalSetup.ts',
 };
 
+/** The node out of a registry: published, installed, updated and removed as its users do. */
+const install = {
+	...shared,
+	displayName: 'install',
+	testMatch: ['<rootDir>/test/install/**/*.install.ts'],
+	globalSetup: '<rootDir>/test/install/support/globalSetup.ts',
+};
+
 /**
- * Five kinds of tests; package.json has a script for each.
+ * The kinds of tests; package.json has a script for each.
  *
  * @type {import('jest').Config}
  */
 module.exports = {
-	projects: [unit, proofs, nightly, e2e, queue],
+	projects: [unit, proofs, nightly, e2e, queue, install],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.

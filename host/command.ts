@@ -5,6 +5,8 @@ import { signalGroup } from './processGroup';
 export interface CommandOptions {
 	cwd: string;
 	env?: NodeJS.ProcessEnv;
+	/** Gets what the command prints, as it comes. */
+	onOutput?: (text: string) => void;
 }
 
 /** What a command said and how it ended. */
@@ -24,7 +26,7 @@ const running = new Set<ChildProcess>();
 export async function runCommand(
 	command: string,
 	args: string[],
-	options: CommandOptions,
+	{ onOutput, ...options }: CommandOptions,
 ): Promise<CommandResult> {
 	return await new Promise((resolve, reject) => {
 		const child = spawn(command, args, {
@@ -33,7 +35,10 @@ export async function runCommand(
 			stdio: ['ignore', 'pipe', 'pipe'],
 		});
 		const chunks: Buffer[] = [];
-		const collect = (chunk: Buffer) => chunks.push(chunk);
+		const collect = (chunk: Buffer) => {
+			chunks.push(chunk);
+			onOutput?.(chunk.toString('utf8'));
+		};
 		running.add(child);
 		child.stdout.on('data', collect);
 		child.stderr.on('data', collect);

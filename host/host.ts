@@ -19,6 +19,8 @@ export interface HostOptions {
 	port?: number;
 	/** Load the node from the project itself instead of from its tarball, for development. */
 	link?: boolean;
+	/** Leave it to somebody else to install the node. */
+	withoutNode?: boolean;
 	/** Further environment variables for n8n. */
 	env?: NodeJS.ProcessEnv;
 	/** Gets the progress. */
@@ -73,7 +75,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 	const rest = new N8nRestClient(`http://${LOOPBACK}:${port}`);
 
 	const boot = async (appendLog: boolean) => {
-		installPackage(userFolder, options.link);
+		if (!options.withoutNode) installPackage(userFolder, options.link);
 		const env = n8nEnvironment({
 			userFolder,
 			port,

@@ -22,8 +22,7 @@ const interrupted = new Promise<'interrupted'>((resolve) => {
 async function start(options: StartOptions, say: Say): Promise<void> {
 	await requireFreePort(options.port, 'n8n', '--port');
 	await requireFreePort(options.sandboxPort, 'The sandbox', '--sandbox-port');
-	await ensureN8n(say);
-	await preparePackage(say);
+	await Promise.all([ensureN8n(say), preparePackage(say)]);
 	const { sandboxToken } = loadState(options.userFolder);
 	const sandbox = await startSandboxServer(
 		{ userFolder: options.userFolder, port: options.sandboxPort, token: sandboxToken },

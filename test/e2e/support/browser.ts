@@ -3,7 +3,7 @@ import type { N8n } from '../../../host/host';
 import { SESSION_COOKIE, type Session } from '../../../host/n8nRestClient';
 import { LOOPBACK } from '../../../host/ports';
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const CHROMIUM = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 const FLAGS = [
 	'--no-sandbox',
 	'--disable-gpu',

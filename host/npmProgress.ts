@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** npm says so, at the log level `http`, of every tarball that has arrived. */
+const FETCHED = /http fetch GET 200 \S+\.tgz /g;
+
+/** How far an `npm ci` has come, by what npm logs and by what lies in its folder. */
+export class NpmProgress {
+	private log = '';
+
+	/**
+	 * @param folder that of the lock file
+	 * @param packages the folders below it that packages are unpacked to
+	 */
+	constructor(
+		private readonly folder: string,
+		private readonly packages: string[],
+	) {}
+
+	/** Takes what npm prints. */
+	readonly read = (text: string): void => {
+		this.log += text;
+	};
+
+	/** A line of progress. npm fetches nothing that it has from an earlier time. */
+	line(seconds: number): string {
+		const fetched = this.log.match(FETCHED)?.length ?? 0;
+		const unpacked = this.packages.filter((path) => this.isUnpacked(path)).length;
+		const all = this.packages.length;
+		if (fetched + unpacked === 0)
+			return `  npm looks through the list of ${all} packages, ${seconds} s`;
+		return `  ${fetched} fetched and ${unpacked} unpacked, of ${all} packages`;
+	}
+
+	private isUnpacked(path: string): boolean {
+		return existsSync(join(this.folder, path, 'package.json'));
+	}
+}
+
+/** What `npm rebuild` of a native module does at the moment, by what it has printed. */
+export function rebuildLine(log: string, seconds: number): string {
+	const doing = /gyp info/.test(log)
+		? 'there is no ready-made one to be had for this machine, so it is compiled'
+		: 'looking for a ready-made one';
+	return `  ${doing}, ${seconds} s`;
+}

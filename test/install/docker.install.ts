@@ -1,0 +1,138 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+import { runCommand } from '../../host/command';
+import { n8nFolder, PACKAGE_NAME, projectRoot } from '../../host/paths';
+import { ownN8n } from '../e2e/support/ownN8n';
+import { freshUserFolder } from '../e2e/support/userFolder';
+import { nodesHere, packagesIn, type } from './support/console';
+import { nodeTypesOf } from './support/nodeTypes';
+import { Registry } from './support/registry';
+import { packedNode } from './support/tarball';
+import { toolsFolder } from './support/tools';
+
+const DOCKER = join(projectRoot, 'docker');
+const COMPOSE = ['docker-compose.yml', 'docker-compose.queue.yml'];
+const OURS = 'n8n-with-xpertai';
+const dockerfile = readFileSync(join(DOCKER, 'Dockerfile'), 'utf8');
+
+const composeSchema = z.object({
+	services: z.record(
+		z.object({ image: z.string(), environment: z.record(z.string()).default({}) }).passthrough(),
+	),
+});
+
+function compose(file: string) {
+	const text = readFileSync(join(DOCKER, file), 'utf8');
+	return composeSchema.parse(parse(text, { merge: true })).services;
+}
+
+function readJson(path: string): Record<string, unknown> {
+	return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+}
+
+/** Everything that n8n's own code calls an environment variable. */
+function variablesOfN8n(): Set<string> {
+	const folder = join(n8nFolder, 'node_modules', '@n8n', 'config', 'dist');
+	const files = readdirSync(folder, { recursive: true }).map(String);
+	const code = files
+		.filter((file) => file.endsWith('.js'))
+		.map((file) => readFileSync(join(folder, file), 'utf8'));
+	return new Set(code.join('\n').match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g));
+}
+
+describe('the files for Docker', () => {
+	it('follow the specification of Compose and the advice of a linter', async () => {
+		const linter = join(toolsFolder, 'node_modules', 'dclint', 'bin', 'dclint.cjs');
+		const args = [linter, '--max-warnings', '0', ...COMPOSE];
+		const { code, output } = await runCommand(process.execPath, args, { cwd: DOCKER });
+		expect([code, output.trim()]).toEqual([0, '']);
+	});
+
+	it('are a Dockerfile that a linter has nothing against', async () => {
+		const script =
+			'const { validate } = require("dockerfile-utils");' +
+			'const text = require("fs").readFileSync(0, "utf8");' +
+			'console.log(JSON.stringify(validate(text).map(({ message }) => message)));';
+		const piped = `node --eval '${script}' < ${join(DOCKER, 'Dockerfile')}`;
+		const { output } = await runCommand('sh', ['-c', piped], { cwd: toolsFolder });
+		expect(JSON.parse(output)).toEqual([]);
+	});
+
+	it('name the n8n and the version of the node that are tested', () => {
+		const { version } = readJson(join(projectRoot, 'package.json'));
+		const { dependencies } = readJson(join(projectRoot, 'host', 'package.json'));
+		expect(dockerfile).toContain(`ARG N8N_VERSION=${(dependencies as { n8n: string }).n8n}\n`);
+		expect(dockerfile).toContain(`ARG XPERTAI_VERSION=${String(version)}\n`);
+		for (const file of COMPOSE) {
+			expect(compose(file).n8n?.image).toBe(`${OURS}:${String(version)}`);
+		}
+	});
+
+	it.each(COMPOSE)('%s sets variables that n8n knows', (file) => {
+		const known = variablesOfN8n();
+		const ours = Object.values(compose(file)).filter(({ image }) => image.startsWith(OURS));
+		const set = ours.flatMap(({ environment }) => Object.keys(environment));
+		expect(set.length).toBeGreaterThan(0);
+		expect(set.filter((name) => !known.has(name))).toEqual([]);
+	});
+
+	it('give every n8n of queue mode the node and the same settings', () => {
+		const { n8n, worker } = compose('docker-compose.queue.yml');
+		expect(worker).toMatchObject({ image: n8n?.image, environment: n8n?.environment });
+	});
+});
+
+describe('what the Dockerfile does', () => {
+	const folder = freshUserFolder();
+	const home = join(folder, 'home');
+	const installed = join(folder, 'opt');
+	let registry: Registry;
+
+	beforeAll(async () => {
+		mkdirSync(home, { recursive: true });
+		registry = await Registry.start(join(folder, 'registry'));
+		await registry.publish(packedNode());
+	}, 120_000);
+
+	afterAll(async () => {
+		await registry.stop();
+		rmSync(folder, { recursive: true, force: true });
+	});
+
+	it('installs the node alone', async () => {
+		const [, version = ''] = /XPERTAI_VERSION=(\S+)/.exec(dockerfile) ?? [];
+		const [, command = ''] = /^RUN (npm .*)$/m.exec(dockerfile) ?? [];
+		const [, bin = ''] = nodesHere().at(-1) ?? [];
+		const settings = { ...registry.environment, XPERTAI_VERSION: version };
+		await type(command.replace('/opt/xpertai', installed), home, bin, settings);
+		expect(packagesIn(installed)).toEqual([PACKAGE_NAME]);
+	});
+
+	it('links it on every start to where n8n finds it, whatever was there', async () => {
+		const [, arguments_ = ''] = /ENTRYPOINT (\[.*\])/.exec(dockerfile) ?? [];
+		expect(JSON.parse(arguments_)).toEqual([
+			'tini',
+			'--',
+			'sh',
+			'/link-node.sh',
+			'/opt/xpertai',
+			'/docker-entrypoint.sh',
+		]);
+		const env = { ...process.env, HOME: home, N8N_USER_FOLDER: undefined };
+		const start = [join(DOCKER, 'link-node.sh'), installed, 'echo', 'n8n', 'starts'];
+		for (const _ of ['first', 'second']) {
+			const { output } = await runCommand('sh', start, { cwd: home, env });
+			expect(output).toBe('n8n starts\n');
+		}
+		const { n8n, leave } = await ownN8n({ userFolder: home, withoutNode: true });
+		expect(await nodeTypesOf(n8n)).toEqual([
+			`${PACKAGE_NAME}.xpertAi`,
+			`${PACKAGE_NAME}.xpertAiTrigger`,
+		]);
+		await leave();
+	});
+});

@@ -1,0 +1,58 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { PACKAGE_NAME } from '../../host/paths';
+import { freshUserFolder } from '../e2e/support/userFolder';
+import { ownN8n } from '../e2e/support/ownN8n';
+import { commandsInReadme, nodesHere, packagesIn, type } from './support/console';
+import { nodeTypesOf } from './support/nodeTypes';
+import { Registry } from './support/registry';
+import { packedNode } from './support/tarball';
+
+const folder = freshUserFolder();
+const nodes = nodesHere();
+let registry: Registry;
+
+const homeOf = (version: string) => join(folder, `node-${version}`);
+
+/** A home folder of somebody who once has installed something in it, which npm takes for a project. */
+function freshHome(version: string): string {
+	const home = homeOf(version);
+	mkdirSync(join(home, 'node_modules'), { recursive: true });
+	writeFileSync(join(home, 'package.json'), '{ "private": true }');
+	return home;
+}
+
+beforeAll(async () => {
+	registry = await Registry.start(join(folder, 'registry'));
+	await registry.publish(packedNode());
+}, 120_000);
+
+afterAll(async () => {
+	await registry.stop();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the command in the README for npm', () => {
+	it.each(nodes)(
+		'installs the node alone and compiles nothing, on Node %s',
+		async (version, bin) => {
+			const commands = commandsInReadme('With npm');
+			const home = freshHome(version);
+			const said = await type(commands, home, bin, registry.environment);
+			expect(said).toContain('added 1 package');
+			expect(packagesIn(join(home, '.n8n', 'nodes'))).toEqual([PACKAGE_NAME]);
+			expect(packagesIn(home)).toEqual([]);
+		},
+	);
+
+	it('puts it where n8n finds it', async () => {
+		const userFolder = homeOf(nodes[0]?.[0] ?? '');
+		const { n8n, leave } = await ownN8n({ userFolder, withoutNode: true });
+		expect(await nodeTypesOf(n8n)).toEqual([
+			`${PACKAGE_NAME}.xpertAi`,
+			`${PACKAGE_NAME}.xpertAiTrigger`,
+		]);
+		await leave();
+	});
+});

@@ -1,0 +1,52 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { freshUserFolder } from '../e2e/support/userFolder';
+import { Registry } from './support/registry';
+import { packedAs, packedNode } from './support/tarball';
+
+const folder = freshUserFolder();
+let registry: Registry;
+
+beforeAll(async () => {
+	registry = await Registry.start(folder);
+});
+
+afterAll(async () => {
+	await registry.stop();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+describe('publishing, as the workflow does', () => {
+	it('needs a token where the registry does not know the workflow', async () => {
+		const { code, output } = await registry.tryToPublish(packedNode());
+		expect([code, output]).toEqual([1, expect.stringContaining('ENEEDAUTH')]);
+	});
+
+	it('gives everybody the tarball as the latest version, and writes the token nowhere', async () => {
+		const token = await registry.token();
+		const { code, output } = await registry.tryToPublish(packedNode(), token);
+		expect([code, output]).toEqual([0, expect.stringContaining('+ n8n-nodes-xpertai@')]);
+		const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as {
+			version: string;
+		};
+		expect(await registry.versions()).toEqual({ latest: version });
+		const said = output + readFileSync(join(folder, 'npmrc'), 'utf8');
+		expect(said).toContain('_authToken=${NODE_AUTH_TOKEN}');
+		expect(said).not.toContain(token);
+	});
+
+	it('refuses a version that is there already', async () => {
+		const { code, output } = await registry.tryToPublish(packedNode(), 'any');
+		expect([code, output]).toEqual([1, expect.stringMatching(/E401|previously published|E409/)]);
+	});
+
+	it('gives a version that is not finished to those only who ask for the next one', async () => {
+		const before = await registry.versions();
+		await registry.publish(await packedAs('9.0.0-beta.1', folder));
+		expect(await registry.versions()).toEqual({
+			...before,
+			next: '9.0.0-beta.1',
+		});
+	});
+});
