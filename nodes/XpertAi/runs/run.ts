@@ -4,6 +4,9 @@ import { API_ROOT } from '../transport/request';
 import type { Send } from '../transport/request';
 import type { Asked } from './input';
 
+/** Where a thread is run and waited for (E4). */
+export const RUN_PATH = '/threads/{threadId}/runs/wait';
+
 /** What is needed to send requests until a deadline, or until the execution is stopped. */
 export interface InTime {
 	send: Send;

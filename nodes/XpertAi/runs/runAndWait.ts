@@ -16,7 +16,7 @@ import { askedBy } from './input';
 import { isUnchanged, judgeNoAnswer, judgeThread, nothingToDecide, ownReplies } from './judge';
 import { isSilence, lastReply, messagesOf, textOf } from './messages';
 import { recover } from './recover';
-import { remaining, sendInTime, waitInTime } from './run';
+import { RUN_PATH, remaining, sendInTime, waitInTime } from './run';
 import type { Run, RunUnderWay } from './run';
 import { conversationOf, readThread } from './thread';
 import { busy, cancelled, failed, stillBusy, timedOut } from './verdict';
@@ -55,7 +55,7 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 	const { outcome, mayBeDone } = await sendWithRetries(run.send, {
 		request: {
 			method: 'POST',
-			path: buildPath('/threads/{threadId}/runs/wait', { threadId: run.threadId }),
+			path: buildPath(RUN_PATH, { threadId: run.threadId }),
 			body: run.body,
 			timeoutMs: remaining(run),
 			checkAnswer: anything,

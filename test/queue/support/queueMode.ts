@@ -19,18 +19,28 @@ export class QueueMode {
 
 	private readonly folder = freshUserFolder();
 
+	private settings: NodeJS.ProcessEnv = {};
+
+	/** @param atOnce how many executions a worker takes at a time */
+	constructor(private readonly atOnce = 5) {}
+
 	/** Starts all of it; every n8n gets the packed node. */
 	async start(): Promise<void> {
 		mkdirSync(this.folder);
 		const postgres = await this.keep(startPostgres(this.folder));
 		const redis = await this.keep(startRedis(this.folder));
-		const settings = queueSettings(postgres.port, redis.port);
+		this.settings = queueSettings(postgres.port, redis.port);
 		const userFolder = join(this.folder, 'main');
-		await this.harness.start(await ownN8n({ userFolder, env: settings }));
-		const { host } = this.harness;
-		const start = async (name: string) =>
-			this.workers.push(await Worker.start(name, host, this.folder, settings));
-		await Promise.all(['worker-1', 'worker-2'].map(start));
+		await this.harness.start(await ownN8n({ userFolder, env: this.settings }));
+		await Promise.all(['worker-1', 'worker-2'].map(async (name) => await this.startWorker(name)));
+	}
+
+	/** Starts one more worker. */
+	async startWorker(name: string): Promise<Worker> {
+		const { folder, settings, atOnce } = this;
+		const worker = await Worker.start(name, this.harness.host, folder, settings, atOnce);
+		this.workers.push(worker);
+		return worker;
 	}
 
 	/** The worker that has begun an execution, or undefined as long as none has. */

@@ -26,12 +26,14 @@ export class Worker {
 	 *
 	 * @param folder an existing folder, in which the worker makes its user folder
 	 * @param settings the variables of queue mode, the same as the main n8n's
+	 * @param atOnce how many executions it takes at a time
 	 */
 	static async start(
 		name: string,
 		main: Host,
 		folder: string,
 		settings: NodeJS.ProcessEnv,
+		atOnce: number,
 	): Promise<Worker> {
 		const userFolder = join(folder, name);
 		installPackage(userFolder);
@@ -46,7 +48,11 @@ export class Worker {
 		const logFile = userFolderPaths(userFolder).log;
 		const process = new ServerProcess({
 			node: nodeForN8n(),
-			args: [join(n8nFolder, 'node_modules', 'n8n', 'bin', 'n8n'), 'worker', '--concurrency=5'],
+			args: [
+				join(n8nFolder, 'node_modules', 'n8n', 'bin', 'n8n'),
+				'worker',
+				`--concurrency=${atOnce}`,
+			],
 			cwd: main.userFolder,
 			env,
 			logFile,

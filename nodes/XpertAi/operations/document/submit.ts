@@ -1,7 +1,9 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
 
 import type { CodedOperation, Execution } from '../../execution/operation';
 import { mayContinue } from '../../execution/outputs';
+import { document } from '../../payloads/document';
 import { systemClock } from '../../transport/clock';
 import { submitFields } from './submit/fields';
 import { disableMissing, refuseInLoop } from './submit/gone';
@@ -9,6 +11,7 @@ import { Memories } from './submit/memories';
 import { processStored } from './submit/processing';
 import { addHints, processingError, summaryItem, withCounts } from './submit/report';
 import type { SubmitReport } from './submit/report';
+import { BULK_PATH } from './submit/routes';
 import { readSettings } from './submit/settings';
 import type { SubmitSettings } from './submit/settings';
 import { Submission } from './submit/submission';
@@ -20,6 +23,7 @@ export const submit: CodedOperation = {
 	description: 'Upload, store and process documents, also very many at once',
 	endpoint: 'E3',
 	fields: submitFields,
+	request: { method: 'POST', path: BULK_PATH, body: z.array(document) },
 	execute,
 };
 

@@ -5,6 +5,8 @@ import type { Item } from '../../execution/item';
 import type { CodedOperation, Execution } from '../../execution/operation';
 import { mayContinue } from '../../execution/outputs';
 import type { ItemError } from '../../execution/outputs';
+import { anyRunBody } from '../../payloads/run';
+import { RUN_PATH } from '../../runs/run';
 import { inThreadOrder } from '../../runs/threadOrder';
 import { systemClock } from '../../transport/clock';
 import type { Send } from '../../transport/request';
@@ -21,6 +23,7 @@ export const run: CodedOperation = {
 	description: 'Ask an assistant and wait for its answer, also for hours',
 	endpoint: 'E4',
 	fields: runFields,
+	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
 	execute,
 };
 

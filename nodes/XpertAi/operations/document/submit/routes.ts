@@ -13,6 +13,9 @@ import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources';
 
+/** Where documents are stored (E3). */
+export const BULK_PATH = '/knowledges/{knowledgebaseId}/bulk';
+
 /** Xpert's two routes to process the documents of a knowledgebase; starting twice and asking twice does no harm. */
 export function processingRoutes(
 	{ context, send }: Execution,
@@ -57,7 +60,7 @@ export function memoryRoutes(
 	const once = routes({ ...retryLimits, maxTries: 1 });
 	let givenUp = false;
 	return {
-		storePath: buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId }),
+		storePath: buildPath(BULK_PATH, { knowledgebaseId }),
 		statusPath: patient.statusPath,
 		send: async (request) => {
 			const outcome = await (givenUp ? once : patient).send(request);

@@ -15,7 +15,7 @@ import { buildPath } from '../../../transport/request';
 import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
-import { processingRoutes, uploadRoute } from './routes';
+import { BULK_PATH, processingRoutes, uploadRoute } from './routes';
 import type { SubmitSettings } from './settings';
 import { contentOf, itemDocuments, readyDocument, recordsOf, sourceOf } from './sources';
 import type { FoundDocument, Origin } from './sources';
@@ -155,7 +155,7 @@ export class Submission {
 			memory && settings.skipUnchanged
 				? this.changedOnly(documents, memory, knowledgebaseId, routes)
 				: documents;
-		const path = buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId });
+		const path = buildPath(BULK_PATH, { knowledgebaseId });
 		const counts = await submitDocuments({
 			documents: uploaded(wanted, {
 				upload: uploadRoute(this.execution, settings, clock),

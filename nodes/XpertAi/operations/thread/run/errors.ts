@@ -9,6 +9,7 @@ import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { Attached } from '../../../runs/attachments';
 import type { ThreadFacts } from '../../../runs/conversation';
+import { RUN_PATH } from '../../../runs/run';
 import type { Verdict } from '../../../runs/verdict';
 import type { Failure } from '../../../transport/failure';
 import { API_ROOT, buildPath } from '../../../transport/request';
@@ -17,7 +18,7 @@ import { API_ROOT, buildPath } from '../../../transport/request';
 export function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts): NodeApiError {
 	const { failure, reason, advice, status } = verdict;
 	const method = 'POST';
-	const path = `${API_ROOT}${buildPath('/threads/{threadId}/runs/wait', { threadId: thread.threadId })}`;
+	const path = `${API_ROOT}${buildPath(RUN_PATH, { threadId: thread.threadId })}`;
 	const error = runError(
 		item,
 		failure && reason === undefined

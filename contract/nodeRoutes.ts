@@ -1,0 +1,57 @@
+import type { ZodTypeAny } from 'zod';
+import { zodToJsonSchema } from 'zod-to-json-schema';
+
+import { catalogue } from '../nodes/XpertAi/catalogue';
+import { isCoded, isFileBody } from '../nodes/XpertAi/execution/operation';
+import type { DeclaredOperation, Operation } from '../nodes/XpertAi/execution/operation';
+import { API_ROOT } from '../nodes/XpertAi/transport/request';
+import { FORM_CONTENT, JSON_CONTENT } from './routes';
+import type { Bodies, Route } from './routes';
+import { shapeOf } from './shape';
+import type { Schema } from './shape';
+
+/** A request of the node, and which of its operations sends it. */
+export interface NodeRoute extends Route {
+	/** As its users know it, e.g. `Document: Submit`. */
+	operation: string;
+	/** Whether it is beyond the contract, so that a server's description need not have it. */
+	isExtension: boolean;
+}
+
+/** Every request of the node, with the bodies it knows, as the catalogue has them. */
+export function nodeRoutes(): NodeRoute[] {
+	return catalogue.flatMap(({ name, operations }) =>
+		operations.map((operation) => ({
+			...(isCoded(operation)
+				? { ...operation.request, bodies: { [JSON_CONTENT]: schemaOf(operation.request.body) } }
+				: { method: operation.method, path: operation.path, bodies: bodiesOf(operation) }),
+			...placeOf(operation),
+			operation: `${name}: ${operation.name}`,
+			isExtension: operation.endpoint === 'extension',
+		})),
+	);
+}
+
+function placeOf(operation: Operation): Pick<Route, 'path' | 'query'> {
+	const template = isCoded(operation) ? operation.request.path : operation.path;
+	const [path = '', query = ''] = template.split('?');
+	return { path: API_ROOT + path, query: [...new URLSearchParams(query).keys()] };
+}
+
+function bodiesOf({ body, paging }: DeclaredOperation): Bodies {
+	if (!body) return {};
+	const own = schemaOf(body.schema);
+	if (isFileBody(body)) return { [FORM_CONTENT]: withFields(own, FILE) };
+	return { [JSON_CONTENT]: paging ? withFields(own, PAGE) : own };
+}
+
+const FILE = { file: { type: 'string', format: 'binary' } };
+const PAGE = { limit: { type: 'integer' }, offset: { type: 'integer' } };
+
+function withFields(schema: Schema, more: Record<string, Schema>): Schema {
+	return { ...schema, properties: { ...shapeOf(schema).fields, ...more } };
+}
+
+function schemaOf(schema: ZodTypeAny): Schema {
+	return { ...zodToJsonSchema(schema, { $refStrategy: 'none' }) };
+}

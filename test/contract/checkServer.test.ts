@@ -1,0 +1,415 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { cloneDeep, get, isEmpty, set, unset } from 'lodash';
+import { stringify } from 'yaml';
+
+import { checkServer } from '../../contract/checkServer';
+import { compare } from '../../contract/compare';
+import { nodeRoutes } from '../../contract/nodeRoutes';
+import { readServer } from '../../contract/serverRoutes';
+
+const ROOT = path.resolve(__dirname, '../..');
+
+/** The contract as an OpenAPI document: its tables, and nothing it does not show. */
+const FILE = path.join(__dirname, 'contract.openapi.json');
+
+type Document = Exclude<Parameters<typeof readServer>[0], string>;
+const CONTRACT = JSON.parse(readFileSync(FILE, 'utf8')) as Document;
+
+const KNOWLEDGEBASE = ['components', 'schemas', 'Knowledgebase'];
+const DOCUMENT = ['components', 'schemas', 'DocumentRecord'];
+const CREATE = ['paths', '/api/ai/knowledges', 'post'];
+const SEARCH = ['paths', '/api/ai/assistants/search', 'post'];
+const jsonBody = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+
+/** The contract's document with something changed. */
+function changed(change: (document: Document) => void): Document {
+	const document = cloneDeep(CONTRACT);
+	change(document);
+	return document;
+}
+
+/** The differences of a server from the node, each in one line. */
+async function differences(document: Document): Promise<string[]> {
+	const { routes } = await readServer(cloneDeep(document));
+	return compare(nodeRoutes(), routes).differences.map(({ kind, route, operation, what }) =>
+		[kind, route, operation && `(${operation})`, what].filter(Boolean).join(' '),
+	);
+}
+
+const inDocument = (change: (document: Document) => void) => differences(changed(change));
+
+/** What is said of both operations that send a knowledgebase. */
+const ofKnowledgebases = (kind: string, what: string) => [
+	`${kind} POST /api/ai/knowledges (Knowledgebase: Create) ${what}`,
+	`${kind} PUT /api/ai/knowledges/{knowledgebaseId} (Knowledgebase: Update) ${what}`,
+];
+const ofDocuments = (kind: string, what: string) =>
+	`${kind} POST /api/ai/knowledges/{knowledgebaseId}/bulk (Document: Submit) ${what}`;
+
+describe('a server as the contract describes it', () => {
+	it('differs in nothing from what the node takes it for', async () => {
+		expect(await differences(CONTRACT)).toEqual([]);
+	});
+
+	it('does not describe the bodies that the contract does not show', async () => {
+		const { routes } = await readServer(cloneDeep(CONTRACT));
+		const { notDescribed } = compare(nodeRoutes(), routes);
+		expect(notDescribed).toHaveLength(11);
+		expect(notDescribed).toContainEqual({
+			route: 'POST /api/ai/conversations',
+			operation: 'Conversation: Create',
+		});
+	});
+
+	it.each<[string, (document: Document) => void]>([
+		[
+			'its paths stand below its address',
+			(document) => {
+				document.servers = [{ url: 'https://xpert.example.com/api/ai/' }];
+				document.paths = Object.fromEntries(
+					Object.entries(document.paths ?? {}).map(([key, item]) => [key.slice(7), item]),
+				);
+			},
+		],
+		[
+			'its fields may be null',
+			(document) => {
+				const fields = get(document, [...KNOWLEDGEBASE, 'properties']) as object;
+				for (const field of Object.values(fields)) set(field as object, 'nullable', true);
+			},
+		],
+		[
+			'it says the same with allOf',
+			(document) => {
+				const whole = get(document, KNOWLEDGEBASE) as object;
+				set(document, KNOWLEDGEBASE, { allOf: [whole, { type: 'object' }] });
+			},
+		],
+		[
+			'it says the same with oneOf and null',
+			(document) => {
+				const name = [...KNOWLEDGEBASE, 'properties', 'description'];
+				set(document, name, { oneOf: [{ type: 'string' }, { type: 'null' }] });
+			},
+		],
+		[
+			'it has routes of other kinds',
+			(document) => {
+				set(document, ['paths', '/api/user/me'], { get: { responses: {} } });
+			},
+		],
+		[
+			'a record leads back to itself',
+			(document) => {
+				set(document, [...DOCUMENT, 'properties', 'parent'], {
+					$ref: '#/components/schemas/DocumentRecord',
+				});
+			},
+		],
+		[
+			'it has the two routes beyond the contract',
+			(document) => {
+				const operation = { responses: {} };
+				set(document, ['paths', '/api/ai/knowledges/{id}/process'], { post: operation });
+				const query = { name: 'ids', in: 'query', required: true, schema: { type: 'string' } };
+				set(document, ['paths', '/api/ai/knowledges/{id}/status'], {
+					get: { ...operation, parameters: [query] },
+				});
+			},
+		],
+	])('is the same if %s', async (_title, change) => {
+		expect(await inDocument(change)).toEqual([]);
+	});
+});
+
+describe('a route', () => {
+	it('that is gone is missing', async () => {
+		const gone = ['paths', '/api/ai/threads/{thread_id}/copy'];
+		expect(await inDocument((document) => unset(document, gone))).toEqual([
+			'missing POST /api/ai/threads/{threadId}/copy (Thread: Copy)',
+		]);
+	});
+
+	it('that has moved is missing where it was, and new where it is', async () => {
+		const moved = await inDocument((document) => {
+			const paths = document.paths ?? {};
+			paths['/api/ai/v2/file'] = paths['/api/ai/v1/file'];
+			delete paths['/api/ai/v1/file'];
+		});
+		expect(moved).toEqual([
+			'missing POST /api/ai/v1/file (File: Create)',
+			'new POST /api/ai/v2/file',
+		]);
+	});
+
+	it('with another method is another route', async () => {
+		const patched = await inDocument((document) => {
+			const item = document.paths?.['/api/ai/knowledges/{id}'] ?? {};
+			item.patch = item.put;
+			delete item.put;
+		});
+		expect(patched).toEqual([
+			'missing PUT /api/ai/knowledges/{knowledgebaseId} (Knowledgebase: Update)',
+			'new PATCH /api/ai/knowledges/{id}',
+		]);
+	});
+
+	it.each([
+		['is to be given up', { deprecated: true }, 'is to be given up: it is marked as deprecated'],
+		[
+			'asks for more in its query',
+			{ parameters: [{ name: 'tenant', in: 'query', required: true }] },
+			'must come with "tenant" in its query or headers, which the node does not send',
+		],
+		[
+			'asks for a header',
+			{ parameters: [{ name: 'X-Tenant', in: 'header', required: true }] },
+			'must come with "X-Tenant" in its query or headers, which the node does not send',
+		],
+		[
+			'takes a file instead of JSON',
+			{ requestBody: { content: { 'multipart/form-data': { schema: { type: 'object' } } } } },
+			'takes its body as multipart/form-data, the node sends application/json',
+		],
+	])('that %s has changed', async (_title, more, what) => {
+		const document = changed((one) => set(one, CREATE, { ...get(one, CREATE), ...more }));
+		expect(await differences(document)).toEqual([
+			`changed POST /api/ai/knowledges (Knowledgebase: Create) ${what}`,
+		]);
+	});
+
+	it('that wants a body where the node sends none has changed', async () => {
+		const deletion = ['paths', '/api/ai/v1/kb/{id}', 'delete', 'requestBody'];
+		const body = { required: true, ...jsonBody({ type: 'object' }) };
+		expect(await inDocument((document) => set(document, deletion, body))).toEqual([
+			'changed DELETE /api/ai/v1/kb/{knowledgebaseId} (Knowledgebase: Delete) must come with a body, which the node does not send',
+		]);
+	});
+});
+
+describe('a field', () => {
+	const field = (name: string) => [...KNOWLEDGEBASE, 'properties', name];
+
+	it('that has another name is missing under the old one, and new under the other', async () => {
+		const renamed = await inDocument((document) => {
+			set(document, [...DOCUMENT, 'properties', 'processDuration'], { type: 'number' });
+			unset(document, [...DOCUMENT, 'properties', 'processDuation']);
+		});
+		expect(renamed).toEqual([
+			ofDocuments('missing', '"[].processDuation" is no field any more'),
+			ofDocuments('new', '"[].processDuration" is a new field (number)'),
+		]);
+	});
+
+	it('that is new and must be there has changed its route', async () => {
+		const document = changed((one) => {
+			set(one, field('region'), { type: 'string' });
+			set(one, [...KNOWLEDGEBASE, 'required'], ['region']);
+		});
+		expect(await differences(document)).toEqual(
+			ofKnowledgebases('changed', '"region" must be there, a new field (string)'),
+		);
+	});
+
+	it('that must be there now is told, but where the node asks for it anyway', async () => {
+		const document = changed((one) => set(one, [...KNOWLEDGEBASE, 'required'], ['name', 'type']));
+		const [create, update] = ofKnowledgebases('changed', '"type" must be there now');
+		const name = update?.replace('"type"', '"name"');
+		expect((await differences(document)).sort()).toEqual([create, name, update]);
+	});
+
+	it.each([
+		[
+			'takes one more value',
+			'permission',
+			{ type: 'string', enum: ['private', 'organization', 'public', 'team'] },
+			'"permission" may also be "team" now',
+		],
+		[
+			'takes one value less',
+			'permission',
+			{ type: 'string', enum: ['private', 'public'] },
+			'"permission" may not be "organization" any more',
+		],
+		[
+			'takes any text',
+			'permission',
+			{ type: 'string' },
+			'"permission" is no longer one of listed values',
+		],
+		[
+			'takes listed values only',
+			'name',
+			{ type: 'string', enum: ['a', 'b'] },
+			'"name" may only be "a", "b" now',
+		],
+		[
+			'is of another type',
+			'description',
+			{ type: 'object' },
+			'"description" is now object, the node has string',
+		],
+		[
+			'is of another form',
+			'extKnowledgebaseId',
+			{ type: 'string', format: 'uuid' },
+			'"extKnowledgebaseId" is now string, uuid, the node has string',
+		],
+	])('that %s has changed', async (_title, name, schema, what) => {
+		const document = changed((one) => set(one, field(name), schema));
+		expect(await differences(document)).toEqual(ofKnowledgebases('changed', what));
+	});
+
+	it('deep in a body is told by its place', async () => {
+		const document = changed((one) => {
+			set(one, ['components', 'schemas', 'Page', 'properties', 'pageContent'], { type: 'array' });
+		});
+		expect(await differences(document)).toEqual([
+			ofDocuments('changed', '"[].pages[].pageContent" is now array, the node has string'),
+		]);
+	});
+
+	it('is no matter where the node takes any object', async () => {
+		const document = changed((one) => {
+			set(one, [...DOCUMENT, 'properties', 'metadata'], {
+				type: 'object',
+				properties: { author: { type: 'string' } },
+			});
+		});
+		expect(await differences(document)).toEqual([]);
+	});
+});
+
+describe('a body that the contract does not show', () => {
+	it('is compared once the server describes it, with the pages that the node asks for', async () => {
+		const schema = {
+			type: 'object',
+			properties: { graph_id: { type: 'string' }, limit: { type: 'number' }, sort: {} },
+		};
+		const route = 'POST /api/ai/assistants/search (Assistant: Search)';
+		const found = await inDocument((one) => set(one, [...SEARCH, 'requestBody'], jsonBody(schema)));
+		expect(found).toEqual([
+			`missing ${route} "metadata" is no field any more`,
+			`missing ${route} "offset" is no field any more`,
+			`changed ${route} "limit" is now number, the node has integer`,
+			`new ${route} "sort" is a new field (of any type)`,
+		]);
+	});
+
+	it('of an upload is the form with the file', async () => {
+		const upload = ['paths', '/api/ai/v1/file', 'post', 'requestBody', 'content'];
+		const form = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
+		const found = await inDocument((one) =>
+			set(one, upload, { 'multipart/form-data': { schema: form } }),
+		);
+		expect(found).toEqual([
+			'missing POST /api/ai/v1/file (File: Create) "target" is no field any more',
+		]);
+	});
+
+	it('of a run may be any of those the node sends', async () => {
+		const run = ['paths', '/api/ai/threads/{thread_id}/runs/wait', 'post', 'requestBody'];
+		const message = {
+			type: 'object',
+			required: ['action'],
+			properties: { action: { const: 'send' } },
+		};
+		const resume = {
+			type: 'object',
+			properties: { action: { enum: ['resume', 'retry', 'fork'] } },
+		};
+		const schema = {
+			type: 'object',
+			required: ['assistant_id', 'input'],
+			properties: {
+				assistant_id: { type: 'string' },
+				context: { type: 'object' },
+				input: { oneOf: [message, resume] },
+			},
+		};
+		const found = await inDocument((one) => set(one, run, jsonBody(schema)));
+		expect(found.filter((line) => line.includes('action'))).toEqual([
+			'changed POST /api/ai/threads/{threadId}/runs/wait (Thread: Run and Wait) "input.action" may also be "fork" now',
+		]);
+		expect(found.filter((line) => line.includes('must be'))).toEqual([]);
+	});
+});
+
+describe('npm run check:server', () => {
+	const folder = mkdtempSync(path.join(tmpdir(), 'check-server-'));
+	afterAll(() => rmSync(folder, { recursive: true }));
+	const written = (name: string, text: string) => {
+		const file = path.join(folder, name);
+		writeFileSync(file, text);
+		return file;
+	};
+
+	it('says in plain words that all is well', async () => {
+		const { text, code } = await checkServer(FILE);
+		expect(code).toBe(0);
+		expect(text).toContain('Not compared: the server does not describe the bodies of\n- POST');
+		expect(text).toContain('is what the node takes it for.');
+	});
+
+	it('tells what is missing, changed and new, and ends with 1', () => {
+		const document = changed((one) => {
+			unset(one, ['paths', '/api/ai/contexts/file']);
+			set(one, [...KNOWLEDGEBASE, 'properties', 'recall'], { type: 'string' });
+			set(one, ['paths', '/api/ai/agents'], { get: { responses: {} } });
+			one.info = { title: 'Xpert AI', version: '9.0' };
+		});
+		const file = written('moved.json', JSON.stringify(document));
+		const run = spawnSync('npm', ['run', '--silent', 'check:server', '--', file], {
+			cwd: ROOT,
+			encoding: 'utf8',
+		});
+		expect(run.status).toBe(1);
+		expect(run.stdout.replace(/Not compared:[^]*\n\n/, ''))
+			.toBe(`Missing: the node counts on it, and the server does not have it
+- POST /api/ai/contexts/file (File Context: Create)
+
+Changed: both have it, and it is no longer the same
+- POST /api/ai/knowledges (Knowledgebase: Create): "recall" is now string, the node has object
+- PUT /api/ai/knowledges/{knowledgebaseId} (Knowledgebase: Update): "recall" is now string, the node has object
+
+New: the server has it, and the node does not know it
+- GET /api/ai/agents
+
+"Xpert AI 9.0" differs from what the node takes it for in 4 places.
+`);
+	});
+
+	it('reads YAML as well', async () => {
+		const file = written('openapi.yaml', stringify(CONTRACT));
+		expect((await checkServer(file)).code).toBe(0);
+	});
+
+	it.each([
+		['no JSON', 'page.json', '<html>'],
+		['no OpenAPI document', 'other.json', '{"a": 1}'],
+		[
+			'one of version 2',
+			'old.json',
+			'{"swagger": "2.0", "info": {"title": "", "version": ""}, "paths": {}}',
+		],
+		[
+			'one that leads to another that is not there',
+			'out.json',
+			JSON.stringify({ ...CONTRACT, paths: { '/api/ai/knowledges': { $ref: 'elsewhere.json' } } }),
+		],
+	])('says of a file that is %s that it cannot be read', async (_title, name, text) => {
+		const { text: said, code } = await checkServer(written(name, text));
+		expect(said).toContain(`${name} cannot be read: `);
+		expect(code).toBe(2);
+	});
+});
+
+it('every operation of the node is compared', () => {
+	const routes = nodeRoutes();
+	expect(routes).toHaveLength(19);
+	expect(routes.filter(({ path: one }) => isEmpty(one) || !one.startsWith('/api/ai/'))).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import {
+	groupBy,
+	isEmpty,
+	isEqual,
+	isPlainObject,
+	mapValues,
+	omit,
+	pick,
+	pickBy,
+	sortBy,
+} from 'lodash';
+import { NodeHelpers } from 'n8n-workflow';
+import type {
+	ICredentialType,
+	IDisplayOptions,
+	INodeProperties,
+	INodePropertyCollection,
+	INodePropertyOptions,
+	INodeType,
+	NodeParameterValue,
+} from 'n8n-workflow';
+
+/** What saved workflows and credentials rely on, without any text that is only shown. Keys are in order. */
+export type Surface = Record<string, unknown>;
+
+type Option = NonNullable<INodeProperties['options']>[number];
+
+/** Of a node in one of its versions: what a workflow that was saved with it holds. */
+export async function nodeSurface(
+	{ description, methods }: INodeType,
+	version: number,
+): Promise<Surface> {
+	const mapped = Object.entries(methods?.resourceMapping ?? {}).map(async ([name, method]) => {
+		const { fields } = await method.call({} as never);
+		return [
+			name,
+			fieldsByName(fields.map(({ id, type = 'any' }) => ({ name: id, type }))),
+		] as const;
+	});
+	return inOrder({
+		...pick(description, 'name', 'credentials', 'inputs', 'outputs', 'usableAsTool', 'polling'),
+		version,
+		parameters: byOperation(description.properties, version),
+		mappedFields: Object.fromEntries(await Promise.all(mapped)),
+	});
+}
+
+/** Of a credential, which has no versions. */
+export function credentialSurface({ name, properties, authenticate }: ICredentialType): Surface {
+	return inOrder({ name, authenticate, parameters: parameters(properties, 1) });
+}
+
+const OPERATION = ['resource', 'operation'] as const;
+
+/** Parameters below the operation they are shown for, e.g. `document.submit`. */
+function byOperation(properties: INodeProperties[], version: number): Surface {
+	const owners = groupBy(properties, ({ displayOptions: { show = {} } = {} }) =>
+		OPERATION.flatMap((name) => show[name] ?? []).join('.'),
+	);
+	return mapValues(owners, (own) => parameters(own, version));
+}
+
+/** Parameters by name; one that several stand for, each under other conditions, is a list. */
+function parameters(properties: INodeProperties[], version: number): Surface {
+	const own = properties.filter((one) => isIn(one, version));
+	return mapValues(groupBy(own, 'name'), (all) => {
+		const surfaces = sortBy(
+			all.map((one) => parameter(one, version)),
+			(one) => JSON.stringify(one),
+		);
+		return surfaces.length === 1 ? surfaces[0] : surfaces;
+	});
+}
+
+function parameter(property: INodeProperties, version: number): Surface {
+	const { type, default: initial, required, typeOptions, displayOptions, modes } = property;
+	const options = (property.options ?? []).filter((one) => isIn(one, version));
+	return filled({
+		type,
+		default: initial,
+		required,
+		multiple: typeOptions?.multipleValues,
+		modes: modes && fieldsByName(modes),
+		values: options.filter(isValue).map(({ value }) => value),
+		fields: parameters(options.filter(isParameter), version),
+		groups: Object.fromEntries(
+			options.filter(isGroup).map(({ name, values }) => [name, parameters(values, version)]),
+		),
+		shown: conditions(displayOptions?.show),
+		hidden: conditions(displayOptions?.hide),
+	});
+}
+
+const isValue = (option: Option): option is INodePropertyOptions => 'value' in option;
+const isParameter = (option: Option): option is INodeProperties => 'type' in option;
+const isGroup = (option: Option): option is INodePropertyCollection => 'values' in option;
+
+const fieldsByName = (fields: Array<{ name: string; type: string }>) =>
+	Object.fromEntries(fields.map(({ name, type }) => [name, type]));
+
+const conditions = (given: IDisplayOptions['show'] = {}) => omit(given, [...OPERATION, '@version']);
+
+const filled = (surface: Surface): Surface =>
+	pickBy(surface, (value, key) => {
+		if (key === 'default') return true;
+		return value !== undefined && value !== false && (typeof value !== 'object' || !isEmpty(value));
+	});
+
+/** Whether a version has it: conditions on `@version` are how light versioning tells versions apart. */
+function isIn(given: Option, version: number): boolean {
+	const { show = {}, hide = {} } = ('displayOptions' in given && given.displayOptions) || {};
+	const holds = (conditions: NonNullable<IDisplayOptions['show']>) =>
+		NodeHelpers.checkConditions((conditions['@version'] ?? []) as NodeParameterValue[], [version]);
+	return (!show['@version'] || holds(show)) && !(hide['@version'] && holds(hide));
+}
+
+/** Objects with their keys in order, so that moving a parameter changes nothing. */
+function inOrder(value: Surface): Surface;
+function inOrder(value: unknown): unknown;
+function inOrder(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(inOrder);
+	if (!isPlainObject(value)) return value;
+	const entries = Object.entries(value as Surface).filter(([, one]) => one !== undefined);
+	return Object.fromEntries(sortBy(entries, '0').map(([key, one]) => [key, inOrder(one)]));
+}
+
+/** What has come of a surface, by the place where it is. */
+export interface SurfaceChanges {
+	/** Gone, or no longer the same. */
+	breaking: string[];
+	/** Not there before. */
+	added: string[];
+}
+
+/** How a surface differs from what it was; a list is told by what came and what went. */
+export function surfaceChanges(before: unknown, now: unknown, place = ''): SurfaceChanges {
+	if (isEqual(before, now)) return { breaking: [], added: [] };
+	if (before === undefined) return { breaking: [], added: [`${place}: ${shown(now)}`] };
+	if (now === undefined) return { breaking: [`${place}: ${shown(before)} is gone`], added: [] };
+	const [parts, nowParts] = [partsOf(before), partsOf(now)];
+	if (!parts || !nowParts)
+		return { breaking: [`${place}: ${shown(before)} has become ${shown(now)}`], added: [] };
+	const all = Object.keys({ ...parts, ...nowParts }).map((key) =>
+		surfaceChanges(parts[key], nowParts[key], place ? `${place}.${key}` : key),
+	);
+	return {
+		breaking: all.flatMap(({ breaking }) => breaking),
+		added: all.flatMap(({ added }) => added),
+	};
+}
+
+function partsOf(value: unknown): Surface | undefined {
+	if (Array.isArray(value)) return Object.fromEntries(value.map((one) => [shown(one), one]));
+	return isPlainObject(value) ? (value as Surface) : undefined;
+}
+
+const shown = (value: unknown) => JSON.stringify(value);

@@ -1,0 +1,201 @@
+import { countBy, difference, sumBy, times } from 'lodash';
+
+import { toNewWorkflow } from '../../host/examples';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { waitFor } from '../../host/waitFor';
+import { COPILOT_ID } from '../../sandbox';
+import type { Execution } from '../e2e/support/execution';
+import { isNote } from '../engine/support/ingest';
+import { chain, timesStored, webhookTrigger } from './support/ingestion';
+import { QueueMode } from './support/queueMode';
+import { oneShard, round, ROUND_PATH, SHARDS } from './support/shards';
+import type { Worker } from './support/worker';
+
+const DOCUMENTS = 1_200;
+
+/** What an upload takes on the server, so that a night is long enough to be cut off. */
+const UPLOAD_MS = 60;
+
+/** One for the round, two for shards. */
+const AT_ONCE = 3;
+
+const queue = new QueueMode(AT_ONCE);
+const { harness } = queue;
+
+beforeAll(async () => await queue.start(), 240_000);
+afterAll(async () => await queue.end(), 60_000);
+
+describe("n8n's Execute Workflow node in queue mode", () => {
+	it("runs its sub-workflows in the worker of the workflow that calls them: a queue of their own is nobody's", async () => {
+		const sub = chain('Sub', {
+			name: 'Called',
+			type: 'n8n-nodes-base.executeWorkflowTrigger',
+			typeVersion: 1.1,
+			parameters: { inputSource: 'passthrough' },
+		});
+		const subId = await harness.importWorkflow(sub);
+		await harness.activate(subId);
+		const caller = chain(
+			'Caller',
+			webhookTrigger('call-sub'),
+			{
+				name: 'Four',
+				type: 'n8n-nodes-base.code',
+				typeVersion: 2,
+				parameters: { jsCode: 'return [0, 1, 2, 3].map((shard) => ({ json: { shard } }))' },
+			},
+			{
+				name: 'Execute Sub-workflow',
+				type: 'n8n-nodes-base.executeWorkflow',
+				typeVersion: 1.2,
+				parameters: {
+					workflowId: { __rl: true, mode: 'id', value: subId },
+					workflowInputs: { mappingMode: 'defineBelow', value: {} },
+					mode: 'each',
+					options: { waitForSubWorkflow: true },
+				},
+			},
+		);
+		const callerId = await harness.importWorkflow(caller);
+		await harness.activate(callerId);
+		await harness.callWebhook('call-sub');
+		const { id, status } = await harness.latestExecution(callerId);
+		expect(status).toBe('success');
+		expect(queue.workerOf(id)).toBeDefined();
+		const subs = await harness.host.rest.listExecutions(subId);
+		expect(subs).toHaveLength(4);
+		expect(subs.map((one) => queue.workerOf(one))).toEqual(times(4, () => undefined));
+	});
+});
+
+describe('the examples that shard a source', () => {
+	let credential: CredentialReference;
+	let knowledgebaseId: string;
+	let roundId: string;
+	let shardId: string;
+
+	const stored = () =>
+		harness.sandbox.store.documentsOf(knowledgebaseId).filter((document) => !isNote(document));
+	const uploads = () => harness.sandbox.requests.of('E16').length;
+	const findable = (text: string) =>
+		stored().filter(({ id }) =>
+			harness.sandbox.store.findable(String(id))?.chunks.join('\n').includes(text),
+		).length;
+
+	/** Lets the source hold other texts from now on. */
+	const sourceBecomes = async (text: string) => {
+		const workflow = toNewWorkflow(oneShard(knowledgebaseId, DOCUMENTS, text), [credential]);
+		if (shardId) await harness.host.rest.request('POST', `/rest/workflows/${shardId}/archive`, {});
+		({ id: shardId } = await harness.host.rest.createWorkflow(workflow));
+		await harness.activate(shardId);
+	};
+
+	/** Begins a night and says which execution it is. */
+	const begin = async () => {
+		const nights = async () => await harness.host.rest.listExecutions(roundId);
+		const before = (await nights()).length;
+		await harness.callWebhook(ROUND_PATH);
+		return await waitFor('the night', async () => {
+			const all = await nights();
+			return all.length > before ? all[0] : undefined;
+		});
+	};
+	/** A night until its end; what each worker ran of it, and how long it took. */
+	const night = async (within: (id: string) => Promise<void> = async () => {}) => {
+		const began = queue.workers.map(({ executions }) => executions);
+		const started = performance.now();
+		const id = await begin();
+		await within(id);
+		const execution = await harness.execution(id, 300_000);
+		const seconds = (performance.now() - started) / 1000;
+		const shards = queue.workers.map(
+			({ executions }, worker) => difference(executions, began[worker] ?? [], [id]).length,
+		);
+		return { execution, shards, seconds };
+	};
+	/** The sums of all shards. */
+	const counts = (execution: Execution, node = 'Stored') => {
+		const results = execution.json(node) as Array<Record<string, number>>;
+		const sum = (name: string) => sumBy(results, name);
+		return { shards: results.length, stored: sum('stored'), unchanged: sum('unchanged') };
+	};
+
+	let withTwoWorkers = 0;
+
+	beforeAll(async () => {
+		const { store } = harness.sandbox;
+		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
+		store.copilotModels.set('shards', model);
+		const knowledgebase = { name: 'Shards', copilotModelId: 'shards' };
+		knowledgebaseId = store.putKnowledgebase(knowledgebase).id;
+		credential = await harness.createCredential();
+		await sourceBecomes('first words');
+		roundId = await harness.importWorkflow(round(), credential);
+		await harness.activate(roundId);
+		harness.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: UPLOAD_MS });
+	});
+
+	it('give a shard to each worker, and every document to one shard', async () => {
+		const { execution, shards, seconds } = await night();
+		withTwoWorkers = seconds;
+		expect(counts(execution)).toEqual({ shards: SHARDS, stored: DOCUMENTS, unchanged: 0 });
+		expect(sumBy(shards)).toBe(SHARDS);
+		expect(Math.min(...shards)).toBeGreaterThan(0);
+		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
+		expect(findable('first words')).toBe(DOCUMENTS);
+	});
+
+	it('find everything unchanged in the next night: each shard remembers its own', async () => {
+		const before = uploads();
+		const { execution } = await night();
+		expect(counts(execution)).toEqual({ shards: SHARDS, stored: 0, unchanged: DOCUMENTS });
+		expect(uploads()).toBe(before);
+		expect(stored().filter(({ disabled }) => disabled)).toEqual([]);
+	});
+
+	it('lose and double nothing when a worker is killed in mid-night: its shards are run once more', async () => {
+		await sourceBecomes('second words');
+		let killed: Worker | undefined;
+		const { execution } = await night(async (id) => {
+			const before = uploads();
+			const underWay = async () => uploads() > before + 300 || undefined;
+			await waitFor('a part of the documents', underWay, { everyMs: 20 });
+			killed = queue.workers.find((worker) => worker !== queue.workerOf(id));
+			await killed?.kill();
+		});
+		expect(execution.status).toBe('success');
+		const brokenOff = execution.items('Run Again').length;
+		expect(brokenOff).toBeGreaterThan(0);
+		expect(counts(execution).shards).toBe(SHARDS);
+		expect(execution.items('Not All Stored')).toEqual([]);
+		expect(countBy(stored(), ({ disabled }) => disabled === true)).toEqual({ false: DOCUMENTS });
+		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
+		expect(findable('second words')).toBe(DOCUMENTS);
+	});
+
+	it('are done by the one worker that is left, only later', async () => {
+		await sourceBecomes('third words');
+		const { execution, seconds } = await night();
+		expect(counts(execution)).toEqual({ shards: SHARDS, stored: DOCUMENTS, unchanged: 0 });
+		const ratio = (seconds / withTwoWorkers).toFixed(1);
+		console.log(
+			`${DOCUMENTS} documents in ${SHARDS} shards, ${AT_ONCE} executions a worker: ${withTwoWorkers.toFixed(1)} s with two workers, ${seconds.toFixed(1)} s with one: ${ratio} times`,
+		);
+	});
+
+	it('are mended by the next night when the worker of the round itself is killed', async () => {
+		await sourceBecomes('fourth words');
+		const before = uploads();
+		await begin();
+		const underWay = async () => uploads() > before + 300 || undefined;
+		await waitFor('a part of the documents', underWay, { everyMs: 20 });
+		await Promise.all(queue.workers.map(async (worker) => await worker.kill()));
+		await queue.startWorker('worker-3');
+		const { execution } = await night();
+		const sent = uploads() - before;
+		expect(counts(execution).shards).toBe(SHARDS);
+		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
+		expect(findable('fourth words')).toBe(DOCUMENTS);
+		console.log(`sent in both nights: ${sent} of ${DOCUMENTS}`);
+	});
+});
