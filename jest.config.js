@@ -47,13 +47,35 @@ const queue = {
 	globalSetup: '<rootDir>/test/queue/support/globalSetup.ts',
 };
 
+/** The packed node in one real n8n after another, with `XPERTAI_HOST`: scripts/testHosts.js. */
+const hosts = {
+	...shared,
+	displayName: 'hosts',
+	testMatch: ['<rootDir>/test/hosts/**/*.hosts.ts'],
+};
+
+/** n8n's own modules, and those it lends to nodes, as they are in the oldest host. */
+const OLDEST_MODULES = '<rootDir>/.host/versions/1.123.81/node_modules';
+
+/** The engine tests on the n8n-core of the oldest host, which scripts/testHosts.js has installed. */
+const oldestEngine = {
+	...unit,
+	displayName: 'oldestEngine',
+	testMatch: ['<rootDir>/test/{engine,examples}/**/*.test.ts'],
+	moduleNameMapper: {
+		'^(n8n-core|n8n-workflow|@n8n/di)$': `${OLDEST_MODULES}/$1`,
+		'^((?:lodash|luxon|zod)(?:/.*)?)$': `${OLDEST_MODULES}/$1`,
+	},
+	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+};
+
 /**
- * Four kinds of tests; package.json has a script for each.
+ * Six kinds of tests; package.json has a script for each.
  *
  * @type {import('jest').Config}
  */
 module.exports = {
-	projects: [unit, proofs, e2e, queue],
+	projects: [unit, proofs, e2e, queue, hosts, oldestEngine],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.

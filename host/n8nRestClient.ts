@@ -150,6 +150,11 @@ export class N8nRestClient {
 		await this.request('POST', `/rest/workflows/${id}/activate`, { versionId });
 	}
 
+	/** Switches a workflow off. */
+	async deactivateWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, {});
+	}
+
 	/** Takes a workflow out of use, its webhooks with it. They are gone a moment later. */
 	async archiveWorkflow(id: string): Promise<void> {
 		await this.request('POST', `/rest/workflows/${id}/archive`, {});
@@ -159,6 +164,8 @@ export class N8nRestClient {
 	async runWorkflow(id: string, triggerName: string): Promise<string> {
 		const started = await this.request('POST', `/rest/workflows/${id}/run`, {
 			triggerToStartFrom: { name: triggerName },
+			// An n8n as old as 2.8.4 runs what the request holds, a new one what it has stored.
+			workflowData: await this.getWorkflow(id),
 		});
 		return z.object({ executionId: z.string() }).parse(started).executionId;
 	}
