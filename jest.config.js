@@ -54,19 +54,19 @@ const hosts = {
 	testMatch: ['<rootDir>/test/hosts/**/*.hosts.ts'],
 };
 
-/** n8n's own modules, and those it lends to nodes, as they are in the oldest host. */
-const OLDEST_MODULES = '<rootDir>/.host/versions/1.123.81/node_modules';
-
 /** The engine tests on the n8n-core of the oldest host, which scripts/testHosts.js has installed. */
 const oldestEngine = {
 	...unit,
 	displayName: 'oldestEngine',
 	testMatch: ['<rootDir>/test/{engine,examples}/**/*.test.ts'],
-	moduleNameMapper: {
-		'^(n8n-core|n8n-workflow|@n8n/di)$': `${OLDEST_MODULES}/$1`,
-		'^((?:lodash|luxon|zod)(?:/.*)?)$': `${OLDEST_MODULES}/$1`,
-	},
-	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+	testPathIgnorePatterns: [
+		...unit.testPathIgnorePatterns,
+		// That n8n-core has no `loadOutputSchema`: its editor shows no previews of a node's output.
+		'test/engine/(outputPreviews|triggerPreview)\\.test\\.ts$',
+	],
+	// That n8n-core reads the environment as soon as it is loaded.
+	setupFiles: ['<rootDir>/test/engine/support/oldest/environment.ts'],
+	resolver: '<rootDir>/test/engine/support/oldest/resolver.js',
 };
 
 /**

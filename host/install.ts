@@ -1,11 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireSuccess, runCommand, runNpm } from './command';
+import { borrowDriver } from './borrowedDriver';
 import { missingBuildTools, nativeBuildAdvice } from './buildTools';
 import { HostError, withHeartbeat, type Say } from './messages';
 import { PINNED, type Installation } from './installation';
 import { nodeForN8n, ownNodeRunsN8n, packagedNodeFolder } from './nodeBinary';
 import { doOnce, hashFiles } from './stamp';
+import { TESTED_VERSIONS } from './versions';
 
 const DEFINITION = ['package.json', 'package-lock.json', '.npmrc'];
 
@@ -27,7 +29,14 @@ export async function ensureN8n(say: Say, installation: Installation = PINNED): 
 	const modules = async () => await installModules(say, installation);
 	await doOnce(join(folder, '.modules-installed'), stamp, modules);
 	nodeForN8n(installation);
-	const driver = async () => await buildSqlite(say, installation);
+	const driver = async () => {
+		const others = TESTED_VERSIONS.map((version) => version.installation);
+		if (!borrowDriver(installation, others)) await buildSqlite(say, installation);
+		requireSuccess(
+			await runCommand(nodeForN8n(installation), ['-e', "require('sqlite3')"], { cwd: folder }),
+			'The database driver of n8n (sqlite3) does not load',
+		);
+	};
 	await doOnce(join(folder, '.sqlite-built'), stamp, driver);
 }
 
@@ -67,10 +76,6 @@ async function buildSqlite(say: Say, installation: Installation): Promise<void> 
 		if (missing.length > 0) throw new HostError(nativeBuildAdvice(missing));
 	}
 	requireSuccess(result, 'Compiling the database driver of n8n (sqlite3) did not work');
-	requireSuccess(
-		await runCommand(nodeForN8n(installation), ['-e', "require('sqlite3')"], { cwd: folder }),
-		'The database driver of n8n (sqlite3) does not load',
-	);
 }
 
 /** Compiling against the packaged Node's headers spares a download and an extra package. */
