@@ -137,7 +137,9 @@ export class N8nRestClient {
 	}
 
 	async createWorkflow(workflow: Record<string, unknown>): Promise<Workflow> {
-		return workflowSchema.parse(await this.request('POST', '/rest/workflows', workflow));
+		// An n8n as old as 1.123.81 wants to be told that it is off.
+		const inactive = { active: false, ...workflow };
+		return workflowSchema.parse(await this.request('POST', '/rest/workflows', inactive));
 	}
 
 	async getWorkflow(id: string): Promise<Workflow> {

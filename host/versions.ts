@@ -10,6 +10,8 @@ export interface TestedVersion {
 	readonly installation: Installation;
 	/** What it needs in its environment to run from such an installation. */
 	readonly env?: NodeJS.ProcessEnv;
+	/** Nodes of the examples that it has in an older version only, and what n8n calls them. */
+	readonly lacks?: ReadonlyArray<{ name: string; version: number; displayName: string }>;
 }
 
 /** n8n does not start when it is told to leave out a module that it has not yet; these are in all versions. */
@@ -23,6 +25,13 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		installation: own('1.123.81', 20),
 		// The other engine is compiled when n8n is installed, and nothing is compiled here but the database driver.
 		env: { ...KNOWN_MODULES, N8N_EXPRESSION_ENGINE: 'legacy' },
+		lacks: [
+			{
+				name: 'n8n-nodes-base.readWriteFile',
+				version: 1.1,
+				displayName: 'Read/Write Files from Disk',
+			},
+		],
 	},
 	{
 		n8n: '2.8.4',
