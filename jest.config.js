@@ -62,13 +62,35 @@ const install = {
 	globalSetup: '<rootDir>/test/install/support/globalSetup.ts',
 };
 
+/** The packed node in one real n8n after another, with `XPERTAI_HOST`: scripts/testHosts.js. */
+const hosts = {
+	...shared,
+	displayName: 'hosts',
+	testMatch: ['<rootDir>/test/hosts/**/*.hosts.ts'],
+};
+
+/** The engine tests on the n8n-core of the oldest host, which scripts/testHosts.js has installed. */
+const oldestEngine = {
+	...unit,
+	displayName: 'oldestEngine',
+	testMatch: ['<rootDir>/test/{engine,examples}/**/*.test.ts'],
+	testPathIgnorePatterns: [
+		...unit.testPathIgnorePatterns,
+		// That n8n-core has no `loadOutputSchema`: its editor shows no previews of a node's output.
+		'test/engine/(outputPreviews|triggerPreview)\\.test\\.ts$',
+	],
+	// That n8n-core reads the environment as soon as it is loaded.
+	setupFiles: ['<rootDir>/test/engine/support/oldest/environment.ts'],
+	resolver: '<rootDir>/test/engine/support/oldest/resolver.js',
+};
+
 /**
  * The kinds of tests; package.json has a script for each.
  *
  * @type {import('jest').Config}
  */
 module.exports = {
-	projects: [unit, proofs, nightly, e2e, queue, install],
+	projects: [unit, proofs, nightly, e2e, queue, install, hosts, oldestEngine],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.

@@ -1,13 +1,14 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { copyDocuments } from './documents';
 import { n8nEnvironment } from './environment';
 import { loadState, saveState, type HostState } from './hostState';
 import { ensureN8n } from './install';
+import { n8nCommand, PINNED, type Installation } from './installation';
 import { HostError, type Say } from './messages';
 import { N8nRestClient, N8nRestError } from './n8nRestClient';
 import { nodeForN8n } from './nodeBinary';
 import { installPackage, preparePackage } from './nodePackage';
-import { n8nFolder, userFolderPaths } from './paths';
+import { userFolderPaths } from './paths';
 import { freePort, LOOPBACK } from './ports';
 import { ServerProcess } from './serverProcess';
 import { waitFor } from './waitFor';
@@ -23,6 +24,8 @@ export interface HostOptions {
 	withoutNode?: boolean;
 	/** Further environment variables for n8n. */
 	env?: NodeJS.ProcessEnv;
+	/** Which n8n; the pinned one when left out. */
+	installation?: Installation;
 	/** Gets the progress. */
 	say?: Say;
 }
@@ -66,7 +69,8 @@ export interface Host extends N8n {
  */
 export async function startHost(options: HostOptions): Promise<Host> {
 	const say = options.say ?? (() => undefined);
-	await ensureN8n(say);
+	const installation = options.installation ?? PINNED;
+	await ensureN8n(say, installation);
 	await preparePackage(say);
 	const userFolder = resolve(options.userFolder);
 	const state = loadState(userFolder);
@@ -85,7 +89,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 			extra: options.env,
 		});
 		say('Starting n8n');
-		return await bootN8n({ userFolder, env, appendLog }, rest);
+		return await bootN8n({ installation, userFolder, env, appendLog }, rest);
 	};
 
 	let server = await boot(false);
@@ -110,12 +114,17 @@ export async function startHost(options: HostOptions): Promise<Host> {
 }
 
 async function bootN8n(
-	start: { userFolder: string; env: NodeJS.ProcessEnv; appendLog: boolean },
+	start: {
+		installation: Installation;
+		userFolder: string;
+		env: NodeJS.ProcessEnv;
+		appendLog: boolean;
+	},
 	rest: N8nRestClient,
 ): Promise<ServerProcess> {
 	const server = new ServerProcess({
-		node: nodeForN8n(),
-		args: [join(n8nFolder, 'node_modules', 'n8n', 'bin', 'n8n'), 'start'],
+		node: nodeForN8n(start.installation),
+		args: [n8nCommand(start.installation), 'start'],
 		cwd: start.userFolder,
 		env: start.env,
 		logFile: userFolderPaths(start.userFolder).log,

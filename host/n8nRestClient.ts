@@ -137,7 +137,9 @@ export class N8nRestClient {
 	}
 
 	async createWorkflow(workflow: Record<string, unknown>): Promise<Workflow> {
-		return workflowSchema.parse(await this.request('POST', '/rest/workflows', workflow));
+		// An n8n as old as 1.123.81 wants to be told that it is off.
+		const inactive = { active: false, ...workflow };
+		return workflowSchema.parse(await this.request('POST', '/rest/workflows', inactive));
 	}
 
 	async getWorkflow(id: string): Promise<Workflow> {
@@ -150,6 +152,11 @@ export class N8nRestClient {
 		await this.request('POST', `/rest/workflows/${id}/activate`, { versionId });
 	}
 
+	/** Switches a workflow off. */
+	async deactivateWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, {});
+	}
+
 	/** Takes a workflow out of use, its webhooks with it. They are gone a moment later. */
 	async archiveWorkflow(id: string): Promise<void> {
 		await this.request('POST', `/rest/workflows/${id}/archive`, {});
@@ -159,6 +166,8 @@ export class N8nRestClient {
 	async runWorkflow(id: string, triggerName: string): Promise<string> {
 		const started = await this.request('POST', `/rest/workflows/${id}/run`, {
 			triggerToStartFrom: { name: triggerName },
+			// An n8n as old as 2.8.4 runs what the request holds, a new one what it has stored.
+			workflowData: await this.getWorkflow(id),
 		});
 		return z.object({ executionId: z.string() }).parse(started).executionId;
 	}

@@ -1,39 +1,40 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { PINNED, type Installation } from './installation';
 import { HostError } from './messages';
-import { n8nFolder } from './paths';
-
-/** The Node major version that the pinned n8n needs. */
-const N8N_NODE_MAJOR = 24;
 
 /** The folder of the packaged Node binary for this platform, whether or not it is there. */
-export function packagedNodeFolder(): string {
+export function packagedNodeFolder({ folder }: Installation = PINNED): string {
 	const platform = process.platform === 'win32' ? 'win' : process.platform;
-	return join(n8nFolder, 'node_modules', `node-${platform}-${process.arch}`);
+	return join(folder, 'node_modules', `node-${platform}-${process.arch}`);
 }
 
-/** Whether the Node that runs this process can run n8n itself. */
-export function ownNodeRunsN8n(): boolean {
-	return Number(process.versions.node.split('.')[0]) >= N8N_NODE_MAJOR;
+/** Whether the Node that runs this process is the one to run an n8n. */
+export function ownNodeRunsN8n(installation: Installation = PINNED): boolean {
+	const own = Number(process.versions.node.split('.')[0]);
+	if (own === installation.nodeMajor) return true;
+	return own > installation.nodeMajor && !existsSync(packagedNode(installation));
 }
 
 /**
- * The Node binary that runs n8n: this process's own when it is new enough, else the one that came
- * with the installation.
+ * The Node binary that runs an n8n: this process's own where it is of the right version, else the one
+ * that came with the installation; a newer one of our own where none came.
  *
  * @throws HostError when this platform has neither
  */
-export function nodeForN8n(): string {
-	if (ownNodeRunsN8n()) return process.execPath;
-	const binary = join(
-		packagedNodeFolder(),
-		'bin',
-		process.platform === 'win32' ? 'node.exe' : 'node',
-	);
+export function nodeForN8n(installation: Installation = PINNED): string {
+	if (ownNodeRunsN8n(installation)) return process.execPath;
+	const binary = packagedNode(installation);
 	if (existsSync(binary)) return binary;
+	const { nodeMajor } = installation;
 	throw new HostError(
-		`n8n needs Node ${N8N_NODE_MAJOR}; this is Node ${process.versions.node}, and there is no packaged ` +
-			`Node ${N8N_NODE_MAJOR} for ${process.platform} on ${process.arch}.\n` +
-			`Install Node ${N8N_NODE_MAJOR}, open a new terminal and run npm start again.`,
+		`n8n needs Node ${nodeMajor}; this is Node ${process.versions.node}, and there is no packaged ` +
+			`Node ${nodeMajor} for ${process.platform} on ${process.arch}.\n` +
+			`Install Node ${nodeMajor}, open a new terminal and run npm start again.`,
 	);
+}
+
+function packagedNode(installation: Installation): string {
+	const name = process.platform === 'win32' ? 'node.exe' : 'node';
+	return join(packagedNodeFolder(installation), 'bin', name);
 }

@@ -25,7 +25,7 @@ async function activate(workflowId: string): Promise<void> {
 }
 
 async function deactivate(workflowId: string): Promise<void> {
-	await harness.host.rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
+	await harness.host.rest.deactivateWorkflow(workflowId);
 }
 
 /** Resolves with the executions of a workflow once there are so many. */

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { PINNED, type Installation } from './installation';
+import { projectRoot, workFolder } from './paths';
+
+/** An n8n that the node is tried in. */
+export interface TestedVersion {
+	readonly n8n: string;
+	/** Why this one, in a few words for users. */
+	readonly reason: string;
+	readonly installation: Installation;
+	/** What it needs in its environment to run from such an installation. */
+	readonly env?: NodeJS.ProcessEnv;
+	/** Nodes of the examples that it has in an older version only, and what n8n calls them. */
+	readonly lacks?: ReadonlyArray<{ name: string; version: number; displayName: string }>;
+}
+
+/** n8n does not start when it is told to leave out a module that it has not yet; these are in all versions. */
+const KNOWN_MODULES = { N8N_DISABLED_MODULES: 'chat-hub,external-secrets,mcp' };
+
+/** The n8n versions that `npm run test:hosts` tries the node in, the oldest first. */
+export const TESTED_VERSIONS: readonly TestedVersion[] = [
+	{
+		n8n: '1.123.81',
+		reason: 'the newest 1.x',
+		installation: own('1.123.81', 20),
+		// The other engine is compiled when n8n is installed, and nothing is compiled here but the database driver.
+		env: { ...KNOWN_MODULES, N8N_EXPRESSION_ENGINE: 'legacy' },
+		lacks: [
+			{
+				name: 'n8n-nodes-base.readWriteFile',
+				version: 1.1,
+				displayName: 'Read/Write Files from Disk',
+			},
+		],
+	},
+	{
+		n8n: '2.8.4',
+		reason: 'the newest for Node.js 20',
+		installation: own('2.8.4', 20),
+		env: KNOWN_MODULES,
+	},
+	{
+		n8n: '2.20.12',
+		reason: 'one between',
+		installation: own('2.20.12', 24),
+		env: KNOWN_MODULES,
+	},
+	{ n8n: '2.41.1', reason: 'the newest', installation: PINNED },
+];
+
+/** Finds a tested version by its number; throws when it is none. */
+export function testedVersion(n8n: string | undefined): TestedVersion {
+	const found = TESTED_VERSIONS.find((version) => version.n8n === n8n);
+	if (found) return found;
+	const numbers = TESTED_VERSIONS.map((version) => version.n8n).join(', ');
+	throw new Error(`n8n ${n8n ?? ''} is not among the versions tested: ${numbers}`);
+}
+
+function own(version: string, nodeMajor: number): Installation {
+	return {
+		sources: join(projectRoot, 'host', 'versions', version),
+		folder: join(workFolder, 'versions', version),
+		nodeMajor,
+	};
+}

@@ -1,0 +1,90 @@
+// @ts-check
+'use strict';
+
+const { readFileSync, writeFileSync } = require('node:fs');
+const path = require('node:path');
+
+const ROOT = path.resolve(__dirname, '..');
+const README = path.join(ROOT, 'README.md');
+const PACKAGE = path.join(ROOT, 'package.json');
+
+/** What the last runs of `npm run test:hosts` have found, the oldest n8n first. */
+const RESULTS = path.join(ROOT, 'test', 'hosts', 'results.json');
+
+const BEGIN = '<!-- npm run test:hosts writes this -->';
+const END = '<!-- up to here -->';
+
+/**
+ * A version of n8n in which everything passed.
+ *
+ * @typedef {object} HostResult
+ * @property {string} n8n
+ * @property {string} reason why this version
+ * @property {string} nodejs the version of Node it ran on
+ * @property {string[]} steps what passed in it, in words
+ * @property {number} [engineTests] how many engine tests passed on its n8n-core
+ */
+
+/** @returns {HostResult[]} */
+function readResults() {
+	return JSON.parse(readFileSync(RESULTS, 'utf8'));
+}
+
+/** @param {string} file */
+const contentOf = (file) => readFileSync(file, 'utf8');
+
+/** @returns {{ engines: { n8n: string, node: string } }} */
+const readPackage = () => JSON.parse(contentOf(PACKAGE));
+
+/**
+ * What the README says of the results, between the markers.
+ *
+ * @param {HostResult[]} results
+ */
+function compatibilityText(results) {
+	const rows = results.map(({ n8n, reason, nodejs }) => `| ${n8n}, ${reason} | ${nodejs} |`);
+	const [oldest] = results;
+	if (!oldest) throw new Error('There are no results');
+	const node = readPackage().engines.node.replace('>=', '');
+	return [
+		'| n8n | Node.js |',
+		'| --- | --- |',
+		...rows,
+		'',
+		`**At least n8n ${oldest.n8n} and Node.js ${node}.** In each of these, the package as npm packs it:`,
+		'',
+		...oldest.steps.map((step) => `- ${step}`),
+		'',
+	].join('\n');
+}
+
+/** The part of the README that is written here. */
+function readmePart() {
+	const [, after = ''] = contentOf(README).split(BEGIN);
+	return after.split(END)[0]?.trim() ?? '';
+}
+
+/**
+ * Writes the README's table of versions and the oldest n8n of package.json.
+ *
+ * @param {HostResult[]} results
+ */
+function writeCompatibility(results) {
+	const part = readmePart();
+	writeFileSync(
+		README,
+		contentOf(README).replace(part, () => compatibilityText(results).trim()),
+	);
+	const { engines } = readPackage();
+	const oldest = `"n8n": ">=${results[0]?.n8n}"`;
+	writeFileSync(PACKAGE, contentOf(PACKAGE).replace(`"n8n": "${engines.n8n}"`, oldest));
+}
+
+module.exports = {
+	RESULTS,
+	readResults,
+	readPackage,
+	readmePart,
+	compatibilityText,
+	writeCompatibility,
+};

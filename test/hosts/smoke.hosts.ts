@@ -1,0 +1,175 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { uniqBy } from 'lodash';
+
+import { exampleFiles, readExample, type WorkflowFile } from '../../host/examples';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { testedVersion } from '../../host/versions';
+import { waitFor } from '../../host/waitFor';
+import { COPILOT_ID } from '../../sandbox';
+import { CREDENTIAL_TYPE, NODE_TYPE, useHarness } from '../e2e/support/harness';
+import { talk } from '../engine/support/conversations';
+import { isNote } from '../engine/support/ingest';
+import { ingestion, knowledgebases, NODE, question } from './support/workflows';
+
+const { n8n, installation, env, lacks = [] } = testedVersion(process.env.XPERTAI_HOST);
+const harness = useHarness({ installation, env });
+
+const FOLDER = 'night';
+const TEXTS = {
+	bats: 'The bat sleeps in the tower.',
+	foxes: 'The fox sleeps in the den.',
+	owls: 'The owl sleeps in the barn.',
+};
+const FAILING_INPUT = 'BOOM';
+
+// One after another, as a user would: a later step needs what an earlier one has done.
+describe(`n8n ${n8n}`, () => {
+	let credential: CredentialReference;
+	let knowledgebaseId: string;
+	let ingestionId: string;
+
+	beforeAll(async () => {
+		const { store } = harness.sandbox;
+		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
+		store.copilotModels.set('night', model);
+		knowledgebaseId = store.putKnowledgebase({ name: 'Night', copilotModelId: 'night' }).id;
+		credential = await harness.createCredential();
+		ingestionId = await harness.importWorkflow(ingestion(FOLDER, knowledgebaseId), credential);
+		mkdirSync(join(harness.host.documents, FOLDER));
+		for (const [name, text] of Object.entries(TEXTS)) {
+			writeFileSync(join(harness.host.documents, FOLDER, `${name}.md`), `# ${name}\n\n${text}\n`);
+		}
+	});
+
+	const run = async (workflow: WorkflowFile) =>
+		await harness.runManually(await harness.importWorkflow(workflow, credential));
+	const arrived = (endpoint: string) => harness.sandbox.requests.of(endpoint).length;
+
+	it('passes the test of a credential', async () => {
+		expect(await harness.testCredential()).toMatchObject({ status: 'OK' });
+	});
+
+	it('says that a token is wrong, without naming it', async () => {
+		const { status, message } = await harness.testCredential({ accessToken: 'wrong-token' });
+		expect(status).toBe('Error');
+		expect(message).toMatch(/unauthorized|authorization failed|token/i);
+		expect(message).not.toContain('wrong-token');
+	});
+
+	it('submits three files until they are found', async () => {
+		const execution = await harness.runManually(ingestionId);
+		expect(execution.error).toBeUndefined();
+		expect(execution.json(NODE)).toEqual(
+			Object.keys(TEXTS).map((name) =>
+				expect.objectContaining({ name: `${name}.md`, outcome: 'stored', processing: 'finish' }),
+			),
+		);
+		expect(arrived('E16')).toBe(3);
+	});
+
+	it('asks an assistant, which answers from them', async () => {
+		const execution = await run(question('Where does the fox sleep?'));
+		expect(execution.error).toBeUndefined();
+		expect(execution.json(NODE)).toEqual([
+			expect.objectContaining({
+				status: 'completed',
+				reply: expect.stringContaining('in the den'),
+			}),
+		]);
+	});
+
+	it('leaves out unchanged files in a second run', async () => {
+		harness.sandbox.requests.clear();
+		const execution = await harness.runManually(ingestionId);
+		expect(execution.error).toBeUndefined();
+		expect(execution.json(NODE).map(({ outcome }) => outcome)).toEqual(
+			Object.keys(TEXTS).map(() => 'unchanged'),
+		);
+		expect(arrived('E16')).toBe(0);
+		const { store } = harness.sandbox;
+		const stored = store.documentsOf(knowledgebaseId).filter((document) => !isNote(document));
+		expect(stored).toHaveLength(3);
+	});
+
+	it('offers the assistants in a picker, and finds one', async () => {
+		const list = async (filter?: string) =>
+			await harness.host.rest.request(
+				'POST',
+				'/rest/dynamic-node-parameters/resource-locator-results',
+				{
+					path: 'parameters.assistantId',
+					methodName: 'searchAssistants',
+					credentials: { [CREDENTIAL_TYPE]: credential },
+					currentNodeParameters: { resource: 'thread', operation: 'run' },
+					nodeTypeAndVersion: { name: NODE_TYPE, version: 1 },
+					...(filter && { filter }),
+				},
+			);
+		const echo = { name: 'Echo', value: expect.any(String) };
+		expect(await list()).toMatchObject({ results: expect.arrayContaining([echo]) });
+		expect(await list('ech')).toMatchObject({ results: [echo] });
+	});
+
+	it('moves a failed item, and no other, to the error output', async () => {
+		harness.sandbox.store.putKnowledgebase({ name: 'Taken' });
+		const execution = await run(knowledgebases(['First', 'Taken', 'Third']));
+		expect(execution.error).toBeUndefined();
+		expect(execution.json(NODE)).toEqual(
+			['First', 'Third'].map((name) => expect.objectContaining({ name })),
+		);
+		expect(execution.items(NODE, 1)).toEqual([
+			expect.objectContaining({
+				json: expect.objectContaining({
+					title: 'Taken',
+					error: expect.stringContaining('Name Exist'),
+					details: expect.objectContaining({ httpCode: expect.any(String) }),
+				}),
+				pairedItem: { item: 1 },
+			}),
+		]);
+	});
+
+	it('starts a workflow by the trigger, once, also for what happened while it was off', async () => {
+		const { rest } = harness.host;
+		const workflowId = await harness.importWorkflow('alert-on-failed-runs.json', credential);
+		const activate = async () => {
+			const before = arrived('E5');
+			await rest.activateWorkflow(workflowId);
+			await waitFor('the first poll', async () => arrived('E5') > before || undefined);
+		};
+		await talk(harness.sandbox, FAILING_INPUT, { title: 'Long ago' });
+		await activate();
+		await rest.deactivateWorkflow(workflowId);
+		await talk(harness.sandbox, FAILING_INPUT, { title: 'Meanwhile' });
+		await activate();
+		const { id } = await harness.latestExecution(workflowId);
+		await rest.deactivateWorkflow(workflowId);
+		await activate();
+		await rest.deactivateWorkflow(workflowId);
+		const execution = await harness.execution(id);
+		expect(execution.json('Send Message Here')).toEqual([
+			{ text: expect.stringContaining('"Meanwhile" failed') },
+		]);
+		expect(await rest.listExecutions(workflowId)).toEqual([id]);
+	});
+
+	it('knows the nodes of the examples', async () => {
+		const nodes = exampleFiles().flatMap((file) => readExample(file).nodes);
+		const used = uniqBy(
+			nodes.map(({ type: name, typeVersion: version }) => ({ name, version: Number(version) })),
+			({ name, version }) => `${name} ${version}`,
+		);
+		const answer = await harness.host.rest.request('POST', '/rest/node-types', { nodeInfos: used });
+		const found = answer as Array<{ name: string; version: number | number[] }>;
+		const isKnown = ({ name, version }: { name: string; version: number }) =>
+			found.some(
+				(type) => name.endsWith(`.${type.name}`) && [type.version].flat().includes(version),
+			);
+		expect(used).toContainEqual({ name: NODE_TYPE, version: 1 });
+		expect(used.filter((node) => !isKnown(node))).toEqual(
+			lacks.map(({ name, version }) => ({ name, version })),
+		);
+	});
+});
