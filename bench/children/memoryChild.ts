@@ -15,8 +15,8 @@ export interface MemoryTask {
 	target: Target;
 	kind: 'file' | 'items';
 	count: number;
-	/** How often all garbage is collected, to see what is left; left to Node without it. */
-	collectEveryMs?: number;
+	/** How often all garbage is collected, beside what Node does, to see what is left. */
+	collectEveryMs: number;
 }
 
 /** What came of it, in bytes. */
@@ -59,12 +59,12 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 	};
 	const atBeginning = kind === 'items' ? await heapWith(task, items) : 0;
 	const everyMs = Math.max(20, count / 2000);
-	const timer = collectEveryMs && setInterval(collectGarbage, collectEveryMs);
+	const stopCollecting = collectFromTimeToTime(collectEveryMs);
 	const { result, seconds, memory } = await watchMemory(
 		async () => await engine.run(parameters, items),
 		everyMs,
 	);
-	clearInterval(timer);
+	stopCollecting();
 	const rss = thinned(memory.rss, CURVE);
 	return {
 		stored: Number(result[0]?.json.stored),
@@ -82,6 +82,20 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 
 /** Small, so that many fit into the memory of any machine. */
 const ITEM_BYTES = 500;
+
+/** The work is not to be kept up by more than this share of the time. */
+const MOST_COLLECTING = 1 / 5;
+
+/** Collects all garbage again and again; gives what ends that. */
+function collectFromTimeToTime(everyMs: number): () => void {
+	let timer = setTimeout(collect, everyMs);
+	function collect() {
+		const began = performance.now();
+		collectGarbage();
+		timer = setTimeout(collect, Math.max(everyMs, (performance.now() - began) / MOST_COLLECTING));
+	}
+	return () => clearTimeout(timer);
+}
 
 /** What is in use when a node has been given these items and has done nothing yet. */
 async function heapWith({ target }: MemoryTask, items: INodeExecutionData[]): Promise<number> {

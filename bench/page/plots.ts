@@ -21,13 +21,13 @@ export interface PlotOptions {
 }
 
 const WIDTH = 720;
-const HEIGHT = 340;
+const HEIGHT = 360;
 
 /** Grey and colours of middle brightness, which can be read on white and on black. */
-const TEXT = '#7d8590';
-const GRID = 'rgba(125, 133, 144, 0.3)';
+const TEXT = '#727a85';
+const GRID = 'rgba(114, 122, 133, 0.3)';
 const COLOURS = ['#2f81f7', '#e0762b', '#2da44e', '#a371f7', '#d4478f'];
-const FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif';
+const FONT = 'system-ui, -apple-system, Helvetica, Arial, sans-serif';
 
 /** Draws lines over a scale, as SVG without a background. */
 export function linePlot({ title, x, y, lines, steps, marked = false }: PlotOptions): string {
@@ -38,6 +38,7 @@ export function linePlot({ title, x, y, lines, steps, marked = false }: PlotOpti
 			type: 'line',
 			data: steps ? steps.map((step) => points.find(([at]) => at === step)?.[1] ?? null) : points,
 			showSymbol: marked,
+			symbol: 'circle',
 			symbolSize: 7,
 			lineStyle: { width: 2, type: dashed ? 'dashed' : 'solid' },
 			animation: false,
@@ -53,13 +54,26 @@ export function linePlot({ title, x, y, lines, steps, marked = false }: PlotOpti
 	chart.setOption({
 		color: COLOURS,
 		textStyle: { fontFamily: FONT },
-		title: { text: title, textStyle: { color: TEXT, fontSize: 14 }, left: 12 },
-		legend: { top: 26, left: 12, textStyle: { color: TEXT }, icon: 'roundRect', itemHeight: 4 },
-		grid: { left: 64, right: 20, top: 76, bottom: 48 },
+		title: { text: title, textStyle: { color: TEXT, fontSize: 14 }, left: 8, top: 4 },
+		legend: {
+			top: 34,
+			left: 12,
+			itemGap: 32,
+			textStyle: { color: TEXT },
+			icon: 'roundRect',
+			itemHeight: 4,
+		},
+		grid: { left: 64, right: 20, top: 92, bottom: 48 },
 		xAxis: steps
 			? { ...across, type: 'category', data: steps.map(String), splitLine: { show: false } }
 			: { ...across, type: 'value', splitLine: { show: false } },
-		yAxis: { ...axis, type: 'value', name: y, nameTextStyle: { color: TEXT, align: 'left' }, min: 0 },
+		yAxis: {
+			...axis,
+			type: 'value',
+			name: y,
+			nameTextStyle: { color: TEXT, align: 'left' },
+			min: 0,
+		},
 		series,
 	});
 	const svg = chart.renderToSVGString();

@@ -36,7 +36,7 @@ export const curvesPart: Part = {
 	title: 'Submit to a slow server behind a network',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const sizes = { documents: quick ? 200 : 500, judged: quick ? 200 : 1000 };
+		const sizes = { documents: quick ? 100 : 500, judged: quick ? 200 : 1000 };
 		const work = ingestion({ distance: DISTANCE });
 		const entry = (contender: ContenderName, batchSize: number, concurrency: number): Entry => {
 			const isJudged = batchSize === BATCH_SIZE && JUDGED.includes(concurrency);
@@ -137,11 +137,17 @@ ${figure(documents ?? 0)} documents of 1 KB, ${figure(more ?? 0)} where the rati
 
 {{plot concurrency}}
 
-${table(['requests at once', ...header], rows(CONCURRENCIES, (who, value) => nameOf(who, BATCH_SIZE, value)))}
+${table(
+	['requests at once', ...header],
+	rows(CONCURRENCIES, (who, value) => nameOf(who, BATCH_SIZE, value)),
+)}
 
 {{plot batch-size}}
 
-${table(['documents in a request', ...header], rows(BATCH_SIZES, (who, value) => nameOf(who, value, BATCHES_AT_ONCE)))}
+${table(
+	['documents in a request', ...header],
+	rows(BATCH_SIZES, (who, value) => nameOf(who, value, BATCHES_AT_ONCE)),
+)}
 `,
 	};
 }

@@ -34,6 +34,7 @@ export const orderPart: Part = {
 	plan: () => ({
 		sizes: {},
 		rounds: 3,
+		together: true,
 		entries: KINDS.flatMap((sameThread) =>
 			[RUNS / 2, RUNS].map(
 				(runs): Entry => ({
@@ -73,7 +74,10 @@ Thread: Run and Wait, without the runs themselves: only what decides which may b
 ${table(
 	['', 'processor time, s'],
 	KINDS.flatMap((sameThread) =>
-		[RUNS / 2, RUNS].map((runs) => [nameOf(runs, sameThread), withSpread(cpu(runs, sameThread), 3)]),
+		[RUNS / 2, RUNS].map((runs) => [
+			nameOf(runs, sameThread),
+			withSpread(cpu(runs, sameThread), 3),
+		]),
 	),
 )}
 `,

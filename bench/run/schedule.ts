@@ -42,7 +42,12 @@ const allRounds = ({ rounds }: Plan): number[] =>
 function stepsOf({ name, plan }: Planned, round: number): Array<Omit<Step, 'isLast'>> {
 	const entries = plan.entries.filter(({ rounds = plan.rounds }) => round <= rounds);
 	const ordered = round % 2 === 0 ? entries.reverse() : entries;
-	return ordered.map((entry) => ({ part: name, entry, round, rounds: entry.rounds ?? plan.rounds }));
+	return ordered.map((entry) => ({
+		part: name,
+		entry,
+		round,
+		rounds: entry.rounds ?? plan.rounds,
+	}));
 }
 
 /**

@@ -15,7 +15,11 @@ export interface Engine {
 	/** Runs the node over the items and gives the items of its output. */
 	run: (parameters: INodeParameters, items: INodeExecutionData[]) => Promise<INodeExecutionData[]>;
 	/** Stores a file as n8n's file-system binary data. */
-	storeFile: (content: Buffer | Readable, fileName: string, mimeType: string) => Promise<IBinaryData>;
+	storeFile: (
+		content: Buffer | Readable,
+		fileName: string,
+		mimeType: string,
+	) => Promise<IBinaryData>;
 }
 
 /** Sets up the engine of the tests for a measurement: an error of the node is thrown. */
@@ -23,7 +27,11 @@ export async function createEngine(
 	measured: Measured,
 	credential: CredentialData,
 ): Promise<Engine> {
-	const packageFolder = { xpertAi: undefined, httpRequest: NODES_BASE, platform: platformPackage() };
+	const packageFolder = {
+		xpertAi: undefined,
+		httpRequest: NODES_BASE,
+		platform: platformPackage(),
+	};
 	const folder = packageFolder[measured];
 	const engine = await createNodeEngine(
 		projectRoot,

@@ -29,7 +29,7 @@ const NO_BODIES: BodyFiles = { warmUpBytes: 0, restBytes: 0 };
 
 /** Contenders that store documents, each measured in a process of its own against a server of its own. */
 export function ingestion(serverSettings: ServerSettings = {}) {
-	const folder = mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
+	let folder: string | undefined;
 	const recorded = new Map<string, Promise<BodyFiles>>();
 
 	/** What Submit sends for the documents of a task; recorded once. */
@@ -38,6 +38,7 @@ export function ingestion(serverSettings: ServerSettings = {}) {
 		if (contender === undefined) return NO_BODIES;
 		const { documents, warmUp, documentBytes, batchSize } = work;
 		const key = [contender, documents, warmUp, documentBytes, batchSize].join('-');
+		folder ??= mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
 		const files = {
 			warmUp: path.join(folder, `${key}-warm-up`),
 			rest: path.join(folder, key),
@@ -76,7 +77,9 @@ export function ingestion(serverSettings: ServerSettings = {}) {
 			say: (figures) =>
 				`${figure(numberIn(figures, 'documents') / numberIn(figures, 'seconds'))} documents a second`,
 		}),
-		close: async () => rmSync(folder, { recursive: true, force: true }),
+		close: async () => {
+			if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+		},
 	};
 }
 

@@ -18,9 +18,7 @@ const taskSchema = z.object({
 	data: z
 		.object({
 			main: z.array(
-				z
-					.array(z.object({ json: z.record(z.unknown()), pairedItem: z.unknown() }))
-					.nullable(),
+				z.array(z.object({ json: z.record(z.unknown()), pairedItem: z.unknown() })).nullable(),
 			),
 		})
 		.optional(),

@@ -167,9 +167,7 @@ function workflow(name: string, nodes: Node[]): Record<string, unknown> {
 							[
 								from,
 								{
-									main: to.map((names) =>
-										names.map((node) => ({ node, type: 'main', index: 0 })),
-									),
+									main: to.map((names) => names.map((node) => ({ node, type: 'main', index: 0 }))),
 								},
 							],
 						],
