@@ -36,7 +36,7 @@ export const curvesPart: Part = {
 	title: 'Submit to a slow server behind a network',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const sizes = { documents: quick ? 100 : 500, judged: quick ? 200 : 1000 };
+		const sizes = { documents: quick ? 100 : 500, judged: quick ? 200 : 800 };
 		const work = ingestion({ distance: DISTANCE });
 		const entry = (contender: ContenderName, batchSize: number, concurrency: number): Entry => {
 			const isJudged = batchSize === BATCH_SIZE && JUDGED.includes(concurrency);

@@ -39,7 +39,7 @@ export const foundPart: Part = {
 		});
 		return {
 			sizes: { files },
-			rounds: quick ? 1 : 2,
+			rounds: 1,
 			entries: [entry('submit', 4 + files * 0.025), entry('steps', 4 + files * 0.13)],
 		};
 	},
