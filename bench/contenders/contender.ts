@@ -1,8 +1,19 @@
 import type { Target } from '../support/server';
 
+/** Who sends. */
+export type ContenderName =
+	| 'submit'
+	| 'submitByHand'
+	| 'submitSummary'
+	| 'submitSkipping'
+	| 'axios'
+	| 'helper'
+	| 'resolving'
+	| 'httpRequest';
+
 /** What a contender has to do. */
 export interface Task {
-	contender: 'submit' | 'axios' | 'httpRequest';
+	contender: ContenderName;
 	target: Target;
 	documents: number;
 	/** Documents sent before the clock starts, so that all code is compiled, as in a server that has run a while. */
@@ -10,6 +21,19 @@ export interface Task {
 	documentBytes: number;
 	batchSize: number;
 	concurrency: number;
+	/** Files with the bodies that Submit sends for these documents: of the warm-up, and of the rest. */
+	bodies: BodyFiles;
+	/** How often the same documents are sent; the last time is measured. */
+	times: number;
+}
+
+/** Where bodies lie, if the contender needs any. */
+export interface BodyFiles {
+	warmUp?: string;
+	rest?: string;
+	/** How many bytes the rest is. */
+	restBytes: number;
+	warmUpBytes: number;
 }
 
 /** What came of it. */
@@ -22,8 +46,11 @@ export interface Measurement {
 	peakHeap: number;
 }
 
-/** Work prepared outside the time that is measured. */
-export interface ReadyDocument {
-	/** Sends all documents and resolves with how many the server has confirmed. */
-	run: () => Promise<number>;
+/** Documents, and the bodies they make. */
+export interface Load {
+	documents: Array<Record<string, unknown>>;
+	bodies: Buffer[];
 }
+
+/** Work prepared outside the time that is measured; resolves with how many documents the server has confirmed. */
+export type Ready = () => Promise<number>;

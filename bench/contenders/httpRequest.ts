@@ -14,5 +14,11 @@ export async function httpRequest({ target }: Task) {
 		specifyBody: 'json',
 		jsonBody: '={{ [$json] }}',
 	};
-	return await inEngine('httpRequest', target, parameters, ({ id }) => typeof id === 'string');
+	const isStored = ({ id }: { id?: unknown }) => typeof id === 'string';
+	return await inEngine(
+		'httpRequest',
+		target,
+		parameters,
+		(output) => output.filter(isStored).length,
+	);
 }

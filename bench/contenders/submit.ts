@@ -1,26 +1,41 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { byId } from '../../test/engine/support/locators';
 import type { Task } from './contender';
 import { inEngine } from './inEngine';
+import { byHand, byName } from './mapping';
 
-/** Document: Submit, as built, in n8n's engine; columns are mapped to the document's fields by name. */
-export async function submit({ target, batchSize, concurrency }: Task) {
-	const { fields } = await getDocumentFields();
-	const parameters: INodeParameters = {
+/** Document: Submit, as built, in n8n's engine. */
+async function submission(task: Task, parameters: INodeParameters, options: INodeParameters = {}) {
+	const { target, batchSize, concurrency } = task;
+	const all: INodeParameters = {
 		resource: 'document',
 		operation: 'submit',
 		source: 'fields',
 		afterStoring: 'nothing',
 		knowledgebaseId: byId(target.knowledgebaseId),
-		// As the editor saves it: with the list of all fields.
-		documentFields: {
-			mappingMode: 'autoMapInputData',
-			value: null,
-			schema: fields as unknown as INodeParameters[],
-		},
-		options: { batchSize, concurrency },
+		...parameters,
+		options: { batchSize, concurrency, ...options },
 	};
-	return await inEngine('xpertAi', target, parameters, ({ outcome }) => outcome === 'stored');
+	return await inEngine('xpertAi', target, all, (output) => {
+		const [first] = output;
+		if (typeof first?.stored === 'number') return first.stored;
+		return output.filter(({ outcome }) => outcome === 'stored' || outcome === 'unchanged').length;
+	});
 }
+
+/** Columns are mapped by name; one item comes out for each document. */
+export const submit = async (task: Task) =>
+	await submission(task, { documentFields: await byName() });
+
+/** Four fields are mapped by hand. */
+export const submitByHand = async (task: Task) =>
+	await submission(task, { documentFields: await byHand() });
+
+/** Mapped by hand; one item comes out for all. */
+export const submitSummary = async (task: Task) =>
+	await submission(task, { documentFields: await byHand(), output: 'summary' });
+
+/** Mapped by hand; what an earlier run has stored is not sent again. */
+export const submitSkipping = async (task: Task) =>
+	await submission(task, { documentFields: await byHand() }, { skipUnchanged: true });

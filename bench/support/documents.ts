@@ -1,12 +1,21 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog, and n8n hands it on. ';
 
+/** A UUID that is the same in each process, so that all contenders send the same bytes. */
+export function idOf(index: number): string {
+	const hex = createHash('sha1').update(`document ${index}`).digest('hex');
+	return hex.replace(
+		/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,
+		(_, a: string, b: string, c: string, d: string, e: string) => `${a}-${b}-4${c}-8${d}-${e}`,
+	);
+}
+
 /** A document of the API with the size asked for, as a workflow would bring it along. */
 function makeDocument(index: number, bytes: number): IDataObject {
 	const document = {
-		id: randomUUID(),
+		id: idOf(index),
 		name: `document-${index}.md`,
 		filePath: `manuals/part-${index % 100}/document-${index}.md`,
 		mimeType: 'text/markdown',
@@ -14,22 +23,25 @@ function makeDocument(index: number, bytes: number): IDataObject {
 		metadata: { language: 'en', revision: index % 7 },
 		pages: [{ pageContent: '' }],
 	};
-	const missing = Math.max(0, bytes - JSON.stringify(document).length);
-	document.pages[0] = {
-		pageContent: SENTENCE.repeat(missing / SENTENCE.length + 1).slice(0, missing),
-	};
+	document.pages[0] = { pageContent: textOf(bytes - JSON.stringify(document).length) };
 	return document;
 }
 
-/** Documents of the size asked for. */
-export function makeDocuments(count: number, bytes: number): IDataObject[] {
-	return Array.from({ length: count }, (_, index) => makeDocument(index, bytes));
+/** A text of so many characters. */
+export function textOf(length: number): string {
+	if (length <= 0) return '';
+	return SENTENCE.repeat(length / SENTENCE.length + 1).slice(0, length);
+}
+
+/** Documents of the size asked for, counted from an index. */
+export function makeDocuments(count: number, bytes: number, from = 0): IDataObject[] {
+	return Array.from({ length: count }, (_, index) => makeDocument(from + index, bytes));
 }
 
 /** A small record of about 200 bytes, as it stands on a line of a file. */
 function line(index: number): string {
 	return `${JSON.stringify({
-		id: randomUUID(),
+		id: idOf(index),
 		name: `record-${index}.txt`,
 		filePath: `records/${index}.txt`,
 		metadata: { revision: index % 7, text: SENTENCE.slice(0, 48) },

@@ -4,17 +4,22 @@ import type { Readable } from 'node:stream';
 import { projectRoot } from '../../host/paths';
 import type { CredentialData } from '../../test/engine/support/credentials';
 import { createNodeEngine } from '../../test/engine/support/nodeEngine';
+import { platformPackage } from '../platform/platformPackage';
 import { NODES_BASE } from './paths';
 
-/** The node under measurement: ours as it was built, or n8n's HTTP Request. */
-export type Measured = 'xpertAi' | 'httpRequest';
+/** The node under measurement: ours as it was built, n8n's HTTP Request, or what n8n itself takes. */
+export type Measured = 'xpertAi' | 'httpRequest' | 'platform';
 
 /** n8n's real engine, set up once, with one node in it. */
 export interface Engine {
 	/** Runs the node over the items and gives the items of its output. */
 	run: (parameters: INodeParameters, items: INodeExecutionData[]) => Promise<INodeExecutionData[]>;
 	/** Stores a file as n8n's file-system binary data. */
-	storeFile: (content: Readable, fileName: string, mimeType: string) => Promise<IBinaryData>;
+	storeFile: (
+		content: Buffer | Readable,
+		fileName: string,
+		mimeType: string,
+	) => Promise<IBinaryData>;
 }
 
 /** Sets up the engine of the tests for a measurement: an error of the node is thrown. */
@@ -22,9 +27,15 @@ export async function createEngine(
 	measured: Measured,
 	credential: CredentialData,
 ): Promise<Engine> {
+	const packageFolder = {
+		xpertAi: undefined,
+		httpRequest: NODES_BASE,
+		platform: platformPackage(),
+	};
+	const folder = packageFolder[measured];
 	const engine = await createNodeEngine(
 		projectRoot,
-		measured === 'httpRequest' ? { packageFolder: NODES_BASE, name: measured } : undefined,
+		folder === undefined ? undefined : { packageFolder: folder, name: measured },
 	);
 	return {
 		storeFile: engine.binary,

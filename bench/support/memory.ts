@@ -1,21 +1,14 @@
-import { PerformanceObserver, constants } from 'node:perf_hooks';
-import type { PerformanceEntry } from 'node:perf_hooks';
+import { GCProfiler } from 'node:v8';
 
-/** Memory of this process at one moment, in bytes. */
-export interface MemorySample {
-	rss: number;
-	heap: number;
-}
-
-/** Memory over the time of a piece of work. */
+/** Memory over the time of a piece of work, in bytes. */
 export interface MemoryCurve {
-	samples: MemorySample[];
-	/** Before the work began. */
+	/** Resident memory, at equal distances of time. */
+	rss: number[];
+	/** What was left in the heap after each full collection. */
+	live: number[];
 	rssBefore: number;
 	peakRss: number;
 	peakHeap: number;
-	/** The most that was left after a full garbage collection; missing when there was none. */
-	peakLive?: number;
 }
 
 /** A result and what it took. */
@@ -27,23 +20,24 @@ export interface Watched<Result> {
 	memory: MemoryCurve;
 }
 
+const FULL_COLLECTION = /MarkSweepCompact/;
+
 /** Watches the memory and the processor time of this process while a piece of work is done. */
 export async function watchMemory<Result>(
 	work: () => Promise<Result>,
 	everyMs: number,
 ): Promise<Watched<Result>> {
-	const started = performance.now();
-	const samples: MemorySample[] = [];
+	const rss: number[] = [];
+	let peakHeap = 0;
 	const sample = () => {
-		const { rss, heapUsed } = process.memoryUsage();
-		samples.push({ rss, heap: heapUsed });
+		const now = process.memoryUsage();
+		rss.push(now.rss);
+		peakHeap = Math.max(peakHeap, now.heapUsed);
 	};
+	const profiler = new GCProfiler();
 	sample();
-	const live: number[] = [];
-	const collections = new PerformanceObserver((list) => {
-		if (list.getEntries().some(isFull)) live.push(process.memoryUsage().heapUsed);
-	});
-	collections.observe({ entryTypes: ['gc'] });
+	profiler.start();
+	const started = performance.now();
 	const cpuBefore = process.cpuUsage();
 	const timer = setInterval(sample, everyMs);
 	try {
@@ -51,25 +45,32 @@ export async function watchMemory<Result>(
 		const seconds = (performance.now() - started) / 1000;
 		const { user, system } = process.cpuUsage(cpuBefore);
 		sample();
-		const memory = { ...curve(samples), ...(live.length > 0 && { peakLive: Math.max(...live) }) };
+		const live = profiler
+			.stop()
+			.statistics.filter(({ gcType }) => FULL_COLLECTION.test(gcType))
+			.map(({ afterGC }) => afterGC.heapStatistics.usedHeapSize);
+		const [rssBefore = 0] = rss;
+		const memory = { rss, live, rssBefore, peakRss: highest(rss), peakHeap };
 		return { result, seconds, cpuSeconds: (user + system) / 1e6, memory };
 	} finally {
 		clearInterval(timer);
-		collections.disconnect();
 	}
 }
 
-function isFull({ detail }: PerformanceEntry): boolean {
-	const kind: unknown = (detail as { kind?: unknown } | undefined)?.kind;
-	return kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+/** The highest of very many numbers. */
+export const highest = (values: number[]): number =>
+	values.reduce((most, value) => Math.max(most, value), 0);
+
+/** A curve with at most so many values, each the highest in its share of the time. */
+export function thinned(values: number[], most: number): number[] {
+	const share = Math.max(1, values.length / most);
+	return Array.from({ length: Math.ceil(values.length / share) }, (_, index) =>
+		highest(values.slice(Math.floor(index * share), Math.ceil((index + 1) * share))),
+	);
 }
 
-function curve(samples: MemorySample[]): MemoryCurve {
-	const peak = (key: 'rss' | 'heap') => samples.reduce((max, one) => Math.max(max, one[key]), 0);
-	return {
-		samples,
-		rssBefore: samples[0]?.rss ?? 0,
-		peakRss: peak('rss'),
-		peakHeap: peak('heap'),
-	};
+/** Collects all garbage; Node has to be started with `--expose-gc`. */
+export function collectGarbage(): void {
+	if (typeof gc !== 'function') throw new Error('Node was started without --expose-gc');
+	gc();
 }

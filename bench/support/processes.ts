@@ -5,6 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+/** How a process is started. */
+export interface ChildOptions {
+	env?: NodeJS.ProcessEnv;
+	/** Options of Node. */
+	execArgv?: string[];
+}
+
 /**
  * Runs a module in a process of its own, hands it its task, and resolves with what it reports. n8n's
  * user folder, where binary data lies, is a temporary one.
@@ -12,10 +19,11 @@ import path from 'node:path';
 export async function runInChild<Result>(
 	module: string,
 	task: unknown,
-	env: NodeJS.ProcessEnv = {},
+	{ env = {}, execArgv = [] }: ChildOptions = {},
 ): Promise<Result> {
 	const userFolder = mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
 	const child = fork(module, [], {
+		execArgv,
 		env: { ...process.env, N8N_USER_FOLDER: userFolder, ...env },
 	});
 	try {

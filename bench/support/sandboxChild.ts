@@ -1,13 +1,80 @@
-import { startSandbox } from '../../sandbox';
-import { serve, targetAt } from './server';
+import { countBy } from 'lodash';
 
-async function main(): Promise<void> {
-	const sandbox = await startSandbox({ logBodies: false, keepContents: false });
-	const { id } = sandbox.store.putKnowledgebase({ name: 'Benchmark' });
-	serve(targetAt(sandbox.url, sandbox.accessToken, id), () => ({
-		requests: sandbox.requests.all.length,
-		documents: sandbox.store.documents.size,
-	}));
+import { COPILOT_ID, SANDBOX_ASSISTANT_ID, startSandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
+import { selfSigned } from '../../test/engine/support/faultMatrixTls';
+import { distantPort } from './delay';
+import { frontPort } from './front';
+import { FOUND_EVERY_MS, serve, targetAt } from './server';
+import type { Answers, ServerSettings } from './server';
+
+const THREADS = 10;
+
+/** A name, which certificates without an address in them can be made for. */
+const HOST = 'localhost';
+
+async function main(settings: ServerSettings): Promise<void> {
+	const { distance, keepContents = false, processMs } = settings;
+	const sandbox = await startSandbox({ logBodies: false, keepContents, processMs });
+	const { id } = sandbox.store.putKnowledgebase({ name: 'Benchmark', copilotModelId: COPILOT_ID });
+	const threadIds = Array.from({ length: THREADS }, () => thread(sandbox));
+	const near = targetAt(sandbox.url, sandbox.accessToken, id, threadIds);
+	const answers = answersOf(sandbox, id);
+	if (!distance) return serve({ target: near }, answers);
+	const { key, cert } = selfSigned(HOST);
+	const front = await frontPort(sandbox.url, { key, cert }, distance);
+	const url = `https://${HOST}:${await distantPort(front, distance.roundTripMs)}`;
+	const target = targetAt(url, sandbox.accessToken, id, threadIds);
+	serve({ target, certificate: cert }, answers);
 }
 
-void main();
+/** A thread with a short past. */
+function thread({ store }: Sandbox): string {
+	const { threadId } = store.putConversation({ xpertId: SANDBOX_ASSISTANT_ID });
+	store.putThread({
+		threadId,
+		assistantId: SANDBOX_ASSISTANT_ID,
+		messages: [
+			{ id: '1', from: 'person', content: 'How do I descale the machine?' },
+			{ id: '2', from: 'assistant', content: 'Fill in the descaler and press both buttons.' },
+		],
+	});
+	return threadId;
+}
+
+function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string): Answers {
+	const found: number[] = [];
+	let beginning: number | undefined;
+	setInterval(() => {
+		const [upload] = requests.of('E16');
+		beginning ??= upload?.arrivedAt;
+		if (beginning === undefined) return;
+		const done = [...store.processing.values()].filter(({ end }) => end?.status === 'finish');
+		found.push(done.length);
+	}, FOUND_EVERY_MS).unref();
+	return {
+		arrived: () => {
+			const all = requests.of('E3');
+			const bytes = all.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+			return { requests: all.length, bytes, documents: store.documents.size };
+		},
+		clear: () => {
+			requests.clear();
+			faults.clear();
+			found.length = 0;
+			beginning = undefined;
+			const knowledgebase = store.knowledgebases.get(knowledgebaseId);
+			store.removeKnowledgebase(knowledgebaseId);
+			store.putKnowledgebase({ ...knowledgebase, name: 'Benchmark', documentNum: null });
+			return true;
+		},
+		faults: (rules) => {
+			faults.add(...rules);
+			return true;
+		},
+		names: () => countBy(store.documentsOf(knowledgebaseId), 'name'),
+		found: () => found,
+	};
+}
+
+void main(JSON.parse(process.argv[2] ?? '{}') as ServerSettings);

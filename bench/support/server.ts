@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import type { FaultRule } from '../../sandbox';
 import type { CredentialData } from '../../test/engine/support/credentials';
 import { nextMessage, stop } from './processes';
-
-/** The sandbox, or a server that only reads and answers, to see what the clients cost by themselves. */
-export type ServerKind = 'sandbox' | 'bare';
 
 /** Where documents go. */
 export interface Target {
@@ -13,51 +13,119 @@ export interface Target {
 	knowledgebaseId: string;
 	/** The URL of E3. */
 	url: string;
+	/** Threads that can be read. */
+	threadIds: string[];
 }
 
 /** What has arrived at a server. */
 export interface Arrived {
+	/** Requests that stored documents, and the bytes of their bodies. */
 	requests: number;
+	bytes: number;
 	documents: number;
 }
+
+/** A server that lies behind a network and takes its time. */
+export interface Distance {
+	roundTripMs: number;
+	/** What storing a document takes, and each request beside that. */
+	documentMs: number;
+	/** What taking a file takes. */
+	uploadMs: number;
+}
+
+/** What the sandbox of a measurement is like. */
+export interface ServerSettings {
+	/** Behind TLS and a network; else it is near and takes plain HTTP. */
+	distance?: Distance;
+	/** What processing a document takes. */
+	processMs?: number;
+	keepContents?: boolean;
+}
+
+/** What a server is asked. */
+export interface Questions {
+	arrived: { argument: undefined; answer: Arrived };
+	/** Forgets documents and requests. */
+	clear: { argument: undefined; answer: true };
+	/** Has requests go wrong. */
+	faults: { argument: FaultRule[]; answer: true };
+	/** Ids of the documents stored under each name. */
+	names: { argument: undefined; answer: Record<string, number> };
+	/** How many documents can be found, in steps of `FOUND_EVERY_MS` since the first file came. */
+	found: { argument: undefined; answer: number[] };
+}
+
+/** How often is noted how many documents can be found. */
+export const FOUND_EVERY_MS = 100;
 
 /** A server in a process of its own. */
 export interface Server {
 	target: Target;
-	/** What has arrived since it started. */
-	arrived: () => Promise<Arrived>;
+	/** For clients that are to trust its certificate. */
+	env: NodeJS.ProcessEnv;
+	ask: <Name extends keyof Questions>(
+		name: Name,
+		argument?: Questions[Name]['argument'],
+	) => Promise<Questions[Name]['answer']>;
 	stop: () => Promise<void>;
 }
 
-const MODULES: Record<ServerKind, string> = { sandbox: 'sandboxChild.js', bare: 'bareChild.js' };
+/** What a server says first. */
+export interface Greeting {
+	target: Target;
+	/** The certificate to trust. */
+	certificate?: string;
+}
 
-/** Starts a server; it ends with this process at the latest. */
-export async function startServer(kind: ServerKind): Promise<Server> {
-	const child = fork(path.join(__dirname, MODULES[kind]), []);
-	const target = await nextMessage<Target>(child);
+/** Starts a sandbox; it ends with this process at the latest. */
+export async function startServer(settings: ServerSettings = {}): Promise<Server> {
+	const child = fork(path.join(__dirname, 'sandboxChild.js'), [JSON.stringify(settings)]);
+	const { target, certificate } = await nextMessage<Greeting>(child);
+	const folder = mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
+	const file = path.join(folder, 'certificate.pem');
+	if (certificate !== undefined) writeFileSync(file, certificate);
 	return {
 		target,
-		arrived: async () => {
-			const answer = nextMessage<Arrived>(child);
-			child.send('arrived');
+		env: certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: file },
+		ask: async (name, argument) => {
+			const answer = nextMessage<Questions[typeof name]['answer']>(child);
+			child.send({ name, argument });
 			return await answer;
 		},
-		stop: async () => await stop(child),
+		stop: async () => {
+			await stop(child);
+			rmSync(folder, { recursive: true, force: true });
+		},
 	};
 }
 
-/** In a server's process: tells where it is, and from then on what has arrived. */
-export function serve(target: Target, arrived: () => Arrived): void {
-	process.on('message', () => process.send?.(arrived()));
+/** How each question is answered. */
+export type Answers = {
+	[Name in keyof Questions]: (argument: Questions[Name]['argument']) => Questions[Name]['answer'];
+};
+
+/** In a server's process: tells where it is, and from then on what it is asked. */
+export function serve(greeting: Greeting, answers: Answers): void {
+	process.on('message', (question) => {
+		const { name, argument } = question as { name: keyof Answers; argument: never };
+		process.send?.(answers[name](argument));
+	});
 	process.on('disconnect', () => process.exit());
-	process.send?.(target);
+	process.send?.(greeting);
 }
 
 /** The target that lies at an address. */
-export function targetAt(baseUrl: string, accessToken: string, knowledgebaseId: string): Target {
+export function targetAt(
+	baseUrl: string,
+	accessToken: string,
+	knowledgebaseId: string,
+	threadIds: string[] = [],
+): Target {
 	return {
 		credential: { baseUrl, accessToken },
 		knowledgebaseId,
 		url: `${baseUrl}/api/ai/knowledges/${knowledgebaseId}/bulk`,
+		threadIds,
 	};
 }

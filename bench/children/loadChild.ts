@@ -1,0 +1,29 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import { serveTask } from '../support/processes';
+
+/** The package to load. */
+export interface LoadTask {
+	packageFolder: string;
+	nodes: string[];
+}
+
+/** In a process that has loaded nothing of it: its nodes and their descriptions, after what n8n has loaded anyway. */
+serveTask<LoadTask>(async ({ packageFolder, nodes }) => {
+	const load = createRequire(path.join(packageFolder, 'package.json'));
+	load('n8n-workflow');
+	load('zod');
+	const cpuBefore = process.cpuUsage();
+	const started = performance.now();
+	for (const file of nodes) {
+		const name = path.basename(file).replace('.node.js', '');
+		const classes = load(path.join(packageFolder, file)) as Record<string, new () => unknown>;
+		const Class = classes[name];
+		if (!Class) throw new Error(`${file} has no ${name}`);
+		const { description } = new Class() as { description?: object };
+		if (!description) throw new Error(`${name} has no description`);
+	}
+	const { user, system } = process.cpuUsage(cpuBefore);
+	return { seconds: (performance.now() - started) / 1000, cpuSeconds: (user + system) / 1e6 };
+});

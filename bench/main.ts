@@ -1,0 +1,111 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { format } from 'prettier';
+
+import { requireSuccess, runNpm } from '../host/command';
+import { projectRoot } from '../host/paths';
+import { expectFreshBuild } from '../test/engine/support/freshBuild';
+import { aimsOf, pageOf } from './page/page';
+import { PARTS } from './parts';
+import { measureAll } from './run/measure';
+import type { Part } from './run/part';
+import { minutes } from './run/progress';
+import { readResults, thisMachine, writeResults } from './run/results';
+import type { Results } from './run/results';
+
+/** Where results and the page go. */
+interface Places {
+	results: string;
+	page: string;
+	images: string;
+}
+
+const FULL: Places = {
+	results: path.join(projectRoot, 'bench', 'results.json'),
+	page: path.join(projectRoot, 'docs', 'benchmarks.md'),
+	images: path.join(projectRoot, 'docs', 'images'),
+};
+
+const TRIAL_FOLDER = path.join(projectRoot, 'bench', 'dist', 'quick');
+
+const TRIAL: Places = {
+	results: path.join(TRIAL_FOLDER, 'results.json'),
+	page: path.join(TRIAL_FOLDER, 'benchmarks.md'),
+	images: path.join(TRIAL_FOLDER, 'images'),
+};
+
+function readOptions() {
+	const { values } = parseArgs({
+		options: {
+			quick: { type: 'boolean', default: false },
+			only: { type: 'string', default: PARTS.map(({ name }) => name).join(',') },
+			render: { type: 'boolean', default: false },
+		},
+	});
+	const wanted = values.only.split(',').map((name) => {
+		const part = PARTS.find((one) => one.name === name);
+		if (part) return part;
+		throw new Error(`--only takes ${PARTS.map((one) => one.name).join(', ')}`);
+	});
+	return { quick: values.quick, render: values.render, wanted };
+}
+
+/** Measures parts, and puts them in place of what was measured of them before. */
+async function measured(wanted: Part[], quick: boolean, places: Places): Promise<Results> {
+	await buildIfStale();
+	const started = performance.now();
+	const machine = thisMachine();
+	const before = wanted.length < PARTS.length ? readResults(places.results) : undefined;
+	const parts = await measureAll(wanted, { quick });
+	const taken = (performance.now() - started) / 1000;
+	console.log(`\nMeasured in ${minutes(taken)}.`);
+	return { machine, quick, minutes: taken / 60, parts: { ...before?.parts, ...parts } };
+}
+
+/** What is measured is what users install, so it has to be what the sources say. */
+async function buildIfStale(): Promise<void> {
+	try {
+		expectFreshBuild(projectRoot);
+	} catch {
+		console.log('Building the node');
+		requireSuccess(
+			await runNpm(['run', 'build'], { cwd: projectRoot }),
+			'Building the node did not work',
+		);
+	}
+}
+
+async function write(results: Results, places: Places): Promise<void> {
+	const tried = readFileSync(path.join(projectRoot, 'bench', 'page', 'tried.md'), 'utf8');
+	const imagesAt = path.relative(path.dirname(places.page), places.images);
+	const { markdown, images } = pageOf(results, PARTS, tried, imagesAt);
+	mkdirSync(places.images, { recursive: true });
+	for (const [name, svg] of Object.entries(images))
+		writeFileSync(path.join(places.images, name), `${svg}\n`);
+	writeFileSync(places.page, await format(markdown, { parser: 'markdown' }));
+	console.log(`${path.relative(projectRoot, places.page)} is written.`);
+}
+
+function sayAims(results: Results, wanted: Part[]): void {
+	for (const { what, against, aim, measured: said, met } of aimsOf(results, wanted)) {
+		const standing = met === undefined ? '?' : met ? 'met' : 'NOT MET';
+		console.log(`${standing.padEnd(8)} ${what}, against ${against}: ${said}, aim ${aim}`);
+	}
+}
+
+async function main(): Promise<void> {
+	const { quick, render, wanted } = readOptions();
+	const places = quick ? TRIAL : FULL;
+	const results = render ? readResults(places.results) : await measured(wanted, quick, places);
+	if (!results) throw new Error(`There are no results at ${places.results}`);
+	if (!render) writeResults(places.results, results);
+	await write(results, places);
+	sayAims(results, wanted);
+	if (wanted.some(({ name }) => results.parts[name]?.missing !== undefined)) process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+});

@@ -1,0 +1,99 @@
+import type { Aim, Part, Plot, Section } from '../run/part';
+import type { Results } from '../run/results';
+import { notMeasured, table } from './words';
+
+/** The page and its plots, by their file names. */
+export interface Page {
+	markdown: string;
+	images: Record<string, string>;
+}
+
+/**
+ * Makes the page of what was measured.
+ *
+ * @param tried what was tried and did not help, as Markdown
+ * @param imagesAt where the plots lie, as seen from the page
+ */
+export function pageOf(results: Results, parts: Part[], tried: string, imagesAt: string): Page {
+	const sections = parts.map((part) => ({ part, section: sectionOf(part, results) }));
+	const plots = sections.flatMap(({ section }) => section.plots);
+	const aims = sections.flatMap(({ section }) => section.aims);
+	const text = [
+		'# Benchmarks',
+		introduction(results),
+		'## Aims',
+		aimTable(aims),
+		verdict(aims),
+		...sections.flatMap(({ part, section }) => [
+			`## ${part.title}: \`${part.name}\``,
+			withPlots(section, imagesAt),
+		]),
+		'## What was tried and did not help',
+		tried,
+	];
+	return {
+		markdown: `${text.map((one) => one.trim()).join('\n\n')}\n`,
+		images: Object.fromEntries(plots.map((plot) => [fileOf(plot), plot.svg])),
+	};
+}
+
+/** The table of aims alone. */
+export function aimsOf(results: Results, parts: Part[]): Aim[] {
+	return parts.flatMap((part) => sectionOf(part, results).aims);
+}
+
+const fileOf = ({ name }: Plot) => `bench-${name}.svg`;
+
+function sectionOf(part: Part, { parts }: Results): Section {
+	const results = parts[part.name];
+	if (!results) return notMeasured(part.aims, 'it was not asked for');
+	if (results.missing !== undefined) return notMeasured(part.aims, results.missing);
+	return part.report(results);
+}
+
+function introduction({ machine, quick, minutes, parts }: Results): string {
+	const days = Object.values(parts).map(({ measuredAt }) => measuredAt.slice(0, 10));
+	const [first = '', last = ''] = [days.sort()[0], days.sort().at(-1)];
+	const n8n = machine.n8n === undefined ? '' : `, n8n ${machine.n8n}`;
+	return `
+<!-- Made by "npm run bench" of bench/results.json; the words stand in bench/parts and bench/page. -->
+
+One run measures all of this, contenders in turns, and writes this page:
+
+\`\`\`
+npm run bench                       # less than 20 minutes on two cores
+npm run bench -- --quick            # a small trial, whose page goes to bench/dist/quick
+npm run bench -- --only submit,n8n  # some parts anew, the others as they are
+npm run bench -- --render           # the page anew, of what was measured last
+\`\`\`
+
+Measured on ${first === last ? first : `${first} to ${last}`} on a machine with ${machine.cores} processor cores (${machine.processor}) and ${machine.memoryGigabytes} GB of memory, ${machine.system}, Node ${machine.node}${n8n}; the last run took ${Math.round(minutes)} minutes.${quick ? ' **It was a small trial: the figures are too noisy to go by.**' : ''}
+
+None of this is a promise. Documents a second differ from machine to machine and from minute to minute; ratios of one run, taken side by side, differ less. Where something was measured in several rounds, the middle one is given, with the lowest and the highest; a ratio is taken within each round. Servers are the sandbox of this project, in a process of its own, over real HTTP; what runs in n8n's own engine runs as it was built.`;
+}
+
+const WORDS = { met: 'met', missed: '**not met**', unknown: 'not measured' };
+
+const standing = ({ met }: Aim) =>
+	met === undefined ? WORDS.unknown : met ? WORDS.met : WORDS.missed;
+
+function aimTable(aims: Aim[]): string {
+	return table(
+		['what', 'against', 'aim', 'measured', ''],
+		aims.map((aim) => [aim.what, aim.against, aim.aim, aim.measured, standing(aim)]),
+	);
+}
+
+function verdict(aims: Aim[]): string {
+	const count = (met: boolean | undefined) => aims.filter((aim) => aim.met === met).length;
+	const unknown = count(undefined) > 0 ? `, and ${count(undefined)} were not measured` : '';
+	return `Of ${aims.length} aims, ${count(true)} are met and ${count(false)} are not${unknown}. An aim counts as met by the middle of its rounds; where the spread reaches across it, another run may come out otherwise.`;
+}
+
+function withPlots({ text, plots }: Section, imagesAt: string): string {
+	return plots.reduce(
+		(soFar, plot) =>
+			soFar.replace(`{{plot ${plot.name}}}`, `![${plot.alt}](${imagesAt}/${fileOf(plot)})`),
+		text,
+	);
+}

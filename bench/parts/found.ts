@@ -1,0 +1,117 @@
+import path from 'node:path';
+
+import type { FoundMeasurement, FoundTask } from '../children/foundChild';
+import { linePlot } from '../page/plots';
+import { figure, judged, table, withSpread } from '../page/words';
+import { curveOf, numberIn, numbers, ratios } from '../run/figures';
+import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
+import { thinned } from '../support/memory';
+import { runInChild } from '../support/processes';
+import { FOUND_EVERY_MS, startServer } from '../support/server';
+
+const MODEL_MS = 50;
+const FILE_BYTES = 10 * 1024;
+const DISTANCE = { roundTripMs: 30, documentMs: 12, uploadMs: 20 };
+const CURVE = 200;
+
+const AIMS = [
+	{
+		what: 'files to found, 10 KB each, a model that takes 50 ms a document',
+		against: 'the same steps as separate nodes, one after another',
+		aim: '≥ 3 times as fast',
+	},
+];
+
+const NAMES = { submit: 'Document: Submit', steps: 'separate nodes' };
+
+/** How long it takes until files can be found. */
+export const foundPart: Part = {
+	name: 'found',
+	title: 'From files until they are found',
+	aims: AIMS,
+	plan: ({ quick }) => {
+		const files = quick ? 40 : 500;
+		const entry = (contender: FoundTask['contender'], seconds: number): Entry => ({
+			name: NAMES[contender],
+			seconds,
+			measure: async () => await measure(contender, files),
+			say: (figures) => `found after ${figure(numberIn(figures, 'seconds'), 1)} s`,
+		});
+		return {
+			sizes: { files },
+			rounds: 1,
+			entries: [entry('submit', 4 + files * 0.025), entry('steps', 4 + files * 0.13)],
+		};
+	},
+	report,
+};
+
+async function measure(contender: FoundTask['contender'], files: number): Promise<Figures> {
+	const server = await startServer({
+		distance: DISTANCE,
+		processMs: MODEL_MS,
+		keepContents: true,
+	});
+	try {
+		const task: FoundTask = { contender, files, fileBytes: FILE_BYTES, target: server.target };
+		const module = path.join(__dirname, '..', 'children', 'foundChild.js');
+		const env = { ...server.env, N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' };
+		const measured = await runInChild<FoundMeasurement>(module, task, { env });
+		if (measured.found !== files)
+			throw new Error(`Of ${files} files, ${measured.found} can be found`);
+		const curve = await server.ask('found');
+		const foundCurve = thinned(curve, CURVE);
+		const everyMs = (curve.length * FOUND_EVERY_MS) / foundCurve.length;
+		return { ...measured, foundCurve, everyMs };
+	} finally {
+		await server.stop();
+	}
+}
+
+function report(results: PartResults): Section {
+	const seconds = (name: string) => numbers(results, name, 'seconds');
+	const { files = 0 } = results.sizes;
+	return {
+		aims: [
+			judged(AIMS[0], ratios(seconds(NAMES.steps), seconds(NAMES.submit)), (times) => times >= 3, {
+				digits: 1,
+				unit: ' times',
+			}),
+		],
+		plots: [
+			{
+				name: 'found',
+				alt: 'Files that can be found over time, with Submit and with separate nodes',
+				svg: linePlot({
+					title: `Files that can be found, of ${figure(files)}`,
+					x: 'seconds since the first request arrived',
+					y: 'files found',
+					lines: Object.values(NAMES).map((name) => {
+						const [everyMs = 0] = numbers(results, name, 'everyMs');
+						const curve = curveOf(results, name, 'foundCurve');
+						return {
+							name,
+							points: curve.map((found, index) => [(index * everyMs) / 1000, found]),
+						};
+					}),
+				}),
+			},
+		],
+		text: `
+${figure(files)} files of 10 KB lie in n8n's file-system binary data. The server is the slow one from above; taking a file is set to 20 ms of its work (17 to 24 were measured), and processing a document to 50 ms, documents of one request one after another and five requests at once.
+
+_Document: Submit_ is as it is when it is added to a workflow, with Documents From = Files: it uploads, stores, has the server process, and waits. _Separate nodes_ are File: Create, Document: Submit (After Storing = Nothing), Document: Start Processing, and Document: Get Processing Status once a second, each with its defaults and each begun when the one before has ended.
+
+{{plot found}}
+
+${table(
+	['', 'seconds until all are found', 'processor time, s'],
+	Object.values(NAMES).map((name) => [
+		name,
+		withSpread(seconds(name), 1),
+		withSpread(numbers(results, name, 'cpuSeconds'), 1),
+	]),
+)}
+`,
+	};
+}

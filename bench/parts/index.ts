@@ -1,0 +1,23 @@
+import type { Part } from '../run/part';
+import { curvesPart } from './curves';
+import { foundPart } from './found';
+import { loadPart } from './load';
+import { memoryPart } from './memory';
+import { n8nPart } from './n8n';
+import { orderPart } from './order';
+import { rememberedPart } from './remembered';
+import { submitPart } from './submit';
+import { threadsPart } from './threads';
+
+/** All parts, in the order of the page. */
+export const PARTS: Part[] = [
+	submitPart,
+	curvesPart,
+	n8nPart,
+	threadsPart,
+	foundPart,
+	orderPart,
+	memoryPart,
+	rememberedPart,
+	loadPart,
+];

@@ -1,0 +1,24 @@
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeType, INodeTypeDescription } from 'n8n-workflow';
+
+import { platformWork } from './work';
+
+/** A node that does nothing but what n8n does for every node, to measure what that takes. */
+export class Platform implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Platform',
+		name: 'platform',
+		group: ['transform'],
+		version: 1,
+		description: 'What n8n itself takes',
+		defaults: { name: 'Platform' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'xpertAiApi', required: true }],
+		properties: platformWork.properties,
+	};
+
+	async execute(this: IExecuteFunctions) {
+		return [[{ json: { done: await platformWork.run(this) } }]];
+	}
+}

@@ -1,0 +1,45 @@
+import type { Figures, PartResults } from './part';
+
+/** One number of an entry, a round each. */
+export function numbers({ entries }: PartResults, entry: string, figure: string): number[] {
+	return (entries[entry] ?? []).map((figures) => numberIn(figures, figure));
+}
+
+/** A number of some figures. */
+export function numberIn(figures: Figures, figure: string): number {
+	const value = figures[figure];
+	return typeof value === 'number' ? value : Number.NaN;
+}
+
+/** A curve of an entry's first round. */
+export function curveOf({ entries }: PartResults, entry: string, figure: string): number[] {
+	const value = entries[entry]?.[0]?.[figure];
+	return Array.isArray(value) ? value : [];
+}
+
+/** Two rows of numbers taken round by round, as far as both go. */
+export function byRound(
+	ones: number[],
+	others: number[],
+	combine: (one: number, other: number) => number,
+): number[] {
+	return ones
+		.slice(0, others.length)
+		.map((one, round) => combine(one, others[round] ?? Number.NaN));
+}
+
+/** How many times as much, round by round. */
+export const ratios = (ones: number[], others: number[]): number[] =>
+	byRound(ones, others, (one, other) => one / other);
+
+/** How much more, round by round. */
+export const differences = (ones: number[], others: number[]): number[] =>
+	byRound(ones, others, (one, other) => one - other);
+
+/** The middle value. */
+export function median(values: number[]): number {
+	const sorted = [...values].sort((one, other) => one - other);
+	const middle = sorted.length >> 1;
+	const upper = sorted[middle] ?? Number.NaN;
+	return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}

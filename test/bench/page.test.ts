@@ -1,0 +1,103 @@
+import { pageOf } from '../../bench/page/page';
+import { PARTS } from '../../bench/parts';
+import type { Figures } from '../../bench/run/part';
+import type { Results } from '../../bench/run/results';
+
+const FIGURES: Figures = Object.fromEntries(
+	[
+		...['documents', 'seconds', 'cpuSeconds', 'peakRss', 'peakHeap', 'requests', 'bytes'],
+		...['read', 'found', 'everyMs', 'live', 'atBeginning', 'rssBefore', 'notStored'],
+		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
+	].map((name) => [name, 2]),
+);
+
+const CURVES = { foundCurve: [0, 1, 2], rss: [1, 2, 3] };
+
+function resultsWith(parts: Results['parts']): Results {
+	const machine = {
+		processor: 'A processor',
+		cores: 2,
+		memoryGigabytes: 8,
+		system: 'Linux 6',
+		node: 'v20.19.0',
+	};
+	return { machine, quick: false, minutes: 3, parts };
+}
+
+const allMeasured = () =>
+	resultsWith(
+		Object.fromEntries(
+			PARTS.map(({ name, plan }) => {
+				const { sizes, entries } = plan({ quick: true });
+				const figures = entries.map((entry) => [entry.name, [{ ...FIGURES, ...CURVES }]]);
+				return [
+					name,
+					{ measuredAt: '2026-01-01T00:00:00Z', sizes, entries: Object.fromEntries(figures) },
+				];
+			}),
+		),
+	);
+
+const page = (results: Results, tried = 'Nothing') => pageOf(results, PARTS, tried, 'images');
+
+describe('the page of a whole run', () => {
+	const { markdown, images } = page(allMeasured());
+
+	it.each(PARTS.flatMap(({ aims }) => aims.map((aim) => [aim.what, aim] as const)))(
+		'says how it stands with: %s',
+		(_what, { what, against, aim }) => {
+			const row = markdown
+				.split('\n')
+				.find((line) => line.startsWith(`| ${what} | ${against} | ${aim} |`));
+			expect(row).toMatch(/\| (met|\*\*not met\*\*) \|$/);
+		},
+	);
+
+	it('shows each plot once', () => {
+		expect(markdown).not.toContain('{{plot');
+		for (const file of Object.keys(images))
+			expect(markdown.split(`images/${file}`)).toHaveLength(2);
+		expect(Object.keys(images)).toHaveLength(4);
+	});
+
+	it('draws without a background of its own', () => {
+		for (const svg of Object.values(images)) {
+			expect(svg).toMatch(/^<svg /);
+			expect(svg).not.toMatch(/<rect[^>]*fill="(#fff|white)/);
+		}
+	});
+
+	it('draws what any browser can read', () => {
+		const tag = /<\/?[A-Za-z]+(?:\s+[\w:-]+="[^"<]*")*\s*\/?>/g;
+		for (const svg of Object.values(images)) expect(svg.replace(tag, '')).not.toMatch(/[<>"]/);
+	});
+
+	it('names the machine', () => {
+		expect(markdown).toContain(
+			'2 processor cores (A processor) and 8 GB of memory, Linux 6, Node v20',
+		);
+	});
+
+	it('has no figure that is none', () => {
+		expect(markdown).not.toMatch(/NaN|undefined|not measured/);
+	});
+});
+
+describe('the page of a part of a run', () => {
+	it('says what was not measured, and why', () => {
+		const missing = {
+			measuredAt: '2026-01-01T00:00:00Z',
+			sizes: {},
+			entries: {},
+			missing: 'n8n is not installed',
+		};
+		const { markdown } = page(resultsWith({ n8n: missing }));
+		expect(markdown).toContain('Not measured: n8n is not installed.');
+		expect(markdown).toContain('Of 23 aims, 0 are met and 0 are not, and 23 were not measured.');
+	});
+});
+
+it('has room for what did not help', () => {
+	const { markdown } = page(resultsWith({}), '- A cache of connections.');
+	expect(markdown).toMatch(/## What was tried and did not help\n\n- A cache of connections\.\n$/);
+});

@@ -1,0 +1,36 @@
+import { judged, table, withSpread } from '../../bench/page/words';
+
+const aim = { what: 'throughput', against: 'axios', aim: '≥ 0.9' };
+
+describe('an aim', () => {
+	it('is judged by the middle of its rounds, and shows their spread', () => {
+		expect(judged(aim, [0.8, 0.95, 0.91], (ratio) => ratio >= 0.9)).toEqual({
+			...aim,
+			measured: '0.91 (0.80 to 0.95)',
+			met: true,
+		});
+	});
+
+	it('is missed when the middle is', () => {
+		expect(judged(aim, [0.8, 0.85, 0.95], (ratio) => ratio >= 0.9).met).toBe(false);
+	});
+
+	it.each([[[]], [[Number.NaN]]])('is neither met nor missed by %p', (values) => {
+		const result = judged(aim, values, () => true);
+		expect(result).toEqual({ ...aim, measured: 'not measured' });
+	});
+});
+
+describe('a measured value', () => {
+	it('has no spread after one round', () => {
+		expect(withSpread([1234.5], 1, ' ms')).toBe('1,234.5 ms');
+	});
+
+	it('is the mean of the two in the middle after an even number of rounds', () => {
+		expect(withSpread([1, 2, 4, 8], 0)).toBe('3 (1 to 8)');
+	});
+});
+
+it('writes a table of Markdown', () => {
+	expect(table(['a', 'b'], [['1', '2']])).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |');
+});
