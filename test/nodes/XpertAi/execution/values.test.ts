@@ -171,7 +171,7 @@ describe('single fields', () => {
 				{ filters: { where: '{"threadId": }' } },
 			),
 		);
-		expect(error.message).toMatch(/^"Conditions" must be JSON \(.+\), but is ".+" \[item 3\]$/);
+		expect(error.message).toMatch(/^"Where" must be JSON \(.+\), but is ".+" \[item 3\]$/);
 		expect(error.message.replace(/\(.+\)/, '')).not.toMatch(EMPTY_WORDS);
 	});
 });
