@@ -2,9 +2,10 @@ import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
-import type { ZodNumber, ZodTypeAny } from 'zod';
+import type { ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { idList } from '../payloads/common';
+import { isPlainJson } from '../payloads/plainly';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
@@ -118,9 +119,13 @@ export class Item {
 	}
 
 	/** One of a few values; the default is the field's own. */
-	choice<Schema extends ZodTypeAny>(name: string, schema: Schema): z.output<Schema> {
+	choice<Values extends [string, ...string[]]>(
+		name: string,
+		schema: ZodEnum<Values>,
+	): Values[number] {
 		const raw = this.parameter(name, String(this.defaultOf(name)));
-		return this.check(schema, raw, { parameter: this.labelOf(name) });
+		const known = schema.options.find((value) => value === raw);
+		return known ?? this.check(schema, raw, { parameter: this.labelOf(name) });
 	}
 
 	/** The values of some of the operation's fields, by name (see `fieldValues`). */
@@ -184,6 +189,11 @@ export class Item {
 	jsonText(value: unknown, naming: Naming): string {
 		const result = jsonOf(value, naming);
 		return 'flaw' in result ? this.refuse(result.flaw) : result.text;
+	}
+
+	/** Makes sure that a value has a JSON text, without making it where it plainly has. */
+	checkText(value: unknown, naming: Naming): void {
+		if (!isPlainJson(value)) this.jsonText(value, naming);
 	}
 
 	/** Ends the reading of the item: a value of its parameters cannot be sent. */

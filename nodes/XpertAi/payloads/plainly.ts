@@ -48,3 +48,30 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 	const prototype: unknown = Object.getPrototypeOf(value);
 	return (prototype === Object.prototype || prototype === null) && !('then' in value);
 }
+
+/** How deep, and how large, a value may be to be looked through quickly. */
+const MOST_LEVELS = 20;
+const MOST_CHARACTERS = 1_000_000;
+
+/**
+ * Whether a value certainly has a JSON text that says all of it, told without making that text: nothing in
+ * it is too deep or too large, a number JSON has not, or written by itself. To the rest it says no.
+ */
+export function isPlainJson(value: unknown): boolean {
+	return plainLength(value, MOST_LEVELS) <= MOST_CHARACTERS;
+}
+
+/** About how many characters a value takes; no number of them is enough for what is not plain. */
+function plainLength(value: unknown, levels: number): number {
+	if (typeof value === 'string') return value.length + 1;
+	if (typeof value === 'number') return Number.isFinite(value) ? 1 : Infinity;
+	if (value === null || value === undefined || typeof value === 'boolean') return 1;
+	if (levels === 0 || typeof value !== 'object' || 'toJSON' in value) return Infinity;
+	if (!Array.isArray(value) && !isPlain(value)) return Infinity;
+	let length = 1;
+	for (const inner of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
+		length += plainLength(inner, levels - 1);
+		if (length > MOST_CHARACTERS) return Infinity;
+	}
+	return length;
+}

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 import { document, isDocument } from '../../../../nodes/XpertAi/payloads/document';
-import { plainCheck } from '../../../../nodes/XpertAi/payloads/plainly';
+import { jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
+import { isPlainJson, plainCheck } from '../../../../nodes/XpertAi/payloads/plainly';
 
 /** What columns and records may hold, and what only code could put there. */
 const anything = fc.oneof(
@@ -72,4 +73,30 @@ it.each([
 	z.record(z.string()),
 ])('what a schema asks for beyond types, it is asked itself: %#', (schema) => {
 	fc.assert(fc.property(anything, (value) => expect(plainCheck(schema)(value)).toBe(false)));
+});
+
+describe('a value that plainly has a JSON text', () => {
+	it('has one that says all of it', () => {
+		fc.assert(
+			fc.property(fc.oneof(anything, fc.jsonValue(), fc.object()), (value) => {
+				fc.pre(value !== undefined && isPlainJson(value));
+				expect(jsonOf(value, {})).toEqual({ text: JSON.stringify(value) });
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+
+	it('is any that came from JSON, unless it is deep or large', () => {
+		fc.assert(fc.property(fc.jsonValue({ maxDepth: 10 }), (value) => isPlainJson(value)));
+	});
+
+	it.each<[string, unknown]>([
+		['a number that JSON has not', { a: [NaN] }],
+		['something that writes itself', { at: new Date(0) }],
+		['what says how it is written', { toJSON: () => 1 }],
+		['a whole number without limits', { a: 1n }],
+		['a function', { a: () => 1 }],
+		['something deep', JSON.parse(`${'['.repeat(30)}${']'.repeat(30)}`)],
+		['something large', ['x'.repeat(600_000), 'x'.repeat(600_000)]],
+	])('is not %s', (_, value) => expect(isPlainJson(value)).toBe(false));
 });

@@ -50,6 +50,11 @@ describe('looking up the conversation of a thread', () => {
 		],
 		[{ items: [{ error: '', operation: null }] }, {}],
 		[{ items: [{ id: 5, status: {}, operation: { tasks: 'no' } }] }, {}],
+		[
+			{ items: [{ id: 'c', threadId: 't', status: 'idle' }] },
+			{ conversationId: 'c', status: 'idle' },
+		],
+		[{ items: [{ id: 'c', threadId: 'of another', error: 'No model' }] }, {}],
 		[{ items: [] }, {}],
 	])('%j says %j', async (answer, facts) => {
 		const read = await readConversation(answering(success(answer)).asking, 't');

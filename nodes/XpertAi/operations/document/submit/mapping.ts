@@ -1,3 +1,4 @@
+import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
 import type { FieldType, IDataObject } from 'n8n-workflow';
@@ -18,6 +19,8 @@ const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
 );
+
+const PART_FIELDS = [pagesField, chunksField];
 
 /** Fields a mapped column may hold as JSON text. */
 const JSON_FIELDS = new Set(
@@ -54,7 +57,8 @@ export function documentFromFields(
 	{ prepared = (made) => made, unusedColumns }: Making = {},
 ): DocumentRecord {
 	const { fields: mapped, text, unused } = mappedColumns(item);
-	const typed = item.values([pagesField, chunksField]);
+	const filled = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
+	const typed = filled.length > 0 ? item.values(filled) : {};
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
 	// A column with the text becomes a page, unless the item has pages or chunks.
