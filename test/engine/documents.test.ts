@@ -9,7 +9,7 @@ const { submit, storedNames, batchSizes } = ingestOn(fixture);
 describe('Document: Submit', () => {
 	it('makes a document of each item and sends them in batches, one after another', async () => {
 		const { items } = await submit(
-			{ ...BY_NAME, options: { batchSize: 100 } },
+			{ ...BY_NAME, options: { batchSize: 100, concurrency: 1 } },
 			{ items: rows(250) },
 		);
 		expect(batchSizes()).toEqual([100, 100, 50]);
@@ -129,7 +129,10 @@ describe('Document: Submit', () => {
 
 	it('says how much is stored when a batch fails', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
-		const { error } = await submit({ ...BY_NAME, options: { batchSize: 10 } }, { items: rows(30) });
+		const { error } = await submit(
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
+			{ items: rows(30) },
+		);
 		expect(error?.message).toBe(
 			'The server answered 503: busy. 10 documents are stored, 10 may be stored, 10 were not sent',
 		);
@@ -159,7 +162,7 @@ describe('Document: Submit', () => {
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { outputs } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10 } },
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
 			{ items: rows(30), onError: 'continueErrorOutput' },
 		);
 		expect(origins(outputs[0])).toEqual([...range(0, 10), ...range(20, 30)]);

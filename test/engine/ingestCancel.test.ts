@@ -15,7 +15,11 @@ const pause = async (ms: number) => await new Promise((resolve) => setTimeout(re
 async function submitUntil(gotSoFar: () => boolean, options: INodeParameters = {}) {
 	const stop = stopOnce(gotSoFar);
 	const { run, items } = await submit(
-		{ ...BY_NAME, documentKey: '={{ $json.name }}', options: { batchSize: 10, ...options } },
+		{
+			...BY_NAME,
+			documentKey: '={{ $json.name }}',
+			options: { batchSize: 10, concurrency: 1, ...options },
+		},
 		{
 			items: rows(100),
 			onError: 'continueRegularOutput',

@@ -45,7 +45,7 @@ describe('a document the server rejects', () => {
 
 	it('is named with the counts when the node stops', async () => {
 		const { error } = await submit(
-			viaJson(250, [137], { documentKeyField: 'name', options: { batchSize: 50 } }),
+			viaJson(250, [137], { documentKeyField: 'name', options: { batchSize: 50, concurrency: 1 } }),
 		);
 		expect(error?.message).toMatch(REASON);
 		expect(error?.message).toMatch(
@@ -58,7 +58,7 @@ describe('a document the server rejects', () => {
 	});
 
 	it('leaves its whole batch unknown without ids, and nothing is sent twice', async () => {
-		const result = await submit(viaJson(30, [14], { options: { batchSize: 10 } }), {
+		const result = await submit(viaJson(30, [14], { options: { batchSize: 10, concurrency: 1 } }), {
 			onError: 'continueErrorOutput',
 		});
 		expect(batchSizes()).toEqual([10, 10, 10]);
@@ -77,7 +77,7 @@ describe('a document the server rejects', () => {
 
 	it('is found without ids when the user says so', async () => {
 		const { outputs } = await submit(
-			viaJson(30, [14], { options: { batchSize: 10, isolateWithoutIds: true } }),
+			viaJson(30, [14], { options: { batchSize: 10, concurrency: 1, isolateWithoutIds: true } }),
 			{ onError: 'continueErrorOutput' },
 		);
 		expect(column(outputs[1], 'details')).toEqual([
@@ -103,7 +103,10 @@ describe('a server that is busy', () => {
 		'answering %i with Retry-After gets the batch again, also without ids',
 		async (status) => {
 			fixture.sandbox.faults.add(busyFor(0, status, secondBatch));
-			const result = await submit({ ...BY_NAME, options: { batchSize: 10 } }, { items: rows(30) });
+			const result = await submit(
+				{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
+				{ items: rows(30) },
+			);
 			expect(column(result.items, 'attempts')).toEqual(
 				[1, 3, 1].flatMap((attempts) => Array.from({ length: 10 }, () => attempts)),
 			);
@@ -122,7 +125,7 @@ describe('a server that is busy', () => {
 	it('gets no batch again that may be stored and has no ids', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
 		const { outputs } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10 } },
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
 			{ items: rows(30), onError: 'continueErrorOutput' },
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(3);
@@ -133,7 +136,10 @@ describe('a server that is busy', () => {
 	it('gets it again when its documents have ids, and nothing is doubled', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'truncate' });
-		const result = await submit({ ...withIds, options: { batchSize: 10 } }, { items: rows(30) });
+		const result = await submit(
+			{ ...withIds, options: { batchSize: 10, concurrency: 1 } },
+			{ items: rows(30) },
+		);
 		expect(result.error).toBeUndefined();
 		expect(origins(result.items)).toEqual(range(0, 30));
 		expect(storedNames()).toEqual(namesBut(30, []));
@@ -142,7 +148,7 @@ describe('a server that is busy', () => {
 	it('is given up when the time for retries is over', async () => {
 		fixture.sandbox.faults.add(busyFor(0, 429, secondBatch));
 		const { error } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, retryMinutes: 0 } },
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
 			{ items: rows(30) },
 		);
 		expect(error?.message).toMatch(

@@ -13,7 +13,7 @@ const names = (count: number) => rows(count).map(({ json }) => json.name);
 describe('documents from a file', () => {
 	it('with one a line are sent in batches, in order', async () => {
 		const { items } = await submit(
-			{ ...fromFile, options: { batchSize: 100 } },
+			{ ...fromFile, options: { batchSize: 100, concurrency: 1 } },
 			{ items: [await file(lines(250))] },
 		);
 		expect(batchSizes()).toEqual([100, 100, 50]);
@@ -87,7 +87,7 @@ describe('documents from a file', () => {
 
 	it('end at a bad line with Stop, and it is said how many are stored', async () => {
 		const { error } = await submit(
-			{ ...fromFile, options: { batchSize: 2 } },
+			{ ...fromFile, options: { batchSize: 2, concurrency: 1 } },
 			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
 		);
 		expect(error?.message).toBe(

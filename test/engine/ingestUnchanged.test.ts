@@ -21,7 +21,7 @@ const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
 const skip = {
 	...BY_NAME,
 	documentKey: '={{ $json.filePath }}',
-	options: { skipUnchanged: true, batchSize: 10 },
+	options: { skipUnchanged: true, batchSize: 10, concurrency: 1 },
 };
 const documents = (count: number, folders: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));

@@ -5,6 +5,8 @@ import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
  * The same context for work on very many items. n8n copies the whole node at each `getNode`, and
  * resolves a parameter anew for each item, also one without an expression; a mapper with all fields
  * makes both dear. Here the node is copied once, and what is the same for all items is resolved once.
+ * n8n's own check of a value against its field, which first looks for that field among all of the node,
+ * is left out: the fields ask for none, and the item checks what is sent.
  */
 export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 	const node = context.getNode();
@@ -18,16 +20,22 @@ export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 		fixed.set(name, result);
 		return result;
 	};
+	const resolved = (
+		name: string,
+		itemIndex: number,
+		fallback: NodeParameterValueType | undefined,
+		extractValue: boolean,
+	): unknown =>
+		context.getNodeParameter(name, itemIndex, fallback, { extractValue, skipValidation: true });
 	const getNodeParameter = (
 		name: string,
 		itemIndex: number,
 		fallback?: NodeParameterValueType,
-		options?: { extractValue?: boolean },
+		{ extractValue = false }: { extractValue?: boolean } = {},
 	): unknown => {
-		if (!isFixed(name)) return context.getNodeParameter(name, itemIndex, fallback, options);
-		const key = options?.extractValue ? `${name} extracted` : name;
-		if (!values.has(key))
-			values.set(key, context.getNodeParameter(name, itemIndex, fallback, options));
+		if (!isFixed(name)) return resolved(name, itemIndex, fallback, extractValue);
+		const key = extractValue ? `${name} extracted` : name;
+		if (!values.has(key)) values.set(key, resolved(name, itemIndex, fallback, extractValue));
 		return values.get(key);
 	};
 	return Object.create(context, {

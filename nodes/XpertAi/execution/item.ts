@@ -2,9 +2,10 @@ import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
-import type { ZodNumber, ZodTypeAny } from 'zod';
+import type { ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { idList } from '../payloads/common';
+import { isPlainJson } from '../payloads/plainly';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
@@ -81,12 +82,12 @@ export class Item {
 			extractValue: true,
 		});
 		const id = chosenId(raw);
+		if (typeof id === 'string' && id !== '' && mayBeId(id)) return id;
 		const subject = `"${this.labelOf(name)}"`;
 		if (id === undefined || id === null || id === '')
 			return this.refuse({ subject, demand: 'must not be empty' });
-		if (typeof id !== 'string') return this.refuse({ subject, demand: 'must be text', value: id });
-		if (!mayBeId(id)) return this.refuse({ subject, demand: 'must be an ID', value: id });
-		return id;
+		const demand = typeof id === 'string' ? 'must be an ID' : 'must be text';
+		return this.refuse({ subject, demand, value: id });
 	}
 
 	/** Several ids, given as text with commas or, by an expression, as a list; at least one. */
@@ -118,20 +119,24 @@ export class Item {
 	}
 
 	/** One of a few values; the default is the field's own. */
-	choice<Schema extends ZodTypeAny>(name: string, schema: Schema): z.output<Schema> {
+	choice<Values extends [string, ...string[]]>(
+		name: string,
+		schema: ZodEnum<Values>,
+	): Values[number] {
 		const raw = this.parameter(name, String(this.defaultOf(name)));
-		return this.check(schema, raw, { parameter: this.labelOf(name) });
+		const known = schema.options.find((value) => value === raw);
+		return known ?? this.check(schema, raw, { parameter: this.labelOf(name) });
 	}
 
 	/** The values of some of the operation's fields, by name (see `fieldValues`). */
 	values(fields: Field[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
-		return fieldValues(this.refuse, fields, Object.fromEntries(raw));
+		return fieldValues((flaw) => this.refuse(flaw), fields, Object.fromEntries(raw));
 	}
 
 	/** A value that may be JSON text, as the value it says. */
 	parsed(displayName: string, raw: unknown): unknown {
-		return parsedJson(this.refuse, displayName, raw);
+		return parsedJson((flaw) => this.refuse(flaw), displayName, raw);
 	}
 
 	/** The JSON it gives as its body, as text or from an expression. */
@@ -186,10 +191,15 @@ export class Item {
 		return 'flaw' in result ? this.refuse(result.flaw) : result.text;
 	}
 
+	/** Makes sure that a value has a JSON text, without making it where it plainly has. */
+	checkText(value: unknown, naming: Naming): void {
+		if (!isPlainJson(value)) this.jsonText(value, naming);
+	}
+
 	/** Ends the reading of the item: a value of its parameters cannot be sent. */
-	readonly refuse = (flaw: Flaw): never => {
+	refuse(flaw: Flaw): never {
 		throw this.refusal(flaw);
-	};
+	}
 
 	/** The error of a value that cannot be sent. */
 	refusal(flaw: Flaw): NodeOperationError {
@@ -244,8 +254,18 @@ export class Item {
 	}
 
 	private fieldOf(name: string): Field | undefined {
-		const [outer = '', inner] = name.split('.');
-		const found = fieldNamed(outer, this.fields);
-		return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
+		const known = FOUND.get(this.fields) ?? new Map<string, Field | undefined>();
+		FOUND.set(this.fields, known);
+		if (!known.has(name)) known.set(name, fieldIn(this.fields, name));
+		return known.get(name);
 	}
+}
+
+/** The fields that were looked for among those of an operation, so that many items look for each once. */
+const FOUND = new WeakMap<Field[], Map<string, Field | undefined>>();
+
+function fieldIn(fields: Field[], name: string): Field | undefined {
+	const [outer = '', inner] = name.split('.');
+	const found = fieldNamed(outer, fields);
+	return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
 }

@@ -106,6 +106,7 @@ function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknow
 
 /** A value as its field takes it: text that says a number or a switch, and the other way round. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+	if (typeof raw === type) return raw;
 	return type === 'string' ? asText(isoText(raw)) : fromText(type, raw);
 }
 

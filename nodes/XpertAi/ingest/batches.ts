@@ -18,6 +18,11 @@ export interface ReadyDocument<Origin> {
 	origin: Origin;
 }
 
+/** Documents on their way, which may have to be waited for. */
+export type Documents<Origin> =
+	| Iterable<ReadyDocument<Origin>>
+	| AsyncIterable<ReadyDocument<Origin>>;
+
 /** When a batch is full. A single document over `maxBytes` makes a batch of its own. */
 export interface BatchLimits {
 	maxCount: number;
@@ -27,32 +32,63 @@ export interface BatchLimits {
 const BRACKETS = 2;
 const COMMA = 1;
 
+/** Gathers documents until a batch is full. */
+class Gathering<Origin> {
+	private batch: Array<ReadyDocument<Origin>> = [];
+
+	private bytes = BRACKETS;
+
+	constructor(private readonly limits: BatchLimits) {}
+
+	/** Adds a document; gives the batch that was full without it. */
+	add(document: ReadyDocument<Origin>): Array<ReadyDocument<Origin>> | undefined {
+		const { batch, limits } = this;
+		const grown = this.bytes + document.bytes + (batch.length > 0 ? COMMA : 0);
+		if (batch.length === 0 || (batch.length < limits.maxCount && grown <= limits.maxBytes)) {
+			batch.push(document);
+			this.bytes = grown;
+			return undefined;
+		}
+		this.batch = [document];
+		this.bytes = BRACKETS + document.bytes;
+		return batch;
+	}
+
+	/** What is left at the end. */
+	get rest(): Array<ReadyDocument<Origin>> {
+		return this.batch;
+	}
+}
+
+/** Documents as they come: all that are there at once, or one by one, which are waited for. */
+export async function* atOnce<Origin>(
+	documents: Documents<Origin>,
+): AsyncGenerator<Iterable<ReadyDocument<Origin>>> {
+	if (Symbol.iterator in documents) yield documents;
+	else for await (const document of documents) yield [document];
+}
+
 /**
  * Cuts documents into batches, in order, each document in exactly one. When the source breaks, what it
- * gave before is still handed on.
+ * gave before is still handed on. Documents that are there at once are not waited for one by one.
  */
 export async function* batches<Origin>(
-	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
-	{ maxCount, maxBytes }: BatchLimits,
+	documents: Documents<Origin>,
+	limits: BatchLimits,
 ): AsyncGenerator<Array<ReadyDocument<Origin>>> {
-	let batch: Array<ReadyDocument<Origin>> = [];
-	let bytes = BRACKETS;
+	const gathering = new Gathering<Origin>(limits);
 	let broken: { error: unknown } | undefined;
 	try {
-		for await (const document of documents) {
-			const grown = bytes + document.bytes + (batch.length > 0 ? COMMA : 0);
-			if (batch.length > 0 && (batch.length >= maxCount || grown > maxBytes)) {
-				yield batch;
-				batch = [];
-				bytes = BRACKETS;
+		for await (const there of atOnce(documents)) {
+			for (const document of there) {
+				const full = gathering.add(document);
+				if (full) yield full;
 			}
-			bytes += document.bytes + (batch.length > 0 ? COMMA : 0);
-			batch.push(document);
 		}
 	} catch (error) {
 		broken = { error };
 	}
-	if (batch.length > 0) yield batch;
+	if (gathering.rest.length > 0) yield gathering.rest;
 	if (broken) throw broken.error;
 }
 

@@ -1,4 +1,5 @@
-import type { ReadyDocument } from './batches';
+import { atOnce } from './batches';
+import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './fingerprints';
 import { processingWord } from './processing';
 import type { ProcessingStatus } from './processing';
@@ -23,7 +24,7 @@ export interface Unchanged<Origin> {
  * not seen processed, are left out if the server has processed them since, or is still at it.
  */
 export async function* changedOnly<Origin>(
-	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
+	given: Documents<Origin>,
 	{ memory, statusesOf, onUnchanged }: Unchanged<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
@@ -42,22 +43,24 @@ export async function* changedOnly<Origin>(
 		}
 		held.clear();
 	}
-	for await (const document of documents) {
-		const { id, content = document.json } = document;
-		if (id === undefined) {
-			yield document;
-			continue;
-		}
-		// The later of two documents with one id is compared with the earlier, not with the last run's.
-		const key = id.toLowerCase();
-		if (held.has(key) || held.size >= HELD) yield* release();
-		if (!memory.has(id, content)) {
-			memory.forget(id);
-			yield document;
-		} else if (statusesOf && memory.isPending(id)) {
-			held.set(key, document);
-		} else {
-			onUnchanged(document);
+	for await (const documents of atOnce(given)) {
+		for (const document of documents) {
+			const { id, content = document.json } = document;
+			if (id === undefined) {
+				yield document;
+				continue;
+			}
+			// The later of two documents with one id is compared with the earlier, not with the last run's.
+			const key = id.toLowerCase();
+			if (held.has(key) || held.size >= HELD) yield* release();
+			if (!memory.has(id, content)) {
+				memory.forget(id);
+				yield document;
+			} else if (statusesOf && memory.isPending(id)) {
+				held.set(key, document);
+			} else {
+				onUnchanged(document);
+			}
 		}
 	}
 	if (held.size > 0) yield* release();

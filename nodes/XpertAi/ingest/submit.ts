@@ -17,7 +17,7 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves, hasChunks } from './batches';
-import type { BatchLimits, ReadyDocument } from './batches';
+import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import { IdOrder } from './idOrder';
 
 /** What became of one document. `unknown`: no answer says whether the server has stored it. */
@@ -34,7 +34,7 @@ export type DocumentOutcome<Origin> = {
 
 /** What submission needs from outside: it knows neither n8n nor HTTP. */
 export interface Submission<Origin> {
-	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>;
+	documents: Documents<Origin>;
 	batchLimits: BatchLimits;
 	retryLimits: RetryLimits;
 	/** Requests at once. */
@@ -87,8 +87,10 @@ export async function submitDocuments<Origin>(
 	return await new Submitter(submission).run();
 }
 
+type Batch<Origin> = Array<ReadyDocument<Origin>>;
+
 interface Attempted<Origin> {
-	batch: Array<ReadyDocument<Origin>>;
+	batch: Batch<Origin>;
 	number: number;
 	/** Requests its documents were in before. */
 	attempts: number;
@@ -118,11 +120,15 @@ class Submitter<Origin> {
 		const source = batches(documents, batchLimits);
 		const order = new IdOrder();
 		const work = async () => {
+			let next: Promise<IteratorResult<Batch<Origin>>> | undefined;
 			while (!this.stopped && !this.submission.signal?.aborted) {
-				const { done, value: batch } = await source.next();
+				const { done, value: batch } = await (next ?? source.next());
 				if (done) return;
 				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
-				await order.after(ids, async () => await this.settleBatch(batch));
+				const settled = order.after(ids, async () => await this.settleBatch(batch));
+				// Several at once have the next ready by themselves.
+				next = concurrency === 1 ? this.madeMeanwhile(source) : undefined;
+				await settled;
 			}
 		};
 		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
@@ -133,7 +139,17 @@ class Submitter<Origin> {
 		return this.counts;
 	}
 
-	private async settleBatch(batch: Array<ReadyDocument<Origin>>): Promise<void> {
+	/** The next batch, made while the server is at work on one. */
+	private madeMeanwhile(
+		source: AsyncGenerator<Batch<Origin>>,
+	): Promise<IteratorResult<Batch<Origin>>> {
+		const next = this.submission.clock.sleep(TIME_TO_LEAVE_MS).then(() => source.next());
+		// One that is not sent any more, as a failure came first, may break in peace.
+		next.catch(() => undefined);
+		return next;
+	}
+
+	private async settleBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed while this one was read or had to wait.
 		if (this.stopped) return;
 		const number = ++this.counts.batches;
@@ -199,7 +215,7 @@ class Submitter<Origin> {
 	 * @returns also whether the batch is too much as a whole, and may be sent in halves
 	 */
 	private async send(
-		batch: Array<ReadyDocument<Origin>>,
+		batch: Batch<Origin>,
 		repeatable: boolean,
 	): Promise<RetriedOutcome & { tooMuch: boolean }> {
 		const { send, request, retryLimits, clock, signal } = this.submission;
@@ -270,6 +286,9 @@ class Submitter<Origin> {
 		}
 	}
 }
+
+/** Until the request is on its way: making the next batch takes the processor, so that it would wait. */
+const TIME_TO_LEAVE_MS = 1;
 
 /** So often the same batch is sent that finds no time; a smaller one may. */
 const TRIES_BEFORE_HALVING = 3;

@@ -1,7 +1,7 @@
 import omit from 'lodash/omit';
 
 import type { Failure } from '../transport/failure';
-import type { ReadyDocument } from './batches';
+import type { Documents, ReadyDocument } from './batches';
 
 /** What the server says of an uploaded file, as a document takes it. */
 export interface UploadedFile {
@@ -39,7 +39,7 @@ export interface Uploading<Origin> {
  * file is handed on as it is.
  */
 export async function* uploaded<Origin>(
-	documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
+	documents: Documents<Origin>,
 	{ upload, atOnce, onFailed, onUnreadable, goOn }: Uploading<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const underWay: Array<Promise<ReadyDocument<Origin> | undefined>> = [];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { dateTime, freeForm, recordFields, uuid } from './common';
 import { parserConfig } from './knowledgebase';
+import { plainCheck } from './plainly';
 
 /** A page of a document (contract, Page). */
 export const page = z
@@ -64,7 +65,20 @@ export function documentList(prepared: (document: unknown) => unknown = (one) =>
 	}, z.array(document));
 }
 
-const FIELDS = new Map<string, z.ZodTypeAny>(Object.entries(document.shape));
+/** How each field of a document is checked. */
+const FIELDS = new Map(
+	Object.entries<z.ZodTypeAny>(document.shape).map(([name, schema]) => [
+		name,
+		{ schema, isPlain: plainCheck(schema) },
+	]),
+);
+
+/** The name of a field that the contract gives a document. */
+export type DocumentField = keyof typeof document.shape;
+
+export function isDocumentField(name: string): name is DocumentField {
+	return FIELDS.has(name);
+}
 
 /**
  * Whether a value is a document, told by the fields it has and without copying it. Says the same as
@@ -72,9 +86,11 @@ const FIELDS = new Map<string, z.ZodTypeAny>(Object.entries(document.shape));
  */
 export function isDocument(value: unknown): value is DocumentRecord {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-	return Object.entries(value).every(
-		([name, field]) => FIELDS.get(name)?.safeParse(field).success ?? true,
-	);
+	for (const [name, inside] of Object.entries(value)) {
+		const field = FIELDS.get(name);
+		if (field && !field.isPlain(inside) && !field.schema.safeParse(inside).success) return false;
+	}
+	return true;
 }
 
 export type DocumentRecord = z.infer<typeof document>;

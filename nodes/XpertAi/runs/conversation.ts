@@ -69,7 +69,8 @@ export async function readConversation(
 	if (!outcome.ok) return { failure: outcome.failure, tasks: [] };
 	const items: unknown = isJsonObject(outcome.answer) ? outcome.answer.items : [];
 	const found = conversationRecord.safeParse(Array.isArray(items) ? items[0] : undefined).data;
-	if (!found) return { tasks: [] };
+	// A server that does not know the filter lists others; one that does not say the thread is believed.
+	if (!found || (found.threadId ?? threadId) !== threadId) return { tasks: [] };
 	const { id, status, error, operation } = found;
 	return {
 		tasks: operation?.tasks ?? [],

@@ -13,8 +13,13 @@ const RESOLVED = 'of item';
 function counted(parameters: INodeParameters) {
 	const asked: string[] = [];
 	const copies: INode[] = [];
-	const resolve = (name: string, itemIndex: number, fallback?: unknown, options?: object) => {
-		asked.push(options ? `${name} extracted` : name);
+	const resolve = (
+		name: string,
+		itemIndex: number,
+		fallback?: unknown,
+		options?: { extractValue?: boolean },
+	) => {
+		asked.push(options?.extractValue ? `${name} extracted` : name);
 		const value = get(parameters, name, fallback) as unknown;
 		return typeof value === 'string' && value.startsWith('=') ? `${RESOLVED} ${itemIndex}` : value;
 	};

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 
 import { batchBody, batchBytes, batches, halves } from '../../../../nodes/XpertAi/ingest/batches';
-import type { BatchLimits, ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
+import type {
+	BatchLimits,
+	Documents,
+	ReadyDocument,
+} from '../../../../nodes/XpertAi/ingest/batches';
 import { prepared } from '../../support/documents';
 
 const documents = fc
@@ -12,7 +16,7 @@ const limits = fc.record({
 	maxBytes: fc.integer({ min: 1, max: 400 }),
 });
 
-async function split(list: Array<ReadyDocument<number>>, limit: BatchLimits) {
+async function split(list: Documents<number>, limit: BatchLimits) {
 	const all: Array<Array<ReadyDocument<number>>> = [];
 	for await (const batch of batches(list, limit)) all.push(batch);
 	return all;
@@ -31,6 +35,17 @@ describe('batches', () => {
 		await fc.assert(
 			fc.asyncProperty(documents, limits, async (list, limit) => {
 				expect((await split(list, limit)).flat()).toEqual(list);
+			}),
+		);
+	});
+
+	it('are the same whether documents are there at once or have to be waited for', async () => {
+		async function* later(list: Array<ReadyDocument<number>>) {
+			for (const document of list) yield await Promise.resolve(document);
+		}
+		await fc.assert(
+			fc.asyncProperty(documents, limits, async (list, limit) => {
+				expect(await split(later(list), limit)).toEqual(await split(list, limit));
 			}),
 		);
 	});

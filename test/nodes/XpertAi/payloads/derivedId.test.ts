@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { createHash } from 'node:crypto';
 
 import { derivedId, uuidV5 } from '../../../../nodes/XpertAi/payloads/derivedId';
 import { isUuid } from '../../../../nodes/XpertAi/payloads/common';
@@ -28,6 +29,27 @@ describe('a UUID of version 5', () => {
 			}),
 		);
 	});
+});
+
+/** The same by the letter of RFC 9562, step by step. */
+function byTheLetter(namespace: string, name: string): string {
+	const bytes = createHash('sha1')
+		.update(Buffer.from(namespace.replace(/-/g, ''), 'hex'))
+		.update(name)
+		.digest();
+	bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+	bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+	return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+it('a UUID made at one go is the one that is made step by step, whatever the name', () => {
+	const name = fc.oneof(text, fc.string({ unit: 'binary' }), fc.constantFrom('\ud800', 'a\udc00b'));
+	fc.assert(
+		fc.property(fc.uuid(), name, (namespace, given) => {
+			expect(uuidV5(namespace, given)).toBe(byTheLetter(namespace, given));
+			expect(derivedId(namespace, given)).toBe(byTheLetter(namespace, given));
+		}),
+	);
 });
 
 describe('a UUID', () => {
@@ -68,6 +90,19 @@ describe('a derived id', () => {
 				fc.pre(one[0].toLowerCase() !== other[0].toLowerCase() || one[1] !== other[1]);
 				expect(derivedId(...one)).not.toBe(derivedId(...other));
 				expect(derivedId(...one)).toBe(derivedId(...one));
+			}),
+		);
+	});
+
+	it('does not depend on which knowledgebase came before', () => {
+		const documents = fc.array(fc.tuple(fc.constantFrom(KNOWLEDGEBASE, DNS, 'kb-1', ''), text));
+		fc.assert(
+			fc.property(documents, (all) => {
+				const alone = new Map(
+					all.map(([owner, key]) => [`${owner} ${key}`, derivedId(owner, key)]),
+				);
+				for (const [owner, key] of all.reverse())
+					expect(derivedId(owner, key)).toBe(alone.get(`${owner} ${key}`));
 			}),
 		);
 	});

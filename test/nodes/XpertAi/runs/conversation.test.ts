@@ -1,3 +1,5 @@
+import get from 'lodash/get';
+
 import {
 	createConversation,
 	openConversation,
@@ -27,6 +29,9 @@ function answering(...outcomes: Outcome[]) {
 	return { asking: { send, clock: virtualTime() }, asked };
 }
 
+/** The thread of the conversation that was recorded. */
+const threadIn = (answer: unknown) => String(get(answer, 'items.0.threadId'));
+
 const pathsOf = (asked: ApiRequest[]) => asked.map(({ path }) => path);
 
 describe('looking up the conversation of a thread', () => {
@@ -50,6 +55,11 @@ describe('looking up the conversation of a thread', () => {
 		],
 		[{ items: [{ error: '', operation: null }] }, {}],
 		[{ items: [{ id: 5, status: {}, operation: { tasks: 'no' } }] }, {}],
+		[
+			{ items: [{ id: 'c', threadId: 't', status: 'idle' }] },
+			{ conversationId: 'c', status: 'idle' },
+		],
+		[{ items: [{ id: 'c', threadId: 'of another', error: 'No model' }] }, {}],
 		[{ items: [] }, {}],
 	])('%j says %j', async (answer, facts) => {
 		const read = await readConversation(answering(success(answer)).asking, 't');
@@ -58,7 +68,10 @@ describe('looking up the conversation of a thread', () => {
 
 	it('says what a run waits for, as recorded', async () => {
 		const answer = recordedBody('interrupts', 'conversation that waits');
-		const { status, tasks } = await readConversation(answering(success(answer)).asking, 't');
+		const { status, tasks } = await readConversation(
+			answering(success(answer)).asking,
+			threadIn(answer),
+		);
 		expect(status).toBe('interrupted');
 		expect(tasks).toMatchObject([
 			{
@@ -73,7 +86,8 @@ describe('looking up the conversation of a thread', () => {
 
 	it('says that a run was cancelled, as recorded', async () => {
 		const answer = recordedBody('runs', 'conversation after the cancelled run');
-		expect(await readConversation(answering(success(answer)).asking, 't')).toMatchObject({
+		const read = await readConversation(answering(success(answer)).asking, threadIn(answer));
+		expect(read).toMatchObject({
 			status: 'interrupted',
 			error: 'Canceled by user',
 			tasks: [],

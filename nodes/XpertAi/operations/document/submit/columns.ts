@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isUuid } from '../../../payloads/common';
-import { document } from '../../../payloads/document';
+import { isDocumentField } from '../../../payloads/document';
+import type { DocumentField } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
 
 /** A field of a document, or its text, which becomes pages or chunks. */
-type Target = keyof typeof document.shape | 'text';
+type Target = DocumentField | 'text';
 
 /**
  * The usual names of columns and what they are mapped to, best first. Names are compared without case,
@@ -66,9 +67,10 @@ export function mapColumns(columns: IDataObject): MappedColumns {
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || column === '') continue;
-		if (Object.hasOwn(document.shape, name)) fields[name] = column;
+		if (isDocumentField(name)) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
+	if (others.length === 0) return { fields, unused };
 	const found = new Map<Target, { name: string; rank: number }>();
 	for (const name of others) {
 		const match = matchOf(name, columns[name]);

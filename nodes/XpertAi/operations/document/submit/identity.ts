@@ -10,19 +10,30 @@ import { UUID_DEMAND, isUuid } from '../../../payloads/common';
 import type { DocumentRecord } from '../../../payloads/document';
 
 /**
- * Gives a document the id it is kept under. Its pages and chunks get none: on Xpert, one that comes again
+ * Says which id a document is kept under. Its pages and chunks get none: on Xpert, one that comes again
  * with its id and another content loses its document (service behaviour).
  *
  * @param place where the document stands, for messages, if the item has more than this one
  */
 export type Identify = (document: DocumentRecord, place?: string) => Identified;
 
-/** A document under its id, with the key the id is made of, if it is. */
+/** A document, and what its id is made of where that is a key. */
 export interface Identified {
 	record: DocumentRecord;
 	key?: string;
+	/** Whether its id is made of the key, and is still to be (`withId`). */
+	idFromKey?: boolean;
 	/** Whether its id is left to the server because the user wants it so. */
 	idByServer?: boolean;
+}
+
+/** The document under the id that is made of its key; one whose id is known is itself. */
+export function withId(
+	{ record, key, idFromKey }: Identified,
+	knowledgebaseId: string,
+): DocumentRecord {
+	if (!idFromKey || key === undefined) return record;
+	return { ...record, id: derivedId(knowledgebaseId, key) };
 }
 
 const idMode = z.enum(['derived', 'field', 'server']);
@@ -32,7 +43,7 @@ const idMode = z.enum(['derived', 'field', 'server']);
  *
  * @returns a function that throws NodeOperationError when a document lacks its key or its UUID
  */
-export function identifier(item: Item, knowledgebaseId: string, fromFields: boolean): Identify {
+export function identifier(item: Item, fromFields: boolean): Identify {
 	switch (idModeOf(item)) {
 		case 'server':
 			return (document) => ({ record: omit(document, 'id'), idByServer: true });
@@ -43,7 +54,7 @@ export function identifier(item: Item, knowledgebaseId: string, fromFields: bool
 				return item.refuse({ subject, demand: UUID_DEMAND, value: document.id ?? '' });
 			};
 		case 'derived':
-			return derivedIdentifier(item, knowledgebaseId, fromFields);
+			return derivedIdentifier(item, fromFields);
 	}
 }
 
@@ -57,17 +68,15 @@ function idModeOf(item: Item): z.infer<typeof idMode> {
 	return item.choice('documentIdMode', idMode);
 }
 
-function derivedIdentifier(item: Item, knowledgebaseId: string, fromFields: boolean): Identify {
+function derivedIdentifier(item: Item, fromFields: boolean): Identify {
 	if (!hasKey(item, fromFields)) return (document) => ({ record: document });
 	const parameter = fromFields ? 'documentKey' : 'documentKeyField';
 	const given = item.text(parameter);
 	const label = `"${item.labelOf(parameter)}"`;
 	return (document, place) => {
 		const key: unknown = fromFields ? given : ownValue(document, given);
-		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
-			const id = derivedId(knowledgebaseId, String(key));
-			return { record: { ...document, id }, key: String(key) };
-		}
+		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
+			return { record: document, key: String(key), idFromKey: true };
 		if (fromFields) return item.refuse({ subject: label, demand: 'must not be empty' });
 		const subject = place ? `${place}: ${label}` : label;
 		const demand = `names ${quoted(given)}, which this document does not have`;

@@ -30,8 +30,8 @@ const SETTINGS_NAMING = {
 export function textDocument(item: Item, knowledgebaseId: string): FoundDocument {
 	const text = item.filledText('text');
 	const name = item.filledText('name').trim();
-	const id = idOf(item, knowledgebaseId, name);
-	return { ...id, ...textFile(item, settingsOf(item), { name, id: id.id }, text) };
+	const { key, id } = idOf(item, knowledgebaseId, name);
+	return { key, ...textFile(item, settingsOf(item), { name, id }, text) };
 }
 
 /**
@@ -44,7 +44,7 @@ export function textFile(
 	settings: DocumentRecord,
 	{ name, id }: { name: string; id?: string },
 	text: string,
-): Omit<FoundDocument, 'key' | 'id'> {
+): Omit<FoundDocument, 'key'> {
 	const file = fileType(name, settings.mimeType ?? textMimeType(text));
 	const { mimeType } = file;
 	return {
@@ -59,7 +59,7 @@ function documentOf(
 	item: Item,
 	{ name, type, mimeType, asText }: FileType,
 	{ id, ...rest }: DocumentRecord,
-): Pick<FoundDocument, 'record' | 'json' | 'readAsText'> {
+): Pick<FoundDocument, 'record' | 'readAsText'> {
 	const record = withTextSplitter({
 		...(id === undefined ? {} : { id }),
 		name,
@@ -67,8 +67,8 @@ function documentOf(
 		mimeType,
 		...rest,
 	});
-	const json = item.jsonText(record, SETTINGS_NAMING);
-	return { record, json, ...(asText ? { readAsText: true } : {}) };
+	item.checkText(record, SETTINGS_NAMING);
+	return { record, ...(asText ? { readAsText: true } : {}) };
 }
 
 /** The document of an item that is a file. */
@@ -79,10 +79,10 @@ export function fileDocument(item: Item, knowledgebaseId: string): FoundDocument
 	const given = item.text('name').trim() || fileName || field.property;
 	const file = fileType(given, settings.mimeType ?? mimeType);
 	const place = [directory, fileName ?? field.property].filter(Boolean).join('/');
-	const id = idOf(item, knowledgebaseId, place);
+	const { key, id } = idOf(item, knowledgebaseId, place);
 	return {
-		...id,
-		...documentOf(item, file, { id: id.id, ...settings }),
+		key,
+		...documentOf(item, file, { id, ...settings }),
 		file: async () => ({
 			...(await uploadFile(item, field)),
 			name: file.name,
@@ -99,10 +99,11 @@ export function addressDocument(item: Item, knowledgebaseId: string): FoundDocum
 		const demand = 'must be a web address such as https://example.com/manual.pdf';
 		return item.refuse({ subject: `"${item.labelOf('url')}"`, demand, value: url });
 	}
-	const id = idOf(item, knowledgebaseId, url);
+	const { key, id } = idOf(item, knowledgebaseId, url);
 	const name = item.text('name').trim() || lastPart(url);
-	const record = withTextSplitter({ id: id.id, name, fileUrl: url, ...settingsOf(item) });
-	return { ...id, record, json: item.jsonText(record, SETTINGS_NAMING) };
+	const record = withTextSplitter({ id, name, fileUrl: url, ...settingsOf(item) });
+	item.checkText(record, SETTINGS_NAMING);
+	return { key, record };
 }
 
 /** The last part of an address's path, or its host where it has none. */

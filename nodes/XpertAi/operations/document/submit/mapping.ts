@@ -1,12 +1,12 @@
+import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
-import omitBy from 'lodash/omitBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Field } from '../../../execution/operation';
 import { isoText, typedValue } from '../../../execution/values';
-import { document, isDocument } from '../../../payloads/document';
+import { document, isDocument, isDocumentField } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../pickers/documentFields';
 import { isJsonObject } from '../../../transport/answer';
@@ -20,9 +20,11 @@ const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	documentFieldType,
 );
 
+const PART_FIELDS = [pagesField, chunksField];
+
 /** Fields a mapped column may hold as JSON text. */
-const JSON_FIELDS = Object.keys(FIELD_TYPES).filter((name) =>
-	['object', 'array'].includes(FIELD_TYPES[name] ?? ''),
+const JSON_FIELDS = new Set(
+	Object.keys(FIELD_TYPES).filter((name) => ['object', 'array'].includes(FIELD_TYPES[name] ?? '')),
 );
 
 /** How messages name the parts of a document that fields make: as the mapper shows them. */
@@ -55,7 +57,8 @@ export function documentFromFields(
 	{ prepared = (made) => made, unusedColumns }: Making = {},
 ): DocumentRecord {
 	const { fields: mapped, text, unused } = mappedColumns(item);
-	const typed = item.values([pagesField, chunksField]);
+	const filled = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
+	const typed = filled.length > 0 ? item.values(filled) : {};
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
 	// A column with the text becomes a page, unless the item has pages or chunks.
@@ -75,27 +78,40 @@ function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown)
 
 /** Columns that match document fields by their names, or the fields mapped by hand. */
 function mappedColumns(item: Item): MappedColumns {
-	const mapper = item.parameter('documentFields', {});
-	const { mappingMode, value } = isJsonObject(mapper) ? mapper : {};
+	const { mappingMode, value } = mapperOf(item);
 	if (mappingMode === 'autoMapInputData') {
 		const columns = mapColumns(item.json);
 		return { ...columns, fields: withTypes(item, columns.fields) };
 	}
-	const filled = omitBy(
-		isJsonObject(value) ? value : {},
-		(column, name) => column === '' || isNil(column) || !Object.hasOwn(document.shape, name),
-	);
+	const filled: IDataObject = {};
+	for (const [name, column] of Object.entries(isJsonObject(value) ? value : {}))
+		if (column !== '' && !isNil(column) && isDocumentField(name)) filled[name] = column;
 	return { fields: withTypes(item, filled), unused: [] };
+}
+
+/**
+ * What the mapper says. n8n resolves all of it for each item that differs, also the list of all fields the
+ * editor keeps beside the values: so only the values are asked for, unless an expression gives the whole.
+ */
+function mapperOf(item: Item): { mappingMode?: unknown; value?: unknown } {
+	const kept: unknown = item.context.getNode().parameters.documentFields;
+	const mappingMode = isJsonObject(kept) ? kept.mappingMode : undefined;
+	if (mappingMode === 'autoMapInputData') return { mappingMode };
+	if (mappingMode === 'defineBelow')
+		return { mappingMode, value: item.parameter('documentFields.value', {}) };
+	const mapper = item.parameter('documentFields', {});
+	return isJsonObject(mapper) ? mapper : {};
 }
 
 /** The values as their fields take them. */
 function withTypes(item: Item, filled: IDataObject): IDataObject {
-	for (const name of Object.keys(filled))
-		filled[name] = columnValue(name, filled[name]) as IDataObject[string];
-	for (const name of JSON_FIELDS) {
-		const column = filled[name];
-		if (typeof column === 'string')
-			filled[name] = item.parsed(documentFieldName(name), column) as IDataObject[string];
+	for (const name of Object.keys(filled)) {
+		const typed = columnValue(name, filled[name]);
+		filled[name] = (
+			JSON_FIELDS.has(name) && typeof typed === 'string'
+				? item.parsed(documentFieldName(name), typed)
+				: typed
+		) as IDataObject[string];
 	}
 	return filled;
 }

@@ -58,9 +58,9 @@ export const submitOptions = optionsField([
 		name: 'concurrency',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
-		default: 1,
+		default: 5,
 		description:
-			'More than 1 is faster, but the document counter the server shows for the knowledgebase then ends too low. The documents themselves are all there.',
+			'How many batches are sent side by side. With 1, the counter of documents that the server keeps for the knowledgebase is right as well; the documents themselves are all there in any case.',
 	},
 	{
 		displayName: 'Resend All',

@@ -79,6 +79,12 @@ export class SubmitReport {
 		return this.places - this.summary.counts.documents;
 	}
 
+	/** Whether batches were stored side by side, after which servers count too few documents (service behaviour, E3). */
+	get countMayBeLow(): boolean {
+		const { counts, requests } = this.summary;
+		return this.settings.concurrency > 1 && requests.batches > 1 && counts.stored > 0;
+	}
+
 	/** The place in the output of the next document that was read. */
 	nextPlace(): number {
 		return this.places++;
@@ -344,12 +350,16 @@ function unusedColumns(
 	);
 }
 
+const COUNT_MAY_BE_LOW =
+	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
+
 export function addHints(context: IExecuteFunctions, report: SubmitReport, notes: string[]): void {
 	const messages = [report.summary.line(), ...notes];
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
 		messages.push(`${documents} came with the key or ID of an earlier one and replaced it.`);
 	}
+	if (report.countMayBeLow) messages.push(COUNT_MAY_BE_LOW);
 	if (report.idMissed > 0) {
 		const documents = counted(report.idMissed, 'document has', 'documents have');
 		messages.push(

@@ -16,9 +16,8 @@ import { isUuid } from '../../../payloads/common';
 import { jsonRecords } from '../../../ingest/jsonRecords';
 import { withTextSplitter } from '../../../ingest/textSplitter';
 import { document, documentList, isDocument } from '../../../payloads/document';
-import type { DocumentRecord } from '../../../payloads/document';
 import { isJsonObject } from '../../../transport/answer';
-import { identifier, ownIdIsSent, ownValue } from './identity';
+import { identifier, ownIdIsSent, ownValue, withId } from './identity';
 import type { Identified } from './identity';
 import { addressDocument, fileDocument, textDocument, textFile } from './madeDocuments';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
@@ -29,16 +28,11 @@ export interface Origin {
 	position: number;
 }
 
-/** A document as a source gives it. */
-export interface FoundDocument {
-	record: DocumentRecord;
-	/** Its JSON text; without the file's address, where its file is still to be uploaded. */
-	json: string;
-	/** What tells it from all others, where its id is made of that. */
-	key?: string;
-	/** Whether its id is left to the server because the user wants it so. */
-	idByServer?: boolean;
-	id?: string;
+/**
+ * A document as a source gives it: read and checked, so that it can be sent; its id and its JSON text are
+ * made when its turn comes. Without the file's address, where its file is still to be uploaded.
+ */
+export interface FoundDocument extends Identified {
 	/** The file to upload before it is sent. */
 	file?: ReadyDocument<Origin>['file'];
 	/** What is in that file, to tell whether it has changed. */
@@ -52,6 +46,13 @@ const source = z.enum(['text', 'files', 'addresses', 'fields', 'json', 'records'
 /** What the input items are (Documents From). */
 export function sourceOf(item: Item): z.infer<typeof source> {
 	return item.choice('source', source);
+}
+
+/** Whether documents of the item may have a file that is uploaded before they are sent. */
+export function mayHaveFiles(item: Item): boolean {
+	const from = sourceOf(item);
+	if (from === 'records') return item.text('textField').trim() !== '';
+	return from === 'text' || from === 'files';
 }
 
 /**
@@ -73,27 +74,24 @@ export function itemDocuments(
 		case 'addresses':
 			return [addressDocument(item, knowledgebaseId)];
 		case 'json':
-			return documentsInJson(item, knowledgebaseId);
+			return documentsInJson(item);
 		default:
-			return [mappedDocument(item, knowledgebaseId, unusedColumns)];
+			return [mappedDocument(item, unusedColumns)];
 	}
 }
 
-function mappedDocument(
-	item: Item,
-	knowledgebaseId: string,
-	unusedColumns: Set<string>,
-): FoundDocument {
+function mappedDocument(item: Item, unusedColumns: Set<string>): FoundDocument {
 	const prepared = idPreparation(item, true);
 	const made = documentFromFields(item, { prepared, unusedColumns });
-	const identified = identifier(item, knowledgebaseId, true)(made);
-	const record = withTextSplitter(identified.record);
-	if (isEmptyDocument(record)) throw emptyDocument(item);
-	return { ...identified, record, json: item.jsonText(record, DOCUMENT_NAMING) };
+	const identified = identifier(item, true)(made);
+	identified.record = withTextSplitter(identified.record);
+	if (isEmptyDocument(identified)) throw emptyDocument(item);
+	item.checkText(identified.record, DOCUMENT_NAMING);
+	return identified;
 }
 
-function documentsInJson(item: Item, knowledgebaseId: string): FoundDocument[] {
-	const identify = identifier(item, knowledgebaseId, false);
+function documentsInJson(item: Item): FoundDocument[] {
+	const identify = identifier(item, false);
 	const found = item.jsonBody(documentList(idPreparation(item, false)));
 	return found.map((one, index) => {
 		const place = found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined;
@@ -102,12 +100,12 @@ function documentsInJson(item: Item, knowledgebaseId: string): FoundDocument[] {
 }
 
 /** Nothing was mapped to it: without any of these the server keeps a row that means nothing. */
-function isEmptyDocument(record: DocumentRecord): boolean {
-	const { name, pages, chunks, storageFileId, fileUrl, filePath } = record;
-	if ([name, pages, chunks, storageFileId, fileUrl, filePath].some((value) => !isEmpty(value)))
-		return false;
+function isEmptyDocument({ record, key }: Identified): boolean {
+	const { id, name, pages, chunks, storageFileId, fileUrl, filePath, disabled } = record;
+	if (name || fileUrl || filePath || storageFileId) return false;
+	if (!isEmpty(pages) || !isEmpty(chunks)) return false;
 	// On Xpert, a document with nothing but its ID is taken out of answers, or let into them again, that way.
-	return !(record.id && typeof record.disabled === 'boolean');
+	return !((id || key) && typeof disabled === 'boolean');
 }
 
 function emptyDocument(item: Item): ItemError {
@@ -136,7 +134,7 @@ export async function* recordsOf(
 	knowledgebaseId: string,
 ): AsyncGenerator<FoundDocument | { flaw: ItemError }> {
 	const field = item.binary();
-	const identify = identifier(item, knowledgebaseId, false);
+	const identify = identifier(item, false);
 	const prepared = idPreparation(item, false);
 	const textField = item.text('textField').trim();
 	for await (const record of jsonRecords(binaryChunks(item, field))) {
@@ -148,7 +146,7 @@ export async function* recordsOf(
 			const identified = identify(checked, place);
 			yield textField === ''
 				? wholeDocument(item, identified, 'binaryPropertyName')
-				: recordWithText(item, identified, textField, place);
+				: recordWithText(item, { identified, knowledgebaseId, textField, place });
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
@@ -163,17 +161,18 @@ const RECORD_LEFT_OUT =
 /** A document that is sent as the source has it, which the parameter gives. */
 function wholeDocument(item: Item, identified: Identified, parameter: string): FoundDocument {
 	const record = withTextSplitter(identified.record);
-	const json = item.jsonText(record, { parameter: item.labelOf(parameter) });
-	return { ...identified, record, json };
+	item.checkText(record, { parameter: item.labelOf(parameter) });
+	return { ...identified, record };
 }
 
 /** A record whose text is uploaded as its file. */
 function recordWithText(
 	item: Item,
-	{ record, ...identity }: Identified,
-	textField: string,
-	place: string,
+	given: { identified: Identified; knowledgebaseId: string; textField: string; place: string },
 ): FoundDocument {
+	const { identified, textField, place } = given;
+	const { key, idByServer } = identified;
+	const record = withId(identified, given.knowledgebaseId);
 	const text = ownValue(record, textField);
 	if (typeof text !== 'string' || text.trim() === '') {
 		const demand = `names ${quoted(textField)}, which holds no text here`;
@@ -189,13 +188,19 @@ function recordWithText(
 		{ name: called, id: id ?? undefined },
 		text,
 	);
-	return { ...file, ...identity };
+	return { ...file, key, idByServer };
 }
 
 /** A document ready to be sent, once its file is uploaded where it has one. */
-export function readyDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
-	const { record, json, key, file } = found;
+export function readyDocument(
+	found: FoundDocument,
+	origin: Origin,
+	knowledgebaseId: string,
+): ReadyDocument<Origin> {
+	const { key, file } = found;
+	const record = withId(found, knowledgebaseId);
 	const { id, name } = record;
+	const json = JSON.stringify(record);
 	return {
 		json,
 		bytes: Buffer.byteLength(json),
@@ -208,8 +213,10 @@ export function readyDocument(found: FoundDocument, origin: Origin): ReadyDocume
 }
 
 /** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
-export async function contentOf({ json, contents }: FoundDocument): Promise<string> {
-	if (!contents) return json;
+export async function contentOf(
+	{ json }: ReadyDocument<Origin>,
+	contents: NonNullable<FoundDocument['contents']>,
+): Promise<string> {
 	const hash = createHash('sha256');
 	for await (const piece of contents()) hash.update(piece);
 	return `${json} ${hash.digest('base64')}`;

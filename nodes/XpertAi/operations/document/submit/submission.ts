@@ -1,7 +1,7 @@
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/batches';
+import type { Documents, ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { ProcessingStart, askStatuses } from '../../../ingest/processing';
 import type { ProcessingRoutes } from '../../../ingest/processing';
@@ -17,10 +17,23 @@ import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
 import { BULK_PATH, processingRoutes, uploadRoute } from './routes';
 import type { SubmitSettings } from './settings';
-import { contentOf, itemDocuments, readyDocument, recordsOf, sourceOf } from './sources';
+import {
+	contentOf,
+	itemDocuments,
+	mayHaveFiles,
+	readyDocument,
+	recordsOf,
+	sourceOf,
+} from './sources';
 import type { FoundDocument, Origin } from './sources';
 
 const PROGRESS_EVERY_MS = 1000;
+
+/** A document whose turn comes; read when it does, unless it was read before. */
+interface Turn {
+	found?: FoundDocument;
+	origin: Origin;
+}
 
 /** One execution of Submit: reads the sources, sends, and has what became of each document reported. */
 export class Submission {
@@ -35,7 +48,10 @@ export class Submission {
 	private readonly brought = new Map<string, Set<string>>();
 
 	/** What is in the files of documents that may be unchanged. */
-	private readonly contents = new WeakMap<ReadyDocument<Origin>, FoundDocument>();
+	private readonly contents = new WeakMap<
+		ReadyDocument<Origin>,
+		NonNullable<FoundDocument['contents']>
+	>();
 
 	constructor(
 		private readonly execution: Execution,
@@ -57,28 +73,55 @@ export class Submission {
 	/** Submits the documents of all input items. */
 	async submitAll(): Promise<void> {
 		const [first] = this.execution.items;
-		if (first && sourceOf(first) === 'records') await this.submitRecords();
-		else await this.submitItems();
+		if (!first) return;
+		if (sourceOf(first) === 'records') await this.submitRecords();
+		else await this.submitItems(first);
 	}
 
-	/** Reads every item before anything is sent, so that with Stop a bad one leaves nothing stored. */
-	private async submitItems(): Promise<void> {
-		const byKnowledgebase = new Map<string, Array<ReadyDocument<Origin>>>();
+	/**
+	 * With Stop, every item is read before anything is sent, so that a bad one leaves nothing stored; else
+	 * each is read when its turn comes. JSON is read first in any case: it alone says how many documents it is.
+	 */
+	private async submitItems(first: Item): Promise<void> {
+		const readFirst = !mayContinue(this.execution.context) || sourceOf(first) === 'json';
+		const turns = new Map<string, Turn[]>();
 		for (const item of this.execution.items) {
 			try {
 				const knowledgebaseId = item.id('knowledgebaseId');
-				const ready = byKnowledgebase.get(knowledgebaseId) ?? [];
-				byKnowledgebase.set(knowledgebaseId, ready);
-				const found = itemDocuments(item, knowledgebaseId, this.report.unusedColumns);
-				for (const document of found) ready.push(this.ready(document, item, knowledgebaseId));
+				const own = turns.get(knowledgebaseId) ?? [];
+				turns.set(knowledgebaseId, own);
+				const found = readFirst ? this.read(item, knowledgebaseId) : [undefined];
+				for (const document of found)
+					own.push({ found: document, origin: { item, position: this.report.nextPlace() } });
 			} catch (caught) {
 				this.addFlaw(caught, item);
 			}
 			if (this.report.stopError) return;
 		}
-		for (const [knowledgebaseId, ready] of byKnowledgebase) {
-			if (!this.report.stopError) await this.submit(knowledgebaseId, ready);
+		for (const [knowledgebaseId, own] of turns) {
+			if (this.report.stopError) return;
+			const documents = this.inTurn(own, knowledgebaseId);
+			await this.submit(knowledgebaseId, documents, mayHaveFiles(first));
 		}
+	}
+
+	/** The documents whose turn comes as they are asked for; none is kept any longer. */
+	private *inTurn(turns: Turn[], knowledgebaseId: string): Generator<ReadyDocument<Origin>> {
+		turns.reverse();
+		for (let turn = turns.pop(); turn; turn = turns.pop()) {
+			const { origin } = turn;
+			try {
+				const found = turn.found ? [turn.found] : this.read(origin.item, knowledgebaseId);
+				for (const document of found) yield this.ready(document, origin, knowledgebaseId);
+			} catch (caught) {
+				this.addUnreadable({ origin }, caught);
+				if (this.report.stopError) return;
+			}
+		}
+	}
+
+	private read(item: Item, knowledgebaseId: string): FoundDocument[] {
+		return itemDocuments(item, knowledgebaseId, this.report.unusedColumns);
 	}
 
 	private async submitRecords(): Promise<void> {
@@ -86,7 +129,8 @@ export class Submission {
 			if (this.report.stopError) return;
 			try {
 				const knowledgebaseId = item.id('knowledgebaseId');
-				await this.submit(knowledgebaseId, this.documentsOf(item, knowledgebaseId));
+				const documents = this.documentsOf(item, knowledgebaseId);
+				await this.submit(knowledgebaseId, documents, mayHaveFiles(item));
 			} catch (caught) {
 				this.addFlaw(caught, item);
 			}
@@ -105,7 +149,8 @@ export class Submission {
 					if (this.report.stopError) return;
 					continue;
 				}
-				yield this.ready(entry, item, knowledgebaseId);
+				const origin = { item, position: this.report.nextPlace() };
+				yield this.ready(entry, origin, knowledgebaseId);
 			}
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
@@ -113,12 +158,15 @@ export class Submission {
 		}
 	}
 
-	private ready(found: FoundDocument, item: Item, knowledgebaseId: string): ReadyDocument<Origin> {
-		const origin = { item, position: this.report.nextPlace() };
-		const ready = readyDocument(found, origin);
+	private ready(
+		found: FoundDocument,
+		origin: Origin,
+		knowledgebaseId: string,
+	): ReadyDocument<Origin> {
+		const ready = readyDocument(found, origin, knowledgebaseId);
 		this.noteId(ready, found, knowledgebaseId);
 		this.report.noteRecord(found.record, found.readAsText);
-		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found);
+		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found.contents);
 		return ready;
 	}
 
@@ -142,33 +190,23 @@ export class Submission {
 	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	private async submit(
 		knowledgebaseId: string,
-		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
+		documents: Documents<Origin>,
+		haveFiles: boolean,
 	): Promise<void> {
 		const { context, send } = this.execution;
 		const { settings, clock, report } = this;
-		const signal = context.getExecutionCancelSignal();
 		const memory = await this.memories?.of(knowledgebaseId);
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
 			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
+		const read = haveFiles && settings.skipUnchanged ? this.withContents(documents) : documents;
 		const wanted =
 			memory && settings.skipUnchanged
-				? this.changedOnly(documents, memory, knowledgebaseId, routes)
-				: documents;
+				? this.changedOnly(read, memory, knowledgebaseId, routes)
+				: read;
 		const path = buildPath(BULK_PATH, { knowledgebaseId });
 		const counts = await submitDocuments({
-			documents: uploaded(wanted, {
-				upload: uploadRoute(this.execution, settings, clock),
-				atOnce: UPLOADS_AT_ONCE,
-				onFailed: (document, failure, attempts) =>
-					this.addOutcome(
-						knowledgebaseId,
-						{ document, failure, attempts, batch: 0, outcome: 'rejected' },
-						memory,
-					),
-				onUnreadable: (document, caught) => this.addUnreadable(document, caught),
-				goOn: () => report.stopError === undefined && !signal?.aborted,
-			}),
+			documents: haveFiles ? this.uploaded(wanted, memory, knowledgebaseId) : wanted,
 			batchLimits: settings.batchLimits,
 			retryLimits: settings.retryLimits,
 			concurrency: settings.concurrency,
@@ -180,19 +218,39 @@ export class Submission {
 			onOutcome: (result) => this.addOutcome(knowledgebaseId, result, memory),
 			goOn: () => mayContinue(context),
 			clock,
-			signal,
+			signal: context.getExecutionCancelSignal(),
 		});
 		report.summary.addRequests(counts);
 	}
 
+	private uploaded(
+		documents: Documents<Origin>,
+		memory: SourceMemory | undefined,
+		knowledgebaseId: string,
+	): AsyncGenerator<ReadyDocument<Origin>> {
+		const signal = this.execution.context.getExecutionCancelSignal();
+		return uploaded(documents, {
+			upload: uploadRoute(this.execution, this.settings, this.clock),
+			atOnce: UPLOADS_AT_ONCE,
+			onFailed: (document, failure, attempts) =>
+				this.addOutcome(
+					knowledgebaseId,
+					{ document, failure, attempts, batch: 0, outcome: 'rejected' },
+					memory,
+				),
+			onUnreadable: (document, caught) => this.addUnreadable(document, caught),
+			goOn: () => this.report.stopError === undefined && !signal?.aborted,
+		});
+	}
+
 	private changedOnly(
-		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
+		documents: Documents<Origin>,
 		{ known: memory }: SourceMemory,
 		knowledgebaseId: string,
 		routes: ProcessingRoutes,
 	): AsyncGenerator<ReadyDocument<Origin>> {
 		const { settings, report } = this;
-		return changedOnly(this.withContents(documents), {
+		return changedOnly(documents, {
 			memory,
 			onUnchanged: (document, status) => {
 				const runningId = report.addUnchanged(knowledgebaseId, document, status);
@@ -205,13 +263,11 @@ export class Submission {
 	}
 
 	/** Reads what is in the files of documents, so that unchanged ones need not be uploaded. */
-	private async *withContents(
-		documents: Iterable<ReadyDocument<Origin>> | AsyncIterable<ReadyDocument<Origin>>,
-	): AsyncGenerator<ReadyDocument<Origin>> {
+	private async *withContents(documents: Documents<Origin>): AsyncGenerator<ReadyDocument<Origin>> {
 		for await (const document of documents) {
-			const found = this.contents.get(document);
+			const contents = this.contents.get(document);
 			try {
-				yield found ? { ...document, content: await contentOf(found) } : document;
+				yield contents ? { ...document, content: await contentOf(document, contents) } : document;
 			} catch (caught) {
 				this.addUnreadable(document, caught);
 				if (this.report.stopError) return;
@@ -236,7 +292,7 @@ export class Submission {
 		this.report.addFlaw(item.asError(caught), item);
 	}
 
-	private addUnreadable(document: ReadyDocument<Origin>, caught: unknown): void {
+	private addUnreadable(document: Pick<ReadyDocument<Origin>, 'origin'>, caught: unknown): void {
 		this.report.addUnreadable(document, document.origin.item.asError(caught));
 	}
 

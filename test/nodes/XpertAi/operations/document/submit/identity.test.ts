@@ -3,7 +3,10 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { identifier } from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
+import {
+	identifier,
+	withId,
+} from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
 import { node } from '../../../../support/node';
@@ -22,7 +25,7 @@ function identify(
 	const typed = { ...parameters, ...asTyped } as INodeParameters;
 	const getNode = () => ({ ...node, parameters: typed });
 	const item = itemOf(parameters, { fields: submitFields, methods: { getNode } });
-	return identifier(item, KNOWLEDGEBASE, fromFields)(document).record;
+	return withId(identifier(item, fromFields)(document), KNOWLEDGEBASE);
 }
 
 describe('ids derived from a key', () => {

@@ -11,10 +11,7 @@ function words(
 	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
 	knowledgebaseId = KNOWLEDGEBASE,
 ): string {
-	const document = readyDocument(
-		{ record, json: JSON.stringify(record) },
-		{ item: itemOf({}), position: 0 },
-	);
+	const document = readyDocument({ record }, { item: itemOf({}), position: 0 }, knowledgebaseId);
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
 	const result = inWords(
@@ -61,8 +58,9 @@ describe('why a document is not stored', () => {
 
 it('a stored document stays as it is', () => {
 	const document = readyDocument(
-		{ record: withChunks, json: JSON.stringify(withChunks) },
+		{ record: withChunks },
 		{ item: itemOf({}), position: 0 },
+		KNOWLEDGEBASE,
 	);
 	const stored = {
 		document,

@@ -21,7 +21,7 @@ const item = itemOf(
 	{ index: 4, methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined } },
 );
 const ready = (record: DocumentRecord, origin: Origin) =>
-	readyDocument({ record, json: JSON.stringify(record) }, origin);
+	readyDocument({ record }, origin, KNOWLEDGEBASE);
 const document = ready({ id: ID, name: 'a', size: 3 }, { item, position: 9 });
 const pairedItem = { item: 4 };
 

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { z } from 'zod';
+
+import { document, isDocument } from '../../../../nodes/XpertAi/payloads/document';
+import { jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
+import { isPlainJson, plainCheck } from '../../../../nodes/XpertAi/payloads/plainly';
+
+/** What columns and records may hold, and what only code could put there. */
+const anything = fc.oneof(
+	{ weight: 3, arbitrary: fc.constantFrom('a', '', 1, 1.5, true, null, undefined, {}, []) },
+	fc.anything({ withDate: true, withMap: true, withBigInt: true, withNullPrototype: true }),
+	fc.constantFrom<unknown>(
+		NaN,
+		Infinity,
+		new Date(0),
+		{ then: () => 1, catch: () => 1 },
+		'7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60',
+		'2026-01-31T08:00:00Z',
+		[{ pageContent: 'x', metadata: { a: [1] } }],
+		[{ pageContent: 1 }],
+		{ chunkSize: 100, delimiter: null },
+		{ chunkSize: 1.5 },
+	),
+);
+
+const field = fc.constantFrom(...Object.keys(document.shape));
+
+it.each(Object.entries<z.ZodTypeAny>(document.shape))(
+	'what is plainly right for %s, the schema takes',
+	(_, schema) => {
+		const isPlain = plainCheck(schema);
+		fc.assert(
+			fc.property(anything, (value) => {
+				fc.pre(isPlain(value));
+				expect(schema.safeParse(value).success).toBe(true);
+			}),
+		);
+	},
+);
+
+it('a document is one exactly where the schema says so', () => {
+	const record = fc.dictionary(fc.oneof(field, fc.string()), anything, { maxKeys: 5 });
+	fc.assert(
+		fc.property(record, (value) => {
+			expect(isDocument(value)).toBe(document.safeParse(value).success);
+		}),
+		{ numRuns: 1000 },
+	);
+});
+
+describe('the schema is not asked about', () => {
+	it.each<[string, unknown]>([
+		['name', 'a'],
+		['size', 1.5],
+		['disabled', false],
+		['metadata', { deep: [{ er: 1 }] }],
+		['parserConfig', { chunkSize: 100, own: 'x' }],
+		['pages', [{ pageContent: 'x', metadata: {} }, {}]],
+		['chunks', [{ pageContent: 'x', parent: 5 }]],
+		['folder', null],
+		['parent', undefined],
+	])('a usual value of %s', (name, value) => {
+		expect(plainCheck(document.shape[name as keyof typeof document.shape])(value)).toBe(true);
+	});
+});
+
+it.each([
+	z.string().min(1),
+	z.string().uuid(),
+	z.number().min(1),
+	z.object({ a: z.string() }),
+	z.enum(['a']),
+	z.record(z.string()),
+])('what a schema asks for beyond types, it is asked itself: %#', (schema) => {
+	fc.assert(fc.property(anything, (value) => expect(plainCheck(schema)(value)).toBe(false)));
+});
+
+describe('a value that plainly has a JSON text', () => {
+	it('has one that says all of it', () => {
+		fc.assert(
+			fc.property(fc.oneof(anything, fc.jsonValue(), fc.object()), (value) => {
+				fc.pre(value !== undefined && isPlainJson(value));
+				expect(jsonOf(value, {})).toEqual({ text: JSON.stringify(value) });
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+
+	it('is any that came from JSON, unless it is deep or large', () => {
+		fc.assert(fc.property(fc.jsonValue({ maxDepth: 10 }), (value) => isPlainJson(value)));
+	});
+
+	it.each<[string, unknown]>([
+		['a number that JSON has not', { a: [NaN] }],
+		['something that writes itself', { at: new Date(0) }],
+		['what says how it is written', { toJSON: () => 1 }],
+		['a whole number without limits', { a: 1n }],
+		['a function', { a: () => 1 }],
+		['something deep', JSON.parse(`${'['.repeat(30)}${']'.repeat(30)}`)],
+		['something large', ['x'.repeat(600_000), 'x'.repeat(600_000)]],
+	])('is not %s', (_, value) => expect(isPlainJson(value)).toBe(false));
+});
