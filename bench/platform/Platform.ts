@@ -1,10 +1,10 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
-import type { IExecuteFunctions, INodeType, INodeTypeDescription } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeTypeDescription } from 'n8n-workflow';
 
 import { platformWork } from './work';
 
 /** A node that does nothing but what n8n does for every node, to measure what that takes. */
-export class Platform implements INodeType {
+export class Platform {
 	description: INodeTypeDescription = {
 		displayName: 'Platform',
 		name: 'platform',
