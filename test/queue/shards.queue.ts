@@ -1,7 +1,5 @@
 import { countBy, difference, sumBy, times } from 'lodash';
 
-import { toNewWorkflow } from '../../host/examples';
-import type { CredentialReference } from '../../host/n8nRestClient';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
 import type { Execution } from '../e2e/support/execution';
@@ -69,10 +67,8 @@ describe("n8n's Execute Workflow node in queue mode", () => {
 });
 
 describe('the examples that shard a source', () => {
-	let credential: CredentialReference;
 	let knowledgebaseId: string;
 	let roundId: string;
-	let shardId: string;
 
 	const stored = () =>
 		harness.sandbox.store.documentsOf(knowledgebaseId).filter((document) => !isNote(document));
@@ -82,30 +78,22 @@ describe('the examples that shard a source', () => {
 			harness.sandbox.store.findable(String(id))?.chunks.join('\n').includes(text),
 		).length;
 
-	/** Lets the source hold other texts from now on. */
-	const sourceBecomes = async (text: string) => {
-		const workflow = toNewWorkflow(oneShard(knowledgebaseId, DOCUMENTS, text), [credential]);
-		if (shardId) await harness.host.rest.request('POST', `/rest/workflows/${shardId}/archive`, {});
-		({ id: shardId } = await harness.host.rest.createWorkflow(workflow));
-		await harness.activate(shardId);
-	};
-
-	/** Begins a night and says which execution it is. */
-	const begin = async () => {
+	/** Begins a night in which the source holds this text, and says which execution it is. */
+	const begin = async (text: string) => {
 		const nights = async () => await harness.host.rest.listExecutions(roundId);
 		const before = (await nights()).length;
-		await harness.callWebhook(ROUND_PATH);
+		await harness.callWebhook(ROUND_PATH, { text });
 		return await waitFor('the night', async () => {
 			const all = await nights();
 			return all.length > before ? all[0] : undefined;
 		});
 	};
 	/** A night until its end; what each worker ran of it, and how long it took. */
-	const night = async (within: (id: string) => Promise<void> = async () => {}) => {
+	const night = async (text: string, within?: (id: string) => Promise<void>) => {
 		const began = queue.workers.map(({ executions }) => executions);
 		const started = performance.now();
-		const id = await begin();
-		await within(id);
+		const id = await begin(text);
+		await within?.(id);
 		const execution = await harness.execution(id, 300_000);
 		const seconds = (performance.now() - started) / 1000;
 		const shards = queue.workers.map(
@@ -121,6 +109,7 @@ describe('the examples that shard a source', () => {
 	};
 
 	let withTwoWorkers = 0;
+	let killed: Worker | undefined;
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
@@ -128,15 +117,16 @@ describe('the examples that shard a source', () => {
 		store.copilotModels.set('shards', model);
 		const knowledgebase = { name: 'Shards', copilotModelId: 'shards' };
 		knowledgebaseId = store.putKnowledgebase(knowledgebase).id;
-		credential = await harness.createCredential();
-		await sourceBecomes('first words');
+		const credential = await harness.createCredential();
+		const shard = oneShard(knowledgebaseId, DOCUMENTS);
+		await harness.activate(await harness.importWorkflow(shard, credential));
 		roundId = await harness.importWorkflow(round(), credential);
 		await harness.activate(roundId);
 		harness.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: UPLOAD_MS });
 	});
 
 	it('give a shard to each worker, and every document to one shard', async () => {
-		const { execution, shards, seconds } = await night();
+		const { execution, shards, seconds } = await night('first words');
 		withTwoWorkers = seconds;
 		expect(counts(execution)).toEqual({ shards: SHARDS, stored: DOCUMENTS, unchanged: 0 });
 		expect(sumBy(shards)).toBe(SHARDS);
@@ -147,16 +137,14 @@ describe('the examples that shard a source', () => {
 
 	it('find everything unchanged in the next night: each shard remembers its own', async () => {
 		const before = uploads();
-		const { execution } = await night();
+		const { execution } = await night('first words');
 		expect(counts(execution)).toEqual({ shards: SHARDS, stored: 0, unchanged: DOCUMENTS });
 		expect(uploads()).toBe(before);
 		expect(stored().filter(({ disabled }) => disabled)).toEqual([]);
 	});
 
 	it('lose and double nothing when a worker is killed in mid-night: its shards are run once more', async () => {
-		await sourceBecomes('second words');
-		let killed: Worker | undefined;
-		const { execution } = await night(async (id) => {
+		const { execution } = await night('second words', async (id) => {
 			const before = uploads();
 			const underWay = async () => uploads() > before + 300 || undefined;
 			await waitFor('a part of the documents', underWay, { everyMs: 20 });
@@ -167,15 +155,14 @@ describe('the examples that shard a source', () => {
 		const brokenOff = execution.items('Run Again').length;
 		expect(brokenOff).toBeGreaterThan(0);
 		expect(counts(execution).shards).toBe(SHARDS);
-		expect(execution.items('Not All Stored')).toEqual([]);
+		expect(execution.nodes).not.toContain('Not All Stored');
 		expect(countBy(stored(), ({ disabled }) => disabled === true)).toEqual({ false: DOCUMENTS });
 		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
 		expect(findable('second words')).toBe(DOCUMENTS);
-	});
+	}, 360_000);
 
 	it('are done by the one worker that is left, only later', async () => {
-		await sourceBecomes('third words');
-		const { execution, seconds } = await night();
+		const { execution, seconds } = await night('third words');
 		expect(counts(execution)).toEqual({ shards: SHARDS, stored: DOCUMENTS, unchanged: 0 });
 		const ratio = (seconds / withTwoWorkers).toFixed(1);
 		console.log(
@@ -184,18 +171,15 @@ describe('the examples that shard a source', () => {
 	});
 
 	it('are mended by the next night when the worker of the round itself is killed', async () => {
-		await sourceBecomes('fourth words');
 		const before = uploads();
-		await begin();
+		await begin('fourth words');
 		const underWay = async () => uploads() > before + 300 || undefined;
 		await waitFor('a part of the documents', underWay, { everyMs: 20 });
-		await Promise.all(queue.workers.map(async (worker) => await worker.kill()));
+		await queue.workers.find((worker) => worker !== killed)?.kill();
 		await queue.startWorker('worker-3');
-		const { execution } = await night();
-		const sent = uploads() - before;
+		const { execution } = await night('fourth words');
 		expect(counts(execution).shards).toBe(SHARDS);
 		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
 		expect(findable('fourth words')).toBe(DOCUMENTS);
-		console.log(`sent in both nights: ${sent} of ${DOCUMENTS}`);
-	});
+	}, 300_000);
 });

@@ -3,14 +3,21 @@ import { exampleOnCall, exampleWith } from '../../e2e/support/examples';
 
 export const SHARDS = 4;
 
-/** What calls the shards, begun by a webhook instead of its schedule. */
-export const ROUND = 'large-source-in-shards.json';
+const ROUND = 'large-source-in-shards.json';
 export const ROUND_PATH = 'tonight';
 
-/** The example that calls the shards; the webhook is answered at once, as a schedule waits for nothing. */
+/**
+ * The example that calls the shards, begun by a webhook in place of its schedule. Its body says what the
+ * source holds that night, which goes on to each shard.
+ */
 export function round(): WorkflowFile {
 	const example = exampleOnCall(ROUND, 'Every Night', ROUND_PATH);
-	const nodes = example.nodes.map((node) =>
+	const text = "text: $('Every Night').first().json.body.text";
+	const code = JSON.stringify(example.nodes).replace(
+		'json: { shard, shards }',
+		`json: { shard, shards, ${text} }`,
+	);
+	const nodes = (JSON.parse(code) as WorkflowFile['nodes']).map((node) =>
 		node.name === 'Every Night'
 			? {
 					...node,
@@ -22,12 +29,16 @@ export function round(): WorkflowFile {
 }
 
 /** The example of one shard with a source of so many documents. */
-export function oneShard(knowledgebaseId: string, documents: number, text: string): WorkflowFile {
+export function oneShard(knowledgebaseId: string, documents: number): WorkflowFile {
 	const example = exampleWith('one-shard.json', 'Your Source', (node) => ({
 		...node,
 		parameters: {
-			jsCode: `return Array.from({ length: ${documents} }, (_, row) => ({ json: {
-				path: \`articles/\${row}\`, title: \`Article \${row}\`, text: \`\${row}: ${text}\` } }));`,
+			jsCode: [
+				"const { text } = $('Shard Called').first().json.body;",
+				`return Array.from({ length: ${documents} }, (_, row) => ({`,
+				"json: { path: 'articles/' + row, title: 'Article ' + row, text: row + ': ' + text },",
+				'}));',
+			].join('\n'),
 		},
 	}));
 	const filled = JSON.stringify(example).replaceAll('your-knowledgebase-id', knowledgebaseId);
