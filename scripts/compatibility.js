@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { readFileSync, writeFileSync } = require('node:fs');
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..');
@@ -28,7 +28,7 @@ const END = '<!-- up to here -->';
 
 /** @returns {HostResult[]} */
 function readResults() {
-	return JSON.parse(readFileSync(RESULTS, 'utf8'));
+	return existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
 }
 
 /** @param {string} file */
