@@ -174,9 +174,15 @@ export class N8nRestClient {
 
 	/** An execution as n8n stores it, or undefined while it is not there yet. */
 	async findExecution(id: string): Promise<Record<string, unknown> | undefined> {
-		return await this.unlessMissing(async () =>
-			identified.parse(await this.request('GET', `/rest/executions/${id}`)),
-		);
+		try {
+			return await this.unlessMissing(async () =>
+				identified.parse(await this.request('GET', `/rest/executions/${id}`)),
+			);
+		} catch (error) {
+			// What n8n 2.20.12 says while an execution goes on that has not stored anything yet.
+			if (error instanceof N8nRestError && error.message.includes("'resultData'")) return undefined;
+			throw error;
+		}
 	}
 
 	/** The ids of a workflow's executions, newest first. */

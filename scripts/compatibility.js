@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { readFileSync, writeFileSync } = require('node:fs');
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..');
@@ -22,12 +22,13 @@ const END = '<!-- up to here -->';
  * @property {string} reason why this version
  * @property {string} nodejs the version of Node it ran on
  * @property {string[]} steps what passed in it, in words
+ * @property {string[]} [lacks] names of nodes that it has in an older version than the examples
  * @property {number} [engineTests] how many engine tests passed on its n8n-core
  */
 
 /** @returns {HostResult[]} */
 function readResults() {
-	return JSON.parse(readFileSync(RESULTS, 'utf8'));
+	return existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
 }
 
 /** @param {string} file */
@@ -43,6 +44,12 @@ const readPackage = () => JSON.parse(contentOf(PACKAGE));
  */
 function compatibilityText(results) {
 	const rows = results.map(({ n8n, reason, nodejs }) => `| ${n8n}, ${reason} | ${nodejs} |`);
+	const limits = results.flatMap(({ n8n, lacks = [] }) =>
+		lacks.map(
+			(name) =>
+				`n8n ${n8n} has an older _${name}_ than the examples with that node: add it anew there.`,
+		),
+	);
 	const [oldest] = results;
 	if (!oldest) throw new Error('There are no results');
 	const node = readPackage().engines.node.replace('>=', '');
@@ -55,13 +62,15 @@ function compatibilityText(results) {
 		'',
 		...oldest.steps.map((step) => `- ${step}`),
 		'',
+		...limits,
 	].join('\n');
 }
 
-/** The part of the README that is written here. */
-function readmePart() {
-	const [, after = ''] = contentOf(README).split(BEGIN);
-	return after.split(END)[0]?.trim() ?? '';
+/** The README around the part that is written here, and that part. */
+function readmeParts() {
+	const [before = '', rest = ''] = contentOf(README).split(BEGIN);
+	const [part = '', after = ''] = rest.split(END);
+	return { before, part, after };
 }
 
 /**
@@ -70,11 +79,8 @@ function readmePart() {
  * @param {HostResult[]} results
  */
 function writeCompatibility(results) {
-	const part = readmePart();
-	writeFileSync(
-		README,
-		contentOf(README).replace(part, () => compatibilityText(results).trim()),
-	);
+	const { before, after } = readmeParts();
+	writeFileSync(README, `${before}${BEGIN}\n\n${compatibilityText(results)}\n${END}${after}`);
 	const { engines } = readPackage();
 	const oldest = `"n8n": ">=${results[0]?.n8n}"`;
 	writeFileSync(PACKAGE, contentOf(PACKAGE).replace(`"n8n": "${engines.n8n}"`, oldest));
@@ -84,7 +90,7 @@ module.exports = {
 	RESULTS,
 	readResults,
 	readPackage,
-	readmePart,
+	readmeParts,
 	compatibilityText,
 	writeCompatibility,
 };

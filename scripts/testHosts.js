@@ -13,6 +13,7 @@ const path = require('node:path');
 const { ensureN8n } = require('../host/dist/install');
 const { progressPrinter, reasonOf } = require('../host/dist/messages');
 const { nodeForN8n } = require('../host/dist/nodeBinary');
+const { preparePackage } = require('../host/dist/nodePackage');
 const { TESTED_VERSIONS, testedVersion } = require('../host/dist/versions');
 const { RESULTS, readResults, writeCompatibility } = require('./compatibility');
 
@@ -50,7 +51,7 @@ function runJest(project, n8n) {
 }
 
 /** @param {import('../host/versions').TestedVersion} version */
-async function tryHost({ n8n, reason, installation }) {
+async function tryHost({ n8n, reason, installation, lacks }) {
 	say(`n8n ${n8n}`);
 	await ensureN8n(say, installation);
 	const steps = runJest('hosts', n8n);
@@ -62,10 +63,18 @@ async function tryHost({ n8n, reason, installation }) {
 	const engine = isOldest ? runJest('oldestEngine', n8n) : [];
 	if (engine === undefined) return undefined;
 	say(`n8n ${n8n}: all ${steps.length} steps and ${engine.length} engine tests passed`);
-	return { n8n, reason, nodejs, steps, ...(isOldest && { engineTests: engine.length }) };
+	return {
+		n8n,
+		reason,
+		nodejs,
+		steps,
+		...(lacks && { lacks: lacks.map(({ displayName }) => displayName) }),
+		...(isOldest && { engineTests: engine.length }),
+	};
 }
 
 async function main() {
+	await preparePackage(say);
 	const named = process.argv.slice(2);
 	const versions = named.length > 0 ? named.map((n8n) => testedVersion(n8n)) : TESTED_VERSIONS;
 	const passed = new Map(readResults().map((result) => [result.n8n, result]));
@@ -80,6 +89,10 @@ async function main() {
 	const results = TESTED_VERSIONS.flatMap(({ n8n }) => passed.get(n8n) ?? []);
 	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
 	if (results.length === TESTED_VERSIONS.length) writeCompatibility(results);
+	const prettier = path.join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
+	spawnSync(process.execPath, [prettier, '--write', RESULTS, 'README.md', 'package.json'], {
+		cwd: ROOT,
+	});
 }
 
 main().catch((error) => {

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { uniqBy } from 'lodash';
 
@@ -138,6 +139,9 @@ describe(`n8n ${n8n}`, () => {
 			const before = arrived('E5');
 			await rest.activateWorkflow(workflowId);
 			await waitFor('the first poll', async () => arrived('E5') > before || undefined);
+			// n8n stores what a poll leaves a moment after it has activated the workflow.
+			const stored = async () => (await rest.getWorkflow(workflowId)).staticData ?? undefined;
+			await waitFor('what the poll leaves', stored);
 		};
 		await talk(harness.sandbox, FAILING_INPUT, { title: 'Long ago' });
 		await activate();
@@ -147,6 +151,7 @@ describe(`n8n ${n8n}`, () => {
 		const { id } = await harness.latestExecution(workflowId);
 		await rest.deactivateWorkflow(workflowId);
 		await activate();
+		await sleep(1_500);
 		await rest.deactivateWorkflow(workflowId);
 		const execution = await harness.execution(id);
 		expect(execution.json('Send Message Here')).toEqual([

@@ -3,7 +3,7 @@ import {
 	compatibilityText,
 	readPackage,
 	readResults,
-	readmePart,
+	readmeParts,
 } from '../../scripts/compatibility';
 
 const results = readResults();
@@ -32,7 +32,7 @@ describe('the n8n versions that the package is said to run in', () => {
 	});
 
 	it('stand in the README as they were written by the run', () => {
-		expect(words(readmePart())).toBe(words(compatibilityText(results)));
+		expect(words(readmeParts().part)).toBe(words(compatibilityText(results)));
 	});
 
 	it('begin with the oldest that package.json allows', () => {
