@@ -22,6 +22,11 @@ const GRACE_MS = 15_000;
 
 const live = new Set<ServerProcess>();
 
+/** Whether any server runs. */
+export function serversRun(): boolean {
+	return live.size > 0;
+}
+
 /** Ends every server still running, the youngest first, since later ones use earlier ones. */
 export async function stopAllServers(): Promise<void> {
 	for (const server of [...live].reverse()) await server.stop();

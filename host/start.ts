@@ -8,7 +8,7 @@ import { preparePackage } from './nodePackage';
 import { readOptions, USAGE, type StartOptions } from './options';
 import { userFolderPaths } from './paths';
 import { requireFreePort } from './ports';
-import { stopAllServers } from './serverProcess';
+import { serversRun, stopAllServers } from './serverProcess';
 import { startSandboxServer, type RunningSandbox } from './sandboxServer';
 import { SANDBOX_CREDENTIAL, setUpWorkspace } from './setUp';
 
@@ -78,7 +78,9 @@ async function main(): Promise<number> {
 	const say = progressPrinter();
 	if ((await Promise.race([interrupted, start(options, say)])) === 'interrupted') {
 		process.stdout.write('\n');
-		say('Ending n8n and the sandbox');
+		say(
+			serversRun() ? 'Ending n8n and the sandbox' : 'Ending; the next npm start goes on from here',
+		);
 	}
 	return 0;
 }

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { packageFolders, parseLockFile, withTarballAddresses } from '../../host/lockFile';
+import { projectRoot } from '../../host/paths';
+
+const REGISTRY = 'https://registry.example.com/npm/';
+const text = readFileSync(join(projectRoot, 'host', 'package-lock.json'), 'utf8');
+
+/** The lock file of these packages, whose own is the first. */
+const lockOf = (packages: Record<string, unknown>) =>
+	parseLockFile(JSON.stringify({ lockfileVersion: 3, packages: { '': {}, ...packages } }));
+
+describe('a lock file that holds for any registry', () => {
+	it.each([
+		['node_modules/a', {}, 'a/-/a-1.0.0.tgz'],
+		['node_modules/@b/c', {}, '@b/c/-/c-1.0.0.tgz'],
+		['node_modules/a/node_modules/@b/c', {}, '@b/c/-/c-1.0.0.tgz'],
+		['node_modules/other-name', { name: '@b/c' }, '@b/c/-/c-1.0.0.tgz'],
+	])('is told where the tarball of %s is', (path, more, address) => {
+		const lock = lockOf({ [path]: { version: '1.0.0', integrity: 'sha512-x', ...more } });
+		expect(withTarballAddresses(lock, REGISTRY).packages[path]).toEqual({
+			...lock.packages[path],
+			resolved: REGISTRY + address,
+		});
+	});
+
+	it('keeps what comes from elsewhere or with another package', () => {
+		const lock = lockOf({
+			'node_modules/a': {
+				version: '1.0.0',
+				integrity: 'sha512-x',
+				resolved: 'https://a.example/a.tgz',
+			},
+			'node_modules/b': { version: '1.0.0', inBundle: true },
+			'node_modules/c': { link: true },
+		});
+		expect(withTarballAddresses(lock, REGISTRY)).toEqual(lock);
+	});
+
+	it('is the same for a registry with and without a slash at its end', () => {
+		const lock = parseLockFile(text);
+		const without = withTarballAddresses(lock, REGISTRY.replace(/\/$/, ''));
+		expect(without).toEqual(withTarballAddresses(lock, REGISTRY));
+	});
+
+	it('of our n8n is told so for every package, and nothing else is changed', () => {
+		const lock = parseLockFile(text);
+		const told = withTarballAddresses(lock, REGISTRY);
+		const folders = packageFolders(lock);
+		expect(folders.length).toBeGreaterThan(2_000);
+		const missing = folders.filter((path) => !told.packages[path]?.resolved?.startsWith(REGISTRY));
+		expect(missing).toEqual([]);
+		const untold = JSON.stringify(told, (key, value: unknown) =>
+			key === 'resolved' ? undefined : value,
+		);
+		expect(JSON.parse(untold)).toEqual(JSON.parse(text));
+	});
+});
