@@ -148,3 +148,38 @@ describe('submitting documents', () => {
 		expect(told.map(([origin]) => origin)).toEqual(documents(3000).map(({ origin }) => origin));
 	});
 });
+
+describe('one request at a time', () => {
+	/** Documents that note when they are asked for, in batches of two. */
+	async function course(answers: Record<number, Outcome> = {}) {
+		const log: string[] = [];
+		function* source() {
+			for (const document of documents(6)) {
+				log.push(`made ${document.origin}`);
+				yield document;
+			}
+		}
+		const counted = async (goOn: boolean) =>
+			await submit(6, answers, {
+				documents: source(),
+				concurrency: 1,
+				goOn: () => goOn,
+				onOutcome: ({ document }) => log.push(`told ${document.origin}`),
+			});
+		return { log, counted };
+	}
+
+	it('makes the next batch while the server is at work on one', async () => {
+		const { log, counted } = await course();
+		await counted(true);
+		expect(log.indexOf('made 3')).toBeLessThan(log.indexOf('told 0'));
+		expect(log.filter((entry) => entry.startsWith('told'))).toHaveLength(6);
+	});
+
+	it('makes no more than that once a failure ends it', async () => {
+		const { log, counted } = await course({ 1: answered(400) });
+		await counted(false);
+		expect(log).not.toContain('made 5');
+		expect(log.filter((entry) => entry.startsWith('told'))).toEqual(['told 0', 'told 1']);
+	});
+});

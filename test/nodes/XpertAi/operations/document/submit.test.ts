@@ -45,3 +45,59 @@ describe('the hints of Submit', () => {
 		expect(server.rows).toHaveLength(2);
 	});
 });
+
+describe('items are read', () => {
+	/** What is read and sent, in its order, when the second item is no document. */
+	async function course(mayContinue: boolean): Promise<string[]> {
+		const log: string[] = [];
+		const server = new BulkServer();
+		const inputs = ['a', '', 'c'].map((name, index) => ({
+			json: Object.defineProperty({}, 'name', {
+				enumerable: true,
+				get: () => {
+					log.push(`read ${index}`);
+					return name;
+				},
+			}) as IDataObject,
+		}));
+		const parameters = {
+			knowledgebaseId: 'kb',
+			source: 'fields',
+			afterStoring: 'nothing',
+			documentFields: { mappingMode: 'autoMapInputData' },
+			pages: {},
+			chunks: {},
+			options: { batchSize: 1, concurrency: 1 },
+		};
+		const methods = {
+			getInputData: () => inputs,
+			getMode: () => 'trigger',
+			getExecutionCancelSignal: () => undefined,
+			continueOnFail: () => mayContinue,
+			addExecutionHints: () => undefined,
+		} as Partial<IExecuteFunctions>;
+		const [first, ...others] = inputs.map((_, index) =>
+			itemOf(parameters, { fields: submit.fields, methods, index }),
+		);
+		if (!first) throw new Error('the test has no items');
+		const send: typeof server.send = async (request) => {
+			log.push('sent');
+			return await server.send(request);
+		};
+		await submit
+			.execute({ context: first.context, send, items: [first, ...others] })
+			.catch(() => log.push('ended'));
+		return [...new Set(log)];
+	}
+
+	it('all of them before anything is sent, when a bad one ends the run', async () => {
+		expect(await course(false)).toEqual(['read 0', 'read 1', 'ended']);
+	});
+
+	it('one by one while others are sent, when the run goes on', async () => {
+		const log = await course(true);
+		expect(log.indexOf('sent')).toBeGreaterThan(log.indexOf('read 0'));
+		expect(log).toContain('read 2');
+		expect(log).not.toContain('ended');
+	});
+});

@@ -1,16 +1,18 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { Item } from '../../../../../../nodes/XpertAi/execution/item';
+import { Item } from '../../../../../../nodes/XpertAi/execution/item';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { documentFromFields } from '../../../../../../nodes/XpertAi/operations/document/submit/mapping';
 import { documentList } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
+import { node } from '../../../../support/node';
 import { thrownBy } from '../../../../support/thrown';
 
 /** The item of a node with these parameters. */
 function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): Item {
 	const getInputData = () => [{ json }];
-	return itemOf(parameters, { fields: submitFields, methods: { getInputData } });
+	const getNode = () => ({ ...node, parameters: parameters as INodeParameters });
+	return itemOf(parameters, { fields: submitFields, methods: { getInputData, getNode } });
 }
 
 const byHand = (value: unknown, more = {}) =>
@@ -122,5 +124,28 @@ describe('documents given as JSON', () => {
 		['[{},{"progress":"half"}]', '"JSON Body" at [1].progress must be a number'],
 	])('%j is refused', (body, message) => {
 		expect(thrownBy(() => byJson(body)).message).toContain(message);
+	});
+});
+
+describe('the mapper', () => {
+	/** What is asked of n8n for one item. */
+	function asked(documentFields: unknown): string[] {
+		const item = itemWith({ documentFields }, { name: 'a' });
+		const names: string[] = [];
+		const resolve = item.context.getNodeParameter.bind(item.context) as (name: string) => unknown;
+		const getNodeParameter = ((name: string) => {
+			names.push(name);
+			return resolve(name);
+		}) as typeof item.context.getNodeParameter;
+		const context = Object.create(item.context, { getNodeParameter: { value: getNodeParameter } });
+		documentFromFields(new Item(context as typeof item.context, 0, submitFields));
+		return names.filter((name) => name.startsWith('documentFields'));
+	}
+
+	it('is asked for its values alone, and for nothing where columns are mapped by their names', () => {
+		const schema = [{ id: 'name' }];
+		const value = { name: 'a' };
+		expect(asked({ mappingMode: 'defineBelow', value, schema })).toEqual(['documentFields.value']);
+		expect(asked({ mappingMode: 'autoMapInputData', value, schema })).toEqual([]);
 	});
 });

@@ -11,7 +11,7 @@ describe('the settings of a submission', () => {
 		expect(read()).toEqual({
 			batchLimits: { maxCount: 100, maxBytes: 8 * 1024 * 1024 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 600_000 },
-			concurrency: 1,
+			concurrency: 5,
 			timeoutMs: 300_000,
 			isolateWithoutIds: false,
 			skipUnchanged: false,
