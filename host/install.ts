@@ -44,7 +44,7 @@ export async function ensureN8n(say: Say): Promise<void> {
 
 async function installModules(say: Say): Promise<void> {
 	for (const name of DEFINITION) copyFileSync(join(hostSources, name), join(n8nFolder, name));
-	say('Installing n8n (first use only: about 2.5 GB, 2 to 5 minutes)');
+	say('Installing n8n (first use only: about 2.5 GB, some minutes)');
 	const lockPath = join(n8nFolder, 'package-lock.json');
 	const lockText = readFileSync(lockPath, 'utf8');
 	const lock = parseLockFile(lockText);
