@@ -36,12 +36,15 @@ function readJson(path: string): Record<string, unknown> {
 
 /** Everything that n8n's own code calls an environment variable. */
 function variablesOfN8n(): Set<string> {
-	const folder = join(n8nFolder, 'node_modules', '@n8n', 'config', 'dist');
+	const code = ['@n8n/config', 'n8n'].flatMap(codeOf).join('\n');
+	return new Set(code.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g));
+}
+
+function codeOf(packageName: string): string[] {
+	const folder = join(n8nFolder, 'node_modules', packageName, 'dist');
 	const files = readdirSync(folder, { recursive: true }).map(String);
-	const code = files
-		.filter((file) => file.endsWith('.js'))
-		.map((file) => readFileSync(join(folder, file), 'utf8'));
-	return new Set(code.join('\n').match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g));
+	const scripts = files.filter((file) => file.endsWith('.js'));
+	return scripts.map((file) => readFileSync(join(folder, file), 'utf8'));
 }
 
 describe('the files for Docker', () => {
