@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { format } from 'prettier';
 
 import { requireSuccess, runNpm } from '../host/command';
 import { projectRoot } from '../host/paths';
@@ -11,7 +10,7 @@ import { PARTS } from './parts';
 import { measureAll } from './run/measure';
 import type { Part } from './run/part';
 import { minutes } from './run/progress';
-import { readResults, thisMachine, writeResults } from './run/results';
+import { formatted, readResults, thisMachine, writeResults } from './run/results';
 import type { Results } from './run/results';
 
 /** Where results and the page go. */
@@ -83,7 +82,7 @@ async function write(results: Results, places: Places): Promise<void> {
 	mkdirSync(places.images, { recursive: true });
 	for (const [name, svg] of Object.entries(images))
 		writeFileSync(path.join(places.images, name), `${svg}\n`);
-	writeFileSync(places.page, await format(markdown, { parser: 'markdown' }));
+	writeFileSync(places.page, await formatted(places.page, markdown));
 	console.log(`${path.relative(projectRoot, places.page)} is written.`);
 }
 
@@ -99,7 +98,7 @@ async function main(): Promise<void> {
 	const places = quick ? TRIAL : FULL;
 	const results = render ? readResults(places.results) : await measured(wanted, quick, places);
 	if (!results) throw new Error(`There are no results at ${places.results}`);
-	if (!render) writeResults(places.results, results);
+	if (!render) await writeResults(places.results, results);
 	await write(results, places);
 	sayAims(results, wanted);
 	if (wanted.some(({ name }) => results.parts[name]?.missing !== undefined)) process.exitCode = 1;

@@ -51,7 +51,7 @@ export const curvesPart: Part = {
 					documentBytes: DOCUMENT_BYTES,
 					batchSize,
 					concurrency,
-					warmUp: 0,
+					warmUp: 20,
 					times: 1,
 				}),
 			};

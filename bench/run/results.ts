@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type as system } from 'node:os';
 import path from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 
 import { NODES_BASE } from '../support/paths';
@@ -39,9 +40,14 @@ export function readResults(file: string): Results | undefined {
 }
 
 /** Writes results. */
-export function writeResults(file: string, results: Results): void {
+export async function writeResults(file: string, results: Results): Promise<void> {
 	mkdirSync(path.dirname(file), { recursive: true });
-	writeFileSync(file, `${JSON.stringify(results, rounded, '\t')}\n`);
+	writeFileSync(file, await formatted(file, JSON.stringify(results, rounded)));
+}
+
+/** A text in the style of this project's files. */
+export async function formatted(file: string, text: string): Promise<string> {
+	return await format(text, { ...(await resolveConfig(file)), filepath: file });
 }
 
 const DIGITS = 6;
