@@ -141,7 +141,7 @@ describe('a route', () => {
 			delete paths['/api/ai/v1/file'];
 		});
 		expect(moved).toEqual([
-			'missing POST /api/ai/v1/file (File: Create)',
+			'missing POST /api/ai/v1/file (File: Upload)',
 			'new POST /api/ai/v2/file',
 		]);
 	});
@@ -290,7 +290,7 @@ describe('a body that the contract does not show', () => {
 			type: 'object',
 			properties: { graph_id: { type: 'string' }, limit: { type: 'number' }, sort: {} },
 		};
-		const route = 'POST /api/ai/assistants/search (Assistant: Search)';
+		const route = 'POST /api/ai/assistants/search (Assistant: Get Many)';
 		const found = await inDocument((one) => set(one, [...SEARCH, 'requestBody'], jsonBody(schema)));
 		expect(found).toEqual([
 			`missing ${route} "metadata" is no field any more`,
@@ -307,7 +307,7 @@ describe('a body that the contract does not show', () => {
 			set(one, upload, { 'multipart/form-data': { schema: form } }),
 		);
 		expect(found).toEqual([
-			'missing POST /api/ai/v1/file (File: Create) "target" is no field any more',
+			'missing POST /api/ai/v1/file (File: Upload) "target" is no field any more',
 		]);
 	});
 
@@ -370,7 +370,7 @@ describe('npm run check:server', () => {
 		expect(run.status).toBe(1);
 		expect(run.stdout.replace(/Not compared:[^]*\n\n/, ''))
 			.toBe(`Missing: the node counts on it, and the server does not have it
-- POST /api/ai/contexts/file (File Context: Create)
+- POST /api/ai/contexts/file (File Context: Upload)
 
 Changed: both have it, and it is no longer the same
 - POST /api/ai/knowledges (Knowledgebase: Create): "recall" is now string, the node has object

@@ -2,4 +2,4 @@ import { keepInStep } from './support/keepingInStep';
 
 it('after a whole run, assistants find exactly what the source holds, whatever happened before', async () => {
 	await keepInStep(25);
-}, 60_000);
+}, 180_000);
