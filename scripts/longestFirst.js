@@ -4,8 +4,11 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 const { partition } = require('lodash');
 
-/** They take minutes: one waits for five, one opens every example in a browser, one tries hundreds of histories. */
-const LONG = /longRun|editorExamples|keepingInStep\.proof/;
+/**
+ * They take minutes: one waits for five, one opens every example in a browser, one tries hundreds of
+ * histories, one takes the node through its life in an n8n.
+ */
+const LONG = /longRun|editorExamples|keepingInStep\.proof|communityNodes/;
 
 /** The long ones start first, so that the others run beside them. */
 module.exports = class LongestFirst extends Sequencer {
