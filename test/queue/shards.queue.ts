@@ -175,14 +175,6 @@ describe('the examples that shard a source', () => {
 		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
 	});
 
-	it('store nothing twice when a shard is called again while it still runs', async () => {
-		const path = 'xpert-ai-shard';
-		const body = { shard: 0, shards: SHARDS, text: 'words of both' };
-		const answers = await Promise.all(times(2, async () => await harness.callWebhook(path, body)));
-		expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
-	});
-
 	it('are mended by the next night when all workers are killed, that of the round among them', async () => {
 		await begin('fifth words');
 		await middle();
