@@ -1,4 +1,5 @@
 import dropWhile from 'lodash/dropWhile';
+import memoize from 'lodash/memoize';
 import takeWhile from 'lodash/takeWhile';
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
@@ -110,12 +111,15 @@ export function plainFields(fields: Field[]): INodeProperties[] {
 	return fields.map((field) => omit(field, 'methods'));
 }
 
-/** Every parameter of an operation. A body of one's own comes last: it is the way out, not the entrance. */
-export function operationFields(operation: Operation): Field[] {
+/**
+ * Every parameter of an operation, made once. A body of one's own comes last: it is the way out, not the
+ * entrance.
+ */
+export const operationFields = memoize((operation: Operation): Field[] => {
 	const fields = isCoded(operation) ? operation.fields : declaredFields(operation);
 	const [ownBody, others] = partition(fields, isOwnBody);
 	return [...others, ...ownBody];
-}
+});
 
 /** Whether a field is the choice of a body of one's own, or that body. */
 function isOwnBody({ name, displayOptions }: Field): boolean {
