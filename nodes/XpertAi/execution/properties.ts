@@ -88,11 +88,13 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
+/** Made plainly: n8n's own way merges deeply, which takes as long as all the rest of the description. */
 function shownFor(resource: Resource, operation: Operation): INodeProperties[] {
-	return updateDisplayOptions(
-		{ show: { resource: [resource.value], operation: [operation.value] } },
-		plainFields(operationFields(operation)),
-	);
+	const show = { resource: [resource.value], operation: [operation.value] };
+	return plainFields(operationFields(operation)).map((field) => ({
+		...field,
+		displayOptions: { ...field.displayOptions, show: { ...field.displayOptions?.show, ...show } },
+	}));
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
