@@ -77,7 +77,7 @@ function report(results: PartResults): Section {
 		],
 		plots: [],
 		text: `
-Both nodes of the package, required and made, in ${ms.length} fresh processes that have loaded n8n-workflow and zod before, as n8n has.
+Both nodes of the package, required and made, in ${ms.length} fresh processes that have loaded n8n-workflow, zod and luxon before, and of lodash what n8n-workflow loads, as n8n has.
 
 ${table(
 	['', 'ms'],

@@ -7,7 +7,6 @@ import type {
 } from 'n8n-workflow';
 
 import { catalogue } from './catalogue';
-import { execute } from './execution/execute';
 import { nodeMethods, nodeProperties, nodeSubtitle } from './execution/properties';
 
 /** The node's face: everything in it comes from the catalogue. */
@@ -31,6 +30,8 @@ export class XpertAi implements INodeType {
 	methods = nodeMethods(catalogue);
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		// Loaded when it is first run: most processes of n8n only show the node.
+		const { execute } = await import('./execution/execute');
 		return [await execute(this, catalogue)];
 	}
 }

@@ -9,7 +9,6 @@ import type {
 import { fieldMethods, plainFields } from '../XpertAi/execution/properties';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/request';
 import { triggerFields, triggerSubtitle } from './fields';
-import { poll } from './poll';
 
 /** The second face: starts workflows when something has happened to a conversation. */
 export class XpertAiTrigger implements INodeType {
@@ -33,6 +32,8 @@ export class XpertAiTrigger implements INodeType {
 	methods = fieldMethods(triggerFields);
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+		// Loaded with the first poll: most processes of n8n only show the node.
+		const { poll } = await import('./poll');
 		return await poll(this);
 	}
 }

@@ -173,6 +173,8 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] 
 	return paths.map(({ values, ...rest }) => ({ path: buildPath(template, values), ...rest }));
 }
 
+const wholeLimit = z.number().int().min(1);
+
 /** Page by page from fields; a JSON body is sent once, as it is. */
 async function listOf(
 	item: Item,
@@ -184,7 +186,7 @@ async function listOf(
 	if (item.isJsonBody) return results(await request(body));
 	const wanted = item.switch('returnAll')
 		? Infinity
-		: item.number('limit', z.number().int().min(1));
+		: item.number('limit', wholeLimit);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(
 		async (page) => results(await request({ ...filters, ...page })),

@@ -1,3 +1,4 @@
+import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
@@ -21,6 +22,12 @@ import { fieldValues, fromText, isoText, parsedJson, splitIds, typedValue } from
 
 /** Names of fields; servers and n8n know none that is empty. */
 const nameList = z.array(z.string().trim().min(1));
+
+const yesOrNo = z.boolean();
+
+/** A number that is one, made once of each schema and kept as long as that is. */
+const finite = memoize((schema: ZodNumber) => schema.finite());
+finite.cache = new WeakMap();
 
 /** A binary field of an item, by its name. */
 export interface BinaryField {
@@ -104,7 +111,7 @@ export class Item {
 	/** A number; the default is the field's own. */
 	number(name: string, schema: ZodNumber): number {
 		const raw = this.context.getNodeParameter(name, this.index, Number(this.defaultOf(name)));
-		return this.check(schema.finite(), fromText('number', raw), { parameter: this.labelOf(name) });
+		return this.check(finite(schema), fromText('number', raw), { parameter: this.labelOf(name) });
 	}
 
 	/**
@@ -115,7 +122,7 @@ export class Item {
 		const initial = this.defaultOf(name) === true;
 		const raw: unknown = this.context.getNodeParameter(name, this.index, initial);
 		const value = fromText('boolean', raw ?? initial);
-		return this.check(z.boolean(), value, { parameter: this.labelOf(name) });
+		return this.check(yesOrNo, value, { parameter: this.labelOf(name) });
 	}
 
 	/** One of a few values; the default is the field's own. */

@@ -1,4 +1,5 @@
 import dropWhile from 'lodash/dropWhile';
+import memoize from 'lodash/memoize';
 import takeWhile from 'lodash/takeWhile';
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
@@ -87,11 +88,13 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
+/** Made plainly: n8n's own way merges deeply, which takes as long as all the rest of the description. */
 function shownFor(resource: Resource, operation: Operation): INodeProperties[] {
-	return updateDisplayOptions(
-		{ show: { resource: [resource.value], operation: [operation.value] } },
-		plainFields(operationFields(operation)),
-	);
+	const show = { resource: [resource.value], operation: [operation.value] };
+	return plainFields(operationFields(operation)).map((field) => ({
+		...field,
+		displayOptions: { ...field.displayOptions, show: { ...field.displayOptions?.show, ...show } },
+	}));
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
@@ -110,12 +113,15 @@ export function plainFields(fields: Field[]): INodeProperties[] {
 	return fields.map((field) => omit(field, 'methods'));
 }
 
-/** Every parameter of an operation. A body of one's own comes last: it is the way out, not the entrance. */
-export function operationFields(operation: Operation): Field[] {
+/**
+ * Every parameter of an operation, made once. A body of one's own comes last: it is the way out, not the
+ * entrance.
+ */
+export const operationFields = memoize((operation: Operation): Field[] => {
 	const fields = isCoded(operation) ? operation.fields : declaredFields(operation);
 	const [ownBody, others] = partition(fields, isOwnBody);
 	return [...others, ...ownBody];
-}
+});
 
 /** Whether a field is the choice of a body of one's own, or that body. */
 function isOwnBody({ name, displayOptions }: Field): boolean {

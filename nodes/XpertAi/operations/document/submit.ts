@@ -1,20 +1,9 @@
-import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import type { CodedOperation, Execution } from '../../execution/operation';
-import { mayContinue } from '../../execution/outputs';
+import type { CodedOperation } from '../../execution/operation';
 import { document } from '../../payloads/document';
-import { systemClock } from '../../transport/clock';
 import { submitFields } from './submit/fields';
-import { disableMissing, refuseInLoop } from './submit/gone';
-import { Memories } from './submit/memories';
-import { processStored } from './submit/processing';
-import { addHints, processingError, summaryItem, withCounts } from './submit/report';
-import type { SubmitReport } from './submit/report';
 import { BULK_PATH } from './submit/routes';
-import { readSettings } from './submit/settings';
-import type { SubmitSettings } from './submit/settings';
-import { Submission } from './submit/submission';
 
 export const submit: CodedOperation = {
 	value: 'submit',
@@ -24,47 +13,6 @@ export const submit: CodedOperation = {
 	endpoint: 'E3',
 	fields: submitFields,
 	request: { method: 'POST', path: BULK_PATH, body: z.array(document) },
-	execute,
+	// Loaded when it is first run: most processes of n8n only show the node.
+	execute: async (execution) => await (await import('./submit/execute')).execute(execution),
 };
-
-async function execute(execution: Execution): Promise<INodeExecutionData[]> {
-	const { context, items } = execution;
-	const [first] = items;
-	if (!first) return [];
-	const settings = readSettings(first);
-	if (settings.disableGone) refuseInLoop(first);
-	const started = systemClock.now();
-	const { report, notes } = await storeAndProcess(execution, settings);
-	if (report.processingFailed > 0 && !mayContinue(context))
-		throw processingError(first, report, notes);
-	const seconds = (systemClock.now() - started) / 1000;
-	addHints(context, report, notes);
-	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
-}
-
-/** What is known by the end is kept for the next run, however this one ends. */
-async function storeAndProcess(
-	execution: Execution,
-	settings: SubmitSettings,
-): Promise<{ report: SubmitReport; notes: string[] }> {
-	const { skipUnchanged, disableGone } = settings;
-	const memories =
-		skipUnchanged || disableGone ? new Memories(execution, settings, systemClock) : undefined;
-	const submission = new Submission(execution, settings, systemClock, memories);
-	const { report } = submission;
-	const notes: string[] = [];
-	try {
-		await submission.submitAll();
-		if (report.stopError) {
-			// What is stored is found all the same; its end is for the next run to ask.
-			for (const start of submission.starts.values()) await start.end();
-			throw withCounts(report.stopError, report);
-		}
-		notes.push(...(await processStored(submission)));
-		if (disableGone) notes.push(...(await disableMissing(execution, submission, systemClock)));
-	} finally {
-		await memories?.save();
-	}
-	notes.push(...((await memories?.notes()) ?? []));
-	return { report, notes };
-}

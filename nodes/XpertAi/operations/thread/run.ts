@@ -1,20 +1,7 @@
-import type { INodeExecutionData } from 'n8n-workflow';
-import { z } from 'zod';
-
-import type { Item } from '../../execution/item';
-import type { CodedOperation, Execution } from '../../execution/operation';
-import { mayContinue } from '../../execution/outputs';
-import type { ItemError } from '../../execution/outputs';
+import type { CodedOperation } from '../../execution/operation';
 import { anyRunBody } from '../../payloads/run';
 import { RUN_PATH } from '../../runs/run';
-import { inThreadOrder } from '../../runs/threadOrder';
-import { systemClock } from '../../transport/clock';
-import type { Send } from '../../transport/request';
-import { factsOf, failureAsReply } from './run/errors';
 import { runFields } from './run/fields';
-import { readOrder } from './run/order';
-import type { Order } from './run/order';
-import { runItem } from './run/runItem';
 
 export const run: CodedOperation = {
 	value: 'run',
@@ -24,59 +11,6 @@ export const run: CodedOperation = {
 	endpoint: 'E4',
 	fields: runFields,
 	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
-	execute,
+	// Loaded when it is first run: most processes of n8n only show the node.
+	execute: async (execution) => await (await import('./run/execute')).execute(execution),
 };
-
-const atOnce = z.number().int().min(1).max(50);
-
-/** Runs all items, those of the same thread one after another, and keeps their order in the output. */
-async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
-	const [first] = items;
-	if (!first) return [];
-	const concurrency = first.number('options.concurrency', atOnce);
-	const orders = items.map(orderOf);
-	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
-	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
-	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;
-	const work = orders.map((order) => ({
-		threadId: 'error' in order ? undefined : order.threadId,
-		run: async (): Promise<INodeExecutionData | undefined> => {
-			const result = 'error' in order ? order : await attempt(send, order);
-			if ('output' in result) return result.output;
-			if (stops(result)) stopError ??= result.error;
-			return result.asReply
-				? order.item.output(failureAsReply(result.error))
-				: order.item.failed(result.error, factsOf(result.error));
-		},
-	}));
-	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
-	if (stopError) throw stopError;
-	return results.flatMap((result) => result ?? []);
-}
-
-interface Failed {
-	item: Item;
-	error: ItemError;
-	/** Whether it is to come out as if the assistant had said it. */
-	asReply: boolean;
-}
-
-/** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
-function orderOf(item: Item): Order | Failed {
-	let asReply = false;
-	try {
-		asReply = item.switch('options.failuresAsReplies');
-		return readOrder(item, asReply);
-	} catch (caught) {
-		return { item, error: item.asError(caught), asReply };
-	}
-}
-
-async function attempt(send: Send, order: Order): Promise<{ output: INodeExecutionData } | Failed> {
-	const { item, failuresAsReplies: asReply } = order;
-	try {
-		return { output: item.output(await runItem(send, order, systemClock)) };
-	} catch (caught) {
-		return { item, error: item.asError(caught), asReply };
-	}
-}

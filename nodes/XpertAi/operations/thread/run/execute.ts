@@ -1,0 +1,68 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
+
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { mayContinue } from '../../../execution/outputs';
+import type { ItemError } from '../../../execution/outputs';
+import { inThreadOrder } from '../../../runs/threadOrder';
+import { systemClock } from '../../../transport/clock';
+import type { Send } from '../../../transport/request';
+import { factsOf, failureAsReply } from './errors';
+import { readOrder } from './order';
+import type { Order } from './order';
+import { runItem } from './runItem';
+
+const atOnce = z.number().int().min(1).max(50);
+
+/** Runs all items, those of the same thread one after another, and keeps their order in the output. */
+export async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
+	const [first] = items;
+	if (!first) return [];
+	const concurrency = first.number('options.concurrency', atOnce);
+	const orders = items.map(orderOf);
+	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
+	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
+	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;
+	const work = orders.map((order) => ({
+		threadId: 'error' in order ? undefined : order.threadId,
+		run: async (): Promise<INodeExecutionData | undefined> => {
+			const result = 'error' in order ? order : await attempt(send, order);
+			if ('output' in result) return result.output;
+			if (stops(result)) stopError ??= result.error;
+			return result.asReply
+				? order.item.output(failureAsReply(result.error))
+				: order.item.failed(result.error, factsOf(result.error));
+		},
+	}));
+	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
+	if (stopError) throw stopError;
+	return results.flatMap((result) => result ?? []);
+}
+
+interface Failed {
+	item: Item;
+	error: ItemError;
+	/** Whether it is to come out as if the assistant had said it. */
+	asReply: boolean;
+}
+
+/** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
+function orderOf(item: Item): Order | Failed {
+	let asReply = false;
+	try {
+		asReply = item.switch('options.failuresAsReplies');
+		return readOrder(item, asReply);
+	} catch (caught) {
+		return { item, error: item.asError(caught), asReply };
+	}
+}
+
+async function attempt(send: Send, order: Order): Promise<{ output: INodeExecutionData } | Failed> {
+	const { item, failuresAsReplies: asReply } = order;
+	try {
+		return { output: item.output(await runItem(send, order, systemClock)) };
+	} catch (caught) {
+		return { item, error: item.asError(caught), asReply };
+	}
+}
