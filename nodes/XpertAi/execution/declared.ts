@@ -184,9 +184,7 @@ async function listOf(
 ): Promise<unknown[]> {
 	const results = (answer: unknown) => listIn(answer, resultsKey) as unknown[];
 	if (item.isJsonBody) return results(await request(body));
-	const wanted = item.switch('returnAll')
-		? Infinity
-		: item.number('limit', wholeLimit);
+	const wanted = item.switch('returnAll') ? Infinity : item.number('limit', wholeLimit);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(
 		async (page) => results(await request({ ...filters, ...page })),
