@@ -19,9 +19,15 @@ interface Result {
 	chunks?: string[];
 }
 
+/** A document whose turn comes, and the processing that was asked for: another one may be asked for meanwhile. */
+interface Job {
+	document: StoredDocument;
+	processing: Processing;
+}
+
 /** The documents waiting to be processed, by the request that sent them. */
 export class ProcessingQueue {
-	private readonly waiting: StoredDocument[][] = [];
+	private readonly waiting: Job[][] = [];
 	private working = 0;
 	private jobs = 0;
 
@@ -32,9 +38,9 @@ export class ProcessingQueue {
 		const { store, processMs, clock } = this.context();
 		if (documents.length === 0) return;
 		this.jobs += 1;
-		for (const document of documents) {
-			const ms = askedOf(document).processMs ?? processMs;
-			store.processing.set(document.id, { ms });
+		const jobs = documents.map((document) => {
+			const processing: Processing = { ms: askedOf(document).processMs ?? processMs };
+			store.processing.set(document.id, processing);
 			Object.assign(document, {
 				status: 'running',
 				progress: 0,
@@ -43,8 +49,9 @@ export class ProcessingQueue {
 				version: document.version + 1,
 				updatedAt: timestamp(clock),
 			});
-		}
-		this.waiting.push(documents);
+			return { document, processing };
+		});
+		this.waiting.push(jobs);
 		this.next();
 	}
 
@@ -55,25 +62,24 @@ export class ProcessingQueue {
 
 	private next(): void {
 		if (this.working >= REQUESTS_AT_ONCE) return;
-		const documents = this.waiting.shift();
-		if (documents === undefined) return;
+		const jobs = this.waiting.shift();
+		if (jobs === undefined) return;
 		this.working += 1;
-		void this.workThrough(documents).finally(() => {
+		void this.workThrough(jobs).finally(() => {
 			this.working -= 1;
 			this.next();
 		});
 	}
 
-	private async workThrough(documents: StoredDocument[]): Promise<void> {
+	/** A document that was stored anew or deleted meanwhile is left as it is. */
+	private async workThrough(jobs: Job[]): Promise<void> {
 		const { store } = this.context();
-		for (const document of documents) {
-			const processing = store.processing.get(document.id);
-			if (processing && !processing.end) await this.work(document, processing);
+		for (const job of jobs) {
+			if (store.processing.get(job.document.id) === job.processing) await this.work(job);
 		}
 	}
 
-	/** A document that was stored anew or deleted meanwhile is left as it is. */
-	private async work(document: StoredDocument, processing: Processing): Promise<void> {
+	private async work({ document, processing }: Job): Promise<void> {
 		const { store, clock } = this.context();
 		processing.startedAt = clock.now();
 		const [result] = await Promise.all([

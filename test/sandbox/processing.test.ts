@@ -289,6 +289,27 @@ describe('the queue', () => {
 		expect(await statuses([ONE])).toEqual([null]);
 	});
 
+	it('processes a document that was queued, changed and queued again as it is now', async () => {
+		const slow = IDS.slice(4, 8);
+		const metadata = { sandbox: { process: 'finish', processMs: 60_000 } };
+		await store(
+			client,
+			kb,
+			slow.map((id) => ({ id, metadata })),
+		);
+		for (const id of slow) await queue(client, kb, [id]);
+		await queue(client, kb, [ONE, TWO]);
+		await store(client, kb, [
+			{ id: TWO, name: 'changed', metadata: { sandbox: { process: 'finish' } } },
+		]);
+		await queue(client, kb, [TWO]);
+		await clock.untilSleeping(5);
+		await clock.advance(1000);
+		expect(await statuses([ONE, TWO])).toEqual(['finish', 'running']);
+		await clock.advance(1000);
+		expect(await statuses([TWO])).toEqual(['finish']);
+	});
+
 	it('lets each document take its own time when told so', async () => {
 		await store(client, kb, [
 			{ id: THREE, metadata: { sandbox: { process: 'finish', processMs: 60_000 } } },
