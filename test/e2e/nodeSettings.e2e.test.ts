@@ -75,7 +75,10 @@ describe('the settings n8n gives every node', () => {
 	it('Retry On Fail doubles no document that has a key', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403, nth: 3 });
 		const execution = await run(
-			chain('Retry', manualTrigger(), rows(50), { ...submit({ batchSize: 10 }), ...retrying }),
+			chain('Retry', manualTrigger(), rows(50), {
+				...submit({ batchSize: 10, concurrency: 1 }),
+				...retrying,
+			}),
 		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toHaveLength(50);

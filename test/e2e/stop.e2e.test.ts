@@ -6,6 +6,9 @@ import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
+/** So that requests can be counted: nothing else is under way when one is waited for. */
+const ONE_AT_ONCE = { concurrency: 1 };
+
 describe('the Stop button', () => {
 	let credential: CredentialReference;
 	let knowledgebaseId: string;
@@ -29,7 +32,7 @@ describe('the Stop button', () => {
 
 	it('ends an ingestion whose requests take long', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 1_000 });
-		const workflow = ingestion(manualTrigger(), knowledgebaseId);
+		const workflow = ingestion(manualTrigger(), knowledgebaseId, ONE_AT_ONCE);
 		expectStopped(await stopOnce(workflow, () => arrived('E3') >= 3));
 		expect(arrived('E3')).toBe(3);
 	});
@@ -44,7 +47,10 @@ describe('the Stop button', () => {
 	it.each([3_600, 3])('ends the wait for a server that asked for %i seconds', async (seconds) => {
 		const headers = { 'Retry-After': String(seconds) };
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 503, headers });
-		const workflow = ingestion(manualTrigger(), knowledgebaseId, { retryMinutes: 180 });
+		const workflow = ingestion(manualTrigger(), knowledgebaseId, {
+			...ONE_AT_ONCE,
+			retryMinutes: 180,
+		});
 		const waiting = () => harness.sandbox.requests.of('E3').some(({ status }) => status === 503);
 		expectStopped(await stopOnce(workflow, waiting));
 		expect(arrived('E3')).toBe(1);
@@ -53,7 +59,7 @@ describe('the Stop button', () => {
 	it('is pressed by n8n when a workflow takes longer than its settings allow', async () => {
 		harness.sandbox.requests.clear();
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 10_000 });
-		const workflow = ingestion(manualTrigger(), knowledgebaseId);
+		const workflow = ingestion(manualTrigger(), knowledgebaseId, ONE_AT_ONCE);
 		const settings = { ...workflow.settings, executionTimeout: 2 };
 		const id = await harness.importWorkflow({ ...workflow, settings }, credential);
 		const startedAt = Date.now();
