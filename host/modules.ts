@@ -5,6 +5,7 @@ import type { Installation } from './installation';
 import { packageFolders, parseLockFile, withTarballAddresses } from './lockFile';
 import { withHeartbeat, type Say } from './messages';
 import { NpmProgress } from './npmProgress';
+import { npmRegistry } from './npmRegistry';
 
 /** The files that say what an installation consists of. */
 export const DEFINITION = ['package.json', 'package-lock.json', '.npmrc'];
@@ -24,7 +25,7 @@ export async function installModules(say: Say, { sources, folder }: Installation
 	const lockPath = join(folder, 'package-lock.json');
 	const lockText = readFileSync(lockPath, 'utf8');
 	const lock = parseLockFile(lockText);
-	writeFileSync(lockPath, JSON.stringify(withTarballAddresses(lock, await registryOfNpm(folder))));
+	writeFileSync(lockPath, JSON.stringify(withTarballAddresses(lock, await npmRegistry(folder))));
 	let result = await npmCi(folder, packageFolders(lock), say);
 	if (NOT_THERE.test(result.output) && result.code !== 0) {
 		say('This registry has tarballs elsewhere: npm asks it for each (some minutes longer)');
@@ -42,12 +43,4 @@ async function npmCi(folder: string, packages: string[], say: Say): Promise<Comm
 		(seconds) => progress.line(seconds),
 		async () => await runNpm(['ci', '--loglevel=http'], options),
 	);
-}
-
-/** The registry that npm uses here. */
-async function registryOfNpm(folder: string): Promise<string> {
-	const args = ['config', 'get', 'registry', '--loglevel=error'];
-	const result = await runNpm(args, { cwd: folder });
-	requireSuccess(result, 'npm does not say which registry it uses');
-	return result.output.trim();
 }

@@ -11,10 +11,16 @@ const { mkdtempSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
 
+const { uniqBy } = require('lodash');
+
+const { readResults } = require('./compatibility');
 const { exportedValues } = require('./exportedValues');
 
-/** The oldest n8n of each major version that the README names. */
-const OLDEST_HOSTS = ['1.123.81', '2.8.4'];
+/** The oldest n8n of each major version that is tested. */
+const OLDEST_HOSTS = uniqBy(
+	readResults().map(({ n8n }) => n8n),
+	(n8n) => n8n.split('.')[0],
+);
 
 const FILE = path.resolve(__dirname, '../test/package/support/oldestN8nWorkflow.json');
 

@@ -1,17 +1,16 @@
+import { inLanes } from '../../nodes/XpertAi/transport/lanes';
+
 /** Does work on all, so many at once; gives the sum of what came out. */
 export async function atOnce<Input>(
 	concurrency: number,
 	all: Input[],
 	work: (one: Input) => Promise<number>,
 ): Promise<number> {
-	const waiting = all.values();
 	let sum = 0;
-	const lane = async () => {
-		for (const one of waiting) {
-			const count = await work(one);
-			sum += count;
-		}
+	const count = async (one: Input) => {
+		const found = await work(one);
+		sum += found;
 	};
-	await Promise.all(Array.from({ length: concurrency }, lane));
+	await inLanes(all, concurrency, count, () => true);
 	return sum;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { parse } from 'yaml';
@@ -10,8 +10,7 @@ import { ownN8n } from '../e2e/support/ownN8n';
 import { freshUserFolder } from '../e2e/support/userFolder';
 import { nodesHere, packagesIn, type } from './support/console';
 import { nodeTypesOf } from './support/nodeTypes';
-import { Registry } from './support/registry';
-import { packedNode } from './support/tarball';
+import { publishedNode } from './support/publishedNode';
 import { toolsFolder } from './support/tools';
 
 const DOCKER = join(projectRoot, 'docker');
@@ -93,24 +92,17 @@ describe('what the Dockerfile does', () => {
 	const folder = freshUserFolder();
 	const home = join(folder, 'home');
 	const installed = join(folder, 'opt');
-	let registry: Registry;
+	const { registry } = publishedNode(folder);
 
-	beforeAll(async () => {
+	beforeAll(() => {
 		mkdirSync(home, { recursive: true });
-		registry = await Registry.start(join(folder, 'registry'));
-		await registry.publish(packedNode());
-	}, 120_000);
-
-	afterAll(async () => {
-		await registry.stop();
-		rmSync(folder, { recursive: true, force: true });
 	});
 
 	it('installs the node alone', async () => {
 		const [, version = ''] = /XPERTAI_VERSION=(\S+)/.exec(dockerfile) ?? [];
 		const [, command = ''] = /^RUN (npm .*)$/m.exec(dockerfile) ?? [];
 		const [, bin = ''] = nodesHere().at(-1) ?? [];
-		const settings = { ...registry.environment, XPERTAI_VERSION: version };
+		const settings = { ...registry().environment, XPERTAI_VERSION: version };
 		await type(command.replace('/opt/xpertai', installed), home, bin, settings);
 		expect(packagesIn(installed)).toEqual([PACKAGE_NAME]);
 	});

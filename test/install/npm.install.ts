@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { PACKAGE_NAME } from '../../host/paths';
@@ -6,12 +6,11 @@ import { freshUserFolder } from '../e2e/support/userFolder';
 import { ownN8n } from '../e2e/support/ownN8n';
 import { commandsInReadme, nodesHere, packagesIn, type } from './support/console';
 import { nodeTypesOf } from './support/nodeTypes';
-import { Registry } from './support/registry';
-import { packedNode } from './support/tarball';
+import { publishedNode } from './support/publishedNode';
 
 const folder = freshUserFolder();
 const nodes = nodesHere();
-let registry: Registry;
+const { registry } = publishedNode(folder);
 
 const homeOf = (version: string) => join(folder, `node-${version}`);
 
@@ -23,23 +22,13 @@ function freshHome(version: string): string {
 	return home;
 }
 
-beforeAll(async () => {
-	registry = await Registry.start(join(folder, 'registry'));
-	await registry.publish(packedNode());
-}, 120_000);
-
-afterAll(async () => {
-	await registry.stop();
-	rmSync(folder, { recursive: true, force: true });
-});
-
 describe('the command in the README for npm', () => {
 	it.each(nodes)(
 		'installs the node alone and compiles nothing, on Node %s',
 		async (version, bin) => {
 			const commands = commandsInReadme('With npm');
 			const home = freshHome(version);
-			const said = await type(commands, home, bin, registry.environment);
+			const said = await type(commands, home, bin, registry().environment);
 			expect(said).toContain('added 1 package');
 			expect(packagesIn(join(home, '.n8n', 'nodes'))).toEqual([PACKAGE_NAME]);
 			expect(packagesIn(home)).toEqual([]);

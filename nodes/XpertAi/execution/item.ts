@@ -261,18 +261,16 @@ export class Item {
 	}
 
 	private fieldOf(name: string): Field | undefined {
-		const known = FOUND.get(this.fields) ?? new Map<string, Field | undefined>();
-		FOUND.set(this.fields, known);
-		if (!known.has(name)) known.set(name, fieldIn(this.fields, name));
-		return known.get(name);
+		return fieldsOf(this.fields)(name);
 	}
 }
-
-/** The fields that were looked for among those of an operation, so that many items look for each once. */
-const FOUND = new WeakMap<Field[], Map<string, Field | undefined>>();
 
 function fieldIn(fields: Field[], name: string): Field | undefined {
 	const [outer = '', inner] = name.split('.');
 	const found = fieldNamed(outer, fields);
 	return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
 }
+
+/** The fields of an operation by their names, so that many items look for each once. */
+const fieldsOf = memoize((fields: Field[]) => memoize((name: string) => fieldIn(fields, name)));
+fieldsOf.cache = new WeakMap();

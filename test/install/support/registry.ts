@@ -5,8 +5,9 @@ import axios from 'axios';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 
-import { requireSuccess, runCommand, runNpm, type CommandResult } from '../../../host/command';
+import { requireSuccess, runCommand, type CommandResult } from '../../../host/command';
 import { nodeForN8n } from '../../../host/nodeBinary';
+import { npmRegistry } from '../../../host/npmRegistry';
 import { PACKAGE_NAME, projectRoot } from '../../../host/paths';
 import { freePort, LOOPBACK } from '../../../host/ports';
 import { ServerProcess } from '../../../host/serverProcess';
@@ -31,7 +32,7 @@ export class Registry {
 		mkdirSync(folder, { recursive: true });
 		const port = await freePort();
 		const config = join(folder, 'config.yaml');
-		writeFileSync(config, stringify(settings(await registryOfTheUser())));
+		writeFileSync(config, stringify(settings(await npmRegistry(toolsFolder))));
 		const server = new ServerProcess({
 			node: nodeForN8n(),
 			args: [
@@ -96,14 +97,6 @@ async function logIn(url: string): Promise<string> {
 	const account = `${url}-/user/org.couchdb.user:${ACCOUNT.name}`;
 	const { data } = await axios.put<unknown>(account, ACCOUNT, { proxy: false });
 	return z.object({ token: z.string() }).parse(data).token;
-}
-
-async function registryOfTheUser(): Promise<string> {
-	const result = await runNpm(['config', 'get', 'registry', '--loglevel=error'], {
-		cwd: toolsFolder,
-	});
-	requireSuccess(result, 'npm does not say which registry it uses');
-	return result.output.trim();
 }
 
 function settings(uplink: string) {

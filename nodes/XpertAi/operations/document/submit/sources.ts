@@ -7,7 +7,7 @@ import unset from 'lodash/unset';
 import { z } from 'zod';
 
 import { quoted } from '../../../execution/badInput';
-
+import type { Naming } from '../../../execution/badInput';
 import { binaryChunks } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
@@ -84,18 +84,17 @@ function mappedDocument(item: Item, unusedColumns: Set<string>): FoundDocument {
 	const prepared = idPreparation(item, true);
 	const made = documentFromFields(item, { prepared, unusedColumns });
 	const identified = identifier(item, true)(made);
-	identified.record = withTextSplitter(identified.record);
 	if (isEmptyDocument(identified)) throw emptyDocument(item);
-	item.checkText(identified.record, DOCUMENT_NAMING);
-	return identified;
+	return wholeDocument(item, identified, DOCUMENT_NAMING);
 }
 
 function documentsInJson(item: Item): FoundDocument[] {
 	const identify = identifier(item, false);
 	const found = item.jsonBody(documentList(idPreparation(item, false)));
+	const naming = { parameter: item.labelOf('jsonBody') };
 	return found.map((one, index) => {
 		const place = found.length > 1 ? `Document ${index + 1} of "JSON Body"` : undefined;
-		return wholeDocument(item, identify(one, place), 'jsonBody');
+		return wholeDocument(item, identify(one, place), naming);
 	});
 }
 
@@ -137,6 +136,7 @@ export async function* recordsOf(
 	const identify = identifier(item, false);
 	const prepared = idPreparation(item, false);
 	const textField = item.text('textField').trim();
+	const naming = { parameter: field.parameter };
 	for await (const record of jsonRecords(binaryChunks(item, field))) {
 		const place = `Line ${record.line} of the file`;
 		try {
@@ -145,7 +145,7 @@ export async function* recordsOf(
 			const checked = isDocument(value) ? value : item.check(document, value, { parameter: place });
 			const identified = identify(checked, place);
 			yield textField === ''
-				? wholeDocument(item, identified, 'binaryPropertyName')
+				? wholeDocument(item, identified, naming)
 				: recordWithText(item, { identified, knowledgebaseId, textField, place });
 		} catch (caught) {
 			const flaw = item.asError(caught);
@@ -158,10 +158,10 @@ export async function* recordsOf(
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
-/** A document that is sent as the source has it, which the parameter gives. */
-function wholeDocument(item: Item, identified: Identified, parameter: string): FoundDocument {
+/** A document that is sent as the source has it. */
+function wholeDocument(item: Item, identified: Identified, naming: Naming): FoundDocument {
 	const record = withTextSplitter(identified.record);
-	item.checkText(record, { parameter: item.labelOf(parameter) });
+	item.checkText(record, naming);
 	return { ...identified, record };
 }
 
