@@ -12,16 +12,37 @@ const shared = {
 	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
 };
 
+const NO_UNITS = [...shared.testPathIgnorePatterns, '\\.(proof|nightly)\\.test\\.ts$'];
+const ON_ENGINE = 'test/(engine|examples)/';
+
+/**
+ * What runs the built node in n8n's engine: n8n's modules are loaded once for all files of a worker, by Node
+ * itself, as in n8n. Loaded anew by jest for each file, they would take half of the time.
+ *
+ * @type {import('jest').Config}
+ */
+const onEngine = {
+	...shared,
+	testEnvironment: '<rootDir>/test/support/host/environment.js',
+	moduleNameMapper: {
+		'^(?:@n8n/)?(n8n-core|n8n-workflow|di|backend-network)$': '<rootDir>/test/support/host/$1.js',
+	},
+};
+
 /** @type {import('jest').Config} */
 const unit = {
 	...shared,
 	displayName: 'unit',
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
-	testPathIgnorePatterns: [
-		...shared.testPathIgnorePatterns,
-		'<rootDir>/test/e2e/',
-		'\\.(proof|nightly)\\.test\\.ts$',
-	],
+	testPathIgnorePatterns: [...NO_UNITS, '<rootDir>/test/e2e/', ON_ENGINE],
+};
+
+/** @type {import('jest').Config} */
+const engine = {
+	...onEngine,
+	displayName: 'engine',
+	testMatch: ['<rootDir>/test/{engine,examples}/**/*.test.ts'],
+	testPathIgnorePatterns: NO_UNITS,
 };
 
 /** The long ones: every fault, soak, hostile input, the token, memory, and the properties with many more runs. */
@@ -29,6 +50,15 @@ const proofs = {
 	...shared,
 	displayName: 'proofs',
 	testMatch: ['<rootDir>/test/**/*.{proof,property}.test.ts'],
+	testPathIgnorePatterns: [...shared.testPathIgnorePatterns, ON_ENGINE],
+	setupFiles: ['<rootDir>/test/support/manyRuns.js'],
+};
+
+/** @type {import('jest').Config} */
+const engineProofs = {
+	...onEngine,
+	displayName: 'engineProofs',
+	testMatch: ['<rootDir>/test/{engine,examples}/**/*.{proof,property}.test.ts'],
 	setupFiles: ['<rootDir>/test/support/manyRuns.js'],
 };
 
@@ -71,11 +101,11 @@ const hosts = {
 
 /** The engine tests on the n8n-core of the oldest host, which scripts/testHosts.js has installed. */
 const oldestEngine = {
-	...unit,
+	...shared,
 	displayName: 'oldestEngine',
-	testMatch: ['<rootDir>/test/{engine,examples}/**/*.test.ts'],
+	testMatch: engine.testMatch,
 	testPathIgnorePatterns: [
-		...unit.testPathIgnorePatterns,
+		...NO_UNITS,
 		// That n8n-core has no `loadOutputSchema`: its editor shows no previews of a node's output.
 		'test/engine/(outputPreviews|triggerPreview)\\.test\\.ts$',
 	],
@@ -90,7 +120,7 @@ const oldestEngine = {
  * @type {import('jest').Config}
  */
 module.exports = {
-	projects: [unit, proofs, nightly, e2e, queue, install, hosts, oldestEngine],
+	projects: [unit, engine, proofs, engineProofs, nightly, e2e, queue, install, hosts, oldestEngine],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.

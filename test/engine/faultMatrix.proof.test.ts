@@ -1,7 +1,5 @@
-import path from 'node:path';
-
-import { projectRoot } from '../../host/paths';
 import { OPERATIONS } from '../nodes/support/properties';
+import { builtModule } from './support/builtModule';
 import { createEngine } from './support/engine';
 import { FAULTS } from './support/faultMatrixFaults';
 import { KINDS } from './support/faultMatrixOperations';
@@ -17,8 +15,8 @@ type Uploads = Record<'UPLOAD_TIMEOUT_SECONDS', number>;
 
 /** Submit gives an upload ten minutes at least; here no longer than Timeout says. */
 function shortenUploads(): void {
-	const file = path.join(projectRoot, 'dist/nodes/XpertAi/operations/shared/upload.js');
-	jest.replaceProperty(jest.requireActual<Uploads>(file), 'UPLOAD_TIMEOUT_SECONDS', 0);
+	const uploads = builtModule<Uploads>('nodes/XpertAi/operations/shared/upload.js');
+	jest.replaceProperty(uploads, 'UPLOAD_TIMEOUT_SECONDS', 0);
 }
 
 describe('the fault matrix', () => {

@@ -1,3 +1,8 @@
+import hostConsole from 'node:console';
+import { types } from 'node:util';
+
+const { isMap, isSet } = types;
+
 /**
  * The places in a value that hold a text: own properties of every object, also hidden ones such as
  * the `stack` and `cause` of errors, keys included.
@@ -14,7 +19,7 @@ export function placesOf(text: string, value: unknown): string[] {
 		if (current === null || (typeof current !== 'object' && typeof current !== 'function')) return;
 		if (seen.has(current)) return;
 		seen.add(current);
-		if (current instanceof Map || current instanceof Set) visit([...current], path);
+		if (isMap(current) || isSet(current)) visit([...current], path);
 		for (const key of Reflect.ownKeys(current)) {
 			if (String(key).includes(text)) found.push(`${path}.${String(key)} (key)`);
 			const descriptor = Object.getOwnPropertyDescriptor(current, key);
@@ -28,10 +33,14 @@ export function placesOf(text: string, value: unknown): string[] {
 /** Collects all that is printed, until it is stopped. */
 export function watchConsole(): { stop: () => string } {
 	const lines: string[] = [];
-	const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
-		jest.spyOn(console, method).mockImplementation((...words: unknown[]) => {
-			lines.push(words.map(String).join(' '));
-		}),
+	const methods = ['log', 'info', 'warn', 'error', 'debug'] as const;
+	// A test has a console of its own beside that of n8n's modules.
+	const spies = [console, hostConsole].flatMap((one) =>
+		methods.map((method) =>
+			jest.spyOn(one, method).mockImplementation((...words: unknown[]) => {
+				lines.push(words.map(String).join(' '));
+			}),
+		),
 	);
 	const streams = [process.stdout, process.stderr].map((stream) =>
 		jest.spyOn(stream, 'write').mockImplementation((text) => {

@@ -1,6 +1,4 @@
-import { join } from 'node:path';
-
-import { projectRoot } from '../../../host/paths';
+import { builtModule } from './builtModule';
 
 type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
 
@@ -13,9 +11,7 @@ const SOONER = 20;
  * @param sooner how many times sooner it goes on
  */
 export function useShortSleeps(sooner = SOONER): void {
-	const { systemClock } = jest.requireActual<ClockModule>(
-		join(projectRoot, 'dist/nodes/XpertAi/transport/clock.js'),
-	);
+	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
 	const { sleep } = systemClock;
 	beforeAll(() => {
 		systemClock.sleep = async (ms, signal) => await sleep(ms / sooner, signal);

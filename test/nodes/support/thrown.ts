@@ -1,9 +1,12 @@
+import { types } from 'node:util';
+
 /** The error a function throws; the test fails when it throws none. */
 export function thrownBy(act: () => unknown): Error {
 	try {
 		act();
 	} catch (error) {
-		if (error instanceof Error) return error;
+		// Those of n8n's own modules are of another realm than the test.
+		if (types.isNativeError(error)) return error;
 		throw new Error(`something other than an Error was thrown: ${String(error)}`);
 	}
 	throw new Error('nothing was thrown');
