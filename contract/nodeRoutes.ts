@@ -4,7 +4,7 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 import { catalogue } from '../nodes/XpertAi/catalogue';
 import { isCoded, isFileBody } from '../nodes/XpertAi/execution/operation';
 import type { DeclaredOperation, Operation } from '../nodes/XpertAi/execution/operation';
-import { API_ROOT } from '../nodes/XpertAi/transport/request';
+import { API_ROOT } from '../nodes/XpertAi/transport/api';
 import { FORM_CONTENT, JSON_CONTENT } from './routes';
 import type { Bodies, Route } from './routes';
 import { shapeOf } from './shape';

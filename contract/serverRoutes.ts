@@ -2,7 +2,7 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import { mapValues, pickBy, uniqBy } from 'lodash';
 import type { OpenAPIV3, OpenAPIV3_1 } from 'openapi-types';
 
-import { API_ROOT } from '../nodes/XpertAi/transport/request';
+import { API_ROOT } from '../nodes/XpertAi/transport/api';
 import type { Route } from './routes';
 import type { Schema } from './shape';
 

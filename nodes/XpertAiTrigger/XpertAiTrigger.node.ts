@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { fieldMethods, plainFields } from '../XpertAi/execution/properties';
-import { CREDENTIAL_NAME } from '../XpertAi/transport/request';
+import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { triggerFields, triggerSubtitle } from './fields';
 
 /** The second face: starts workflows when something has happened to a conversation. */

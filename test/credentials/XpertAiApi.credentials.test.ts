@@ -3,7 +3,7 @@ import type { ICredentialDataDecryptedObject, INodeTypes } from 'n8n-workflow';
 
 import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
 import { serviceRoot } from '../../nodes/XpertAi/transport/baseUrl';
-import { CREDENTIAL_NAME } from '../../nodes/XpertAi/transport/request';
+import { CREDENTIAL_NAME } from '../../nodes/XpertAi/transport/api';
 import { node } from '../nodes/support/node';
 
 const credential = new XpertAiApi();

@@ -27,10 +27,14 @@ describe('a process of n8n that only shows the nodes', () => {
 	});
 
 	it.each([
+		'XpertAi/execution/badInput.js',
 		'XpertAi/execution/declared.js',
 		'XpertAi/ingest/submit.js',
 		'XpertAi/operations/document/submit/submission.js',
+		'XpertAi/payloads/isDocument.js',
+		'XpertAi/pickers/listPage.js',
 		'XpertAi/runs/runAndWait.js',
+		'XpertAi/transport/request.js',
 		'XpertAiTrigger/poll.js',
 	])('does not load %s', (file) => {
 		expect(loaded).not.toContain(file);

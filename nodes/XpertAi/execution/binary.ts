@@ -1,20 +1,6 @@
 import type { UploadFile } from '../transport/multipart';
 import { quoted } from './badInput';
 import type { BinaryField, Item } from './item';
-import type { Field } from './operation';
-
-/** The parameter that names a binary field of the item. */
-export function binaryFieldName(content: string): Field {
-	return {
-		displayName: 'Input Binary Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		default: 'data',
-		required: true,
-		hint: `The name of the input field containing ${content}`,
-		description: `Name of the binary field of the item that holds ${content}`,
-	};
-}
 
 /** Bytes of a binary field, piece by piece where n8n keeps it on disk; those in memory come at once. */
 export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {

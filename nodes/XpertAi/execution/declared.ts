@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { anyJson } from '../payloads/common';
 import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { multipartForm } from '../transport/multipart';
-import { IDS_PER_ADDRESS, buildPath } from '../transport/request';
+import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import type { ApiRequest, Send } from '../transport/request';
 import { answerFor } from './answers';
 import type { Naming } from './badInput';

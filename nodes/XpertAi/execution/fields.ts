@@ -1,4 +1,4 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 /** The choice between typed fields and a body of one's own. */
 export const bodyMode: INodeProperties = {
@@ -54,6 +54,19 @@ export function jsonBodyField(example: string): INodeProperties {
 		required: true,
 		description:
 			'The request body exactly as the server takes it, as JSON or an expression that gives it',
+	};
+}
+
+/** The parameter that names a binary field of the item. */
+export function binaryFieldName(content: string): INodeProperties {
+	return {
+		displayName: 'Input Binary Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		default: 'data',
+		required: true,
+		hint: `The name of the input field containing ${content}`,
+		description: `Name of the binary field of the item that holds ${content}`,
 	};
 }
 
@@ -141,6 +154,24 @@ export function fieldCollection(
 	fields: INodeProperties[],
 ): INodeProperties {
 	return { ...CONTAINERS[name], name, type: 'collection', default: {}, options: fields };
+}
+
+/**
+ * Fields that are displayed under further conditions only. n8n's own function for it merges deeply, which
+ * would take a sixth of the time that the nodes take to load.
+ */
+export function displayedIf<Field extends INodeProperties>(
+	{ show, hide }: Pick<IDisplayOptions, 'show' | 'hide'>,
+	fields: Field[],
+): Field[] {
+	return fields.map(({ displayOptions = {}, ...field }) => ({
+		...(field as Field),
+		displayOptions: {
+			...displayOptions,
+			...(show ? { show: { ...displayOptions.show, ...show } } : {}),
+			...(hide ? { hide: { ...displayOptions.hide, ...hide } } : {}),
+		},
+	}));
 }
 
 /** Whether a field only groups other fields of the body. */

@@ -38,3 +38,11 @@ function idInAddress(text: string): string {
 function isLocator(value: unknown): value is { value: unknown } {
 	return isJsonObject(value) && 'value' in value;
 }
+
+/** The ids, or the names, in a text with commas. */
+export function splitIds(text: string): string[] {
+	return text
+		.split(',')
+		.map((id) => id.trim())
+		.filter(Boolean);
+}

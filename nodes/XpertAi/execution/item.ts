@@ -13,12 +13,12 @@ import { checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor } from './hints';
 import type { RequestMeaning } from './hints';
-import { chosenId, mayBeId } from './ids';
+import { chosenId, mayBeId, splitIds } from './ids';
 import type { Field, FieldValues } from './operation';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
-import { fieldValues, fromText, isoText, parsedJson, splitIds, typedValue } from './values';
+import { fieldValues, fromText, isoText, parsedJson, typedValue } from './values';
 
 /** Names of fields; servers and n8n know none that is empty. */
 const nameList = z.array(z.string().trim().min(1));

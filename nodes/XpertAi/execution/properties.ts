@@ -1,13 +1,9 @@
 import dropWhile from 'lodash/dropWhile';
 import memoize from 'lodash/memoize';
 import takeWhile from 'lodash/takeWhile';
-import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 import merge from 'lodash/merge';
-import omit from 'lodash/omit';
-import partition from 'lodash/partition';
 
-import { binaryFieldName } from './binary';
 import { isCoded, isFileBody } from './operation';
 import type {
 	DeclaredOperation,
@@ -19,7 +15,9 @@ import type {
 } from './operation';
 import {
 	atOnceOption,
+	binaryFieldName,
 	bodyMode,
+	displayedIf,
 	emptyOrJson,
 	fieldCollection,
 	isContainer,
@@ -88,13 +86,9 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
-/** Made plainly: n8n's own way merges deeply, which takes as long as all the rest of the description. */
 function shownFor(resource: Resource, operation: Operation): INodeProperties[] {
 	const show = { resource: [resource.value], operation: [operation.value] };
-	return plainFields(operationFields(operation)).map((field) => ({
-		...field,
-		displayOptions: { ...field.displayOptions, show: { ...field.displayOptions?.show, ...show } },
-	}));
+	return plainFields(displayedIf({ show }, operationFields(operation)));
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
@@ -105,12 +99,12 @@ export function nodeMethods(resources: Resource[]): INodeType['methods'] {
 
 /** What fields ask of the server in the editor. */
 export function fieldMethods(fields: Field[]): INodeType['methods'] {
-	return merge({}, ...fields.map(({ methods }) => methods)) as INodeType['methods'];
+	return merge({}, ...fields.flatMap(({ methods = [] }) => methods)) as INodeType['methods'];
 }
 
 /** Fields as n8n takes them, without what they ask of the server. */
 export function plainFields(fields: Field[]): INodeProperties[] {
-	return fields.map((field) => omit(field, 'methods'));
+	return fields.map(({ methods: _methods, ...plain }) => plain);
 }
 
 /**
@@ -119,8 +113,7 @@ export function plainFields(fields: Field[]): INodeProperties[] {
  */
 export const operationFields = memoize((operation: Operation): Field[] => {
 	const fields = isCoded(operation) ? operation.fields : declaredFields(operation);
-	const [ownBody, others] = partition(fields, isOwnBody);
-	return [...others, ...ownBody];
+	return [...fields.filter((field) => !isOwnBody(field)), ...fields.filter(isOwnBody)];
 });
 
 /** Whether a field is the choice of a body of one's own, or that body. */
@@ -172,10 +165,7 @@ function bodyFields(fields: Field[], example: string, paging: Field[]): Field[] 
 
 /** The choice of a body of one's own, and the text of "JSON". */
 export function ownBodyFields(example: string, mode = bodyMode): Field[] {
-	return [
-		mode,
-		...updateDisplayOptions({ show: { bodyMode: ['json'] } }, [jsonBodyField(example)]),
-	];
+	return [mode, ...displayedIf({ show: { bodyMode: ['json'] } }, [jsonBodyField(example)])];
 }
 
 /**
@@ -183,5 +173,5 @@ export function ownBodyFields(example: string, mode = bodyMode): Field[] {
  * n8n resolves parameters in their order, and the choice comes after them.
  */
 export function withoutOwnBody(fields: Field[]): Field[] {
-	return updateDisplayOptions({ hide: { bodyMode: ['json'] } }, fields);
+	return displayedIf({ hide: { bodyMode: ['json'] } }, fields);
 }

@@ -32,14 +32,6 @@ function isEmptyText(value: unknown): boolean {
 	return value === '';
 }
 
-/** The ids, or the names, in a text with commas. */
-export function splitIds(text: string): string[] {
-	return text
-		.split(',')
-		.map((id) => id.trim())
-		.filter(Boolean);
-}
-
 /** Parses a JSON parameter, which may be text or, from an expression, a value already. */
 export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): unknown {
 	if (typeof raw !== 'string') return raw ?? undefined;

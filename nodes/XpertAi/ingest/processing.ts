@@ -4,16 +4,10 @@ import { z } from 'zod';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
-import { IDS_PER_ADDRESS } from '../transport/request';
+import { IDS_PER_ADDRESS } from '../transport/api';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { inLanes } from '../transport/lanes';
-
-/**
- * Documents in one request that starts processing. Servers work through the documents of a request one
- * after another and through five requests at once: ten a request took a quarter of the time that fifty did
- * (service behaviour).
- */
-export const IDS_TO_START = 10;
+import { IDS_TO_START } from './idsToStart';
 
 const REQUESTS_AT_ONCE = 5;
 

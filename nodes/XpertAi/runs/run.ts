@@ -1,6 +1,6 @@
 import type { ThreadState } from '../payloads/run';
 import type { Clock } from '../transport/clock';
-import { API_ROOT } from '../transport/request';
+import { API_ROOT } from '../transport/api';
 import type { Send } from '../transport/request';
 import type { Asked } from './input';
 

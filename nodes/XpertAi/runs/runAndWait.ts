@@ -1,7 +1,7 @@
 import type { ThreadState } from '../payloads/run';
 import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { buildPath } from '../transport/request';
+import { buildPath } from '../transport/api';
 import {
 	certainlyNotDone,
 	isTransient,

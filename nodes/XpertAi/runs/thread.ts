@@ -2,7 +2,7 @@ import { threadState } from '../payloads/run';
 import type { ThreadState } from '../payloads/run';
 import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { buildPath } from '../transport/request';
+import { buildPath } from '../transport/api';
 import type { Send } from '../transport/request';
 
 const READ_TIMEOUT_MS = 30_000;

@@ -12,20 +12,12 @@ import type {
 import { isAllowedHost, restrictionOf } from './allowedDomains';
 import { answerFlaw, parseAnswer } from './answer';
 import type { AnswerCheck } from './answer';
+import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
 import { databaseCode, failureReason, isRecordMissing } from './failureReason';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
-
-/** Name of the credential type every request is signed with. */
-export const CREDENTIAL_NAME = 'xpertAiApi';
-
-/** Everything of the API lies below this path (contract, "What the service does"). */
-export const API_ROOT = '/api/ai';
-
-/** Ids in one address: servers take addresses of a few kilobytes only. */
-export const IDS_PER_ADDRESS = 50;
 
 /** One request of the API. */
 export interface ApiRequest {
@@ -107,18 +99,6 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		if ('kind' in response) return fail(response);
 		return readResponse(response, { fail, checkAnswer, hide: (text) => hideToken(text, token) });
 	};
-}
-
-/**
- * Puts ids into a path, each encoded as one segment.
- *
- * @param template e.g. `/knowledges/{knowledgebaseId}/bulk`
- * @param ids by name; none is empty or a dot segment (see `readId`)
- */
-export function buildPath(template: string, ids: Record<string, string>): string {
-	return template.replace(/\{(\w+)\*?\}/g, (_, name: string) =>
-		encodeURIComponent(ids[name] ?? ''),
-	);
 }
 
 type Target = { root: string; allowedDomains?: string } | { refusal: string };

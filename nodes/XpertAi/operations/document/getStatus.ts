@@ -2,6 +2,7 @@ import { answerMustBe } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../shared/locators';
 import { itemPerDocument } from './askedDocuments';
+import { STATUS_PATH } from './paths';
 import { documentIds } from './processingFields';
 
 export const getStatus = declare({
@@ -11,7 +12,7 @@ export const getStatus = declare({
 	description: 'Get how far the server has come with processing documents',
 	endpoint: 'extension',
 	method: 'GET',
-	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
+	path: STATUS_PATH,
 	ids: {
 		knowledgebaseId: knowledgebaseLocator('The knowledgebase the documents are in'),
 		documentIds,

@@ -1,11 +1,12 @@
 import chunk from 'lodash/chunk';
 
-import { splitIds } from '../../execution/values';
-import { IDS_TO_START } from '../../ingest/processing';
+import { splitIds } from '../../execution/ids';
+import { IDS_TO_START } from '../../ingest/idsToStart';
 import { idList } from '../../payloads/common';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../shared/locators';
 import { itemPerDocument } from './askedDocuments';
+import { PROCESS_PATH } from './paths';
 import { documentIds } from './processingFields';
 
 export const startProcessing = declare({
@@ -15,7 +16,7 @@ export const startProcessing = declare({
 	description: 'Have the server read stored documents, so that assistants find them',
 	endpoint: 'extension',
 	method: 'POST',
-	path: '/knowledges/{knowledgebaseId}/process',
+	path: PROCESS_PATH,
 	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase the documents are in') },
 	body: {
 		fields: [documentIds],

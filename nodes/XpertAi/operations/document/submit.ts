@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import type { CodedOperation } from '../../execution/operation';
 import { document } from '../../payloads/document';
+import { BULK_PATH } from './paths';
 import { submitFields } from './submit/fields';
-import { BULK_PATH } from './submit/routes';
 
 export const submit: CodedOperation = {
 	value: 'submit',

@@ -1,8 +1,7 @@
 import type { INodePropertyMode } from 'n8n-workflow';
 
 import type { Field } from '../../execution/operation';
-import { searchAssistants } from '../../pickers/assistants';
-import { searchThreads } from '../../pickers/threads';
+import { searchAssistants, searchThreads } from './lists';
 
 /** What an ID looks like. */
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { document, isDocument } from '../../../../nodes/XpertAi/payloads/document';
+import { document } from '../../../../nodes/XpertAi/payloads/document';
+import { isDocument } from '../../../../nodes/XpertAi/payloads/isDocument';
 import { jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
 import { isPlainJson, plainCheck } from '../../../../nodes/XpertAi/payloads/plainly';
 

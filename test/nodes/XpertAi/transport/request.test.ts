@@ -1,51 +1,8 @@
 import fc from 'fast-check';
 
-import { buildPath } from '../../../../nodes/XpertAi/transport/request';
 import { multipartForm } from '../../../../nodes/XpertAi/transport/multipart';
 import { CREDENTIAL, sendOnce } from '../../support/sender';
 import { EMPTY_WORDS } from '../../support/thrown';
-
-/** Ids as `readId` lets them through: not empty, no dot segment, well-formed. */
-const id = fc
-	.string({ unit: 'binary', minLength: 1 })
-	.filter((text) => !/\p{Surrogate}/u.test(text) && text !== '.' && text !== '..');
-
-describe('a path', () => {
-	it('puts each id into its place', () => {
-		expect(buildPath('/knowledges/{knowledgebaseId}/bulk', { knowledgebaseId: 'a-1' })).toBe(
-			'/knowledges/a-1/bulk',
-		);
-		expect(buildPath('/a/{x}/{y}/{x}', { x: '1', y: '2' })).toBe('/a/1/2/1');
-		expect(buildPath('/assistants/count', {})).toBe('/assistants/count');
-	});
-
-	it('holds any id as exactly one segment that decodes back to it', () => {
-		fc.assert(
-			fc.property(id, (text) => {
-				const path = buildPath('/threads/{threadId}/copy', { threadId: text });
-				const url = new URL(`https://example.com/api/ai${path}`);
-				const segments = url.pathname.split('/');
-				expect(segments).toHaveLength(6);
-				expect([segments[3], segments[5]]).toEqual(['threads', 'copy']);
-				expect(decodeURIComponent(segments[4] ?? '')).toBe(text);
-				expect([url.search, url.hash, url.host]).toEqual(['', '', 'example.com']);
-			}),
-		);
-	});
-
-	it.each(['../admin', 'a/b', 'a?b', 'a#b', '%2e%2e', '{threadId}', '$&', ' '])(
-		'cannot be changed by the id %j',
-		(text) => {
-			const path = buildPath('/threads/{threadId}/copy', { threadId: text });
-			expect(new URL(path, 'https://example.com').pathname.split('/')).toEqual([
-				'',
-				'threads',
-				encodeURIComponent(text),
-				'copy',
-			]);
-		},
-	);
-});
 
 describe('what is handed to n8n', () => {
 	it('is one request with the credential, and everything that keeps the token at home', async () => {

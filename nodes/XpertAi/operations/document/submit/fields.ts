@@ -1,10 +1,7 @@
-import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { binaryFieldName } from '../../../execution/binary';
-import { jsonBodyField, simplify } from '../../../execution/fields';
+import { binaryFieldName, displayedIf, jsonBodyField, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/operation';
-import { getDocumentFields } from '../../../pickers/documentFields';
 import { knowledgebaseLocator } from '../../shared/locators';
 import { chunksField, pagesField } from './parts';
 import { submitOptions } from './options';
@@ -87,7 +84,13 @@ const textInRecord: INodeProperties = {
 const documentFields: Field = {
 	displayName: 'Document Fields',
 	name: 'documentFields',
-	methods: { resourceMapping: { getDocumentFields } },
+	methods: {
+		resourceMapping: {
+			// Loaded when the mapper is opened: most processes of n8n only show the node.
+			getDocumentFields: async () =>
+				await (await import('../../../pickers/documentFields')).getDocumentFields(),
+		},
+	},
 	type: 'resourceMapper',
 	noDataExpression: true,
 	default: { mappingMode: 'defineBelow', value: null },
@@ -284,7 +287,7 @@ export const documentSettings: INodeProperties = {
 type Source = 'text' | 'files' | 'addresses' | 'fields' | 'json' | 'records';
 
 const only = (sources: Source[], fields: Field[]): Field[] =>
-	updateDisplayOptions({ show: { source: sources } }, fields);
+	displayedIf({ show: { source: sources } }, fields);
 
 const whenDerived = (field: INodeProperties): INodeProperties => ({
 	...field,

@@ -1,4 +1,3 @@
-import sortBy from 'lodash/sortBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { fieldCollection } from '../../../execution/fields';
@@ -81,7 +80,7 @@ function listField(
 	one: string,
 ): INodeProperties {
 	const common = optionalFields(one.toLowerCase());
-	const optional = name === 'chunks' ? sortBy([...common, parentField], 'displayName') : common;
+	const optional = name === 'chunks' ? inOrder([...common, parentField]) : common;
 	return {
 		displayName,
 		name,
@@ -110,3 +109,7 @@ export const chunksField = listField(
 	'Text of the document cut for the search. On Xpert AI servers, a document whose chunks changed cannot be sent again.',
 	'Chunk',
 );
+
+function inOrder(fields: INodeProperties[]): INodeProperties[] {
+	return fields.sort((one, other) => (one.displayName < other.displayName ? -1 : 1));
+}

@@ -5,16 +5,14 @@ import { answerMustBe, isJsonObject } from '../../../transport/answer';
 import type { Clock } from '../../../transport/clock';
 import { isMissing, isTransient } from '../../../transport/meaning';
 import { multipartForm } from '../../../transport/multipart';
-import { buildPath } from '../../../transport/request';
+import { buildPath } from '../../../transport/api';
 import type { RetryLimits } from '../../../transport/retryPolicy';
 import { sendWithRetries } from '../../../transport/sendWithRetries';
 import type { Execution } from '../../../execution/operation';
+import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources';
-
-/** Where documents are stored (E3). */
-export const BULK_PATH = '/knowledges/{knowledgebaseId}/bulk';
 
 /** Xpert's two routes to process the documents of a knowledgebase; starting twice and asking twice does no harm. */
 export function processingRoutes(
@@ -25,12 +23,8 @@ export function processingRoutes(
 ): ProcessingRoutes {
 	const signal = context.getExecutionCancelSignal();
 	return {
-		startPath: buildPath('/knowledges/{knowledgebaseId}/process', { knowledgebaseId }),
-		statusPath: (ids) =>
-			buildPath('/knowledges/{knowledgebaseId}/status?ids={ids}', {
-				knowledgebaseId,
-				ids: ids.join(','),
-			}),
+		startPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
+		statusPath: (ids) => buildPath(STATUS_PATH, { knowledgebaseId, documentIds: ids.join(',') }),
 		send: async (request) => {
 			const retried = {
 				request: { ...request, timeoutMs },

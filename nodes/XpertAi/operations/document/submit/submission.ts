@@ -11,11 +11,12 @@ import type { DocumentOutcome } from '../../../ingest/submit';
 import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
-import { buildPath } from '../../../transport/request';
+import { buildPath } from '../../../transport/api';
+import { BULK_PATH } from '../paths';
 import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
-import { BULK_PATH, processingRoutes, uploadRoute } from './routes';
+import { processingRoutes, uploadRoute } from './routes';
 import type { SubmitSettings } from './settings';
 import {
 	contentOf,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { FieldValues } from '../../../execution/operation';
-import { splitIds } from '../../../execution/values';
+import { splitIds } from '../../../execution/ids';
 import { anyJson, idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';
 import { runInput } from '../../../runs/input';

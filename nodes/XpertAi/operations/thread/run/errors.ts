@@ -12,7 +12,7 @@ import type { ThreadFacts } from '../../../runs/conversation';
 import { RUN_PATH } from '../../../runs/run';
 import type { Verdict } from '../../../runs/verdict';
 import type { Failure } from '../../../transport/failure';
-import { API_ROOT, buildPath } from '../../../transport/request';
+import { API_ROOT, buildPath } from '../../../transport/api';
 
 /** Says why there is no answer, and where to look. */
 export function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts): NodeApiError {

@@ -1,8 +1,7 @@
-import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { RunInput } from '../../../runs/input';
-import { fieldCollection, simplify } from '../../../execution/fields';
+import { displayedIf, fieldCollection, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/operation';
 import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { ID_PLACEHOLDER, assistantLocator, threadLocator } from '../../shared/locators';
@@ -190,7 +189,7 @@ const exampleBody =
 	'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}';
 
 const only = (kind: RunInput['kind'], fields: INodeProperties[]) =>
-	updateDisplayOptions({ show: { inputType: [kind] } }, fields);
+	displayedIf({ show: { inputType: [kind] } }, fields);
 
 /** What is said to whom, which comes first. */
 const askedFields: Field[] = [
@@ -214,8 +213,8 @@ export const runBodyFields: Field[] = [...askedFields, ...furtherFields];
 export const runFields: Field[] = [
 	...withoutOwnBody(askedFields),
 	threadSource,
-	...updateDisplayOptions({ show: { threadSource: ['key'] } }, [conversationKey]),
-	...updateDisplayOptions({ show: { threadSource: ['existing'] } }, [
+	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
+	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
 	...withoutOwnBody(furtherFields),
