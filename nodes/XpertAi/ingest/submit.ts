@@ -127,7 +127,7 @@ class Submitter<Origin> {
 				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
 				const settled = order.after(ids, async () => await this.settleBatch(batch));
 				// Several at once have the next ready by themselves.
-				next = concurrency === 1 ? this.madeMeanwhile(source) : undefined;
+				next = concurrency === 1 ? this.madeMeanwhile(source, settled) : undefined;
 				await settled;
 			}
 		};
@@ -142,8 +142,10 @@ class Submitter<Origin> {
 	/** The next batch, made while the server is at work on one. */
 	private madeMeanwhile(
 		source: AsyncGenerator<Batch<Origin>>,
+		settled: Promise<void>,
 	): Promise<IteratorResult<Batch<Origin>>> {
-		const next = this.submission.clock.sleep(TIME_TO_LEAVE_MS).then(() => source.next());
+		const hasLeft = this.submission.clock.sleep(TIME_TO_LEAVE_MS);
+		const next = Promise.race([hasLeft, settled]).then(() => source.next());
 		// One that is not sent any more, as a failure came first, may break in peace.
 		next.catch(() => undefined);
 		return next;
@@ -287,8 +289,11 @@ class Submitter<Origin> {
 	}
 }
 
-/** Until the request is on its way: making the next batch takes the processor, so that it would wait. */
-const TIME_TO_LEAVE_MS = 1;
+/**
+ * Until the request is on its way, over a connection of its own: making the next batch takes the processor,
+ * so that it would wait.
+ */
+const TIME_TO_LEAVE_MS = 4;
 
 /** So often the same batch is sent that finds no time; a smaller one may. */
 const TRIES_BEFORE_HALVING = 3;

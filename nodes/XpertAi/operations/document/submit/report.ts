@@ -93,8 +93,9 @@ export class SubmitReport {
 	/** Remembers that a document with this id is to be sent. */
 	noteId(knowledgebaseId: string, id: string): void {
 		const seen = this.seenIds.get(knowledgebaseId) ?? new Set();
-		if (seen.has(id)) this.replaced += 1;
+		const known = seen.size;
 		this.seenIds.set(knowledgebaseId, seen.add(id));
+		if (seen.size === known) this.replaced += 1;
 	}
 
 	/** Remembers what of a document is seldom meant, or is done otherwise by servers. */
