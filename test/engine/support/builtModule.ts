@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { projectRoot } from '../../../host/paths';
 
-/** Of the modules' loader that `test/support/host/environment.js` lends to tests. */
+/** What loads n8n's modules, which `test/support/host/environment.js` lends to tests; elsewhere it is `require`. */
 declare const requireOfHost: ((file: string) => unknown) | undefined;
 
 /**
@@ -11,7 +11,6 @@ declare const requireOfHost: ((file: string) => unknown) | undefined;
  * @param file below `dist/`
  */
 export function builtModule<Module>(file: string): Module {
-	const built = join(projectRoot, 'dist', file);
-	const byHost = typeof requireOfHost === 'function' ? requireOfHost : jest.requireActual;
-	return byHost(built) as Module;
+	const load = typeof requireOfHost === 'function' ? requireOfHost : require;
+	return load(join(projectRoot, 'dist', file)) as Module;
 }

@@ -5,6 +5,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { CredentialData } from './credentials';
 import { createEngine } from './engine';
 import { placesOf } from './faultMatrixSecrets';
+import { shortenSleeps } from './shortSleeps';
 
 /** What a process of its own is to do in the environment it was given. */
 export interface NetworkRun {
@@ -37,6 +38,7 @@ interface CallOutcome {
 export async function runCalls(run: NetworkRun): Promise<CallReport[]> {
 	const { credential, operations, secrets } = run;
 	const engine = await createEngine();
+	shortenSleeps();
 	const data = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
 	const items = [{ json: {}, binary: { data } }];
 	let blocked = 0;

@@ -9,14 +9,22 @@ const SOONER = 20;
  * Has the built node wait a fraction of its time between requests, for tests that wait for what comes of them.
  *
  * @param sooner how many times sooner it goes on
+ * @returns what has it wait as long as ever
  */
-export function useShortSleeps(sooner = SOONER): void {
+export function shortenSleeps(sooner = SOONER): () => void {
 	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
 	const { sleep } = systemClock;
-	beforeAll(() => {
-		systemClock.sleep = async (ms, signal) => await sleep(ms / sooner, signal);
-	});
-	afterAll(() => {
+	systemClock.sleep = async (ms, signal) => await sleep(ms / sooner, signal);
+	return () => {
 		systemClock.sleep = sleep;
+	};
+}
+
+/** The same for the tests that surround the call. */
+export function useShortSleeps(sooner = SOONER): void {
+	let restore: () => void;
+	beforeAll(() => {
+		restore = shortenSleeps(sooner);
 	});
+	afterAll(() => restore());
 }
