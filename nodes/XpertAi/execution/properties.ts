@@ -104,7 +104,11 @@ export function fieldMethods(fields: Field[]): INodeType['methods'] {
 
 /** Fields as n8n takes them, without what they ask of the server. */
 export function plainFields(fields: Field[]): INodeProperties[] {
-	return fields.map(({ methods: _methods, ...plain }) => plain);
+	return fields.map((field) => {
+		const plain = { ...field };
+		delete plain.methods;
+		return plain;
+	});
 }
 
 /**

@@ -131,12 +131,15 @@ describe('the work on each item', () => {
 	it('is done so many at once, and put out in the order of the items', async () => {
 		const begun: number[] = [];
 		const ended: number[] = [];
+		let lastEnds = () => {};
+		const last = new Promise<void>((resolve) => (lastEnds = resolve));
 		const output = await forEachItem(
 			threeItems(false),
 			async ({ index }) => {
 				begun.push(index);
-				await new Promise((resolve) => setTimeout(resolve, index === 0 ? 20 : 1));
+				if (index === 0) await last;
 				ended.push(index);
+				if (index === 2) lastEnds();
 				return [{ index, begun: begun.length }];
 			},
 			2,

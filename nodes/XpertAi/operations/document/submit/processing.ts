@@ -5,7 +5,7 @@ import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
 import { isMissing } from '../../../transport/meaning';
-import { processedItem, processingFlaw } from './report';
+import { processedItem, processingFlaw } from './outcomeItems';
 import type { Submission } from './submission';
 
 /**

@@ -1,5 +1,3 @@
-import escapeRegExp from 'lodash/escapeRegExp';
-import truncate from 'lodash/truncate';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -7,12 +5,11 @@ import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { processingWord } from '../../../ingest/processing';
-import type { ProcessingStatus, ProcessingWord } from '../../../ingest/processing';
+import type { ProcessingStatus } from '../../../ingest/processing';
 import type { DocumentOutcome } from '../../../ingest/submit';
-import { Summary, counted } from '../../../ingest/summary';
+import { Summary } from '../../../ingest/summary';
 import type { DocumentRecord } from '../../../payloads/document';
-import { isJsonObject } from '../../../transport/answer';
-import { adviceFor } from './advice';
+import { flawItem, outcomeItem, processedItem, unchangedItem } from './outcomeItems';
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources';
 
@@ -200,194 +197,10 @@ export class SubmitReport {
 	}
 }
 
-/** The item that tells what became of a document. */
-function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeExecutionData {
-	const { document, batch, attempts, outcome } = result;
-	const { item } = document.origin;
-	const { id, name, key } = document;
-	if (result.outcome !== 'stored') {
-		const error = item.apiError(result.failure);
-		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
-		const { status } = result.failure;
-		return item.failed(error, { name, outcome, key, id, status, attempts, batch });
-	}
-	const record = isJsonObject(result.record) ? result.record : undefined;
-	const sent = () => JSON.parse(document.json) as IDataObject;
-	const json: IDataObject = simplify
-		? {
-				name: record?.name ?? name,
-				outcome,
-				processing: 'none',
-				...(key === undefined ? {} : { key }),
-				id: record?.id ?? id,
-				status: result.status,
-				attempts,
-				batch,
-			}
-		: (record ?? sent());
-	return item.output(json);
-}
-
-const MAY_BE_STORED = 'It is not known whether this document is stored';
-
-/** The item of a document that an earlier run has stored with the same content. */
-function unchangedItem({ id, name, key, origin }: ReadyDocument<Origin>): INodeExecutionData {
-	return origin.item.output({
-		name,
-		outcome: 'unchanged',
-		...(key === undefined ? {} : { key }),
-		id,
-	});
-}
-
-/** The item of a record that could not be sent. */
-function flawItem(item: Item, flaw: ItemError): INodeExecutionData {
-	return item.failed(flaw, { outcome: 'rejected' });
-}
-
 /** What a document asks for that servers do not do (service behaviour, "What an assistant can find"). */
 function mixtureOf({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
 	const hasParts = Boolean(pages?.length) || Boolean(chunks?.length);
 	if (fileUrl && hasParts) return 'pages beside an address: the pages are not read.';
 	if (filePath && !fileUrl) return 'a File Path: the server looks for it on its own disk.';
 	return undefined;
-}
-
-const FLAWS: Partial<Record<ProcessingWord, string>> = {
-	error: 'could not be processed',
-	cancel: 'was stored, but its processing was cancelled',
-	none: 'is stored, but not being processed',
-};
-
-/** Why the server has given a document up, or has not begun; `undefined` when it has done neither. */
-export function processingFlaw(ended: ProcessingStatus | undefined): string | undefined {
-	const what = ended && FLAWS[processingWord(ended)];
-	return what && `The document ${what}${ended.processMsg ? `: ${ended.processMsg}` : ''}`;
-}
-
-/**
- * The item of a stored document, with how far its processing came; one with a flaw becomes an error item.
- *
- * @param status what the server said last, if its processing started
- * @param flaw why it is not processed
- */
-export function processedItem(
-	item: Item,
-	output: INodeExecutionData,
-	status: ProcessingStatus | undefined,
-	flaw: string | undefined,
-): INodeExecutionData {
-	const facts: IDataObject = { processing: processingWord(status) };
-	if (status?.processMsg) facts.processMsg = status.processMsg;
-	if (flaw === undefined) return { ...output, json: { ...output.json, ...facts } };
-	const { id, name, key, outcome } = output.json;
-	const known = outcome === 'unchanged' ? outcome : 'stored';
-	const error = item.operationError(flaw, adviceFor(flaw));
-	return item.failed(error, { name, outcome: known, ...facts, key, id });
-}
-
-/** Says how much is stored and what a second run would do. */
-export function withCounts(error: ItemError, { summary, notSent }: SubmitReport): ItemError {
-	const { stored, unknown, rejected, unchanged } = summary.counts;
-	const counts = [`${counted(stored, 'document is', 'documents are')} stored`];
-	if (unchanged > 0) counts.push(`${counted(unchanged, 'was', 'were')} unchanged`);
-	if (unknown > 0) counts.push(`${unknown} may be stored`);
-	if (rejected > 0) counts.push(`${counted(rejected, 'is', 'are')} not stored`);
-	if (notSent > 0) counts.push(`${counted(notSent, 'was', 'were')} not sent`);
-	error.message = `${error.message}. ${counts.join(', ')}`;
-	const reasons = reasonsOf({ summary });
-	error.description = [
-		error.description,
-		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}.` : '',
-		'A second run replaces documents that carry a UUID as ID and stores all others again.',
-	]
-		.filter(Boolean)
-		.join(' ');
-	return error;
-}
-
-/** Why documents failed, as far as it fits into a message. */
-function reasonsOf({ summary }: Pick<SubmitReport, 'summary'>): string[] {
-	return [...new Set(summary.failed.map(({ reason }) => reason))].slice(0, 3);
-}
-
-/** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
-export function processingError(item: Item, report: SubmitReport, notes: string[]): ItemError {
-	const reasons = reasonsOf(report);
-	const advice = new Set(reasons.map(adviceFor));
-	return item.operationError(notes.join(' '), [`${reasons.join('; ')}.`, ...advice].join(' '));
-}
-
-export function summaryItem(
-	context: IExecuteFunctions,
-	{ summary }: SubmitReport,
-	seconds: number,
-	notes: string[],
-): INodeExecutionData {
-	const { requests, ...counts } = summary.requests;
-	const json: IDataObject = {
-		...summary.counts,
-		...(notes.length > 0 ? { notes } : {}),
-		failed: summary.failed as unknown as IDataObject[],
-		seconds: Math.round(seconds * 1000) / 1000,
-		attempts: requests,
-		...counts,
-	};
-	return { json, pairedItem: context.getInputData().map((_, item) => ({ item })) };
-}
-
-/** How much of a hint, which is short, names columns. */
-const MAX_COLUMNS_LENGTH = 70;
-
-/** Columns that were mapped to nothing, without those an expression of the node names. */
-function unusedColumns(
-	context: IExecuteFunctions,
-	{ unusedColumns: unused }: SubmitReport,
-): string[] {
-	if (unused.size === 0) return [];
-	const parameters = JSON.stringify(context.getNode().parameters);
-	return [...unused].filter(
-		(name) => !new RegExp(`json(\\.|\\[\\W{1,2})${escapeRegExp(name)}\\b`).test(parameters),
-	);
-}
-
-const COUNT_MAY_BE_LOW =
-	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
-
-export function addHints(context: IExecuteFunctions, report: SubmitReport, notes: string[]): void {
-	const messages = [report.summary.line(), ...notes];
-	if (report.replaced > 0) {
-		const documents = counted(report.replaced, 'document');
-		messages.push(`${documents} came with the key or ID of an earlier one and replaced it.`);
-	}
-	if (report.countMayBeLow) messages.push(COUNT_MAY_BE_LOW);
-	if (report.idMissed > 0) {
-		const documents = counted(report.idMissed, 'document has', 'documents have');
-		messages.push(
-			`${documents} no ID: a second run stores them again. A key for Document ID prevents that.`,
-		);
-	}
-	const unused = unusedColumns(context, report);
-	if (unused.length > 0) {
-		const columns = truncate(unused.join(', '), { length: MAX_COLUMNS_LENGTH });
-		messages.push(`Columns that match no field of a document: ${columns}`);
-	}
-	if (report.withPartIds > 0) {
-		const documents = counted(report.withPartIds, 'document has', 'documents have');
-		messages.push(`${documents} pages or chunks with IDs: on Xpert, one that changes is lost.`);
-	}
-	for (const [words, count] of report.mixed)
-		messages.push(`${counted(count, 'document has', 'documents have')} ${words}`);
-	if (report.readAsText > 0) {
-		const tables = counted(report.readAsText, 'table is', 'tables are');
-		messages.push(`${tables} sent as text: servers cannot read sheets.`);
-	}
-	if (report.summary.counts.unknown > 0 && mayContinue(context)) {
-		messages.push(
-			'Documents reported as unknown may be stored; without an ID, sending them again may store them twice.',
-		);
-	}
-	context.addExecutionHints(
-		...messages.map((message) => ({ message, location: 'outputPane' as const })),
-	);
 }

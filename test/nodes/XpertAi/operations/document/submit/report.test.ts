@@ -2,10 +2,10 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/submit';
 import {
-	SubmitReport,
 	processedItem,
 	processingFlaw,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/report';
+} from '../../../../../../nodes/XpertAi/operations/document/submit/outcomeItems';
+import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { readyDocument } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
