@@ -61,7 +61,7 @@ function introduction({ machine, quick, minutes, parts }: Results): string {
 One run measures all of this, contenders in turns, and writes this page:
 
 \`\`\`
-npm run bench                       # less than 20 minutes on two cores
+npm run bench                       # about 20 minutes on two cores
 npm run bench -- --quick            # a small trial, whose page goes to bench/dist/quick
 npm run bench -- --only submit,n8n  # some parts anew, the others as they are
 npm run bench -- --render           # the page anew, of what was measured last

@@ -13,7 +13,7 @@ const BATCH_SIZE = 100;
 const BATCHES_AT_ONCE = 5;
 
 const CONCURRENCIES = [1, 2, 3, 5, 10];
-const BATCH_SIZES = [10, 50, 100, 500];
+const BATCH_SIZES = [10, 50, 100, 200];
 const CONTENDERS = ['submit', 'axios'] as const;
 
 /** Those the aim speaks of are measured more often. */
@@ -36,11 +36,15 @@ export const curvesPart: Part = {
 	title: 'Submit to a slow server behind a network',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const sizes = { documents: quick ? 100 : 500, judged: quick ? 200 : 800 };
+		const sizes = { documents: quick ? 100 : 300, judged: quick ? 200 : 600 };
 		const work = ingestion({ distance: DISTANCE });
 		const entry = (contender: ContenderName, batchSize: number, concurrency: number): Entry => {
 			const isJudged = batchSize === BATCH_SIZE && JUDGED.includes(concurrency);
-			const documents = isJudged ? sizes.judged : sizes.documents;
+			// At least as many as are under way at once.
+			const documents = Math.max(
+				isJudged ? sizes.judged : sizes.documents,
+				batchSize * concurrency,
+			);
 			return {
 				name: nameOf(contender, batchSize, concurrency),
 				seconds: 3 + documents * 0.011,

@@ -118,7 +118,7 @@ export const n8nPart: Part = {
 		});
 		return {
 			sizes,
-			rounds: quick ? 1 : 3,
+			rounds: quick ? 1 : 2,
 			together: true,
 			entries: [
 				...CONCURRENCIES.flatMap(speed),

@@ -7,7 +7,7 @@ import type { Entry, Part, PartResults, Section } from '../run/part';
 import { ingestion } from '../support/ingestion';
 import { NODES_BASE } from '../support/paths';
 
-const SIZES = { documents: 100_000, configured: 20_000, httpDocuments: 3000, warmUp: 2000 };
+const SIZES = { documents: 100_000, configured: 10_000, httpDocuments: 3000, warmUp: 2000 };
 const QUICK = { documents: 4000, configured: 1000, httpDocuments: 200, warmUp: 500 };
 
 const DOCUMENT_BYTES = 1024;
@@ -117,7 +117,7 @@ export const submitPart: Part = {
 		);
 		return {
 			sizes,
-			rounds: quick ? 1 : 3,
+			rounds: quick ? 1 : 2,
 			entries: [...throughput, ...configured, ...(existsSync(NODES_BASE) ? [items] : [])],
 			close: work.close,
 		};

@@ -38,7 +38,7 @@ export const threadsPart: Part = {
 	title: 'Thread: Get for many items',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const sizes = { far: quick ? 60 : 400, near: quick ? 500 : 5000 };
+		const sizes = { far: quick ? 60 : 300, near: quick ? 500 : 5000 };
 		const measuring = (
 			settings: ServerSettings,
 			task: Pick<ThreadTask, 'contender' | 'items'>,
