@@ -11,7 +11,7 @@ import { oneShard, round, ROUND_PATH, SHARDS } from './support/shards';
 const DOCUMENTS = 400;
 
 /** What an upload takes on the server, so that a night is long enough to be cut off. */
-const UPLOAD_MS = 100;
+const UPLOAD_MS = Number(process.env.UPLOAD_MS ?? 100);
 
 /** So many uploads, and a night is in its middle. */
 const MIDDLE = DOCUMENTS / 4;
@@ -100,9 +100,11 @@ describe('the examples that shard a source', () => {
 	/** A night until its end, and how many shards each worker ran of it. */
 	const night = async (text: string, within?: (id: string) => Promise<void>) => {
 		const began = queue.workers.map(({ executions }) => executions);
+		const beganAt = Date.now();
 		const id = await begin(text);
 		await within?.(id);
 		const execution = await harness.execution(id, 300_000);
+		if (process.env.SHOW_TIMES) process.stderr.write(`${text}: ${Date.now() - beganAt} ms\n`);
 		const shards = queue.workers.map(
 			({ executions }, worker) => difference(executions, began[worker] ?? [], [id]).length,
 		);
@@ -151,6 +153,17 @@ describe('the examples that shard a source', () => {
 		expect(counts(execution)).toEqual({ shards: SHARDS, stored: DOCUMENTS, unchanged: 0 });
 		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
 		expect(findable('second words')).toBe(DOCUMENTS);
+	});
+
+	it('come to the same when a shard is called twice at once', async () => {
+		const shard = { shard: 1, shards: SHARDS, text: 'words of the day' };
+		const answers = await Promise.all(
+			times(2, async () => await harness.callWebhook('xpert-ai-shard', shard)),
+		);
+		expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
+		expect(findable('words of the day')).toBeGreaterThan(0);
+		expect(findable('words of the day') + findable('second words')).toBe(DOCUMENTS);
 	});
 
 	it('lose and double nothing when a worker is killed in mid-night: its shards are run once more', async () => {
