@@ -7,7 +7,8 @@ const BINARY = join(DRIVER, 'build', 'Release', 'node_sqlite3.node');
 
 /**
  * Copies the database driver that was compiled for another n8n, where that has the same version of it. It
- * speaks Node-API, so that one compiled once loads in every Node.
+ * speaks Node-API, so that one compiled for an older Node loads in a newer one; the other way round it may
+ * not, so it has to be tried.
  *
  * @returns whether there was one
  */

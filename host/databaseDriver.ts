@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { borrowDriver } from './borrowedDriver';
 import { missingBuildTools, nativeBuildAdvice } from './buildTools';
-import { requireSuccess, runCommand, runNpm } from './command';
+import { requireSuccess, runCommand, runNpm, type CommandResult } from './command';
 import type { Installation } from './installation';
 import { HostError, withHeartbeat, type Say } from './messages';
 import { nodeForN8n, ownNodeRunsN8n, packagedNodeFolder } from './nodeBinary';
@@ -25,13 +25,18 @@ const REBUILD_SQLITE = [
  */
 export async function prepareDatabaseDriver(say: Say, installation: Installation): Promise<void> {
 	const others = TESTED_VERSIONS.map((version) => version.installation);
-	if (!borrowDriver(installation, others)) await buildSqlite(say, installation);
+	const borrowed = borrowDriver(installation, others);
+	if (borrowed && (await loadDriver(installation)).code === 0) return;
+	await buildSqlite(say, installation);
 	requireSuccess(
-		await runCommand(nodeForN8n(installation), ['-e', "require('sqlite3')"], {
-			cwd: installation.folder,
-		}),
+		await loadDriver(installation),
 		'The database driver of n8n (sqlite3) does not load',
 	);
+}
+
+async function loadDriver(installation: Installation): Promise<CommandResult> {
+	const options = { cwd: installation.folder };
+	return await runCommand(nodeForN8n(installation), ['-e', "require('sqlite3')"], options);
 }
 
 async function buildSqlite(say: Say, installation: Installation): Promise<void> {
