@@ -36,11 +36,11 @@ export const curvesPart: Part = {
 	title: 'Submit to a slow server behind a network',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const sizes = { documents: quick ? 100 : 300, judged: quick ? 200 : 600 };
+		const sizes = { documents: quick ? 100 : 300, judged: quick ? 200 : 1000 };
 		const work = ingestion({ distance: DISTANCE });
 		const entry = (contender: ContenderName, batchSize: number, concurrency: number): Entry => {
 			const isJudged = batchSize === BATCH_SIZE && JUDGED.includes(concurrency);
-			// At least as many as are under way at once.
+			// At least as many as are under way at once; those judged are whole rounds of batches.
 			const documents = Math.max(
 				isJudged ? sizes.judged : sizes.documents,
 				batchSize * concurrency,
