@@ -73,7 +73,10 @@ export function requireSuccess({ code, output }: CommandResult, complaint: strin
 	if (code !== 0) throw new HostError(`${complaint}. Its last lines:\n${lastLines(output, 25)}`);
 }
 
-/** Ends every command still running, for a Ctrl-C in the middle of an installation. */
+/**
+ * Ends every command still running, for a Ctrl-C in the middle of an installation. By force: npm goes on
+ * with a whole installation after a SIGTERM, and what is cut off here is done anew the next time.
+ */
 export function endRunningCommands(): void {
-	for (const child of running) signalGroup(child, 'SIGTERM');
+	for (const child of running) signalGroup(child, 'SIGKILL');
 }
