@@ -13,7 +13,8 @@ const shared = {
 };
 
 const NO_UNITS = [...shared.testPathIgnorePatterns, '\\.(proof|nightly)\\.test\\.ts$'];
-const ON_ENGINE = 'test/(engine|examples)/';
+const ENGINE_FOLDERS = ['engine', 'examples'];
+const ON_ENGINE = `test/(${ENGINE_FOLDERS.join('|')})/`;
 
 /**
  * What runs the built node in n8n's engine: n8n's modules are loaded once for all files of a worker, by Node
@@ -23,7 +24,7 @@ const ON_ENGINE = 'test/(engine|examples)/';
  */
 const onEngine = {
 	...shared,
-	testEnvironment: '<rootDir>/test/support/host/environment.js',
+	testEnvironment: '<rootDir>/test/support/host/environment.ts',
 	moduleNameMapper: {
 		'^(?:@n8n/)?(n8n-core|n8n-workflow|di|backend-network)$': '<rootDir>/test/support/host/$1.js',
 	},
@@ -41,7 +42,7 @@ const unit = {
 const engine = {
 	...onEngine,
 	displayName: 'engine',
-	testMatch: ['<rootDir>/test/{engine,examples}/**/*.test.ts'],
+	testMatch: [`<rootDir>/test/{${ENGINE_FOLDERS.join(',')}}/**/*.test.ts`],
 	testPathIgnorePatterns: NO_UNITS,
 };
 
@@ -58,7 +59,7 @@ const proofs = {
 const engineProofs = {
 	...onEngine,
 	displayName: 'engineProofs',
-	testMatch: ['<rootDir>/test/{engine,examples}/**/*.{proof,property}.test.ts'],
+	testMatch: [`<rootDir>/test/{${ENGINE_FOLDERS.join(',')}}/**/*.{proof,property}.test.ts`],
 	setupFiles: ['<rootDir>/test/support/manyRuns.js'],
 };
 

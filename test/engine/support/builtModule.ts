@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { projectRoot } from '../../../host/paths';
 
-/** What loads n8n's modules, which `test/support/host/environment.js` lends to tests; elsewhere it is `require`. */
+/** What loads n8n's modules, which `test/support/host/environment.ts` lends to tests; elsewhere it is `require`. */
 declare const requireOfHost: ((file: string) => unknown) | undefined;
 
 /**
