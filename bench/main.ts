@@ -3,8 +3,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { requireSuccess, runNpm } from '../host/command';
+import { expectFreshBuild } from '../host/freshBuild';
 import { projectRoot } from '../host/paths';
-import { expectFreshBuild } from '../test/engine/support/freshBuild';
 import { aimsOf, pageOf } from './page/page';
 import { PARTS } from './parts';
 import { measureAll } from './run/measure';

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { requireSuccess, runNpm } from './command';
+import { staleFile } from './freshBuild';
 import { HostError, type Say } from './messages';
 import { packageFolder, PACKAGE_NAME, projectRoot, userFolderPaths } from './paths';
 import { doOnce, hashFiles } from './stamp';
@@ -26,8 +27,8 @@ const SOURCES = [
 const stage = join(packageFolder, 'stage');
 
 /**
- * Builds the node and unpacks its tarball, unless the sources are those of the last time. What lies
- * in the stage afterwards is what a user gets from the registry.
+ * Builds the node where that is not done yet and unpacks its tarball, unless the sources are those of the
+ * last time. What lies in the stage afterwards is what a user gets from the registry.
  *
  * @throws HostError when the build or the packing fails
  */
@@ -38,13 +39,15 @@ export async function preparePackage(say: Say): Promise<void> {
 		SOURCES.map((name) => join(projectRoot, name)),
 	);
 	await doOnce(join(packageFolder, '.prepared'), stamp, async () => {
-		say('Building the node');
-		requireSuccess(
-			await runNpm(['run', 'build'], { cwd: projectRoot }),
-			'Building the node did not work',
-		);
+		if (staleFile(projectRoot) !== undefined) await build(say);
 		await packAndUnpack();
 	});
+}
+
+async function build(say: Say): Promise<void> {
+	say('Building the node');
+	const result = await runNpm(['run', 'build'], { cwd: projectRoot });
+	requireSuccess(result, 'Building the node did not work');
 }
 
 /**

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs the Debian packages that the end-to-end tests need, where they are missing: a compiler for the
-# database driver of the pinned n8n, a browser (unless CHROMIUM_PATH names one) and nginx.
+# Installs the Debian packages that the end-to-end tests need, where they are missing: a compiler and SQLite
+# for the database driver of the pinned n8n, a browser (unless CHROMIUM_PATH names one) and nginx.
 set -eu
 
 missing=
 for command in python3 make g++; do
 	command -v "$command" >/dev/null 2>&1 || missing="$missing $command"
 done
+[ -e /usr/include/sqlite3.h ] || missing="$missing libsqlite3-dev"
 command -v "${CHROMIUM_PATH:-chromium}" >/dev/null 2>&1 || missing="$missing chromium"
 [ -x /usr/sbin/nginx ] || missing="$missing nginx-light"
 [ -n "$missing" ] || exit 0

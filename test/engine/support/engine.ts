@@ -1,8 +1,8 @@
 import type { INodeListSearchResult } from 'n8n-workflow';
 
+import { expectFreshBuild } from '../../../host/freshBuild';
 import { projectRoot } from '../../../host/paths';
 import type { CredentialData } from './credentials';
-import { expectFreshBuild } from './freshBuild';
 import { createNodeEngine } from './nodeEngine';
 import type { NodeEngine } from './nodeEngine';
 

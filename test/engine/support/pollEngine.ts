@@ -16,10 +16,10 @@ import type { IDataObject, INode, INodeExecutionData, INodeParameters } from 'n8
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { expectFreshBuild } from '../../../host/freshBuild';
 import { projectRoot } from '../../../host/paths';
 import { credentialsHelper } from './credentials';
 import type { CredentialData } from './credentials';
-import { expectFreshBuild } from './freshBuild';
 import { additionalDataOf, loaded, nodeOf, resultOf } from './nodeEngine';
 import type { NodeResult } from './nodeEngine';
 

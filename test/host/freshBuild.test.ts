@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { expectFreshBuild } from '../../host/freshBuild';
 import { projectRoot } from '../../host/paths';
-import { expectFreshBuild } from './support/freshBuild';
 
-describe('the build that engine tests run', () => {
+describe('the build that engine tests run, and that is packed', () => {
 	let root: string;
 	const write = (file: string, text: string, seconds: number) => {
 		const name = path.join(root, file);
@@ -32,6 +32,7 @@ describe('the build that engine tests run', () => {
 		['a source came', () => write('credentials/two.ts', 'new', 100)],
 		['a source went', () => write('dist/nodes/gone.js', 'built', 200)],
 		['a picture changed', () => write('nodes/icon.svg', '<svg></svg>', 50)],
+		['it is to be made in another way', () => write('gulpfile.js', 'steps', 250)],
 		['nothing was built', () => rmSync(path.join(root, 'dist'), { recursive: true })],
 	])('is refused when %s', (_, change) => {
 		change();
