@@ -1,8 +1,8 @@
 import dropWhile from 'lodash/dropWhile';
 import memoize from 'lodash/memoize';
+import merge from 'lodash/merge';
 import takeWhile from 'lodash/takeWhile';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
-import merge from 'lodash/merge';
 
 import { isCoded, isFileBody } from './operation';
 import type {
