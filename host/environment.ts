@@ -1,4 +1,5 @@
 import { pickBy } from 'lodash';
+import { compileCache } from './paths';
 import { LOOPBACK } from './ports';
 
 /** What an n8n is started with. */
@@ -49,6 +50,7 @@ export function n8nEnvironment(settings: N8nSettings): NodeJS.ProcessEnv {
 		...withoutProxyToLoopback(process.env),
 		...QUIET_AND_LOCAL,
 		NODE_ENV: 'production',
+		NODE_COMPILE_CACHE: compileCache,
 		N8N_USER_FOLDER: settings.userFolder,
 		N8N_ENCRYPTION_KEY: settings.encryptionKey,
 		N8N_LISTEN_ADDRESS: LOOPBACK,
