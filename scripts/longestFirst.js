@@ -2,7 +2,7 @@
 'use strict';
 
 const { default: Sequencer } = require('@jest/test-sequencer');
-const { partition } = require('lodash');
+const { chunk, compact, flattenDeep, partition, zip } = require('lodash');
 
 /**
  * They take minutes: one waits for five, one opens every example in a browser, one tries hundreds of
@@ -10,16 +10,16 @@ const { partition } = require('lodash');
  */
 const LONG = /longRun|editorExamples|keepingInStep\.proof|communityNodes/;
 
-/** They wait for most of their time: beside the longest, which does so too, they would leave a core idle. */
+/** They wait for most of their time: side by side, or beside the longest, they would leave the cores idle. */
 const WAITING = /\.queue\.ts$/;
 
-/** The long ones start first, so that the others run beside them; those that wait come when these are done. */
+/** The long ones start first, so that the others run beside them; between these come, one by one, those that wait. */
 module.exports = class LongestFirst extends Sequencer {
 	/** @param {import('@jest/test-result').Test[]} tests */
 	sort(tests) {
 		const [long, others] = partition(super.sort(tests), ({ path }) => LONG.test(path));
 		const [waiting, working] = partition(others, ({ path }) => WAITING.test(path));
-		const third = Math.ceil(working.length / 3);
-		return [long, working.slice(0, third), waiting, working.slice(third)].flat();
+		const size = Math.max(1, Math.ceil(working.length / (waiting.length + 1)));
+		return [...long, ...compact(flattenDeep(zip(chunk(working, size), waiting)))];
 	}
 };
