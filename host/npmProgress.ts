@@ -37,9 +37,12 @@ export class NpmProgress {
 	}
 }
 
+/** What node-gyp and the tools that it calls print; npm shows nothing of node-gyp's own at some log levels. */
+const COMPILING = /gyp info|^make(\[\d+\])?: |building the projects in this solution/im;
+
 /** What `npm rebuild` of a native module does at the moment, by what it has printed. */
 export function rebuildLine(log: string, seconds: number): string {
-	const doing = /gyp info/.test(log)
+	const doing = COMPILING.test(log)
 		? 'there is no ready-made one to be had for this machine, so it is compiled'
 		: 'looking for a ready-made one';
 	return `  ${doing}, ${seconds} s`;

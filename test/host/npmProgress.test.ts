@@ -26,8 +26,13 @@ describe('the progress of an installation', () => {
 		expect(rebuildLine('> prebuild-install -r napi || node-gyp rebuild\n', 15)).toBe(
 			'  looking for a ready-made one, 15 s',
 		);
-		expect(rebuildLine('gyp info it worked if it ends with ok\n', 30)).toMatch(
-			/is compiled, 30 s$/,
-		);
+	});
+
+	it.each([
+		'gyp info it worked if it ends with ok\n',
+		"> prebuild-install -r napi || node-gyp rebuild\n\nmake: Entering directory '/somewhere'\n",
+		'Building the projects in this solution one at a time.\n',
+	])('says that a driver is compiled when it reads %j', (log) => {
+		expect(rebuildLine(log, 30)).toMatch(/is compiled, 30 s$/);
 	});
 });
