@@ -67,7 +67,7 @@ npm run bench -- --only submit,n8n  # some parts anew, the others as they are
 npm run bench -- --render           # the page anew, of what was measured last
 \`\`\`
 
-Measured on ${first === last ? first : `${first} to ${last}`} on a machine with ${machine.cores} processor cores (${machine.processor}) and ${machine.memoryGigabytes} GB of memory, ${machine.system}, Node ${machine.node}${n8n}; the last run took ${Math.round(minutes)} minutes.${quick ? ' **It was a small trial: the figures are too noisy to go by.**' : ''}
+Measured on ${first === last ? first : `${first} to ${last}`} on a machine with ${machine.cores} processor cores (${machine.processor}) and ${machine.memoryGigabytes} GB of memory, ${machine.system}, Node ${machine.node}${n8n}; the last run of all parts took ${minutes.toFixed(1)} minutes.${quick ? ' **It was a small trial: the figures are too noisy to go by.**' : ''}
 
 None of this is a promise. Documents a second differ from machine to machine and from minute to minute; ratios of one run, taken side by side, differ less. Where something was measured in several rounds, the middle one is given, with the lowest and the highest; a ratio is taken within each round. Servers are the sandbox of this project, in a process of its own, over real HTTP; what runs in n8n's own engine runs as it was built.`;
 }

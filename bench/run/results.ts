@@ -18,7 +18,7 @@ const resultsSchema = z.object({
 		n8n: z.string().optional(),
 	}),
 	quick: z.boolean(),
-	/** How long the whole took. */
+	/** How long the last run of all parts took. */
 	minutes: z.number(),
 	parts: z.record(
 		z.object({
