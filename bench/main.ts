@@ -2,8 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { requireSuccess, runNpm } from '../host/command';
-import { expectFreshBuild } from '../host/freshBuild';
+import { buildIfStale } from '../host/nodePackage';
 import { projectRoot } from '../host/paths';
 import { aimsOf, pageOf } from './page/page';
 import { PARTS } from './parts';
@@ -52,7 +51,8 @@ function readOptions() {
 
 /** Measures parts, and puts them in place of what was measured of them before. */
 async function measured(wanted: Part[], quick: boolean, places: Places): Promise<Results> {
-	await buildIfStale();
+	// What is measured is what users install, so it has to be what the sources say.
+	await buildIfStale((line) => console.log(line));
 	const started = performance.now();
 	const machine = thisMachine();
 	const before = wanted.length < PARTS.length ? readResults(places.results) : undefined;
@@ -61,19 +61,6 @@ async function measured(wanted: Part[], quick: boolean, places: Places): Promise
 	console.log(`\nMeasured in ${minutes(taken)}.`);
 	const wholeRun = before?.minutes ?? taken / 60;
 	return { machine, quick, minutes: wholeRun, parts: { ...before?.parts, ...parts } };
-}
-
-/** What is measured is what users install, so it has to be what the sources say. */
-async function buildIfStale(): Promise<void> {
-	try {
-		expectFreshBuild(projectRoot);
-	} catch {
-		console.log('Building the node');
-		requireSuccess(
-			await runNpm(['run', 'build'], { cwd: projectRoot }),
-			'Building the node did not work',
-		);
-	}
 }
 
 async function write(results: Results, places: Places): Promise<void> {

@@ -7,6 +7,9 @@ const SOURCES = ['nodes', 'credentials'];
 /** What says how it is made. */
 const SETTINGS = ['tsconfig.json', 'gulpfile.js'];
 
+/** All that a build depends on. */
+export const BUILT_FROM = [...SOURCES, ...SETTINGS];
+
 /**
  * Looks whether `dist` is what the sources say.
  *

@@ -9,21 +9,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { requireSuccess, runNpm } from './command';
-import { staleFile } from './freshBuild';
+import { BUILT_FROM, staleFile } from './freshBuild';
 import { HostError, type Say } from './messages';
 import { packageFolder, PACKAGE_NAME, projectRoot, userFolderPaths } from './paths';
 import { doOnce, hashFiles } from './stamp';
 
-const SOURCES = [
-	'nodes',
-	'credentials',
-	'package.json',
-	'tsconfig.json',
-	'gulpfile.js',
-	'README.md',
-	'LICENSE',
-	'LICENSE.md',
-];
+const PACKED_FROM = [...BUILT_FROM, 'package.json', 'README.md', 'LICENSE', 'LICENSE.md'];
 const stage = join(packageFolder, 'stage');
 
 /**
@@ -36,15 +27,21 @@ export async function preparePackage(say: Say): Promise<void> {
 	mkdirSync(packageFolder, { recursive: true });
 	const stamp = hashFiles(
 		projectRoot,
-		SOURCES.map((name) => join(projectRoot, name)),
+		PACKED_FROM.map((name) => join(projectRoot, name)),
 	);
 	await doOnce(join(packageFolder, '.prepared'), stamp, async () => {
-		if (staleFile(projectRoot) !== undefined) await build(say);
+		await buildIfStale(say);
 		await packAndUnpack();
 	});
 }
 
-async function build(say: Say): Promise<void> {
+/**
+ * Builds the node, unless what is built is what the sources say.
+ *
+ * @throws HostError when the build fails
+ */
+export async function buildIfStale(say: Say): Promise<void> {
+	if (staleFile(projectRoot) === undefined) return;
 	say('Building the node');
 	const result = await runNpm(['run', 'build'], { cwd: projectRoot });
 	requireSuccess(result, 'Building the node did not work');

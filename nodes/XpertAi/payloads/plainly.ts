@@ -34,10 +34,10 @@ function numberCheck({ _def: { checks } }: z.ZodNumber): Check {
 	return isWhole ? Number.isInteger : () => false;
 }
 
-/** An object whose further keys, if it has any, may hold anything. */
-function objectCheck({ shape, _def: { unknownKeys } }: z.AnyZodObject): Check {
+/** An object whose further keys may hold whatever they like. */
+function objectCheck({ shape, _def: { unknownKeys } }: z.ZodObject<z.ZodRawShape>): Check {
 	if (unknownKeys !== 'passthrough') return () => false;
-	const fields = Object.entries(shape as z.ZodRawShape);
+	const fields = Object.entries(shape);
 	const checks = fields.map(([name, field]) => [name, plainCheck(field)] as const);
 	return (value) => isPlain(value) && checks.every(([name, check]) => check(value[name]));
 }
