@@ -77,10 +77,10 @@ export function foreignIdHint(
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 function missingRecordHint(
-	{ isRecordMissing, reason = '' }: Failure,
+	{ missing, reason = '' }: Failure,
 	ids: NamedId[],
 ): string | undefined {
-	if (!isRecordMissing || !UNNAMED_RECORD.test(reason) || ids.length === 0) return undefined;
+	if (missing !== 'record' || !UNNAMED_RECORD.test(reason) || ids.length === 0) return undefined;
 	const subjects = [...new Set(ids.map(({ subject }) => subject))].join(' and ');
 	return `The server has no record with this ID, or the token may not see it. Check ${subjects}.`;
 }

@@ -28,8 +28,13 @@ export interface Failure {
 	reason?: string;
 	/** The database's own code, where its raw answer was passed on. */
 	databaseCode?: string;
-	/** Of a 404: whether the API gave it, which misses a record. Other 404 miss the whole address. */
-	isRecordMissing?: boolean;
+	/**
+	 * Of a 404: what the API says in its own words that it does not have, a record or the route itself.
+	 * Without it somebody else has answered, such as a proxy while a container restarts.
+	 */
+	missing?: 'record' | 'route';
+	/** Of a 404 without `missing`: whether this very address has answered before, in this execution. */
+	answeredBefore?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
 	/** How long the server asked to wait, in milliseconds (`Retry-After`). */
@@ -168,8 +173,8 @@ function failureDescription(failure: Failure, given?: string): string {
 }
 
 function hintFor(failure: Failure): string {
-	const { kind, status, isRecordMissing } = failure;
-	if (isRecordMissing) return RECORD_HINT;
+	const { kind, status, missing } = failure;
+	if (missing === 'record') return RECORD_HINT;
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_HINT;
 	return {
 		refused: 'Open the Xpert AI credential and correct it there.',

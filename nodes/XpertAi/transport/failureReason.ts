@@ -2,6 +2,7 @@ import get from 'lodash/get';
 import truncate from 'lodash/truncate';
 
 import { answerFlaw, isHtml, isJsonObject } from './answer';
+import type { Failure } from './failure';
 
 const MAX_REASON_LENGTH = 500;
 
@@ -42,12 +43,13 @@ export function databaseCode(answer: unknown): string | undefined {
 }
 
 /**
- * Whether a 404 comes from the API, which then misses a record. One for an address that is none of the
- * API's looks the same on Xpert but for its words; other servers and proxies have other shapes.
+ * What a 404 of the API misses: a record, or its route, which the server names in words of its own
+ * (`Cannot POST /api/ai/…`, recorded). Other servers and proxies have other shapes.
  */
-export function isRecordMissing(answer: unknown): boolean {
-	if (!isJsonObject(answer) || answer.statusCode !== 404) return false;
-	return typeof answer.message === 'string' && !/^Cannot [A-Z]+ \//.test(answer.message);
+export function missingIn(answer: unknown): Failure['missing'] {
+	if (!isJsonObject(answer) || answer.statusCode !== 404) return undefined;
+	if (typeof answer.message !== 'string') return undefined;
+	return /^Cannot [A-Z]+ \//.test(answer.message) ? 'route' : 'record';
 }
 
 function isDatabaseError(answer: Record<string, unknown>): boolean {

@@ -23,18 +23,33 @@ const NEVER_SENT = new Set([
 ]);
 
 /** Whether trying again may help at all. */
-export function isTransient({ kind, status, code }: Failure): boolean {
+export function isTransient(failure: Failure): boolean {
+	const { kind, status, code } = failure;
 	if (code !== undefined && NOT_SECURE.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
+	if (isStray(failure)) return true;
 	return kind === 'status' && status !== undefined && RETRYABLE_STATUS.has(status);
+}
+
+/** Whether a 404 came that is not the API's own: a proxy whose server is away, or quite another server. */
+export function isStray({ kind, status, missing }: Failure): boolean {
+	return kind === 'status' && status === 404 && missing === undefined;
+}
+
+/** Tries of a request that somebody else answers at an address which never answered before: it may be a wrong one. */
+const TRIES_WHERE_STRAY = 3;
+
+/** How often the same request may be sent in all after a failure. */
+export function mostTries(failure: Failure): number {
+	return isStray(failure) && !failure.answeredBefore ? TRIES_WHERE_STRAY : Infinity;
 }
 
 /**
  * Whether the server certainly did nothing with the request. A bare 503 may come from a proxy after
  * the server has read it, so it does not count; one with Retry-After comes before.
  */
-export function certainlyNotDone({ kind, status, code, retryAfterMs }: Failure): boolean {
-	if (kind === 'refused' || kind === 'blocked') return true;
+export function certainlyNotDone({ kind, status, code, retryAfterMs, missing }: Failure): boolean {
+	if (kind === 'refused' || kind === 'blocked' || missing === 'route') return true;
 	if (kind === 'network') return code !== undefined && NEVER_SENT.has(code);
 	return status === 429 || (status === 503 && retryAfterMs !== undefined);
 }
@@ -47,14 +62,19 @@ export function mayGoOnBehind({ status }: Failure): boolean {
 	return status !== undefined && GATEWAY_STATUS.has(status);
 }
 
-/** Whether the server says that what it was asked for is not there. */
-export function isMissing({ kind, status }: Failure): boolean {
-	return kind === 'status' && status === 404;
+/** Whether the API says that what it was asked for is not there: a record, or the route. */
+export function isMissing({ kind, missing }: Failure): boolean {
+	return kind === 'status' && missing !== undefined;
+}
+
+/** Whether the server does not have the route, by its own words, said twice (`sendWithRetries`). */
+export function isRouteMissing({ kind, missing }: Failure): boolean {
+	return kind === 'status' && missing === 'route';
 }
 
 /** Whether the answer is how servers speak of a record that is not there: 404, and on Xpert also 500. */
-export function mayMeanNoRecord({ kind, status }: Failure): boolean {
-	return kind === 'status' && (status === 404 || status === 500);
+export function mayMeanNoRecord({ kind, status, missing }: Failure): boolean {
+	return kind === 'status' && (missing === 'record' || status === 500);
 }
 
 /** Whether the request was larger than the server, or a proxy before it, takes: nothing of it was read. */
@@ -82,8 +102,9 @@ export function isCutOff({ kind, code = '' }: Failure): boolean {
 const REJECTION_STATUS = new Set([400, 404, 422]);
 
 /** Whether the server itself has read the request and says no to what is in it. */
-export function isRejection({ status }: Failure): boolean {
-	return status !== undefined && REJECTION_STATUS.has(status);
+export function isRejection(failure: Failure): boolean {
+	const { status } = failure;
+	return status !== undefined && REJECTION_STATUS.has(status) && !isStray(failure);
 }
 
 /** Whether the server may have done part of a request that holds several things, and no more than that. */

@@ -15,7 +15,7 @@ import type { AnswerCheck } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
-import { databaseCode, failureReason, isRecordMissing } from './failureReason';
+import { databaseCode, failureReason, missingIn } from './failureReason';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 
@@ -55,7 +55,11 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	const target = readTarget(credential);
 	const token = String(credential.accessToken ?? '');
 
+	/** Method and path of what has answered with a success in this execution. */
+	const answered = new Set<string>();
+
 	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer }) => {
+		const address = `${method} ${path.replace(/\?.*/s, '')}`;
 		const fail = (failure: Omit<Failure, 'method' | 'path'>): Outcome => ({
 			ok: false,
 			failure: {
@@ -97,7 +101,14 @@ export async function createSend(context: RequestContext): Promise<Send> {
 			);
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in response) return fail(response);
-		return readResponse(response, { fail, checkAnswer, hide: (text) => hideToken(text, token) });
+		const outcome = readResponse(response, {
+			fail,
+			checkAnswer,
+			hide: (text) => hideToken(text, token),
+			answeredBefore: answered.has(address),
+		});
+		if (outcome.ok) answered.add(address);
+		return outcome;
 	};
 }
 
@@ -134,11 +145,13 @@ interface Reading {
 	checkAnswer?: AnswerCheck;
 	/** Takes secrets out of a text. */
 	hide: (text: string) => string;
+	/** Whether this address has answered with a success before. */
+	answeredBefore: boolean;
 }
 
 function readResponse(
 	response: IN8nHttpFullResponse,
-	{ fail, checkAnswer, hide }: Reading,
+	{ fail, checkAnswer, hide, answeredBefore }: Reading,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
@@ -164,8 +177,17 @@ function readResponse(
 		reason,
 		retryAfterMs,
 		...(code === undefined ? {} : { databaseCode: code }),
-		...(status === 404 && isRecordMissing(answer) ? { isRecordMissing: true } : {}),
+		...(status === 404 ? notFound(missingIn(answer), answeredBefore) : {}),
 	});
+}
+
+/** What a 404 says: an address that has answered before is there, whatever is said of it now. */
+function notFound(
+	missing: Failure['missing'],
+	answeredBefore: boolean,
+): Pick<Failure, 'missing' | 'answeredBefore'> {
+	if (missing === 'record' || (missing && !answeredBefore)) return { missing };
+	return answeredBefore ? { answeredBefore } : {};
 }
 
 /**

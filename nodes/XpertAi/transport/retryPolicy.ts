@@ -30,6 +30,9 @@ export function retryDelayMs(
 	return Math.max(retryAfterMs ?? 0, Math.round(ceiling * random));
 }
 
+/** The least wait after a 404 that may pass, as while a container restarts, in milliseconds. */
+export const PASSING_PAUSE_MS = 1_000;
+
 /**
  * Reads a Retry-After header: seconds or an HTTP date.
  *

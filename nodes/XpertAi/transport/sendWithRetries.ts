@@ -1,8 +1,8 @@
 import type { Clock } from './clock';
 import type { Failure } from './failure';
 import type { ApiRequest, Outcome, Send } from './request';
-import { certainlyNotDone, isTransient } from './meaning';
-import { retryDelayMs } from './retryPolicy';
+import { certainlyNotDone, isRouteMissing, isTransient, mostTries } from './meaning';
+import { PASSING_PAUSE_MS, retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
 /** A request that may be tried again. */
@@ -36,6 +36,7 @@ export async function sendWithRetries(
 	const { request, limits, repeatable, clock, signal, enough = () => false } = retried;
 	const started = clock.now();
 	let mayBeDone = false;
+	let saidMissing = false;
 	for (let attempts = 1; ; attempts++) {
 		const outcome = await send(request);
 		if (outcome.ok) return { outcome, attempts, mayBeDone: false };
@@ -43,13 +44,20 @@ export async function sendWithRetries(
 		const { failure } = outcome;
 		const harmless = certainlyNotDone(failure);
 		if (isTransient(failure) && !harmless) mayBeDone = true;
-		const last: Outcome = attempts > 1 ? { ok: false, failure: { ...failure, attempts } } : outcome;
-		const ended = { outcome: last, attempts, mayBeDone };
-		if (!isTransient(failure) || !(repeatable || harmless) || attempts >= limits.maxTries)
+		// A route is missing when the server says so twice; what it said once may be a server that starts.
+		const unconfirmed = isRouteMissing(failure) && !saidMissing;
+		saidMissing = isRouteMissing(failure);
+		const ended = { outcome: lastOutcome(failure, attempts, unconfirmed), attempts, mayBeDone };
+		if (!isTransient(failure) && !unconfirmed) return ended;
+		if (!(repeatable || harmless) || attempts >= Math.min(limits.maxTries, mostTries(failure)))
 			return ended;
 		if (enough(failure, attempts)) return ended;
 
-		const delay = retryDelayMs(attempts, failure.retryAfterMs, clock.random());
+		const least = Math.max(
+			failure.retryAfterMs ?? 0,
+			failure.status === 404 ? PASSING_PAUSE_MS : 0,
+		);
+		const delay = retryDelayMs(attempts, least, clock.random());
 		if (clock.now() - started + delay > limits.maxElapsedMs) return ended;
 		await clock.sleep(delay, signal);
 		if (signal?.aborted) {
@@ -57,4 +65,11 @@ export async function sendWithRetries(
 			return { ...ended, outcome: { ok: false, failure: { kind: 'cancelled', method, path } } };
 		}
 	}
+}
+
+/** The failure that tries ended with. */
+function lastOutcome(failure: Failure, attempts: number, unconfirmed: boolean): Outcome {
+	const { missing, ...rest } = failure;
+	const believed = unconfirmed || missing === undefined ? rest : { ...rest, missing };
+	return { ok: false, failure: attempts > 1 ? { ...believed, attempts } : believed };
 }

@@ -20,7 +20,7 @@ const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
 	...facts,
 });
 const missing = failed(404, {
-	isRecordMissing: true,
+	missing: 'record',
 	reason: 'The requested record was not found',
 });
 
@@ -76,7 +76,7 @@ describe('a record that is missing', () => {
 		],
 		[
 			'something else, which the server names',
-			failed(404, { isRecordMissing: true, reason: "Copilot not set for embedding model 'm'" }),
+			failed(404, { missing: 'record', reason: "Copilot not set for embedding model 'm'" }),
 			{ ids: [{ subject: '"A"', id: ID }] },
 		],
 		['nothing that was given', missing, {}],

@@ -196,7 +196,7 @@ describe('the outcome of an item', () => {
 		const ids = [{ subject: '"Thread"', id: '1' }];
 		const missing = {
 			...failure,
-			isRecordMissing: true,
+			missing: 'record' as const,
 			reason: 'The requested record was not found',
 		};
 		const error = item.apiError(missing, { ids });

@@ -122,7 +122,7 @@ describe('the error a user reads', () => {
 	);
 
 	it('says of a missing record that it is one, not that the address is wrong', () => {
-		const { description } = errorFor({ kind: 'status', status: 404, isRecordMissing: true });
+		const { description } = errorFor({ kind: 'status', status: 404, missing: 'record' });
 		expect(description).toContain('Check the IDs and names you have given');
 		expect(description).not.toContain('Base URL');
 	});

@@ -229,7 +229,7 @@ describe('a 404', () => {
 		'{"message":"The requested record was not found","error":"Not Found","statusCode":404}',
 		`{"message":"Workspace 'x' was not found","statusCode":404}`,
 	])('of the API misses a record: %s', async (body) => {
-		expect(await failureOf({ status: 404, body })).toMatchObject({ isRecordMissing: true });
+		expect(await failureOf({ status: 404, body })).toMatchObject({ missing: 'record' });
 	});
 
 	it.each([

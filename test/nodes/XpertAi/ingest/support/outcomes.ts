@@ -13,9 +13,10 @@ export function failed(facts: Omit<Failure, 'method' | 'path'>): Outcome {
 	return { ok: false, failure: failure(facts) };
 }
 
-/** An answer with this status. */
+/** An answer of the API with this status; its 404 misses a record. */
 export function answered(status: number, retryAfterMs?: number): Outcome {
-	return failed({ kind: 'status', status, retryAfterMs, reason: `reason ${status}` });
+	const missing = status === 404 ? ({ missing: 'record' } as const) : {};
+	return failed({ kind: 'status', status, retryAfterMs, reason: `reason ${status}`, ...missing });
 }
 
 /** No answer, for this reason of the network. */
