@@ -33,7 +33,7 @@ export interface Failure {
 	 * Without it somebody else has answered, such as a proxy while a container restarts.
 	 */
 	missing?: 'record' | 'route';
-	/** Of a 404 without `missing`: whether this very address has answered before, in this execution. */
+	/** Of a 404: whether this very address has answered with a success before, in this execution. */
 	answeredBefore?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
