@@ -22,8 +22,7 @@ export function serverWords(text: string, secrets: string[] = []): string | unde
 	// A secret that the cut went through is not known by its start.
 	const unknown = isCut ? Math.max(0, ...secrets.map(({ length }) => length)) : 0;
 	const plain = withoutMarkup(read.slice(0, read.length - unknown));
-	// What markup kept apart may be a secret by now.
-	const line = withoutSecrets(plain.replace(/\s+/g, ' ').trim(), secrets);
+	const line = plain.replace(/\s+/g, ' ').trim();
 	return line === '' ? undefined : truncate(line, { length: MAX_LENGTH });
 }
 

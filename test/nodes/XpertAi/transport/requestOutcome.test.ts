@@ -241,12 +241,13 @@ describe('a 404', () => {
 		'',
 	];
 
-	it.each([RECORD, `{"message":"Workspace 'x' was not found","statusCode":404}`])(
-		'of the API misses a record: %s',
-		async (body) => {
-			expect(await failureOf({ status: 404, body })).toMatchObject({ missing: 'record' });
-		},
-	);
+	it.each([
+		RECORD,
+		`{"message":"Workspace 'x' was not found","statusCode":404}`,
+		`{"message":"Workspace 'Cannot GET /x' was not found","statusCode":404}`,
+	])('of the API misses a record: %s', async (body) => {
+		expect(await failureOf({ status: 404, body })).toMatchObject({ missing: 'record' });
+	});
 
 	it('of the API that names its route misses the route', async () => {
 		expect(await failureOf({ status: 404, body: ROUTE })).toMatchObject({ missing: 'route' });

@@ -70,6 +70,11 @@ describe('words of a server', () => {
 		}
 	});
 
+	it('hide a token that looks like markup, before that is taken out', () => {
+		const token = 'sk-x<s3cret>4711';
+		expect(serverWords(`no ${token}`, waysToWrite(token))).toBe('no ***');
+	});
+
 	it('are looked for in the first 16 KB', () => {
 		expect(serverWords(`${' '.repeat(16 * 1024 - 4)}here and there`)).toBe('here');
 		expect(titleOf(`${' '.repeat(16 * 1024)}<title>late</title>`)).toBeUndefined();
