@@ -3,7 +3,7 @@ import { Workflow } from 'n8n-workflow';
 import type { ICredentialDataDecryptedObject, INodeTypes } from 'n8n-workflow';
 
 import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
-import { serviceRoot } from '../../nodes/XpertAi/transport/baseUrl';
+import { readUrl, serviceRoot } from '../../nodes/XpertAi/transport/baseUrl';
 import { CREDENTIAL_NAME } from '../../nodes/XpertAi/transport/api';
 import { node } from '../nodes/support/node';
 
@@ -183,7 +183,7 @@ describe('the test of the credential', () => {
 	])('reaches no server with %j, which the node refuses', (baseUrl) => {
 		expect(serviceRoot(baseUrl, false)).toHaveProperty('refusal');
 		const url = testUrl(baseUrl);
-		expect(URL.canParse(url) ? new URL(url).protocol : 'none').toMatch(/^(data:|none)$/);
+		expect(readUrl(url)?.protocol ?? 'none').toMatch(/^(data:|none)$/);
 	});
 
 	it('sends nothing over http for a switch that is not on', () => {
@@ -251,7 +251,7 @@ describe('the test of the credential', () => {
 			fc.property(hostile, fc.boolean(), (baseUrl, allowed) => {
 				const service = serviceRoot(baseUrl, allowed);
 				const url = testUrl(baseUrl, allowed);
-				const goes = URL.canParse(url) ? new URL(url) : undefined;
+				const goes = readUrl(url);
 				if ('refusal' in service) return expect(goes?.protocol ?? 'data:').toBe('data:');
 				accepted += 1;
 				expect(goes?.href).toBe(new URL(`${service.root}/api/ai/assistants/count`).href);
@@ -264,13 +264,21 @@ describe('the test of the credential', () => {
 	it('sends the token over http to this machine alone', () => {
 		fc.assert(
 			fc.property(hostile, (baseUrl) => {
-				const url = testUrl(baseUrl);
-				if (!URL.canParse(url) || new URL(url).protocol !== 'http:') return;
-				expect(new URL(url).hostname).toMatch(/^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/);
+				const url = readUrl(testUrl(baseUrl));
+				if (url?.protocol !== 'http:') return;
+				expect(url.hostname).toMatch(/^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/);
 			}),
 			{ numRuns: 3_000 },
 		);
 	});
+
+	it.each(['', 'ftp://api.example.com', 'api.example.com', 'http://api.example.com'])(
+		'stays inside n8n with %j, where its rule for 405 gives the reason',
+		(baseUrl) => {
+			const data = { baseUrl, accessToken: 't', allowInsecureHttp: false };
+			expect(evaluate(request.baseURL, data)).toBe('data:,');
+		},
+	);
 
 	it('gives a reason for an address it refuses', () => {
 		const rule = rules.find(({ properties }) => 'value' in properties && properties.value === 405);

@@ -37,19 +37,6 @@ describe('answers of a success', () => {
 		);
 	});
 
-	it('of a delete may have an empty body', async () => {
-		await withServer(
-			(_, response) => response.writeHead(204).end(),
-			async (baseUrl) => {
-				const { items } = await fixture.run(
-					{ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: 'k' },
-					{ credential: { baseUrl } },
-				);
-				expect(items).toEqual([{ json: { deleted: true }, pairedItem: { item: 0 } }]);
-			},
-		);
-	});
-
 	it('of a delete are what n8n has for all of them', async () => {
 		const { items } = await fixture.run({
 			resource: 'knowledgebase',
@@ -77,13 +64,11 @@ describe('a success without any answer', () => {
 	it.each([
 		['knowledgebase', { operation: 'create', name: 'n' }],
 		['conversation', { operation: 'create' }],
-	])('of a write in %s is done: an empty item, and a hint', async (resource, parameters) => {
+	])('of a write in %s is no answer, and the write may be done', async (resource, parameters) => {
 		fixture.sandbox.faults.add({ do: 'status', status: 201, body: '' });
-		const { items, hints } = await fixture.run({ resource, ...parameters });
-		expect(items).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
-		expect(hints.map(({ message }) => message)).toEqual([
-			'One item is empty: the server confirmed the request but sent no data back.',
-		]);
+		const { error } = await fixture.run({ resource, ...parameters });
+		expect(error?.message).toBe("The server's answer cannot be read: it is empty (HTTP 201)");
+		expect(error?.description).toContain('The server may have done the work.');
 		expect(fixture.sandbox.requests.all).toHaveLength(1);
 	});
 

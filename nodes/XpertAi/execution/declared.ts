@@ -60,10 +60,11 @@ async function answersFor(
 	const { method, paging, repeatable } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
-	const checkAnswer = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
+	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
 	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
 	const answers: Answered[] = [];
 	for (const { path, ids, listed } of paths) {
+		const checkAnswer = (answer: unknown) => check?.(answer, ids);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
 				const inBody = idsInBody(sent, places, naming);

@@ -7,7 +7,6 @@ import { runDeclared } from './declared';
 import { Item } from './item';
 import { isCoded } from './operation';
 import type { Operation, Resource } from './operation';
-import { hintAtEmptyItems } from './outputs';
 import { operationFields } from './properties';
 
 /** Runs the operation the node is set to over all input items. */
@@ -21,11 +20,9 @@ export async function execute(
 	const fields = operationFields(operation);
 	const items = context.getInputData().map((_, index) => new Item(context, index, fields));
 	const execution = { context, send, items };
-	const output = isCoded(operation)
+	return isCoded(operation)
 		? await operation.execute(execution)
 		: await runDeclared(operation, execution);
-	hintAtEmptyItems(context, output);
-	return output;
 }
 
 /** The operation a node is set to. */

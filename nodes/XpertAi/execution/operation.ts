@@ -9,7 +9,7 @@ import type { ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
 import type { Send } from '../transport/request';
-import type { StatusHints } from './hints';
+import type { NamedId, StatusHints } from './hints';
 import type { Item } from './item';
 
 /** A parameter of the editor, with what it asks of the server while it is filled in, e.g. its list search. */
@@ -92,8 +92,12 @@ export type DeclaredOperation<Path extends string = string> = OperationInfo &
 		timeoutSeconds?: number;
 		/** Whether the same request may arrive twice without harm, so that it is sent again when its answer is lost. */
 		repeatable?: boolean;
-		/** What is wrong with an answer that items cannot be made of; lists need a list in any case. */
-		checkAnswer?: AnswerCheck;
+		/**
+		 * What is wrong with an answer that is not the one recorded; lists need a list in any case.
+		 *
+		 * @param ids those in the path
+		 */
+		checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
 		/** How to go on after a status that has a meaning of its own here. */
 		statusHints?: StatusHints;
 		/** What Simplify keeps; an operation without it has no Simplify switch. */

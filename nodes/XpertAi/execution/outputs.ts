@@ -5,7 +5,6 @@ import type {
 	INodeExecutionData,
 	NodeOperationError,
 } from 'n8n-workflow';
-import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
@@ -89,19 +88,5 @@ export function simplified(simplification: Simplification, results: IDataObject[
 	return results.map((json) => {
 		const kept = pick(json, simplification);
 		return Object.keys(kept).length > 0 ? kept : json;
-	});
-}
-
-/**
- * Tells the user of items without any field. The request was done, so it must not fail and be made
- * again; but a step that needs its ID will find none.
- */
-export function hintAtEmptyItems(context: IExecuteFunctions, output: INodeExecutionData[]): void {
-	const empty = output.filter(({ json }) => isEmpty(json)).length;
-	if (empty === 0) return;
-	const items = empty === 1 ? 'One item is' : `${empty} items are`;
-	context.addExecutionHints({
-		message: `${items} empty: the server confirmed the request but sent no data back.`,
-		location: 'outputPane',
 	});
 }

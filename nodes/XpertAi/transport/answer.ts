@@ -38,9 +38,26 @@ export function answerMustBe(isRight: (answer: unknown) => boolean, flaw: string
 	};
 }
 
-/** The list in an answer: under a key of it where it has one, else the answer itself. */
+/** Whether a value is a JSON object with something under each of these keys. */
+export function holds(value: unknown, ...keys: string[]): value is IDataObject {
+	return isJsonObject(value) && keys.every((key) => (value[key] ?? '') !== '');
+}
+
+/** Makes the check of an answer that must be a record with something under each of these keys. */
+export function answerWith(...keys: string[]): AnswerCheck {
+	return answerMustBe((answer) => holds(answer, ...keys), `it holds no ${keys.join(' or no ')}`);
+}
+
+/** The check of an answer that must be a list of records, each with its id. */
+export const answerWithRecords = answerMustBe(
+	(answer) => Array.isArray(answer) && answer.every((record) => holds(record, 'id')),
+	'it is not a list of documents',
+);
+
+/** The list in an answer, under a key of it where it has one. */
 export function listIn(answer: unknown, resultsKey?: string): unknown {
-	return resultsKey !== undefined && isJsonObject(answer) ? answer[resultsKey] : answer;
+	if (resultsKey === undefined) return answer;
+	return isJsonObject(answer) ? answer[resultsKey] : undefined;
 }
 
 /** Makes the check of an answer that must hold a list. */
@@ -52,16 +69,26 @@ export function answerWithList(resultsKey?: string): AnswerCheck {
 }
 
 /**
- * What is wrong with the answer of a success, if anything: a web page is no answer of this API, and
- * text that starts like JSON but does not parse was cut off on the way.
+ * What is wrong with the answer of a success, if anything: a web page is no answer of this API, text that starts
+ * like JSON but does not parse was cut off on the way, and some servers say no with a status that says yes.
  *
  * @param answer the result of `parseAnswer`
+ * @param isText whether it arrived as text that is no JSON
  */
-export function answerFlaw(answer: unknown): string | undefined {
-	if (typeof answer !== 'string') return undefined;
+export function answerFlaw(answer: unknown, isText: boolean): string | undefined {
+	if (isJsonObject(answer)) return refusalIn(answer);
+	if (typeof answer !== 'string' || !isText) return undefined;
 	if (isHtml(answer)) return 'it is an HTML page, not an answer of this API';
 	if (/^[[{]/.test(answer.trimStart())) return 'it breaks off or is not valid JSON';
 	return undefined;
+}
+
+/** The no in an answer that came as a success; no record of this API has these fields. */
+function refusalIn({ statusCode, success, message }: IDataObject): string | undefined {
+	const why = typeof message === 'string' && message !== '' ? `: ${message}` : '';
+	if (typeof statusCode === 'number' && statusCode >= 400)
+		return `it says ${statusCode} itself${why}`;
+	return success === false ? `it says that nothing was done${why}` : undefined;
 }
 
 /** Whether a value is a JSON object (not an array, not null). */

@@ -36,8 +36,8 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Servic
 	}
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
 	// With something behind it, as it is sent: what stands at the very end, such as NUL, is read over.
-	const address = `${start}${path}/`;
-	if (!URL.canParse(address)) {
+	const url = readUrl(`${start}${path}/`);
+	if (!url) {
 		return {
 			refusal:
 				'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
@@ -49,6 +49,15 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Servic
 				'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
 		};
 	}
-	const { origin, pathname } = new URL(address);
+	const { origin, pathname } = url;
 	return { root: origin + pathname.replace(/\/$/, ''), origin };
+}
+
+/** An address, if it is one. `URL.canParse` refuses `https://münchen.example` after some thousand calls (Node.js 20). */
+export function readUrl(text: string): URL | undefined {
+	try {
+		return new URL(text);
+	} catch {
+		return undefined;
+	}
 }

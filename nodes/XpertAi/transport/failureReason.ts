@@ -93,7 +93,7 @@ function zodIssues(issues: unknown): string | undefined {
 }
 
 function reasonInText(text: string): string {
-	if (!isHtml(text)) return answerFlaw(text) ? 'an answer that breaks off' : text;
+	if (!isHtml(text)) return answerFlaw(text, true) ? 'an answer that breaks off' : text;
 	const title = titleOf(text);
 	return title ? `an HTML page with the title "${title}"` : 'an HTML page';
 }

@@ -15,7 +15,7 @@ import { isAllowedHost, restrictionOf } from './allowedDomains';
 import { answerFlaw, parseAnswer } from './answer';
 import type { AnswerCheck } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
-import { serviceRoot } from './baseUrl';
+import { readUrl, serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
 import { databaseCode, failureReason, missingIn } from './failureReason';
 import { closeFiles } from './multipart';
@@ -165,8 +165,7 @@ function readResponse(
 	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
 	if (status >= 200 && status < 300) {
 		// Text that parsed as JSON is whole, also where it starts with a bracket.
-		const torn = answer === response.body ? answerFlaw(answer) : undefined;
-		const flaw = torn ?? checkAnswer?.(answer);
+		const flaw = answerFlaw(answer, answer === response.body) ?? checkAnswer?.(answer);
 		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
 		return { ok: true, status, answer };
 	}
@@ -251,8 +250,8 @@ function headerText(value: unknown): string | undefined {
 
 function originOf(location: string | undefined): string {
 	if (location === undefined) return 'another address';
-	if (!URL.canParse(location)) return 'another path of the same server';
-	const { origin, protocol } = new URL(location);
+	const url = readUrl(location);
+	if (!url) return 'another path of the same server';
 	// Addresses that are not of the web have no origin.
-	return origin === 'null' ? protocol : origin;
+	return url.origin === 'null' ? url.protocol : url.origin;
 }

@@ -1,5 +1,5 @@
 import { assistantFilter } from '../../payloads/assistant';
-import { answerMustBe, isJsonObject } from '../../transport/answer';
+import { answerMustBe } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { FILTER_IDS, METADATA_SOURCES, assistantFilters, withMetadata } from './filters';
 
@@ -21,9 +21,6 @@ export const count = declare({
 		example: '{}',
 	},
 	repeatable: true,
-	checkAnswer: answerMustBe(
-		(answer) => typeof answer === 'number' || isJsonObject(answer),
-		'it is not a number',
-	),
-	shape: (answer) => [isJsonObject(answer) ? answer : { count: answer as number }],
+	checkAnswer: answerMustBe((answer) => typeof answer === 'number', 'it is not a number'),
+	shape: (answer) => [{ count: answer as number }],
 });

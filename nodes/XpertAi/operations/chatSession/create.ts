@@ -1,4 +1,5 @@
 import { chatSession } from '../../payloads/chatSession';
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
@@ -44,4 +45,5 @@ export const create = declare({
 		notShown: true,
 		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',
 	},
+	checkAnswer: answerWith('client_secret'),
 });

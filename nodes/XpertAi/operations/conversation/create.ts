@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { conversation } from '../../payloads/conversation';
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../shared/locators';
@@ -67,4 +68,5 @@ export const create = declare({
 		example: '{\n  "title": "Question from the website"\n}',
 	},
 	simplify: CONVERSATION_SUMMARY,
+	checkAnswer: answerWith('id', 'threadId'),
 });

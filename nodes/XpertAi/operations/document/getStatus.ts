@@ -1,4 +1,4 @@
-import { answerMustBe } from '../../transport/answer';
+import { answerWithRecords } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../shared/locators';
 import { itemPerDocument } from './askedDocuments';
@@ -19,5 +19,5 @@ export const getStatus = declare({
 	},
 	repeatable: true,
 	shape: (answer, asked) => itemPerDocument(answer, asked, (id) => ({ id, status: 'unknown' })),
-	checkAnswer: answerMustBe(Array.isArray, 'it is not a list of documents'),
+	checkAnswer: answerWithRecords,
 });

@@ -3,6 +3,7 @@ import chunk from 'lodash/chunk';
 import { splitIds } from '../../execution/ids';
 import { IDS_TO_START } from '../../ingest/idsToStart';
 import { idList } from '../../payloads/common';
+import { answerWithRecords } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../shared/locators';
 import { itemPerDocument } from './askedDocuments';
@@ -29,4 +30,5 @@ export const startProcessing = declare({
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
+	checkAnswer: answerWithRecords,
 });

@@ -1,3 +1,4 @@
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/file';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
@@ -13,4 +14,5 @@ export const create = declare({
 	body: { parts: [targetField], schema: fileParts },
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
+	checkAnswer: answerWith('id', 'url'),
 });

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { PARSE_MODES, fileContextParts } from '../../payloads/file';
 import { enumOptions } from '../../execution/fields';
@@ -87,4 +88,5 @@ export const create = declare({
 		'url',
 		'summary',
 	],
+	checkAnswer: answerWith('id', 'storageFileId'),
 });

@@ -1,4 +1,4 @@
-import { deletedItem } from '../../transport/answer';
+import { answerWith, deletedItem } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileLocator } from '../shared/locators';
 
@@ -19,4 +19,5 @@ export const deleteFileContext = declare({
 	statusHints: {
 		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',
 	},
+	checkAnswer: answerWith('originalName'),
 });

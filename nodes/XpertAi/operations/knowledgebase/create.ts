@@ -1,4 +1,5 @@
 import { knowledgebase } from '../../payloads/knowledgebase';
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import {
@@ -26,4 +27,5 @@ export const create = declare({
 	},
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
+	checkAnswer: answerWith('id'),
 });

@@ -1,4 +1,4 @@
-import { deletedItem } from '../../transport/answer';
+import { answerWith, deletedItem } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../shared/locators';
 
@@ -14,4 +14,5 @@ export const deleteKnowledgebase = declare({
 		knowledgebaseId: knowledgebaseLocator('The knowledgebase to delete, with all its documents'),
 	},
 	shape: deletedItem,
+	checkAnswer: answerWith('affected'),
 });

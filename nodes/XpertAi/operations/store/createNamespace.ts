@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { storeNamespace } from '../../payloads/store';
-import { answerItems, isJsonObject } from '../../transport/answer';
+import { answerItems, answerWithList, isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
@@ -67,6 +67,7 @@ export const createNamespace = declare({
 	},
 	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },
+	checkAnswer: answerWithList('namespaces'),
 });
 
 /** One item for each namespace of the answer; an answer without any comes out as it is. */

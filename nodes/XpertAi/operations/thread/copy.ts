@@ -1,4 +1,5 @@
 import { anyJson } from '../../payloads/common';
+import { answerMustBe, holds } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../shared/locators';
 
@@ -12,4 +13,8 @@ export const copy = declare({
 	path: '/threads/{threadId}/copy',
 	ids: { threadId: threadLocator('The thread to copy') },
 	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
+	checkAnswer: answerMustBe(
+		(answer) => ['thread_id', 'threadId', 'id'].some((key) => holds(answer, key)),
+		'it names no thread',
+	),
 });

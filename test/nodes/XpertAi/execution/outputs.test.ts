@@ -1,11 +1,10 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IExecuteFunctions, INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow';
+import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { Item } from '../../../../nodes/XpertAi/execution/item';
 import {
 	failedItem,
 	forEachItem,
-	hintAtEmptyItems,
 	mayContinue,
 	simplified,
 } from '../../../../nodes/XpertAi/execution/outputs';
@@ -204,32 +203,6 @@ describe('the work on each item', () => {
 		});
 		await expect(work).rejects.toBeInstanceOf(NodeApiError);
 		await expect(work).rejects.toMatchObject({ context: { itemIndex: 0 } });
-	});
-});
-
-describe('items without any field', () => {
-	const hintsAt = (...jsons: Array<INodeExecutionData['json']>) => {
-		const hints: NodeExecutionHint[] = [];
-		const context = contextWith({ addExecutionHints: (...given) => void hints.push(...given) });
-		hintAtEmptyItems(
-			context,
-			jsons.map((json) => ({ json })),
-		);
-		return hints.map(({ message }) => message);
-	};
-
-	it('are pointed out, once for all of them', () => {
-		expect(hintsAt({}, { id: 1 })).toEqual([
-			'One item is empty: the server confirmed the request but sent no data back.',
-		]);
-		expect(hintsAt({}, {})).toEqual([
-			'2 items are empty: the server confirmed the request but sent no data back.',
-		]);
-	});
-
-	it('are the only ones', () => {
-		expect(hintsAt({ id: 1 }, { deleted: true })).toEqual([]);
-		expect(hintsAt()).toEqual([]);
 	});
 });
 

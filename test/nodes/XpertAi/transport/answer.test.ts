@@ -4,7 +4,9 @@ import {
 	answerFlaw,
 	answerItems,
 	answerMustBe,
+	answerWith,
 	answerWithList,
+	answerWithRecords,
 	deletedItem,
 	isHtml,
 	isJsonObject,
@@ -18,7 +20,9 @@ describe('an answer that must be of a kind', () => {
 		expect(isNumber(0)).toBeUndefined();
 		expect(answerWithList()([])).toBeUndefined();
 		expect(answerWithList('items')({ items: [1], total: 1 })).toBeUndefined();
-		expect(answerWithList('items')([1])).toBeUndefined();
+		expect(answerWith('id', 'url')({ id: 1, url: 'x' })).toBeUndefined();
+		expect(answerWithRecords([])).toBeUndefined();
+		expect(answerWithRecords([{ id: 'a' }, { id: 'b' }])).toBeUndefined();
 	});
 
 	it.each([
@@ -26,6 +30,15 @@ describe('an answer that must be of a kind', () => {
 		[isNumber, undefined, 'it is empty'],
 		[answerWithList(), { items: [] }, 'it holds no list of results'],
 		[answerWithList('items'), { items: null }, 'it holds no list of results'],
+		[answerWithList('items'), [], 'it holds no list of results'],
+		[answerWith('id', 'url'), { id: 'a' }, 'it holds no id or no url'],
+		[answerWith('id'), { id: '' }, 'it holds no id'],
+		[answerWith('id'), { id: null }, 'it holds no id'],
+		[answerWith('id'), [{ id: 'a' }], 'it holds no id'],
+		[answerWith('id'), 'id', 'it holds no id'],
+		[answerWithRecords, [{ id: 'a' }, {}], 'it is not a list of documents'],
+		[answerWithRecords, [null], 'it is not a list of documents'],
+		[answerWithRecords, { id: 'a' }, 'it is not a list of documents'],
 		[answerWithList('items'), undefined, 'it is empty'],
 	])('says what is wrong with another (%#)', (check, answer, flaw) => {
 		expect(check(answer)).toBe(flaw);
@@ -67,20 +80,44 @@ describe('the flaw of an answer', () => {
 		'is that %j is a web page',
 		(page) => {
 			expect(isHtml(page)).toBe(true);
-			expect(answerFlaw(parseAnswer(page))).toContain('HTML page');
+			expect(answerFlaw(parseAnswer(page), true)).toContain('HTML page');
 		},
 	);
 
 	it('is that JSON was cut off', () => {
 		const whole = JSON.stringify([{ name: 'Grüße', list: [1, { a: null }] }]);
 		for (let length = 1; length < whole.length; length++) {
-			expect(answerFlaw(parseAnswer(whole.slice(0, length)))).toContain('breaks off');
+			expect(answerFlaw(parseAnswer(whole.slice(0, length)), true)).toContain('breaks off');
 		}
 	});
 
 	it.each([undefined, null, 3, true, {}, [], 'deleted', 'a <html> tag'])(
 		'is none in %j',
-		(answer) => expect(answerFlaw(answer)).toBeUndefined(),
+		(answer) => expect(answerFlaw(answer, true)).toBeUndefined(),
+	);
+
+	it.each(['<html>', '[draft] hello', '{name} is here'])(
+		'is none in the JSON text %j',
+		(answer) => {
+			expect(answerFlaw(answer, false)).toBeUndefined();
+		},
+	);
+
+	it.each([
+		[
+			{ statusCode: 500, message: 'Internal server error' },
+			'it says 500 itself: Internal server error',
+		],
+		[{ statusCode: 400, message: ['a', 'b'] }, 'it says 400 itself'],
+		[{ success: false }, 'it says that nothing was done'],
+		[{ success: false, message: 'no room' }, 'it says that nothing was done: no room'],
+	])('is the no in %j', (answer, words) => {
+		expect(answerFlaw(answer, false)).toBe(words);
+	});
+
+	it.each([{ success: true }, { statusCode: 201 }, { statusCode: '500' }, { message: 'no' }])(
+		'is none in the record %j',
+		(answer) => expect(answerFlaw(answer, false)).toBeUndefined(),
 	);
 });
 

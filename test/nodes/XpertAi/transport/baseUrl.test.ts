@@ -30,6 +30,13 @@ describe('the service root', () => {
 		expect(serviceRoot(baseUrl, false)).toEqual({ root, origin: new URL(root).origin });
 	});
 
+	it('is the same however often it is read', () => {
+		const roots = Array.from({ length: 20_000 }, () =>
+			serviceRoot('https://münchen.example', false),
+		);
+		expect(roots.filter((service) => 'refusal' in service)).toEqual([]);
+	});
+
 	it('is the same for every spelling of the same address', () => {
 		// A path that itself ends in /api or /api/ai is one of the spellings.
 		const pathPrefix = fc
@@ -87,6 +94,8 @@ describe('plain http', () => {
 		'http://notlocalhost',
 		'http://127.0.0.1.example.com',
 		'http://[::2]',
+		'http://[::21]',
+		'http://[2001:db8::1]',
 		'http://localhost.',
 		'http://ⓛocalhost',
 	])('elsewhere needs the switch: %s', (baseUrl) => {

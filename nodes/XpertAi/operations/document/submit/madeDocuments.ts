@@ -8,6 +8,7 @@ import { derivedId } from '../../../payloads/derivedId';
 import { withTextSplitter } from '../../../ingest/textSplitter';
 import { document } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
+import { readUrl } from '../../../transport/baseUrl';
 import { documentSettings } from './fields';
 import { fileType, textMimeType } from './fileTypes';
 import type { FileType } from './fileTypes';
@@ -95,7 +96,7 @@ export function fileDocument(item: Item, knowledgebaseId: string): FoundDocument
 /** The document of an item that is an address the server fetches by itself. */
 export function addressDocument(item: Item, knowledgebaseId: string): FoundDocument {
 	const url = item.text('url').trim();
-	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
+	if (!/^https?:\/\/[^/]/i.test(url) || !readUrl(url)) {
 		const demand = 'must be a web address such as https://example.com/manual.pdf';
 		return item.refuse({ subject: `"${item.labelOf('url')}"`, demand, value: url });
 	}

@@ -1,0 +1,64 @@
+import { catalogue } from '../../../../nodes/XpertAi/catalogue';
+import type { NamedId } from '../../../../nodes/XpertAi/execution/hints';
+import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
+import type { DeclaredOperation } from '../../../../nodes/XpertAi/execution/operation';
+import { answerFlaw, answerWithList } from '../../../../nodes/XpertAi/transport/answer';
+import { recordings } from '../../../sandbox/support/recordings';
+
+const DECLARED = catalogue
+	.flatMap(({ operations }) => operations)
+	.filter((operation): operation is DeclaredOperation => !isCoded(operation));
+
+/** What is wrong with an answer of an operation, as its requests are checked. */
+function flawOf({ paging, checkAnswer }: DeclaredOperation, answer: unknown, ids: NamedId[] = []) {
+	const flaw = answerFlaw(answer, typeof answer === 'string');
+	if (flaw !== undefined) return flaw;
+	return paging ? answerWithList(paging.resultsKey)(answer) : checkAnswer?.(answer, ids);
+}
+
+/** Successes that the real server gave; those that the recording has cut are left out. */
+const RECORDED = DECLARED.flatMap((operation) =>
+	(recordings().get(operation.endpoint.replace(/^E(\d)$/, 'E0$1')) ?? [])
+		.filter(({ response: { status, body } }) => status < 300 && typeof body !== 'string')
+		.map(({ label, request, response }) => ({
+			name: `${operation.endpoint} "${label}"`,
+			operation,
+			ids: [{ subject: '"A"', id: request.path.split('/').at(-1) ?? '' }],
+			body: response.body,
+		})),
+);
+
+describe('the answers that a real server gave', () => {
+	it('are recorded of most operations', () => {
+		expect(RECORDED.length).toBeGreaterThan(100);
+		expect(new Set(RECORDED.map(({ operation }) => operation.endpoint)).size).toBe(13);
+	});
+
+	it.each(RECORDED)('are taken: $name', ({ operation, ids, body }) => {
+		expect(flawOf(operation, body, ids)).toBeUndefined();
+	});
+});
+
+describe.each(DECLARED)('$endpoint $action', (operation) => {
+	it.each([
+		[undefined],
+		[{}],
+		['ok'],
+		[null],
+		[{ statusCode: 500, message: 'Internal server error' }],
+		[{ success: false }],
+		[{ service: 'billing', healthy: true }],
+		[[{ service: 'billing' }]],
+	])('does not take %j for its answer', (answer) => {
+		// What stands in a list is the server's own.
+		if (Array.isArray(answer) && operation.paging && !operation.paging.resultsKey) return;
+		expect(flawOf(operation, answer)).toMatch(/^it /);
+	});
+});
+
+it('does not take another knowledgebase for the one that was updated', () => {
+	const update = DECLARED.find(({ endpoint }) => endpoint === 'E2');
+	const asked = [{ subject: '"Knowledgebase"', id: 'ABC' }];
+	expect(update?.checkAnswer?.({ id: 'abc' }, asked)).toBeUndefined();
+	expect(update?.checkAnswer?.({ id: 'abd' }, asked)).toBe('it is about another knowledgebase');
+});
