@@ -272,7 +272,7 @@ describe('the test of the credential', () => {
 		);
 	});
 
-	it.each(['', 'ftp://api.example.com', 'api.example.com', 'http://api.example.com'])(
+	it.each(['', 'ftp://api.example.com', 'https://a b.example.com', 'http://api.example.com'])(
 		'stays inside n8n with %j, where its rule for 405 gives the reason',
 		(baseUrl) => {
 			const data = { baseUrl, accessToken: 't', allowInsecureHttp: false };

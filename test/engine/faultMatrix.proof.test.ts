@@ -2,7 +2,7 @@ import { OPERATIONS } from '../nodes/support/properties';
 import { builtModule } from './support/builtModule';
 import { createEngine } from './support/engine';
 import { FAULTS } from './support/faultMatrixFaults';
-import { KINDS } from './support/faultMatrixOperations';
+import { NODE_KINDS } from './support/faultMatrixOperations';
 import { outcomeOf, promiseOf } from './support/faultMatrixOutcomes';
 import { placesOf, watchConsole } from './support/faultMatrixSecrets';
 import { startFaultServer } from './support/faultMatrixServer';
@@ -48,7 +48,7 @@ describe('the fault matrix', () => {
 		expect(trials).toHaveLength(names.size * FAULTS.length * 2 * 2);
 	});
 
-	describe.each(KINDS)('%s', (kind) => {
+	describe.each(NODE_KINDS)('%s', (kind) => {
 		it.each(FAULTS)('$title: as the table says', (fault) => {
 			const cells = trials.filter(
 				({ cell }) => cell.fault === fault && cell.operation.kind === kind,

@@ -45,8 +45,17 @@ export function caseTitled(title: string): OperationCase {
 	return found;
 }
 
+/** A record with what the answers of all creations have, as they were recorded. */
+const RECORD = {
+	id: ID,
+	threadId: 't',
+	storageFileId: ID,
+	url: 'https://files.example/hello.txt',
+	originalName: 'hello.txt',
+};
+
 /** What a server without fault answers to a case. */
-export function answerOf({ answer = { id: ID, threadId: 't' } }: OperationCase): unknown {
+export function answerOf({ answer = RECORD }: OperationCase): unknown {
 	return answer;
 }
 

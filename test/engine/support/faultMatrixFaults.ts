@@ -26,6 +26,8 @@ export interface Fault {
 	unreachable?: 'refused' | 'unknownHost';
 	/** Whether the request was read, so that the server may have done the work. */
 	read: boolean;
+	/** Whether somebody else seems to answer, whom nothing is sent more than three times in a row. */
+	strange?: boolean;
 }
 
 /** An answer with the token in it, where no error may take it from. */
@@ -62,6 +64,32 @@ const status = (
 	misbehave: (exchange) => send(exchange, code, reasonWith(exchange.token), headers()),
 });
 
+/** An answer with this body, in which the token may stand. */
+const body = (
+	title: string,
+	code: number,
+	text: string | ((token: string) => string),
+	type = 'application/json',
+): Fault =>
+	answer(title, code, (exchange) => {
+		const said = typeof text === 'string' ? text : text(exchange.token);
+		send(exchange, code, said, { 'Content-Type': type });
+	});
+
+const strange = (fault: Fault): Fault => ({ ...fault, strange: true });
+
+const missing = (message: string) =>
+	JSON.stringify({ message, error: 'Not Found', statusCode: 404 });
+
+const notFoundPage = (token: string) =>
+	`<html><head><title>404 Not Found</title></head><body>Bearer ${token}</body></html>`;
+
+const REFUSAL = '{"statusCode":500,"message":"Internal server error"}';
+
+/** Another id in the place of each in an answer. */
+const ofAnother = (text: string) =>
+	text.replace(/"id":"[^"]*"/g, '"id":"9d0b5d29-99cd-433a-8aed-09da49af7099"');
+
 const answer = (title: string, code: number, misbehave: (exchange: Exchange) => void): Fault => ({
 	title,
 	code: String(code),
@@ -74,7 +102,14 @@ const inOneSecond = () => new Date(Date.now() + 1_000).toUTCString();
 
 /** Every fault of the matrix, in the order of the page. */
 export const FAULTS: Fault[] = [
-	...[400, 401, 403, 404, 408, 409, 413, 422, 425].map((code) => status(code)),
+	...[400, 401, 403].map((code) => status(code)),
+	body('404 of the API for a record', 404, missing('not today')),
+	body('404 of the API for its route', 404, missing('Cannot POST /not/today')),
+	strange(status(404, '404 in JSON of somebody else')),
+	strange(body('404 as an HTML page', 404, notFoundPage, 'text/html')),
+	strange(body('404 as text', 404, '404 page not found', 'text/plain')),
+	strange(body('404 without a body', 404, '', 'text/plain')),
+	...[408, 409, 413, 422, 425].map((code) => status(code)),
 	status(429),
 	status(429, '429 with Retry-After in seconds', () => ({ 'Retry-After': '1' })),
 	status(429, '429 with Retry-After as a date', () => ({ 'Retry-After': inOneSecond() })),
@@ -126,14 +161,23 @@ export const FAULTS: Fault[] = [
 			response.write(whole, () => request.socket.destroy());
 		},
 	},
-	answer('Truncated JSON', 200, (exchange) => send(exchange, 200, `{"token":"${exchange.token}`)),
-	answer('HTML page with 200', 200, (exchange) =>
-		send(exchange, 200, html(exchange.token), { 'Content-Type': 'text/html' }),
+	strange(body('Truncated JSON', 200, (token) => `{"token":"${token}`)),
+	strange(body('HTML page with 200', 200, html, 'text/html')),
+	body('HTML page with 502', 502, html, 'text/html'),
+	strange(body('Empty body with 200', 200, '')),
+	strange(body('Empty body with 201', 201, '')),
+	strange(body('Empty body with 204', 204, '')),
+	strange(body('`{}` with 200', 200, '{}')),
+	strange(body('`[]` with 200', 200, '[]')),
+	strange(body('A no with 200', 200, REFUSAL)),
+	strange(body('A no with 201', 201, REFUSAL)),
+	strange(body('`{"success":false}` with 200', 200, '{"success":false}')),
+	strange(body('JSON of another service with 200', 200, '{"service":"billing","healthy":true}')),
+	strange(
+		answer('Record of another ID with 200', 200, (exchange) =>
+			send(exchange, 200, ofAnother(exchange.answer)),
+		),
 	),
-	answer('HTML page with 502', 502, (exchange) =>
-		send(exchange, 502, html(exchange.token), { 'Content-Type': 'text/html' }),
-	),
-	answer('Empty body with 200', 200, (exchange) => send(exchange, 200, '')),
 	answer('Wrong content type with 200', 200, (exchange) =>
 		send(exchange, 200, exchange.answer, { 'Content-Type': 'image/png' }),
 	),

@@ -4,6 +4,7 @@ import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation'
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { answerOf, calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
+import type { OperationCase } from './cases';
 
 /** Operations that meet faults in the same way. */
 export const KINDS = [
@@ -17,6 +18,7 @@ export const KINDS = [
 	'memory',
 	'run',
 	'runFile',
+	'poll',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -32,7 +34,11 @@ export const KIND_TITLES: Record<Kind, string> = {
 	memory: 'Submit, memory',
 	run: 'Run and Wait',
 	runFile: 'Run and Wait, files',
+	poll: 'Trigger',
 };
+
+/** Those of the operations; the trigger and the lists are tried for themselves. */
+export const NODE_KINDS = KINDS.filter((kind) => kind !== 'poll');
 
 /** What is said to the assistant. */
 export const ASKED = 'hello there';
@@ -46,7 +52,12 @@ export interface MatrixOperation {
 	answer: string;
 	/** The addresses of its requests, where it sends others beside them; those meet no fault. */
 	only?: RegExp;
+	/** Faults whose answer is a right one of this operation. */
+	right?: RegExp;
 }
+
+/** An empty list is all that a server has. */
+const NOTHING_THERE = /^`\[\]`/;
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
@@ -79,6 +90,7 @@ export function matrixOperations(): MatrixOperation[] {
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
 			answer: JSON.stringify(answerOf(one)),
+			...(takesEmptyList(one) ? { right: NOTHING_THERE } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
 	);
@@ -92,13 +104,38 @@ export function matrixOperations(): MatrixOperation[] {
 	];
 }
 
+/** Whether the answer of an operation is a list, which may be empty. */
+function takesEmptyList(one: OperationCase): boolean {
+	return Array.isArray(answerOf(one));
+}
+
 /** A list of the editor, as the fault server sees it. */
 export function listOperation(method: 'searchAssistants' | 'searchThreads'): MatrixOperation {
 	const answers = {
 		searchAssistants: [{ assistant_id: ID, name: 'one' }],
 		searchThreads: { items: [{ id: ID, threadId: 't', title: 'one' }], total: 1 },
 	};
-	return { name: method, kind: 'read', parameters: {}, answer: JSON.stringify(answers[method]) };
+	const right = Array.isArray(answers[method]) ? NOTHING_THERE : undefined;
+	const answer = JSON.stringify(answers[method]);
+	return { name: method, kind: 'read', parameters: {}, answer, right };
+}
+
+/** A poll of the trigger, which asks for the changes of conversations; one has changed. */
+export function pollOperation(): MatrixOperation {
+	const conversation = {
+		id: ID,
+		threadId: 't',
+		title: 'one',
+		status: 'idle',
+		updatedAt: new Date().toISOString(),
+	};
+	return {
+		name: 'E5 trigger: poll',
+		kind: 'poll',
+		only: /\/conversations\/search$/,
+		parameters: { events: ['answered'] },
+		answer: JSON.stringify({ items: [conversation], total: 1 }),
+	};
 }
 
 function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
@@ -154,6 +191,7 @@ function submitChanged(): MatrixOperation {
 			options: { retryMinutes: 0.1, skipUnchanged: true },
 		},
 		answer: '[]',
+		right: NOTHING_THERE,
 	};
 }
 

@@ -1,3 +1,5 @@
+import { escapeRegExp } from 'lodash';
+
 import { REQUEST_ID } from './faultMatrixFaults';
 import { DOCUMENTS } from './faultMatrixOperations';
 import { expected } from './faultMatrixTable';
@@ -7,7 +9,7 @@ import type { Trial } from './faultMatrixTrials';
 export function outcomeOf({ cell, onError, result }: Trial) {
 	const { operation } = cell;
 	const sent = cell.arrivals + cell.misses;
-	const several = expected(cell.fault, operation.kind, cell.lasting).requests === 'several';
+	const several = expected(cell.fault, operation, cell.lasting).requests === 'several';
 	const requests = several && sent > 1 ? 'several' : sent;
 	const trial = { operation: operation.name, requests };
 	if (onError) {
@@ -39,11 +41,18 @@ function countsOf(documents: number, mayBeStored: boolean): string {
 	return `. 0 documents are stored, ${documents} ${mayBeStored ? 'may be' : not} stored`;
 }
 
+/** Words to compare with: `…` stands for any. */
+export function worded(words: string): unknown {
+	if (!words.includes('…')) return words;
+	const parts = words.split('…').map(escapeRegExp);
+	return expect.stringMatching(new RegExp(`^${parts.join('.+')}$`));
+}
+
 /** What the table promises for a trial. */
 export function promiseOf({ cell, onError }: Trial) {
 	const { operation, fault, lasting } = cell;
 	const { kind } = operation;
-	const { succeeds, requests, message, mayBeStored } = expected(fault, kind, lasting);
+	const { succeeds, requests, message, mayBeStored } = expected(fault, operation, lasting);
 	const documents = DOCUMENTS[kind];
 	const { code } = fault;
 	const requestId = fault.answered ? REQUEST_ID : undefined;
@@ -51,7 +60,7 @@ export function promiseOf({ cell, onError }: Trial) {
 	if (onError) {
 		const suffix = mayBeStored ? '. It is not known whether this document is stored' : '';
 		const item = {
-			error: message + suffix,
+			error: worded(message + suffix),
 			details: expect.objectContaining({
 				description: expect.stringMatching(/\w/) as unknown,
 				...(code ? { httpCode: code } : {}),
@@ -73,7 +82,7 @@ export function promiseOf({ cell, onError }: Trial) {
 			? undefined
 			: {
 					name: 'NodeApiError',
-					message: documents ? message + countsOf(documents, mayBeStored) : message,
+					message: worded(documents ? message + countsOf(documents, mayBeStored) : message),
 					code,
 					requestId,
 					itemIndex: 0,

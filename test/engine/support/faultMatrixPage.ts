@@ -46,20 +46,31 @@ const KIND_ROWS = [
 		'Run and Wait, files',
 		'the files that _Attach Files_ names, uploaded before the message is sent',
 	],
+	[
+		'Trigger',
+		'a poll of _Xpert AI Trigger_. One that fails gives nothing and forgets nothing: the next one gives what there is, once',
+	],
 ];
 
 const WORDS_HEADING = '\n\n## What the words in the table mean\n\n';
 
 const LEGEND: Array<[Reaction, string]> = [
-	['fails', 'one request; the item fails with the words given. Nothing is sent a second time.'],
+	[
+		'fails',
+		'one request; the item fails with the words given. Nothing is sent a second time. Where a success was no answer of this operation, it is said that the server may have done the work.',
+	],
 	['fails (?)', 'as _fails_, and the documents are reported as _unknown_: they may be stored.'],
 	[
 		'goes through',
-		'one request; what the server sent is taken as its answer. If it sent no data, a hint says so.',
+		'one request; what the server sent is taken as its answer. So is an empty list where the answer is a list.',
+	],
+	[
+		'asks twice',
+		'the same request again after a second. What the server says twice in a row is believed: the item fails with the words given. Nothing was done.',
 	],
 	[
 		'sends again',
-		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ as long as _Retry for (Minutes)_ says, ten minutes at first; the message of _Run and Wait_ up to 5 tries. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done, or a file uploaded.',
+		'sent again after a wait, never before the time in Retry-After: up to 3 tries within half a minute; _Submit_ as long as _Retry for (Minutes)_ says, ten minutes at first; the message of _Run and Wait_ up to 5 tries. Where somebody else than the server seems to answer (a 404 that is not of the API, a success that is not its answer), it is sent up to three times in a row, a second apart; the 404 of an address that has answered in this execution counts as any passing fault. If the fault passes, nothing is noticed; if it lasts, the item fails with the words given. Nothing was stored or begun by it; an update may have been done, or a file uploaded.',
 	],
 	[
 		'sends again (?)',
@@ -83,7 +94,7 @@ const OUTRO = `
 An upload of _Submit_ or of a run may be sent again at any time: the file that an earlier try has left on the
 server is named by nothing, and no assistant finds it.
 
-- One of _Submit_ that fails for good takes out its own document and no other. Of a server without uploads (404)
+- One of _Submit_ that fails for good takes out its own document and no other. Of a server without uploads (404 of the API for its route)
   it says: “${NO_UPLOADS}”.
 - One of a run that fails for good fails its item, and the message is not sent. Before the words given stands
   which binary field it is: “${NOT_UPLOADED}”. Its uploads have the time until the deadline.
@@ -127,7 +138,11 @@ ${NETWORK_SECTIONS}
 - It goes to the origin of the Base URL only. Redirects are not followed, and an ID is always one segment of
   the path, also if it looks like an address.
 - _Allowed HTTP Request Domains_ of the credential holds for every operation and every list in the editor.
-- It stands in no error, output, hint, log or execution data, also when a server repeats it in its answer.
+- It stands in no error, hint or log, also when a server repeats it in what it says of a failure: in its reason, a
+  request ID, the code of a database or an address, as it is, encoded for an address, in JSON or in base64. The answer
+  of a success is yours: it comes out as the server gave it.
+- What servers say of a failure comes out as one line of plain text, without markup, of at most 500 characters. Of a
+  page, the title is told. At most 16 KB of it are read.
 - Certificates are always checked; there is no switch to turn that off. With one that is not trusted nothing is
   sent: “The server could not be reached: its certificate is self-signed and not trusted
   (DEPTH_ZERO_SELF_SIGNED_CERT)”. To trust a certificate of your own, give
@@ -162,6 +177,6 @@ export function reliabilityPage(): string {
 		}),
 	);
 	const heading =
-		'\n\n## The fault matrix\n\n“not today” stands for the reason the server gives.\n\n';
+		'\n\n## The fault matrix\n\n“not today” stands for the reason the server gives, “…” for what the answer of the operation lacks.\n\n';
 	return `${INTRO}${kinds}${WORDS_HEADING}${legend}${heading}${table}\n${OUTRO}`;
 }

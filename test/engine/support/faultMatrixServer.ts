@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Fault } from './faultMatrixFaults';
 import { ASKED } from './faultMatrixOperations';
 import type { MatrixOperation } from './faultMatrixOperations';
+import { isNoRoute } from './faultMatrixTable';
 
 /** One experiment: an operation that meets a fault, always or only the first time. */
 export interface Cell {
@@ -20,6 +21,8 @@ export interface Cell {
 	misses: number;
 	/** Whether a run is on the thread. */
 	ran: boolean;
+	/** Whether there is no fault now. */
+	calm?: boolean;
 }
 
 /** A server on which every cell of the matrix has a path, and a host name, of its own. */
@@ -80,7 +83,7 @@ function resolveHost(
 ): void {
 	let address = '127.0.0.1';
 	const { unreachable } = cell?.fault ?? {};
-	if (cell && unreachable && (cell.lasting || cell.misses === 0)) {
+	if (cell && unreachable && !cell.calm && (cell.lasting || cell.misses === 0)) {
 		cell.misses += 1;
 		address = unreachable === 'refused' ? '127.0.0.2' : '';
 	}
@@ -99,7 +102,8 @@ function receive(
 ): void {
 	const { operation, fault } = cell;
 	const { misbehave } = fault;
-	const aside = operation.only !== undefined && !operation.only.test(request.url ?? '');
+	const isAsked = operation.only?.test(request.url ?? '') ?? true;
+	const aside = cell.calm === true || !isAsked;
 	if (!aside) {
 		cell.arrivals += 1;
 		cell.times.push(Date.now());
@@ -111,11 +115,10 @@ function receive(
 	}
 	request.on('error', () => undefined);
 	request.resume().on('end', () => {
-		const answer = aside ? answerAside(cell, request.url ?? '') : operation.answer;
+		const answer = isAsked ? operation.answer : answerAside(cell, request.url ?? '');
 		if (misbehave && wrong) {
 			// A run goes on whatever becomes of the answer; a lasting fault kept it from beginning.
-			if (operation.kind === 'run' && !cell.lasting && !fault.title.startsWith('429'))
-				cell.ran = true;
+			if (operation.kind === 'run' && !cell.lasting && !isUntouched(fault)) cell.ran = true;
 			misbehave({ request, response, answer, token });
 			return;
 		}
@@ -123,6 +126,9 @@ function receive(
 		response.writeHead(201, { 'Content-Type': 'application/json' }).end(answer);
 	});
 }
+
+/** Whether the server has certainly not begun. */
+const isUntouched = (fault: Fault) => fault.title.startsWith('429') || isNoRoute(fault);
 
 /** What a good server answers to requests beside those that meet the fault. */
 function answerAside(cell: Cell, url: string): string {

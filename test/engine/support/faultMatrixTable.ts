@@ -2,13 +2,14 @@ import { lowerFirst } from 'lodash';
 
 import type { Fault } from './faultMatrixFaults';
 import { DOCUMENTS } from './faultMatrixOperations';
-import type { Kind } from './faultMatrixOperations';
+import type { Kind, MatrixOperation } from './faultMatrixOperations';
 
 /** What an operation does about a fault. */
 export type Reaction =
 	| 'fails'
 	| 'goes through'
 	| 'sends again'
+	| 'asks twice'
 	| 'sends again (?)'
 	| 'sends halves'
 	| 'fails (?)'
@@ -20,6 +21,7 @@ export interface Expectation {
 	succeeds: boolean;
 	/** Requests of the operation, or tries to connect. */
 	requests: number | 'several';
+	/** `…` stands for words of the operation's own. */
 	message: string;
 	/** For Submit: whether the documents may be stored although it failed. */
 	mayBeStored: boolean;
@@ -48,7 +50,11 @@ const TRIES: Record<Kind, number | 'several'> = {
 	memory: 'several',
 	run: RUN_TRIES,
 	runFile: SINGLE_TRIES,
+	poll: SINGLE_TRIES,
 };
+
+/** Tries where somebody else seems to answer. */
+const STRANGE_TRIES = 3;
 
 /**
  * Reactions of writes and uploads, of reads and updates, of Submit with and without IDs, and of a run. The uploads
@@ -75,6 +81,7 @@ const row = (
 		memory: read,
 		run,
 		runFile: read,
+		poll: read,
 	},
 });
 
@@ -83,6 +90,8 @@ const everywhere = (words: string, reaction: Reaction): Row =>
 
 const said = (status: number) => `The server answered ${status}: not today`;
 const unreached = (why: string) => `The server could not be reached: ${why}`;
+const unread = (why: string, status: number) =>
+	`The server's answer cannot be read: ${why} (HTTP ${status})`;
 const RESET = unreached('the connection was closed before an answer came (ECONNRESET)');
 
 const finished = (status: number) => everywhere(said(status), 'fails');
@@ -101,11 +110,21 @@ const ROWS: Record<string, Row> = {
 	'401': finished(401),
 	'403': finished(403),
 	// No document of the matrix names a file that could be missing: it is the knowledgebase.
-	'404': {
-		...finished(404),
-		// A server without the route: everything is sent.
-		reactions: { ...finished(404).reactions, memory: 'goes through' },
+	'404 of the API for a record': finished(404),
+	'404 of the API for its route': {
+		...everywhere('The server answered 404: Cannot POST /not/today', 'asks twice'),
+		reactions: {
+			...everywhere('', 'asks twice').reactions,
+			// A server without the route remembers nothing: everything is sent.
+			memory: 'goes through',
+		},
 	},
+	'404 in JSON of somebody else': doubtful(said(404)),
+	'404 as an HTML page': doubtful(
+		'The server answered 404: an HTML page with the title "404 Not Found"',
+	),
+	'404 as text': doubtful('The server answered 404: 404 page not found'),
+	'404 without a body': doubtful('The server answered 404: Not Found'),
 	'408': doubtful(said(408)),
 	'409': finished(409),
 	'413': row(said(413), 'fails', 'fails', 'sends halves', 'sends halves', 'fails'),
@@ -137,24 +156,29 @@ const ROWS: Record<string, Row> = {
 	'Connection cut in the middle of the answer': doubtful(
 		unreached('the connection was closed in the middle of the answer (ERR_BAD_RESPONSE)'),
 	),
-	'Truncated JSON': doubtful(
-		"The server's answer cannot be read: it breaks off or is not valid JSON (HTTP 200)",
-	),
-	'HTML page with 200': doubtful(
-		"The server's answer cannot be read: it is an HTML page, not an answer of this API (HTTP 200)",
-	),
+	'Truncated JSON': doubtful(unread('it breaks off or is not valid JSON', 200)),
+	'HTML page with 200': doubtful(unread('it is an HTML page, not an answer of this API', 200)),
 	'HTML page with 502': doubtful(
 		'The server answered 502: an HTML page with the title "Bad Gateway"',
 	),
-	// Whoever writes is told that it is done; whoever reads has nothing.
-	'Empty body with 200': row(
-		"The server's answer cannot be read: it is empty (HTTP 200)",
+	'Empty body with 200': doubtful(unread('it is empty', 200)),
+	'Empty body with 201': doubtful(unread('it is empty', 201)),
+	'Empty body with 204': doubtful(unread('it is empty', 204)),
+	'`{}` with 200': doubtful(unread('…', 200)),
+	'`[]` with 200': doubtful(unread('…', 200)),
+	'A no with 200': doubtful(unread('it says 500 itself: Internal server error', 200)),
+	'A no with 201': doubtful(unread('it says 500 itself: Internal server error', 201)),
+	'`{"success":false}` with 200': doubtful(unread('it says that nothing was done', 200)),
+	'JSON of another service with 200': doubtful(unread('…', 200)),
+	// New records have any ID, and what is asked for is told by its ID where several come.
+	'Record of another ID with 200': row(
+		unread('…', 200),
+		'goes through',
+		'goes through',
+		'sends again (?)',
+		'goes through',
 		'goes through',
 		'sends again',
-		'goes through',
-		'goes through',
-		'reads the thread',
-		'goes through',
 	),
 	'Wrong content type with 200': everywhere('', 'goes through'),
 	'Redirect to the same origin': everywhere(
@@ -182,36 +206,50 @@ export const NO_UPLOADS =
 	'The server answered 404: this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
 const DEADLINE = 'The run was still going on when the deadline came';
 
+/** Whether the server says that it does not have the route. */
+export const isNoRoute = ({ title }: Fault) => title.includes('for its route');
+
 /** The words of a fault, as an operation of a kind says them. */
 function wordsOf(fault: Fault, kind: Kind): string {
 	const { words } = rowOf(fault);
 	if (kind === 'runFile') return `${NOT_UPLOADED} ${lowerFirst(words)}`;
-	return kind === 'withFile' && fault.title === '404' ? NO_UPLOADS : words;
+	return kind === 'withFile' && isNoRoute(fault) ? NO_UPLOADS : words;
 }
 
 /** What must come of a cell: the table, spelled out. */
-export function expected(fault: Fault, kind: Kind, lasting: boolean): Expectation {
-	const { reactions } = rowOf(fault);
+export function expected(
+	fault: Fault,
+	{ kind, right }: Pick<MatrixOperation, 'kind' | 'right'>,
+	lasting: boolean,
+): Expectation {
+	const reaction = right?.test(fault.title) ? 'goes through' : rowOf(fault).reactions[kind];
 	const words = wordsOf(fault, kind);
-	const tries = TRIES[kind];
 	// Where the memory can be read, it is read in several requests.
-	const readsOn = kind === 'memory' && fault.title !== '404';
+	const isMemory = kind === 'memory';
+	const tries = fault.strange && !isMemory ? STRANGE_TRIES : TRIES[kind];
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
-	switch (reactions[kind]) {
+	const passes = { ...fails, succeeds: !lasting };
+	switch (reaction) {
 		case 'fails':
 			return fails;
 		case 'fails (?)':
 			return { ...fails, mayBeStored: true };
 		case 'goes through':
-			return { ...fails, succeeds: true, requests: readsOn ? 'several' : 1 };
+			return { ...fails, succeeds: true, requests: isMemory ? 'several' : 1 };
 		case 'sends again':
-			return { ...fails, succeeds: !lasting, requests: lasting ? tries : readsOn ? 'several' : 2 };
+			return { ...passes, requests: lasting ? tries : isMemory ? 'several' : 2 };
+		case 'asks twice':
+			return { ...passes, requests: 2 };
 		case 'sends again (?)':
-			return { ...fails, succeeds: !lasting, requests: lasting ? tries : 2, mayBeStored: true };
+			return { ...passes, requests: lasting ? tries : 2, mayBeStored: true };
 		case 'sends halves':
-			return { ...fails, succeeds: !lasting, requests: 1 + (DOCUMENTS[kind] ?? 0) };
+			return { ...passes, requests: 1 + (DOCUMENTS[kind] ?? 0) };
 		case 'reads the thread':
-			return { ...fails, succeeds: !lasting && fault.read, message: `${NOT_BEGUN}. ${words}` };
+			return {
+				...fails,
+				succeeds: !lasting && fault.read,
+				message: `${NOT_BEGUN}. ${words}`,
+			};
 		case 'ends at the deadline':
 			return { ...fails, message: DEADLINE };
 	}
