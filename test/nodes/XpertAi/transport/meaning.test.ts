@@ -130,14 +130,8 @@ describe('a 404', () => {
 		expect(meaningOf(before(RECORD))).toEqual(meaning);
 	});
 
-	it('of the API for a route is so too, and nothing was done', () => {
-		expect(meaningOf(ROUTE)).toEqual({
-			...NO,
-			missing: true,
-			route: true,
-			rejection: true,
-			notDone: true,
-		});
+	it('of the API for a route is so too: nothing was read, and nothing done', () => {
+		expect(meaningOf(ROUTE)).toEqual({ ...NO, missing: true, route: true, notDone: true });
 	});
 
 	it('for a route that has answered before is one that passes', () => {
