@@ -5,10 +5,12 @@ import { createServer as createTlsServer } from 'node:https';
 
 import { PROPERTIES } from '../nodes/support/properties';
 import { ALL_CASES } from './support/cases';
-import { placesOf } from './support/faultMatrixSecrets';
+import { placesOf, watchConsole } from './support/faultMatrixSecrets';
 import { selfSigned } from './support/faultMatrixTls';
 import { useFixture } from './support/fixture';
 import { listen } from './support/listen';
+import { createPollEngine } from './support/pollEngine';
+import type { PollEngine } from './support/pollEngine';
 
 const fixture = useFixture();
 
@@ -118,6 +120,146 @@ describe('a redirect to another origin', () => {
 			other.close();
 		}
 		expect(reached).toEqual([]);
+	});
+});
+
+/** All ways in which a server may repeat the token of a request in what it says of a failure. */
+const REPEATED: Array<[string, (token: string) => { headers?: object; body: string }]> = [
+	['as its reason', (token) => ({ body: JSON.stringify({ message: `no ${token}` }) })],
+	['as the title of a page', (token) => ({ body: `<html><title>${token}</title></html>` })],
+	['as a request ID', (token) => ({ headers: { 'x-request-id': token }, body: '{}' })],
+	[
+		'as the code of a database',
+		(token) => ({ body: JSON.stringify({ query: 'x', code: token, column: token }) }),
+	],
+	[
+		'in base64',
+		(token) => ({ body: `Basic ${Buffer.from(`n8n:${token}`).toString('base64')} is no user` }),
+	],
+	['in an address', (token) => ({ body: `/login?token=${encodeURIComponent(token)}` })],
+];
+
+/** The token, and what base64 makes of it behind the words above. */
+const writtenAs = (token: string) => [
+	token,
+	encodeURIComponent(token),
+	// Its first and last characters share theirs with what stands around them.
+	Buffer.from(`n8n:${token}`).toString('base64').slice(8, -4),
+];
+
+describe('a token that the server repeats in a failure', () => {
+	it.each(REPEATED)('%s comes out nowhere, of no operation', async (_, repeat) => {
+		const { accessToken } = fixture.sandbox;
+		const { headers, body } = repeat(accessToken);
+		const server = createServer((_request, response) =>
+			response.writeHead(400, { ...headers }).end(body),
+		);
+		const baseUrl = `http://127.0.0.1:${await listen(server)}`;
+		const output = watchConsole();
+		try {
+			for (const { good } of ALL_CASES) {
+				for (const onError of [undefined, 'continueErrorOutput'] as const) {
+					const parameters = good(fixture.world);
+					const result = await fixture.run(parameters, { credential: { baseUrl }, onError });
+					for (const written of writtenAs(accessToken))
+						expect(placesOf(written, [result.error, result.outputs, result.hints])).toEqual([]);
+				}
+			}
+		} finally {
+			const printed = output.stop();
+			for (const written of writtenAs(accessToken)) expect(printed).not.toContain(written);
+			server.closeAllConnections();
+			server.close();
+		}
+	});
+});
+
+describe('the answer of a success', () => {
+	it('comes out as it is, also where it holds the token: it is the work of the workflow', async () => {
+		const { accessToken } = fixture.sandbox;
+		const { items } = await fixture.run({
+			resource: 'knowledgebase',
+			operation: 'create',
+			name: accessToken,
+		});
+		expect(items[0]?.json.name).toBe(accessToken);
+	});
+});
+
+describe('the trigger', () => {
+	let polls: PollEngine;
+	beforeAll(async () => {
+		polls = await createPollEngine();
+	});
+
+	const given = (changes: object = {}) => {
+		const { url: baseUrl, accessToken } = fixture.sandbox;
+		return { parameters: {}, credential: { baseUrl, accessToken, ...changes } };
+	};
+
+	it.each(REPEATED)('shows no token that the server repeats %s', async (_, repeat) => {
+		const { accessToken } = fixture.sandbox;
+		const { headers, body } = repeat(accessToken);
+		const server = createServer((_request, response) =>
+			response.writeHead(400, { ...headers }).end(body),
+		);
+		const active = await polls.activate(given());
+		try {
+			const baseUrl = `http://127.0.0.1:${await listen(server)}`;
+			const { error } = await polls.test(given({ baseUrl }));
+			expect(error?.name).toBe('NodeApiError');
+			await expect(polls.activate(given({ baseUrl }))).rejects.toThrow('400');
+			for (const written of writtenAs(accessToken))
+				expect(placesOf(written, [error, active.memory(), active.stored()])).toEqual([]);
+		} finally {
+			await active.deactivate();
+			server.closeAllConnections();
+			server.close();
+		}
+	});
+
+	it('keeps to the hosts that the credential allows', async () => {
+		const elsewhere = { allowedHttpRequestDomains: 'domains', allowedDomains: 'api.example.com' };
+		const { error } = await polls.test(given(elsewhere));
+		expect(error?.message).toMatch(/^The allowed domains of the credential do not include/);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('follows no redirect to another origin', async () => {
+		let reached = 0;
+		const other = createServer((_, response) => {
+			reached += 1;
+			response.end('{}');
+		});
+		const to = `http://127.0.0.1:${await listen(other)}/api/ai`;
+		try {
+			fixture.sandbox.faults.add({ do: 'redirect', to, status: 307 });
+			const { error } = await polls.test(given());
+			expect(error?.message).toContain('which the node does not follow with your token');
+			expect(placesOf(fixture.sandbox.accessToken, error)).toEqual([]);
+		} finally {
+			other.closeAllConnections();
+			other.close();
+		}
+		expect(reached).toBe(0);
+	});
+
+	it('sends nothing where nobody has signed the certificate', async () => {
+		let requests = 0;
+		const server = createTlsServer(selfSigned('localhost'), (_, response) => {
+			requests += 1;
+			response.end('{}');
+		});
+		const baseUrl = `https://localhost:${await listen(server)}`;
+		try {
+			const { error } = await polls.test(given({ baseUrl }));
+			expect(error?.message).toContain('its certificate is self-signed and not trusted');
+			expect(placesOf(fixture.sandbox.accessToken, error)).toEqual([]);
+		} finally {
+			server.closeAllConnections();
+			server.close();
+		}
+		expect(requests).toBe(0);
 	});
 });
 

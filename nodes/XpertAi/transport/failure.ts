@@ -1,6 +1,8 @@
 import { NodeApiError } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
+import { serverWords } from './serverWords';
+
 /** Why a request did not succeed, as plain data, so that callers can decide without exceptions. */
 export interface Failure {
 	/**
@@ -145,7 +147,8 @@ export function failureMessage(failure: Failure): string {
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'unsuccessful':
-			return reason ?? 'It did not end well';
+			// Quotes what a success told of a run, which came in as it was.
+			return serverWords(reason ?? '') ?? 'It did not end well';
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
 		case 'status':

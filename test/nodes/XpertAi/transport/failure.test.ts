@@ -134,6 +134,12 @@ describe('the error a user reads', () => {
 		);
 	});
 
+	it('quotes what a success tells of a run without its markup', () => {
+		const reason = 'The run failed: <img src=x onerror=alert(1)>no <b>model</b>';
+		expect(errorFor({ kind: 'unsuccessful', reason }).message).toBe('The run failed: no model');
+		expect(errorFor({ kind: 'unsuccessful' }).message).toBe('It did not end well');
+	});
+
 	it('has a reason also when the server sends an empty one', () => {
 		expect(errorFor({ kind: 'status', status: 500, reason: '' }).message).toBe(
 			'The server answered 500: it gave no reason',
