@@ -19,6 +19,9 @@ function shortenUploads(): void {
 	jest.replaceProperty(uploads, 'UPLOAD_TIMEOUT_SECONDS', 0);
 }
 
+/** How long all trials may take, on a busy machine. */
+const LONGEST_MS = 15 * 60_000;
+
 describe('the fault matrix', () => {
 	let server: FaultServer;
 	let trials: Trial[];
@@ -34,7 +37,7 @@ describe('the fault matrix', () => {
 		} finally {
 			printed = output.stop();
 		}
-	});
+	}, LONGEST_MS);
 	afterAll(() => {
 		jest.restoreAllMocks();
 		server?.close();
