@@ -89,7 +89,8 @@ export function answerTo(
 	arrived: Array<{ url: string }>,
 ): unknown {
 	const { pathname, searchParams } = new URL(url);
-	if (pathname.endsWith('/bulk')) return (JSON.parse(String(body)) as unknown[]).map(() => ({}));
+	if (pathname.endsWith('/bulk'))
+		return (JSON.parse(String(body)) as object[]).map((record) => ({ id: GOOD_ID, ...record }));
 	if (pathname.endsWith('/status'))
 		return (searchParams.get('ids') ?? '').split(',').map((id) => ({ id, status: 'finish' }));
 	if (pathname.endsWith('/v1/file')) return { id: GOOD_ID, url: 'https://example.com/a.md' };
@@ -100,7 +101,11 @@ export function answerTo(
 	const status = arrived.some(({ url: one }) => one.endsWith('/runs/wait'))
 		? 'idle'
 		: 'interrupted';
-	if (pathname.includes('/threads/')) return { status, values: { messages: [] } };
+	const named = pathname.split('/').map(decodeURIComponent);
+	if (pathname.includes('/threads/'))
+		return { thread_id: named[named.indexOf('threads') + 1], status, values: { messages: [] } };
+	// Only that knowledgebase is an answer which was to be updated.
+	if (method === 'PUT') return { id: named.at(-1) };
 	const route = `${method} ${pathname}`;
 	return ANSWERS.find(({ routes }) => routes.some((one) => one.test(route)))?.answer ?? {};
 }
