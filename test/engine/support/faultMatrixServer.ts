@@ -133,19 +133,19 @@ const isUntouched = (fault: Fault) => fault.title.startsWith('429') || isNoRoute
 /** What a good server answers to requests beside those that meet the fault. */
 function answerAside(cell: Cell, url: string): string {
 	if (url.endsWith('/bulk')) return JSON.stringify([{ name: 'hello.txt' }]);
-	if (!url.endsWith('/runs/wait')) return threadOf(cell);
+	if (!url.endsWith('/runs/wait')) return threadOf(cell, url);
 	cell.ran = true;
 	return JSON.stringify({ role: 'ai', content: 'the answer' });
 }
 
 /** The thread of a run, or the search for its conversation. */
-function threadOf({ ran }: Cell): string {
+function threadOf({ ran }: Cell, url: string): string {
 	const messages = [
 		{ type: 'human', content: ASKED },
 		{ type: 'ai', content: 'the answer' },
 	];
 	return JSON.stringify({
-		thread_id: 't',
+		thread_id: /\/threads\/([^/?]+)/.exec(url)?.[1],
 		status: 'idle',
 		values: { messages: ran ? messages : [] },
 		items: [],

@@ -1,4 +1,5 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { randomUUID } from 'node:crypto';
 
 import type { Engine, NodeResult } from './engine';
 import { FAULTS } from './faultMatrixFaults';
@@ -6,6 +7,7 @@ import type { Fault } from './faultMatrixFaults';
 import { matrixOperations } from './faultMatrixOperations';
 import type { MatrixOperation } from './faultMatrixOperations';
 import type { Cell, FaultServer } from './faultMatrixServer';
+import { byId } from './locators';
 
 /** The access token of every trial, to be looked for in all that comes out. */
 export const MARK = 'token-9c41f7-stays-home';
@@ -56,9 +58,15 @@ async function attempt(
 ): Promise<Trial> {
 	const { baseUrl, cell } = server.add(given);
 	const credential = { baseUrl, accessToken: MARK };
-	const parameters = inTime(given.operation, given.fault);
+	const parameters = onThread(given.operation, inTime(given.operation, given.fault));
 	const result = await engine.run({ parameters, credential, items, onError });
 	return { cell, onError, result };
+}
+
+/** A thread of its own for each run: those of one thread wait for each other. */
+function onThread({ kind }: MatrixOperation, parameters: INodeParameters): INodeParameters {
+	const runs = kind === 'run' || kind === 'runFile';
+	return runs ? { ...parameters, threadId: byId(randomUUID()) } : parameters;
 }
 
 /** Whether the fault is that no answer comes. */
