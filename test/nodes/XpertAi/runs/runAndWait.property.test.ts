@@ -183,7 +183,7 @@ describe('a conversation with a key, whatever happens to its requests', () => {
 		for (const message of MESSAGES) {
 			const given = { send: server.send, clock: time, signal: time.signal };
 			const opened = await openConversation(given, THREAD, { title: message }, MINUTE);
-			if ('failure' in opened) {
+			if (!opened || 'failure' in opened) {
 				verdicts.push(undefined);
 				continue;
 			}

@@ -20,6 +20,7 @@ export const saying = (input: string): string =>
 export const BODIES = {
 	message: saying(QUESTION),
 	decision: body({ action: 'resume', target: {}, decision: { type: 'confirm' } }),
+	reject: body({ action: 'resume', target: {}, decision: { type: 'reject' } }),
 	retry: body({ action: 'retry', source: {} }),
 };
 
