@@ -2,7 +2,7 @@ import minBy from 'lodash/minBy';
 import { z } from 'zod';
 
 import { derivedId } from '../payloads/derivedId';
-import { answerMustBe, answerWithList, listIn } from '../transport/answer';
+import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { certainlyNotDone, isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
@@ -33,6 +33,14 @@ export const conversationRecord = z.object({
 
 type ConversationRecord = z.infer<typeof conversationRecord>;
 
+/** What E5 answers; a bare list is none of it: taken for one, an empty one would hide a conversation. */
+const searched = z.object({ items: z.array(z.unknown()) });
+
+const searchAnswer = answerMustBe(
+	(answer) => searched.safeParse(answer).success,
+	'it holds no list of results',
+);
+
 /** What the server tells of the conversation a thread belongs to. */
 export interface ConversationFacts {
 	/** Why the server did not answer; nothing else is known then. */
@@ -61,7 +69,7 @@ export async function readConversation(
 			path: '/conversations/search',
 			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
 			timeoutMs: READ_TIMEOUT_MS,
-			checkAnswer: answerWithList('items'),
+			checkAnswer: searchAnswer,
 		},
 		limits: SINGLE_REQUEST_LIMITS,
 		repeatable: true,
@@ -69,7 +77,10 @@ export async function readConversation(
 		signal,
 	});
 	if (!outcome.ok) return { failure: outcome.failure, tasks: [] };
-	const found = conversationsIn(outcome.answer).filter((one) => one.threadId === threadId);
+	const { items = [] } = searched.safeParse(outcome.answer).data ?? {};
+	const found = items
+		.flatMap((item) => conversationRecord.safeParse(item).data ?? [])
+		.filter((one) => one.threadId === threadId);
 	const [latest] = found;
 	const { status, error, operation } = latest ?? {};
 	const id = oldestOf(found)?.id;
@@ -79,13 +90,6 @@ export async function readConversation(
 		...(status ? { status } : {}),
 		...(error ? { error: reasonIn(error) } : {}),
 	};
-}
-
-function conversationsIn(answer: unknown): ConversationRecord[] {
-	const items = listIn(answer, 'items');
-	return Array.isArray(items)
-		? items.flatMap((item) => conversationRecord.safeParse(item).data ?? [])
-		: [];
 }
 
 /** The one that was made first; of those of one moment, that with the smallest id. */

@@ -1,5 +1,6 @@
 import type { ThreadState } from '../payloads/run';
-import { isTransient } from '../transport/meaning';
+import type { Failure } from '../transport/failure';
+import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { readRunAnswer } from './answer';
 import { judgeNoAnswer, judgeThread } from './judge';
@@ -109,12 +110,18 @@ async function readAfterwards(run: RunUnderWay, isNeeded: boolean): Promise<Thre
 		const thread = await lookAtThread(run, run.threadId);
 		const isEnough =
 			'failure' in thread
-				? !isTransient(thread.failure) || (!isNeeded && looks >= MAX_UNREAD)
+				? isUnreadable(thread.failure, isNeeded, looks)
 				: hasWaited || !isNeeded || !isUnchanged(run, thread.state);
 		if (isEnough || remaining(run) <= 0) return thread;
 		hasWaited ||= 'state' in thread;
 		await waitInTime(run, pause);
 	}
+}
+
+/** Whether to look no more at a thread that cannot be read; one that has just run is there, unless it was cancelled at once. */
+function isUnreadable(failure: Failure, isNeeded: boolean, looks: number): boolean {
+	if (isTransient(failure)) return !isNeeded && looks >= MAX_UNREAD;
+	return !mayMeanNoRecord(failure) || looks >= MAX_UNREAD;
 }
 
 /** An answer of nothing, or an earlier one, from a thread that is as it was before. */

@@ -70,10 +70,10 @@ function nameOf({ asked }: RunUnderWay): string {
 	return { message: 'The message', decision: 'The decision', retry: 'The request' }[asked.kind];
 }
 
-/** A thread that cannot be read has never run, unless its conversation knows of a run; none while it is busy. */
+/** A thread that cannot be read has never run, unless its conversation knows of a run; none while that is busy, or well. */
 async function judgeUnread(run: RunUnderWay, failure: Failure): Promise<Verdict | undefined> {
-	const { status } = await readConversation(run, run.threadId);
-	if (status === 'busy') return undefined;
+	const { status, failure: unknown } = await readConversation(run, run.threadId);
+	if (unknown || status === 'busy' || status === 'idle') return undefined;
 	const judged = await judgeThread(run, undefined);
 	return judged && judged !== 'under way' ? { ...judged, recovered: true } : notArrived(failure);
 }

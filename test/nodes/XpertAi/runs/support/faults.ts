@@ -122,3 +122,35 @@ export function faulty(request: Request, { failure, body }: Fault): Outcome {
 	if (!body) return fail(request, failure);
 	return checked(request, { ok: true, status: 200, answer: body.answer });
 }
+
+/** The statuses that proxies and gateways answer with. */
+const PROXY_STATUSES = [
+	...[400, 401, 402, 403, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421],
+	...[422, 425, 429, 431, 451, 500, 501, 502, 503, 504],
+];
+
+/** How many of the faults are tried at each request: the proofs try all. */
+const SHARE = process.env.PROPERTY_RUNS === undefined ? 6 : 1;
+
+/** Of everything that may befall a request, what is tried at the request of this place. */
+export function faultsAt(place: number): Fault[] {
+	return eachFault().filter((_, index) => (index + place) % SHARE === 0);
+}
+
+/** Everything that may befall one request, arrived or not. */
+function eachFault(): Fault[] {
+	const anyway = [true, false].flatMap((arrives) => [
+		...PROXY_STATUSES.filter((status) => !(arrives && status === 429)).map((status) =>
+			gateway(status, arrives, 0),
+		),
+		...WRONG_BODIES.map((answer) => wrongBody(answer, arrives)),
+		stray404(arrives),
+		drop(arrives),
+		gateway(504, arrives),
+		{ ...cutOff, arrives },
+		// A page of a proxy, as the transport judges it.
+		{ ...wrongBody('', arrives), body: undefined },
+		hangs(arrives),
+	]);
+	return [...anyway, refusal(404), noRoute, refusedConnection, tooMany(1000), notNow(1000)];
+}
