@@ -109,6 +109,13 @@ describe('a run that asks a person', () => {
 		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
 	});
 
+	it('says that a rejection was heard also without Simplify', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const parameters = { inputType: 'decision', decision: 'reject', simplify: false };
+		const { items } = await fixture.run(ask(parameters), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
+	});
+
 	it('is not ended by a rejection in JSON that has a payload: the server would carry it out', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		const sent = bodies().length;
@@ -123,7 +130,7 @@ describe('a run that asks a person', () => {
 				{ items: [says(thread, '')] },
 			);
 			expect(error?.message).toBe(
-				'"JSON Body" must not give a rejection a payload, as the server then carries out what was rejected [item 0]',
+				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected [item 0]',
 			);
 		}
 		expect(bodies()).toHaveLength(sent);

@@ -71,6 +71,27 @@ describe('one conversation key with the credentials of two people', () => {
 	});
 });
 
+describe('an answer whose thread does not hold it, as another run has overwritten the messages', () => {
+	it('says so in its item and in a hint', async () => {
+		await say('of-ann', 'chat', 'zero');
+		const body = { role: 'ai', content: 'You said: one [users seen: 2]' };
+		server.faults.add({ endpoint: 'E4', do: 'status', status: 201, body });
+		const { json, hints } = await say('of-ann', 'chat', 'one');
+		expect(json).toMatchObject({ reply: body.content, status: 'completed', remembered: false });
+		expect(hints.map(({ message }) => message)).toEqual([
+			'One answer is not on the thread: another run at the same time has overwritten the messages.',
+		]);
+		const raw = await say('of-ann', 'chat', 'two', { simplify: false });
+		expect(raw.json).toMatchObject({ ...body, remembered: false });
+	});
+
+	it('is none where the thread holds it', async () => {
+		const { json, hints } = await say('of-ann', 'chat', 'one');
+		expect(json).not.toHaveProperty('remembered');
+		expect(hints).toEqual([]);
+	});
+});
+
 describe('executions that come at once', () => {
 	const KEYS = ['k0', 'k1', 'k2', 'k3', 'k4'];
 

@@ -34,9 +34,13 @@ export async function judgeThread(
 	return verdict && { ...verdict, answer: state, conversationId };
 }
 
-/** Whether the very tasks wait that waited before, or may wait, as it cannot be asked. */
-function isStillWaiting({ waiting }: RunUnderWay, { tasks, failure }: ConversationFacts): boolean {
-	return waiting.length > 0 && (failure !== undefined || isEqual(idsOf(tasks), idsOf(waiting)));
+/**
+ * Whether the very tasks wait that waited before, or may wait, as it cannot be asked. Where the conversation has
+ * gone on since the thread was read (recorded), another look tells how.
+ */
+function isStillWaiting({ waiting }: RunUnderWay, facts: ConversationFacts): boolean {
+	if (waiting.length === 0) return false;
+	return facts.status !== 'interrupted' || isEqual(idsOf(facts.tasks), idsOf(waiting));
 }
 
 /** While a decision is carried out, its task keeps its id; one that is asked anew has another (recorded). */

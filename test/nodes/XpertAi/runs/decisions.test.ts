@@ -1,6 +1,11 @@
+import findLast from 'lodash/findLast';
+import get from 'lodash/get';
+
 import { drop, gateway } from './support/faults';
 import { ANSWER, REASON, TASKS, THREAD } from './support/modelServer';
 import type { World } from './support/modelServer';
+import { recordedExchanges } from './support/recorded';
+import type { Exchange } from './support/recorded';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Send } from '../../../../nodes/XpertAi/transport/request';
 
@@ -101,6 +106,49 @@ describe('a decision whose wait breaks', () => {
 		const world: World = { ...decision, runs: [drop(true)], runMs: MINUTE, searches };
 		const { verdict } = await run(world);
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+	});
+});
+
+describe('a decision that was watched on the server, and whose wait breaks', () => {
+	/** Plays the readings in their order; the last for ever. E4 breaks as soon as the thread was seen to wait. */
+	async function replay(sequence: 'decision-watched-confirm' | 'decision-watched-reject') {
+		const exchanges = recordedExchanges(sequence);
+		const isRead = ({ request }: Exchange) => request.method === 'GET';
+		const isSearch = ({ request }: Exchange) => request.path.includes('/search');
+		let place = -1;
+		const next = (kind: (one: Exchange) => boolean) => {
+			const found = exchanges.findIndex((one, index) => index > place && kind(one));
+			if (found >= 0) place = found;
+			return exchanges[place]?.response.body;
+		};
+		/** As it stood when the thread was read last, or right after. */
+		const conversation = () =>
+			(
+				exchanges.slice(place + 1, place + 2).find(isSearch) ??
+				findLast(exchanges.slice(0, place), isSearch)
+			)?.response.body;
+		const threadId = String(get(exchanges.find(isRead), 'response.body.thread_id'));
+		const send: Send = async ({ method, path }) => {
+			if (path.endsWith('/runs/wait'))
+				return { ok: false, failure: { kind: 'status', status: 504, method, path } };
+			const answer = method === 'GET' ? next(isRead) : conversation();
+			return { ok: true, status: 200, answer };
+		};
+		const type = sequence.endsWith('reject') ? 'reject' : 'confirm';
+		return await run({}, { send, threadId, body: body(type) });
+	}
+
+	it('is completed with its answer once it has ended, and not before', async () => {
+		const { verdict } = await replay('decision-watched-confirm');
+		expect(verdict).toMatchObject({
+			...{ status: 'completed', recovered: true },
+			reply: 'Tool said: You said: go [users seen: 1]',
+		});
+	});
+
+	it('is heard as a no once the thread is idle', async () => {
+		const { verdict } = await replay('decision-watched-reject');
+		expect(verdict).toMatchObject({ status: 'completed', reply: '', rejected: true });
 	});
 });
 

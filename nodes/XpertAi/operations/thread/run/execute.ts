@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
@@ -38,7 +38,20 @@ export async function execute({ context, send, items }: Execution): Promise<INod
 	}));
 	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
 	if (stopError) throw stopError;
-	return results.flatMap((result) => result ?? []);
+	const output = results.flatMap((result) => result ?? []);
+	hintAtForgotten(context, output);
+	return output;
+}
+
+/** Tells the user of answers whose threads do not hold them, which a workflow that goes on does not show. */
+function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[]): void {
+	const forgotten = output.filter(({ json }) => json.remembered === false).length;
+	if (forgotten === 0) return;
+	const answers = forgotten === 1 ? 'One answer is' : `${forgotten} answers are`;
+	context.addExecutionHints({
+		message: `${answers} not on the thread: another run at the same time has overwritten the messages.`,
+		location: 'outputPane',
+	});
 }
 
 interface Failed {

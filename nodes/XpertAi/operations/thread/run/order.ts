@@ -56,7 +56,7 @@ export function readOrder(item: Item, failuresAsReplies: boolean): Order {
 	const bodyText = item.jsonText(body, item.isJsonBody ? {} : RUN_NAMING);
 	if (rejectsWithPayload(bodyText)) {
 		const demand =
-			'must not give a rejection a payload, as the server then carries out what was rejected';
+			'must not give a rejection a "payload", as the server then carries out what was rejected';
 		return item.refuse({ subject: `"${item.labelOf('jsonBody')}"`, demand });
 	}
 	if (runOn === 'new' && askedBy(bodyText).kind !== 'message') {

@@ -47,19 +47,24 @@ export async function runItem(
 	const thread: ThreadFacts = { ...made, ...(conversationId ? { conversationId } : {}) };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	if (!order.simplify) return { ...asJson(verdict.answer), ...thread };
-	return { ...summaryOf(order, verdict), ...thread, ...timesOf(verdict, clock.now() - started) };
+	const facts = { ...thread, ...marksOf(verdict) };
+	if (!order.simplify) return { ...asJson(verdict.answer), ...facts };
+	return { ...summaryOf(order, verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
+}
+
+/** What is seldom so, and said only where it is. */
+function marksOf({ rejected, remembered }: Verdict): IDataObject {
+	return omitBy({ rejected, remembered }, isUndefined);
 }
 
 function summaryOf({ body }: Order, verdict: Verdict): IDataObject {
-	const { reply, parts, status, interrupt, rejected, remembered } = verdict;
+	const { reply, parts, status, interrupt } = verdict;
 	return {
 		reply: reply ?? null,
 		...(isEmpty(parts) ? {} : { parts: parts as IDataObject[] }),
 		status,
 		assistantId: body.assistant_id ?? null,
 		...(interrupt ? { interrupt: interrupt as IDataObject[] } : {}),
-		...omitBy({ rejected, remembered }, isUndefined),
 	};
 }
 

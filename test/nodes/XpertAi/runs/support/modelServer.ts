@@ -203,7 +203,8 @@ export class ModelServer {
 	private isFirstStep(): boolean {
 		const { earlier, firstStepMs = 0 } = this.world;
 		const begun = this.begunAt();
-		return !earlier && begun !== undefined && this.time.elapsed() < begun + firstStepMs;
+		if (earlier || begun === undefined || this.ended()) return false;
+		return this.time.elapsed() < begun + firstStepMs;
 	}
 
 	private bert(): 'none' | 'on' | 'ended' {
