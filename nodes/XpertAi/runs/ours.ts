@@ -30,10 +30,8 @@ export function questionOf(asked: Asked, before: ThreadState | undefined): strin
  */
 export function ownReplies(run: RunUnderWay, state: ThreadState): ThreadMessage[] | undefined {
 	const fresh = freshMessages(run, state);
-	if (run.asked.kind === 'decision') {
-		// A decision goes on with the question before it: a new one is another's.
-		return fresh[0] && isFromPerson(fresh[0]) ? undefined : beforeNextPerson(fresh);
-	}
+	// A decision goes on with the question before it: a new one is another's.
+	if (run.asked.kind === 'decision') return beforeNextPerson(fresh);
 	if (run.question === undefined || !isReplaced(run, state)) return undefined;
 	return repliesTo(run.question, fresh, lastAsked(state) === run.question);
 }

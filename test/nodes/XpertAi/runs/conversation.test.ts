@@ -73,6 +73,15 @@ describe('looking up the conversation of a thread', () => {
 		expect(read).toEqual({ tasks: [], ...facts });
 	});
 
+	it.each([[], {}, 'OK', undefined, { total: 0 }, { items: null }])(
+		'is tried again where the success says something else: %j',
+		async (answer) => {
+			const { asking, asked } = answering(success(answer), listed(mine('c')));
+			expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
+			expect(asked).toHaveLength(2);
+		},
+	);
+
 	it('says what a run waits for, as recorded', async () => {
 		const answer = recordedBody('interrupts', 'conversation that waits');
 		const { status, tasks } = await readConversation(

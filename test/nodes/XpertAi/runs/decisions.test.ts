@@ -34,6 +34,13 @@ describe('a rejection', () => {
 		expect(verdict.reason).toContain('The decision may have reached the assistant');
 	});
 
+	it('that never arrived is not taken for heard because somebody else’s question on the thread failed', async () => {
+		const bert = { text: 'a question of Bert', fromMs: 1, runMs: SECOND, outcome: 'fail' as const };
+		const { verdict } = await run({ ...rejection, runs: [gateway(502, false, SECOND)], bert });
+		expect(verdict.status).toBe('failed');
+		expect(verdict).not.toHaveProperty('rejected');
+	});
+
 	it('that never arrived, while somebody else confirmed, says that it was carried out', async () => {
 		const { verdict } = await run({}, { send: confirmedByAnother(), body: rejecting });
 		expect(verdict).toMatchObject({ status: 'failed', recovered: true });
@@ -61,6 +68,17 @@ describe('a decision', () => {
 		expect(verdict).toMatchObject({ status: 'failed' });
 		expect(verdict.reason).toBe('The server answered, but what waits for a decision still waits');
 		expect(verdict.advice).toContain('"Target"');
+	});
+});
+
+describe('a decision that is answered', () => {
+	it('has not ended while the thread still shows what was decided', async () => {
+		const grown = { status: 'interrupted', messages: [asked, call, done, told] };
+		const ended = { status: 'idle', messages: [asked, call, done, told] };
+		const answer = { role: 'ai', content: 'It is deleted.' };
+		const { verdict } = await run({}, { send: standing(grown, answer, ended), body: confirming });
+		expect(verdict).toMatchObject({ status: 'completed', reply: 'It is deleted.' });
+		expect(verdict.interrupt).toBeUndefined();
 	});
 });
 
@@ -168,13 +186,15 @@ interface Shown {
 
 const WAITING: Shown = { status: 'interrupted', messages: [asked, call] };
 
-/** A server whose thread waits first, and then stands so; E4 answers with this, or breaks. */
-function standing(after: Shown, answer?: object): Send {
+/** A server whose thread waits first, and then stands so, in the end otherwise; E4 answers with this, or breaks. */
+function standing(after: Shown, answer?: object, end = after): Send {
 	let current = WAITING;
+	let looks = 0;
 	return async ({ method, path }) => {
 		const { status, messages } = current;
 		if (method === 'GET') {
 			const updated_at = status;
+			if (current === after && ++looks > 1) current = end;
 			return { ok: true, status: 200, answer: { status, updated_at, values: { messages } } };
 		}
 		if (path === '/conversations/search') {

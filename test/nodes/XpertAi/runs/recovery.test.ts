@@ -6,7 +6,9 @@ import {
 	notNow,
 	refusal,
 	refusedConnection,
+	stray404,
 	tooMany,
+	wrongBody,
 } from './support/faults';
 import type { Fault } from './support/faults';
 import { ANSWER, CANCELLED, QUESTION, REASON, TASKS } from './support/modelServer';
@@ -18,6 +20,9 @@ const BROKEN_WAITS: Array<[string, Fault]> = [
 	['the connection drops at once', drop(true)],
 	['the connection drops after a minute', drop(true, MINUTE)],
 	['the answer is cut off', cutOff],
+	['somebody else answers in its place with a text', wrongBody('OK', true)],
+	['somebody else answers in its place with other JSON', wrongBody({ success: false }, true)],
+	['a proxy whose server is away answers 404', stray404(true)],
 	['a gateway answers 502', gateway(502)],
 	['a gateway answers 504', gateway(504)],
 	['a gateway answers 524', gateway(524, true, 100 * SECOND)],
@@ -237,6 +242,23 @@ describe('a decision whose wait breaks', () => {
 		const { verdict } = await run(world);
 		expect(verdict.status).toBe('timedOut');
 		expect(verdict.reason).toContain('The message may have reached the assistant');
+	});
+});
+
+describe('the thread of a first run that cannot be read for a moment after it has ended', () => {
+	it('is read on, as its conversation has run', async () => {
+		const reads = [undefined, refusal(500), refusal(500), refusal(500)];
+		const { verdict } = await run({ runs: [drop(true)], reads });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+	});
+});
+
+describe('answering again after a run that failed', () => {
+	it('is found by the question that failed, which the thread names', async () => {
+		for (const earlier of ['error', 'cancelled'] as const) {
+			const { verdict } = await run({ kind: 'retry', earlier, runs: [drop(true)] });
+			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		}
 	});
 });
 

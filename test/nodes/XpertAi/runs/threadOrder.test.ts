@@ -182,6 +182,20 @@ describe('work of several calls, as executions of one process make them', () => 
 	});
 });
 
+it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
+	const [first, second] = [takeTurn('t'), takeTurn('t')];
+	first.end();
+	await second.come;
+	await flush();
+	const third = takeTurn('t');
+	expect(third.hasCome).toBe(false);
+	second.end();
+	third.end();
+	await flush();
+	expect(takenAtOnce('t')).toBe(true);
+	await flush();
+});
+
 /** Lets all that has only to be told go its way. */
 async function flush(): Promise<void> {
 	await new Promise((resolve) => setImmediate(resolve));
