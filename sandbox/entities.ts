@@ -1,3 +1,4 @@
+import type { Said } from './assistant';
 import type { OpenedFile } from './runFiles';
 import type { Loose } from './values';
 
@@ -95,7 +96,7 @@ export interface Thread {
 	threadId: string;
 	assistantId: string;
 	status: 'busy' | 'idle' | 'interrupted' | 'error';
-	/** Those of the runs that have ended well; a run adds its own when it ends. */
+	/** Those of the steps that have ended; a run adds its own step by step. */
 	messages: Message[];
 	/** The messages before the run that answered last, from which it is tried again. */
 	before?: Message[];
@@ -111,31 +112,47 @@ export interface Thread {
 	error?: string | null;
 	/** What the thread waits for while it is interrupted. */
 	interrupt?: Interrupt | null;
+	/** Whether the assistant is next: it has been asked, or its tools have answered. */
+	isNext?: boolean;
+	/** Whether the last to happen was that a person rejected a call; its assistant hears of it with the next question. */
+	hasRejected?: boolean;
 	/** What runs at once on this thread have overwritten of each other; no endpoint shows it. */
 	lost?: Message[];
 }
 
-/** What a run has stopped for: a person is to decide whether a sub agent may be called. */
-export interface Interrupt {
-	taskId: string;
-	/** What is to be decided. */
-	question: string;
-	/** What the assistant was asked. */
-	input: string;
-	/** The call that waits. */
+/** A call that waits for a person to decide. */
+export interface Task {
+	id: string;
 	call: ToolCall;
+	/** What is to be decided. */
+	title: string;
+	description: string;
 }
 
-/** A run as it was ordered and as it ended; one for each that began. */
+/** What a run has stopped for: a person is to decide whether what it calls may be carried out. */
+export interface Interrupt {
+	/** The run that waits. */
+	run: RunRecord;
+	tasks: Task[];
+	/** Whether arguments were changed: nothing is told of the calls any more, and they wait once more. */
+	changed: boolean;
+	/** How often the run had called tools, this included. */
+	rounds: number;
+	/** What the run was asked. */
+	said: Said;
+}
+
+/** A run as it was ordered and as it ended; one for each that began, and for each that was refused. */
 export interface RunRecord {
 	id: string;
 	threadId: string;
-	assistantId: string;
-	/** What was said to the assistant; undefined when a decision resumed the thread. */
+	/** Null for one that never truly began. */
+	assistantId: string | null;
+	/** What was said to the assistant; undefined for one that only answered a decision. */
 	text?: string;
 	startedAt: number;
 	endedAt?: number;
-	status: Thread['status'];
+	status: 'running' | 'success' | 'interrupted' | 'error';
 }
 
 /** An uploaded file (`E16`, `E12`) without its bytes. */

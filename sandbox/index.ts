@@ -105,7 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		requests,
 		faults,
 		reset,
-		cancelRuns: (threadId) => cancelRuns(store.threads.get(threadId)),
+		cancelRuns: (threadId) => cancelRuns(store, threadId),
 		close: async () => {
 			await app.close();
 			store.contents.clear();

@@ -20,8 +20,10 @@ export interface RunInput {
 	text: string;
 	/** The files given beside the text. */
 	files: unknown[];
-	/** What a person decided, with action `resume`. */
+	/** What a person decided, on which run and with which changes, with action `resume`. */
 	decision: Loose;
+	target: Loose;
+	patch: Loose;
 }
 
 /** The older form `{input:{input}}` says the same as action `send`. */
@@ -44,6 +46,8 @@ export function readRunInput(input: unknown): RunInput {
 		action,
 		legacy,
 		decision: asObject('decision' in result.data ? result.data.decision : undefined),
+		target: asObject(asObject(result.data).target),
+		patch: asObject(asObject(result.data).patch),
 		text: typeof said.input === 'string' ? said.input : '',
 		files: Array.isArray(said.files) ? (said.files as unknown[]) : [],
 	};

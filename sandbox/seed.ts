@@ -5,6 +5,14 @@
  */
 export type AnswerMode = 'documents' | 'echo' | 'said' | 'fail' | 'interrupt';
 
+/** A tool of an assistant: a helper agent. A person is asked before one that `waits` is called. */
+export interface ToolSeed {
+	name: string;
+	title?: string;
+	description?: string;
+	waits?: boolean;
+}
+
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
 	id?: string;
@@ -16,13 +24,17 @@ export interface AssistantSeed {
 	type?: string;
 	agentKey?: string;
 	agentId?: string;
+	/** What its agent is called, where that is not its title. */
+	agentName?: string;
 	answers?: AnswerMode;
-	/** Why its runs fail, with `answers: 'fail'`. */
+	/** Why its runs fail, when they do. */
 	error?: string | null;
 	/** What a person is asked before a sub agent is called. */
 	asks?: string;
-	/** What the sub agent says instead of what was decided. */
+	/** What the sub agent says instead of what it was asked. */
 	subAgentSays?: string | null;
+	/** The helpers it has instead of that sub agent. */
+	tools?: ToolSeed[] | null;
 	/** How long its runs take, in milliseconds, instead of what the sandbox was started with. */
 	runMs?: number | null;
 }

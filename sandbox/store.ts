@@ -92,6 +92,8 @@ export class Store {
 			type: 'agent',
 			agentKey: `Agent_${slug}`,
 			agentId: randomUUID(),
+			agentName: seed.title ?? seed.name,
+			tools: null,
 			asks: 'May I answer this?',
 			subAgentSays: null,
 			answers: 'documents',

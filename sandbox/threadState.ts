@@ -29,7 +29,6 @@ export function shownThread({ store }: Context, thread: Thread): Loose {
 function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 	const messages = thread.messages.map(shownMessage);
 	const key = assistant?.agentKey ?? 'Agent';
-	const unfinished = thread.status !== 'idle' && !thread.interrupt;
 	return {
 		__xpertJumpTo: null,
 		messages,
@@ -50,7 +49,7 @@ function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 			output: messages.at(-1)?.content ?? null,
 		},
 		__pregel_tasks: [[], []],
-		...(unfinished && { [`branch:to:${key}`]: null }),
+		...(thread.isNext && { [`branch:to:${key}`]: null }),
 	};
 }
 
@@ -62,7 +61,7 @@ function systemState({ threadId, askedAt, createdAt }: Thread): Loose {
 const agentOf = (assistant: Assistant | undefined): Loose => ({
 	id: assistant?.agentId ?? null,
 	key: assistant?.agentKey ?? null,
-	name: assistant?.title ?? null,
+	name: assistant?.agentName ?? null,
 	title: assistant?.title ?? null,
 	description: assistant?.description ?? null,
 	avatar: null,
@@ -109,19 +108,22 @@ const callChunk = ({ id, name, args }: ToolCall, index: number): Loose => ({
 	type: 'tool_call_chunk',
 });
 
-/** What is to be decided, in the form a conversation's `operation` has (`interrupts` "conversation that waits"). */
-export const operation = ({ taskId, question, call }: Interrupt, assistant: Assistant): Loose => ({
-	tasks: [
-		{
-			id: taskId,
-			name: call.name,
-			path: ['__pregel_push', 0],
-			interrupts: [],
+/**
+ * What is to be decided, in the form a conversation's `operation` has (`interrupts` "conversation that waits"). Of calls
+ * whose arguments a person has changed only the names are told (`decisions` "conversation, after the first confirm").
+ */
+export const operation = ({ tasks, changed }: Interrupt, assistant: Assistant): Loose => ({
+	tasks: tasks.map(({ id, call, title, description }, place) => ({
+		id,
+		name: call.name,
+		path: ['__pregel_push', place],
+		interrupts: [],
+		...(!changed && {
 			call,
 			type: 'agent',
-			info: { name: 'SubAgent', title: 'SubAgent', description: question },
+			info: { name: title, title, description },
 			parameters: [{ name: 'input', title: 'Input', description: 'Input content', type: 'text' }],
 			agent: agentOf(assistant),
-		},
-	],
+		}),
+	})),
 });

@@ -31,7 +31,7 @@ export function registerAdmin(app: FastifyInstance, context: Context): void {
 	});
 	app.get('/state', () => store.snapshot());
 	app.post<{ Params: { id: string } }>('/threads/:id/cancel', ({ params }) => {
-		const cancelled = cancelRuns(store.threads.get(params.id));
+		const cancelled = cancelRuns(store, params.id);
 		if (cancelled === 0) throw notFound('Nothing runs on this thread');
 		return { cancelled };
 	});

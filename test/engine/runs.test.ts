@@ -70,10 +70,7 @@ describe('what is said to the assistant', () => {
 });
 
 describe('a run that asks a person', () => {
-	it.each([
-		['confirm', 'Confirmed'],
-		['reject', 'Rejected'],
-	])('is interrupted, and goes on when the decision is to %s', async (decision, word) => {
+	it('is interrupted, and goes on when the decision is to confirm, with what goes along', async () => {
 		const question = `${INTERRUPTING_INPUT} first`;
 		const asked = await say(question);
 		expect(asked.json).toMatchObject({
@@ -83,14 +80,60 @@ describe('a run that asks a person', () => {
 		});
 
 		const additionalFields = { payload: '{"only":1}' };
-		const decided = await fixture.run(ask({ inputType: 'decision', decision, additionalFields }), {
+		const decided = await fixture.run(ask({ inputType: 'decision', additionalFields }), {
 			items: [says(asked.thread, '')],
 		});
-		const said = `${word}: ${question} {"only":1}`;
+		const said = `Confirmed: ${question} {"only":1}`;
 		expect(decided.items[0]?.json).toMatchObject({
 			reply: `${said}\nTool said: ${said}`,
 			status: 'completed',
 		});
+	});
+
+	it.each([
+		['as fields say it', { decision: 'reject' }],
+		[
+			'with Decision Data left from before',
+			{ decision: 'reject', additionalFields: { payload: '{}' } },
+		],
+		['by an expression', { decision: '={{ "reject" }}', additionalFields: { payload: '{"a":1}' } }],
+	])('is ended by a rejection, and nothing is carried out: %s', async (_, parameters) => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const { items } = await fixture.run(ask({ inputType: 'decision', ...parameters }), {
+			items: [says(thread, '')],
+		});
+		expect(bodies().at(-1)).toMatchObject({ input: { decision: { type: 'reject' } } });
+		expect(JSON.stringify(bodies().at(-1))).not.toContain('payload');
+		expect(items[0]?.json).toMatchObject({ reply: '', status: 'completed', rejected: true });
+		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
+	});
+
+	it('says that a rejection was heard also without Simplify', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const parameters = { inputType: 'decision', decision: 'reject', simplify: false };
+		const { items } = await fixture.run(ask(parameters), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
+	});
+
+	it('is not ended by a rejection in JSON that has a payload: the server would carry it out', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const sent = bodies().length;
+		for (const payload of [{}, null, false, 'no']) {
+			const decision = { type: 'reject', payload };
+			const body = {
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'resume', target: {}, decision },
+			};
+			const { error } = await fixture.run(
+				ask({ bodyMode: 'json', jsonBody: JSON.stringify(body) }),
+				{ items: [says(thread, '')] },
+			);
+			expect(error?.message).toBe(
+				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected [item 0]',
+			);
+		}
+		expect(bodies()).toHaveLength(sent);
 	});
 
 	it('names what it asks in the same shape when its wait broke', async () => {

@@ -1,4 +1,3 @@
-import { omit } from 'lodash';
 import {
 	BROKEN_ASSISTANT_ID,
 	DEFAULT_ASSISTANTS,
@@ -11,8 +10,6 @@ import {
 } from '../../sandbox';
 import { codeOf, conversationOf, newThread, runOn, say, viewOf } from './support/client';
 import { useFreshSandbox } from './support/useSandbox';
-
-type Loose = Record<string, unknown>;
 
 const MINUTE = 60_000;
 const SLOW_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000009';
@@ -42,9 +39,13 @@ describe('how long a run takes', () => {
 		for (const minutes of [7, 20]) {
 			const answer = runOn(client, thread, `for ${minutes}`, SLOW_ASSISTANT_ID);
 			await clock.untilSleeping();
-			await clock.advance(minutes * MINUTE - 1);
+			await clock.advance(minutes * MINUTE - 301);
 			expect((await viewOf(client, thread)).status).toBe('busy');
 			expect(await contents()).not.toContain(`for ${minutes}`);
+			// The answer is there before the thread says so (`background` "from success to idle").
+			await clock.advance(300);
+			expect((await viewOf(client, thread)).status).toBe('busy');
+			expect(await contents()).toContain(`Echo: for ${minutes}`);
 			await clock.advance(1);
 			expect((await answer).data.content).toBe(`Echo: for ${minutes}`);
 			expect((await viewOf(client, thread)).status).toBe('idle');
@@ -100,7 +101,8 @@ describe('two runs at once on one thread', () => {
 		await clock.untilSleeping(2);
 		await clock.advance(1000);
 		expect((await short).data.content).toBe('Echo: short');
-		expect((await viewOf(client, thread)).status).toBe('busy');
+		// Whoever ends says how the thread stands, whatever still runs (`background` "when the second has ended").
+		expect((await viewOf(client, thread)).status).toBe('idle');
 		await clock.advance(1000);
 		expect((await long).data.content).toBe('Echo: long');
 		expect(await contents()).toEqual(['first', 'Echo: first', 'long', 'Echo: long']);
@@ -171,10 +173,11 @@ describe('a run that asks a person', () => {
 
 	it.each([
 		[{ type: 'confirm' }, 'Confirmed: Delete it'],
-		[{ type: 'reject' }, 'Rejected: Delete it'],
 		[{ type: 'confirm', payload: { only: 1 } }, 'Confirmed: Delete it {"only":1}'],
+		[{ type: 'reject', payload: { why: 'too dear' } }, 'Confirmed: Delete it {"why":"too dear"}'],
+		[{ type: 'reject', payload: false }, 'Confirmed: Delete it false'],
 	])(
-		'goes on after the decision %j; the answer begins with what the tool said',
+		'carries the call out after %j, also a reject with a payload; first comes what the tool said',
 		async (decision, said) => {
 			await runOn(client, thread, 'Delete it', INTERRUPTING_ASSISTANT.id);
 			const { status, data } = await resume(decision);
@@ -194,19 +197,38 @@ describe('a run that asks a person', () => {
 		},
 	);
 
-	it('shows nothing of a decision while it is carried out', async () => {
+	it('ends with nothing said after a reject without a payload; its assistant hears of it later', async () => {
+		sandbox.store.putAssistant({ ...INTERRUPTING_ASSISTANT, answers: 'said' });
+		await runOn(client, thread, 'USETOOL(subagent) it', INTERRUPTING_ASSISTANT.id);
+		const waiting = await viewOf(client, thread);
+		expect(waiting.status).toBe('interrupted');
+		expect((await resume({ type: 'reject' })).data).toEqual({ role: 'ai', content: '' });
+		const { status, values } = await viewOf(client, thread);
+		expect([status, values.messages]).toEqual(['idle', waiting.values.messages]);
+		expect(await conversation()).toMatchObject({ status: 'idle', error: null, operation: null });
+		expect((await runOn(client, thread, 'Why?', INTERRUPTING_ASSISTANT.id)).data.content).toBe(
+			'Tool said: Error: Reject by user',
+		);
+		expect((await runOn(client, thread, 'And now?', INTERRUPTING_ASSISTANT.id)).data.content).toBe(
+			'You said: And now? [users seen: 3]',
+		);
+	});
+
+	it('shows of a decision that is carried out its messages, while status and task stay', async () => {
 		await runOn(client, thread, 'Delete it', INTERRUPTING_ASSISTANT.id);
-		const waiting = [await viewOf(client, thread), await conversation()];
+		const waiting = [(await viewOf(client, thread)).updated_at, await conversation()];
 		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: MINUTE });
 		const answer = resume({ type: 'confirm' });
 		await clock.untilSleeping();
-		await clock.advance(MINUTE - 1);
-		const { sys: _now, ...values } = (await viewOf(client, thread)).values as Loose;
-		expect(values).toEqual(omit(waiting[0]?.values as Loose, 'sys'));
-		expect([(await viewOf(client, thread)).status, await conversation()]).toEqual([
-			'interrupted',
-			waiting[1],
-		]);
+		const seen: number[] = [];
+		for (const ms of [MINUTE / 4, MINUTE / 4, MINUTE / 4, MINUTE / 4 - 1]) {
+			await clock.advance(ms);
+			const view = await viewOf(client, thread);
+			expect(view.status).toBe('interrupted');
+			expect([view.updated_at, await conversation()]).toEqual(waiting);
+			seen.push(view.values.messages.length);
+		}
+		expect(seen).toEqual([2, 3, 4, 4]);
 		await clock.advance(1);
 		expect((await answer).status).toBe(201);
 		expect((await viewOf(client, thread)).status).toBe('idle');
@@ -232,7 +254,12 @@ describe('a decision that nothing waited for', () => {
 		const before = [await conversation(), await contents()];
 		expect((await resume({ type: 'confirm' })).data).toEqual({ role: 'ai', content: '' });
 		expect([await conversation(), await contents()]).toEqual(before);
-		expect(sandbox.store.runs).toHaveLength(2);
+		// Each decision that names no run leaves one behind that never ends.
+		expect(sandbox.store.runs.map(({ status }) => status)).toEqual([
+			'success',
+			'running',
+			'running',
+		]);
 	});
 });
 

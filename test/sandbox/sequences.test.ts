@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { FakeClock, startSandbox, type Sandbox } from '../../sandbox';
 import { clientFor } from './support/client';
-import type { SequenceExchange } from './support/recordings';
+import { sequence, type SequenceExchange } from './support/recordings';
 import { arrangeConversations } from './support/recordedConversations';
 import { Player, RECORDED_SERVER } from './support/sequences';
 
@@ -91,7 +91,7 @@ const PLAYS: Record<string, Play> = {
 	confirm: begins,
 	reject: begins,
 	'while the decision is carried out': async (player, exchange) => {
-		await player.clock.advance(0.5 * SECOND);
+		await player.clock.advance(0.3 * SECOND);
 		player.compare(exchange, await player.send(exchange));
 		await endPending(player, exchange);
 	},
@@ -112,7 +112,7 @@ describe.each(['searchable', 'runs', 'interrupts'] as const)('the sequence %s', 
 		const clock = new FakeClock(Date.parse(BEGAN[name]));
 		sandbox = await startSandbox({ ...RECORDED_SERVER, clock });
 		sandbox.store.copilots.add(COPILOT);
-		const player = new Player(name, sandbox, clientFor(sandbox), clock);
+		const player = new Player(sequence(name), sandbox, clientFor(sandbox), clock);
 		arrangeConversations(sandbox, player.exchanges);
 		for (const [index, exchange] of player.exchanges.entries()) {
 			const play = PLAYS[exchange.label] ?? asUsual;

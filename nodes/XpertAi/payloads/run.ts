@@ -25,6 +25,7 @@ const message = z.object({
 const decision = z.object({
 	action: z.literal('resume'),
 	target: freeForm,
+	/** Only a confirmation takes a payload: with one, a rejection carries out what it rejects. */
 	decision: z.object({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
 });
 
@@ -68,7 +69,11 @@ export const threadState = z
 		/** `id` is that of the conversation. */
 		metadata: z.object({ id: textIfAny }).passthrough().nullish().catch(undefined),
 		values: z
-			.object({ messages: z.array(threadMessage.catch({})).nullish().catch(undefined) })
+			.object({
+				/** What the last run was asked, also where it has left no message. */
+				input: textIfAny.nullish(),
+				messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
+			})
 			.passthrough()
 			.nullish()
 			.catch(undefined),

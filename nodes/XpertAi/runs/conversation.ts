@@ -1,30 +1,29 @@
+import minBy from 'lodash/minBy';
 import { z } from 'zod';
 
-import { answerWithList, isJsonObject } from '../transport/answer';
-import type { Clock } from '../transport/clock';
+import { derivedId } from '../payloads/derivedId';
+import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import type { Send } from '../transport/request';
-import { certainlyNotDone, isTransient } from '../transport/meaning';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { certainlyNotDone, isTransient, mayMeanNoRecord } from '../transport/meaning';
+import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import { readThreadWithRetries } from './thread';
+import type { Asking } from './thread';
 
 const READ_TIMEOUT_MS = 30_000;
 
 /** How often a conversation is asked for again when it cannot be told whether it was made. */
 const CREATE_TRIES = 3;
 
-/** What is needed to ask for a conversation. */
-export interface Asking {
-	send: Send;
-	clock: Clock;
-	signal?: AbortSignal;
-}
+/** Threads that are tried for one key: so many people may use it, each with a credential of their own. */
+export const MOST_PEOPLE = 20;
 
 /** A conversation, as far as a run needs it; a field of another type counts as not there. */
 export const conversationRecord = z.object({
 	id: z.string().optional().catch(undefined),
 	threadId: z.string().optional().catch(undefined),
 	status: z.string().optional().catch(undefined),
+	createdAt: z.string().optional().catch(undefined),
 	error: z.unknown(),
 	operation: z
 		.object({ tasks: z.array(z.unknown()) })
@@ -32,11 +31,21 @@ export const conversationRecord = z.object({
 		.catch(undefined),
 });
 
+type ConversationRecord = z.infer<typeof conversationRecord>;
+
+/** What E5 answers; a bare list is none of it: taken for one, an empty one would hide a conversation. */
+const searched = z.object({ items: z.array(z.unknown()) });
+
+const searchAnswer = answerMustBe(
+	(answer) => searched.safeParse(answer).success,
+	'it holds no list of results',
+);
+
 /** What the server tells of the conversation a thread belongs to. */
 export interface ConversationFacts {
 	/** Why the server did not answer; nothing else is known then. */
 	failure?: Failure;
-	/** None when no conversation of the token's owner has the thread. */
+	/** The oldest where there are several; none when no conversation of the token's owner has the thread. */
 	conversationId?: string;
 	status?: string;
 	/** Why its last run failed, if it did. */
@@ -47,7 +56,8 @@ export interface ConversationFacts {
 
 /**
  * Looks up the conversation of a thread (E5), where runs leave the reason of a failure and what they
- * ask a person. The server lists only those of the token's owner.
+ * ask a person. The server lists only those of the token's owner. Of several on one thread, runs change
+ * the newest; the oldest is the one that every execution can agree on.
  */
 export async function readConversation(
 	{ send, clock, signal }: Asking,
@@ -57,9 +67,9 @@ export async function readConversation(
 		request: {
 			method: 'POST',
 			path: '/conversations/search',
-			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' }, limit: 1 }),
+			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
 			timeoutMs: READ_TIMEOUT_MS,
-			checkAnswer: answerWithList('items'),
+			checkAnswer: searchAnswer,
 		},
 		limits: SINGLE_REQUEST_LIMITS,
 		repeatable: true,
@@ -67,17 +77,24 @@ export async function readConversation(
 		signal,
 	});
 	if (!outcome.ok) return { failure: outcome.failure, tasks: [] };
-	const items: unknown = isJsonObject(outcome.answer) ? outcome.answer.items : [];
-	const found = conversationRecord.safeParse(Array.isArray(items) ? items[0] : undefined).data;
-	// A server that does not know the filter lists others; one that does not say the thread is believed.
-	if (!found || (found.threadId ?? threadId) !== threadId) return { tasks: [] };
-	const { id, status, error, operation } = found;
+	const { items = [] } = searched.safeParse(outcome.answer).data ?? {};
+	const found = items
+		.flatMap((item) => conversationRecord.safeParse(item).data ?? [])
+		.filter((one) => one.threadId === threadId);
+	const [latest] = found;
+	const { status, error, operation } = latest ?? {};
+	const id = oldestOf(found)?.id;
 	return {
 		tasks: operation?.tasks ?? [],
 		...(id ? { conversationId: id } : {}),
 		...(status ? { status } : {}),
 		...(error ? { error: reasonIn(error) } : {}),
 	};
+}
+
+/** The one that was made first; of those of one moment, that with the smallest id. */
+function oldestOf(conversations: ConversationRecord[]): ConversationRecord | undefined {
+	return minBy(conversations, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`);
 }
 
 /** Why the last run of a conversation failed, as its record has it. */
@@ -106,6 +123,7 @@ export async function createConversation(
 	body: Record<string, unknown>,
 	timeoutMs: number,
 ): Promise<ThreadFacts | { failure: Failure }> {
+	const made = z.object({ id: z.string().min(1), threadId: z.literal(threadId) });
 	for (let tries = 1; ; tries++) {
 		const { outcome } = await sendWithRetries(asking.send, {
 			request: {
@@ -113,16 +131,17 @@ export async function createConversation(
 				path: '/conversations',
 				body: JSON.stringify({ ...body, threadId }),
 				timeoutMs,
+				checkAnswer: answerMustBe(
+					(answer) => made.safeParse(answer).success,
+					'it is not a conversation on the thread that was asked for',
+				),
 			},
 			limits: SINGLE_REQUEST_LIMITS,
 			repeatable: false,
 			clock: asking.clock,
 			signal: asking.signal,
 		});
-		if (outcome.ok) {
-			const { id, threadId: given } = conversationRecord.safeParse(outcome.answer).data ?? {};
-			return { threadId: given ?? threadId, ...(id ? { conversationId: id } : {}) };
-		}
+		if (outcome.ok) return { threadId, conversationId: made.safeParse(outcome.answer).data?.id };
 		const { failure } = outcome;
 		if (!isTransient(failure) || certainlyNotDone(failure)) return { failure };
 		const { failure: unknown, conversationId } = await readConversation(asking, threadId);
@@ -133,18 +152,60 @@ export async function createConversation(
 
 /**
  * The conversation on a thread whose id is derived from a key: the one that is there, else a new one.
- * Nothing is made where it cannot be told whether there is one.
+ * Where the thread is another person's, who uses the same key with a credential of their own, it is that
+ * on the next thread derived from it, and so on: the same one every time. Nothing is made where it cannot
+ * be told whose a thread is.
  *
  * @param body what E13 takes beside the thread, e.g. a title
+ * @returns undefined where each of the threads that are tried is somebody else's
  */
 export async function openConversation(
 	asking: Asking,
 	threadId: string,
 	body: Record<string, unknown>,
 	timeoutMs: number,
+): Promise<ThreadFacts | { failure: Failure } | undefined> {
+	let own = threadId;
+	for (let people = 0; people < MOST_PEOPLE; people++, own = derivedId(own, NEXT_PERSON)) {
+		const { failure, conversationId } = await readConversation(asking, own);
+		if (failure) return { failure };
+		if (conversationId) return { threadId: own, conversationId };
+		const existence = await readExistence(asking, own);
+		if ('failure' in existence) return existence;
+		if (!existence.isThere) return await startConversation(asking, own, body, timeoutMs);
+	}
+	return undefined;
+}
+
+/** What the thread of the next person is derived from, with that of the one before. */
+const NEXT_PERSON = 'next person';
+
+/** Makes the conversation; where somebody else of the same owner has made one at the same moment, the older counts. */
+async function startConversation(
+	asking: Asking,
+	threadId: string,
+	body: Record<string, unknown>,
+	timeoutMs: number,
 ): Promise<ThreadFacts | { failure: Failure }> {
-	const { failure, conversationId } = await readConversation(asking, threadId);
-	if (failure) return { failure };
-	if (conversationId) return { threadId, conversationId };
-	return await createConversation(asking, threadId, body, timeoutMs);
+	const made = await createConversation(asking, threadId, body, timeoutMs);
+	if ('failure' in made) return made;
+	const { conversationId } = await readConversation(asking, threadId);
+	return conversationId ? { threadId, conversationId } : made;
+}
+
+/**
+ * Whether a thread is there, whoever it belongs to; what it says is not looked at. One that has never run
+ * cannot be told from none. That it is not there is asked twice: taken for nobody's, it would be shared.
+ */
+async function readExistence(
+	asking: Asking,
+	threadId: string,
+): Promise<{ isThere: boolean } | { failure: Failure }> {
+	for (let isAgain = false; ; isAgain = true) {
+		const reading = await readThreadWithRetries(asking, threadId);
+		if ('state' in reading) return { isThere: true };
+		if (!mayMeanNoRecord(reading.failure)) return reading;
+		if (isAgain) return { isThere: false };
+		await asking.clock.sleep(PASSING_PAUSE_MS, asking.signal);
+	}
 }

@@ -1,4 +1,5 @@
 import get from 'lodash/get';
+import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import omitBy from 'lodash/omitBy';
 import set from 'lodash/set';
@@ -28,8 +29,9 @@ export function runInput(input: RunInput): Record<string, unknown> {
 			return messageInput(input);
 		case 'decision': {
 			const { decision: type, payload, target } = input;
-			const decision = { type, ...(payload === undefined ? {} : { payload }) };
-			return { action: 'resume', target: target ?? {}, decision };
+			// A rejection with a payload, even an empty one, carries out what was rejected.
+			const given = payload === undefined || type === 'reject' ? {} : { payload };
+			return { action: 'resume', target: target ?? {}, decision: { type, ...given } };
 		}
 		case 'retry':
 			return { action: 'retry', source: {} };
@@ -65,13 +67,22 @@ export interface Asked {
 	kind: RunInput['kind'];
 	/** The text of its message. */
 	text?: string;
+	/** Whether its decision is a no. */
+	rejects?: boolean;
+}
+
+/** Whether a body of E4 is a rejection with a payload, of any value: the server carries out what it rejects. */
+export function rejectsWithPayload(body: string): boolean {
+	const decision: unknown = get(parseAnswer(body), 'input.decision');
+	return get(decision, 'type') === 'reject' && has(decision, 'payload');
 }
 
 /** Reads what a body of E4 asks for, also one that the user wrote; anything unknown is a message. */
 export function askedBy(body: string): Asked {
 	const json = parseAnswer(body);
 	const action: unknown = get(json, 'input.action');
-	if (action === 'resume') return { kind: 'decision' };
+	const rejects = get(json, 'input.decision.type') === 'reject';
+	if (action === 'resume') return { kind: 'decision', ...(rejects ? { rejects } : {}) };
 	if (action === 'retry') return { kind: 'retry' };
 	const text: unknown = get(json, 'input.message.input.input') ?? get(json, 'input.input.input');
 	if (typeof text === 'string') return { kind: 'message', text };

@@ -1,14 +1,15 @@
+import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
 
-import type { ThreadMessage, ThreadState } from '../payloads/run';
+import type { ThreadState } from '../payloads/run';
 import { isJsonObject } from '../transport/answer';
 import { errorReason } from './answer';
 import { readConversation } from './conversation';
 import type { ConversationFacts } from './conversation';
-import { messagesOf, newMessages, repliesTo } from './messages';
+import { isOfAnother } from './ours';
 import type { RunUnderWay } from './run';
 import { conversationOf } from './thread';
-import { failed } from './verdict';
+import { failed, passedOver } from './verdict';
 import type { Verdict } from './verdict';
 
 /**
@@ -16,18 +17,34 @@ import type { Verdict } from './verdict';
  * all (service behaviour, "What became of a run").
  *
  * @param state the thread; without it, as it could not be read, only the conversation is asked
- * @returns a verdict where the run failed or waits for a person; nothing where it went well
+ * @returns a verdict where the run failed or waits for a person; nothing where it went well, or where the
+ * thread stands as another's run has left it; `under way` while what was decided still waits, as the server
+ * shows it until it has been carried out
  */
 export async function judgeThread(
 	run: RunUnderWay,
 	state: ThreadState | undefined,
-): Promise<Verdict | undefined> {
+): Promise<Verdict | 'under way' | undefined> {
 	if (state && state.status !== 'error' && state.status !== 'interrupted') return undefined;
+	if (isOfAnother(run, state)) return undefined;
 	const facts = await readConversation(run, run.threadId);
+	if (state?.status === 'interrupted' && isStillWaiting(run, facts)) return 'under way';
 	const verdict = judgeFacts(state, facts);
 	const conversationId = facts.conversationId ?? conversationOf(state);
 	return verdict && { ...verdict, answer: state, conversationId };
 }
+
+/**
+ * Whether the very tasks wait that waited before, or may wait, as it cannot be asked. Where the conversation has
+ * gone on since the thread was read (recorded), another look tells how.
+ */
+function isStillWaiting({ waiting }: RunUnderWay, facts: ConversationFacts): boolean {
+	if (waiting.length === 0) return false;
+	return facts.status !== 'interrupted' || isEqual(idsOf(facts.tasks), idsOf(waiting));
+}
+
+/** While a decision is carried out, its task keeps its id; one that is asked anew has another (recorded). */
+const idsOf = (tasks: unknown[]): unknown[] => tasks.map((task) => get(task, 'id') as unknown);
 
 function judgeFacts(state: ThreadState | undefined, facts: ConversationFacts): Verdict | undefined {
 	const status = state?.status ?? facts.status;
@@ -54,31 +71,9 @@ function interruptsOf(state: ThreadState | undefined): unknown[] {
 	return isJsonObject(named) ? Object.values(named).flat() : Array.isArray(named) ? named : [];
 }
 
-/** Whether a thread is as it was before the run, in what tells of runs; other parts may change with each reading. */
-export function isUnchanged({ before }: RunUnderWay, state: ThreadState | undefined): boolean {
-	return before !== undefined && state !== undefined && isEqual(traces(state), traces(before));
-}
-
-function traces(state: ThreadState): unknown[] {
-	return [state.status, state.updated_at, messagesOf(state)];
-}
-
-/** A decision that nothing on the thread waits for; servers answer it with nothing, or an old answer. */
-export function nothingToDecide(): Verdict {
-	const advice =
-		'Only a run that comes out with the status "interrupted" can be decided, and only once.';
-	return failed(undefined, 'Nothing on this thread waits for a decision', advice);
-}
-
-/** What the assistant said to us, as the thread has it; nothing when our message is not there. */
-export function ownReplies(run: RunUnderWay, state: ThreadState): ThreadMessage[] | undefined {
-	const { asked, before, isNew } = run;
-	const fresh = newMessages(messagesOf(before), messagesOf(state));
-	return repliesTo(asked.text, fresh, !isNew && !before?.values?.messages);
-}
-
 /** An answer of nothing, where the thread does not prove that the assistant said nothing. */
 export async function judgeNoAnswer(run: RunUnderWay, state?: ThreadState): Promise<Verdict> {
+	if (isOfAnother(run, state)) return passedOver();
 	const { error, conversationId } = await readConversation(run, run.threadId);
 	const reason = error
 		? `The run failed: ${error}`

@@ -75,12 +75,17 @@ export function isSilence({ reply, parts }: Reply): boolean {
 
 /** The assistant's last words among the messages; a call of a tool is not yet an answer. */
 export function lastReply(messages: ThreadMessage[]): Reply | undefined {
-	const last = findLast(messages, (one) => isFromAssistant(one) && !callsTool(one));
+	const last = findLast(messages, (one) => isFromAssistant(one) && !isBareCall(one));
 	return last && replyIn(last.content);
 }
 
-function callsTool({ tool_calls: calls, content }: ThreadMessage): boolean {
-	return Array.isArray(calls) && calls.length > 0 && textOf(content) === '';
+function isBareCall(message: ThreadMessage): boolean {
+	return callsTool(message) && textOf(message.content) === '';
+}
+
+/** Whether a message calls a tool. */
+export function callsTool({ tool_calls: calls }: ThreadMessage): boolean {
+	return Array.isArray(calls) && calls.length > 0;
 }
 
 /** The messages after the last one of a person. */
@@ -99,34 +104,33 @@ export function newMessages(before: ThreadMessage[], now: ThreadMessage[]): Thre
 }
 
 /**
- * The messages that answer ours: those after it, up to the next one of a person.
+ * The messages that answer ours: those after it, up to the next one of a person. Where two people have
+ * asked the same in the same words, it cannot be told which of them is ours.
  *
- * @param said the text of our message; none where the run adds no message of a person
+ * @param said the text of our message
  * @param fresh the messages that have come to the thread since it was read
- * @param othersToo whether there may be older messages among them, because the thread could not be
- * read; only the text tells ours then
+ * @param isLast whether the thread names this text as what it was asked last, which tells our message where
+ * the server keeps it in other words
  * @returns undefined when ours is not among them
  */
 export function repliesTo(
-	said: string | undefined,
+	said: string,
 	fresh: ThreadMessage[],
-	othersToo: boolean,
+	isLast: boolean,
 ): ThreadMessage[] | undefined {
-	if (fresh.length === 0) return undefined;
-	const same = findLastIndex(
-		fresh,
-		(one) => said !== undefined && isFromPerson(one) && says(one, said),
-	);
-	if (same < 0 && othersToo) return undefined;
-	// A server may keep a message in other words, or put a file's before them.
-	const ours = same < 0 && fresh[0] && isFromPerson(fresh[0]) ? 0 : same;
-	const after = fresh.slice(ours + 1);
-	const next = after.findIndex(isFromPerson);
-	return next < 0 ? after : after.slice(0, next);
+	const same = findLastIndex(fresh, (one) => isFromPerson(one) && says(one, said));
+	const ours = same < 0 && isLast ? findLastIndex(fresh, isFromPerson) : same;
+	return ours < 0 ? undefined : beforeNextPerson(fresh.slice(ours + 1));
+}
+
+/** The messages up to the next one of a person. */
+export function beforeNextPerson(messages: ThreadMessage[]): ThreadMessage[] {
+	const next = messages.findIndex(isFromPerson);
+	return next < 0 ? messages : messages.slice(0, next);
 }
 
 /** Whether a message is this text, by itself or as a part beside what the server has read of files. */
-function says({ content }: ThreadMessage, text: string): boolean {
+export function says({ content }: ThreadMessage, text: string): boolean {
 	const isText = (part: unknown) => partText(part) === text;
 	return textOf(content) === text || (Array.isArray(content) && content.some(isText));
 }

@@ -3,23 +3,26 @@ import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { readConversation } from './conversation';
-import { isUnchanged, judgeNoAnswer, judgeThread, ownReplies } from './judge';
+import { judgeNoAnswer, judgeThread } from './judge';
 import { isSilence, lastReply } from './messages';
+import { isCarriedOut, isRejected, isUnchanged, ownReplies } from './ours';
 import { remaining, waitInTime } from './run';
 import type { RunUnderWay } from './run';
-import { conversationOf, readThread } from './thread';
+import { conversationOf, lookAtThread } from './thread';
 import {
 	cancelled,
+	carriedOut,
 	maybeArrived,
 	notArrived,
 	threadUnreadable,
 	passedOver,
+	rejected,
 	stillRunning,
 } from './verdict';
 import type { Verdict } from './verdict';
 
 /** Looks that must find nothing of our run before it counts as not arrived; it may begin between two. */
-const QUIET_LOOKS = 2;
+export const QUIET_LOOKS = 2;
 
 /**
  * Follows a run whose answer did not come, by reading the thread (E15) until it is no longer busy.
@@ -35,7 +38,7 @@ export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verd
 		if (remaining(run) <= 0)
 			return hidden && unchanged ? maybeArrived(nameOf(run), failure) : stillRunning(failure);
 		await waitInTime(run, pause);
-		const reading = await readThread(run.send, run.threadId);
+		const reading = await lookAtThread(run, run.threadId);
 		if ('failure' in reading) {
 			if (isTransient(reading.failure)) continue;
 			if (!mayMeanNoRecord(reading.failure)) return threadUnreadable(reading.failure);
@@ -50,13 +53,14 @@ export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verd
 		unchanged = isUnchanged(run, state);
 		if (state.status === 'busy' || (unchanged && hidden)) continue;
 		const verdict = await judgeEnded(run, state, ++quiet < QUIET_LOOKS, failure);
-		if (verdict) return verdict;
+		if (verdict === 'under way') quiet = 0;
+		else if (verdict) return verdict;
 	}
 }
 
 /**
- * Whether the server shows nothing of our run until it has ended: so it is with a decision (recorded),
- * and nothing is known of answering again and of a message to a thread that waits for a decision.
+ * Whether the server shows nothing of our run, or little, until it has ended: so it is with a decision
+ * (recorded), and nothing is known of answering again and of a message to a thread that waits for a decision.
  */
 function isHidden({ asked, before }: RunUnderWay): boolean {
 	return asked.kind !== 'message' || before?.status === 'interrupted';
@@ -66,16 +70,16 @@ function nameOf({ asked }: RunUnderWay): string {
 	return { message: 'The message', decision: 'The decision', retry: 'The request' }[asked.kind];
 }
 
-/** A thread that cannot be read has never run, unless its conversation knows of a run; none while it is busy. */
+/** A thread that cannot be read has never run, unless its conversation knows of a run; none while that is busy, or well. */
 async function judgeUnread(run: RunUnderWay, failure: Failure): Promise<Verdict | undefined> {
-	const { status } = await readConversation(run, run.threadId);
-	if (status === 'busy') return undefined;
+	const { status, failure: unknown } = await readConversation(run, run.threadId);
+	if (unknown || status === 'busy' || status === 'idle') return undefined;
 	const judged = await judgeThread(run, undefined);
-	return judged ? { ...judged, recovered: true } : notArrived(failure);
+	return judged && judged !== 'under way' ? { ...judged, recovered: true } : notArrived(failure);
 }
 
 /**
- * The verdict of a thread that is not busy.
+ * The verdict of a thread that is not busy; none while another look is to decide.
  *
  * @param mayBeginYet whether another look is to decide where nothing of our run is to be seen
  */
@@ -84,16 +88,18 @@ async function judgeEnded(
 	state: ThreadState,
 	mayBeginYet: boolean,
 	failure?: Failure,
-): Promise<Verdict | undefined> {
+): Promise<Verdict | 'under way' | undefined> {
 	const judged = isUnchanged(run, state) ? undefined : await judgeThread(run, state);
+	if (judged === 'under way') return judged;
 	if (judged) return { ...judged, recovered: true };
+	const found = { answer: state, recovered: true, conversationId: conversationOf(state) };
+	if (isRejected(run, state)) return { ...rejected(), ...found };
+	if (isCarriedOut(run, state)) return { ...carriedOut(), ...found };
 	const replies = ownReplies(run, state);
 	const reply = replies && lastReply(replies);
 	// It may not have begun yet, or not have written all; another look decides.
 	if ((!reply || isSilence(reply)) && mayBeginYet) return undefined;
-	if (!replies && !isHidden(run))
-		return isUnchanged(run, state) ? notArrived(failure) : passedOver(failure);
+	if (!replies) return isUnchanged(run, state) ? notArrived(failure) : passedOver(failure);
 	if (reply === undefined) return { ...(await judgeNoAnswer(run, state)), recovered: true };
-	const conversationId = conversationOf(state);
-	return { status: 'completed', ...reply, answer: state, recovered: true, conversationId };
+	return { status: 'completed', ...reply, ...found };
 }

@@ -31,6 +31,10 @@ export interface Run extends InTime {
 export interface RunUnderWay extends Run {
 	/** What its body asks for. */
 	asked: Asked;
+	/** The question it is about: its own, or the last of the thread, which decisions and answering again go on with. */
+	question?: string;
+	/** What the thread has waited for a person to decide before it. */
+	waiting: unknown[];
 	/** The thread before it; nothing when it had never run or could not be read. */
 	before?: ThreadState;
 }

@@ -1,17 +1,31 @@
 import { threadState } from '../payloads/run';
 import type { ThreadState } from '../payloads/run';
 import { answerMustBe, isJsonObject } from '../transport/answer';
+import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
+import { isRouteMissing } from '../transport/meaning';
 import type { Send } from '../transport/request';
+import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { sendWithRetries } from '../transport/sendWithRetries';
 
 const READ_TIMEOUT_MS = 30_000;
 
-/** What E15 must answer. */
-export const threadAnswer = answerMustBe(isJsonObject, 'it is not a thread');
+/** What E15 must answer: another server's JSON has no status that tells of runs. */
+export const threadAnswer = answerMustBe(
+	(answer) => isJsonObject(answer) && typeof answer.status === 'string',
+	'it is not a thread',
+);
 
 /** The state of a thread, or why it could not be read. */
 export type ThreadReading = { state: ThreadState } | { failure: Failure };
+
+/** What is needed to ask for threads and conversations. */
+export interface Asking {
+	send: Send;
+	clock: Clock;
+	signal?: AbortSignal;
+}
 
 /** Reads a thread (E15). */
 export async function readThread(send: Send, threadId: string): Promise<ThreadReading> {
@@ -25,7 +39,39 @@ export async function readThread(send: Send, threadId: string): Promise<ThreadRe
 	return { state: threadState.parse(outcome.answer) };
 }
 
+/**
+ * Looks at a thread once, for those who look again. Only that the route is missing is asked twice, as a
+ * server that starts says so too.
+ */
+export async function lookAtThread(asking: Asking, threadId: string): Promise<ThreadReading> {
+	return await readThread(
+		retrying(asking, (failure) => !isRouteMissing(failure)),
+		threadId,
+	);
+}
+
+/** Reads a thread, and tries again as requests that stand alone do. */
+export async function readThreadWithRetries(
+	asking: Asking,
+	threadId: string,
+): Promise<ThreadReading> {
+	return await readThread(retrying(asking), threadId);
+}
+
+function retrying({ send, clock, signal }: Asking, enough?: (failure: Failure) => boolean): Send {
+	return async (request) => {
+		const limits = SINGLE_REQUEST_LIMITS;
+		const retried = { request, limits, repeatable: true, clock, signal, enough };
+		return (await sendWithRetries(send, retried)).outcome;
+	};
+}
+
 /** The id of the conversation a thread belongs to, which Xpert names in the thread (recorded, E15). */
 export function conversationOf(state: ThreadState | undefined): string | undefined {
 	return state?.metadata?.id;
+}
+
+/** What the last run of a thread was asked, where the thread names it (recorded, also of runs that failed). */
+export function lastAsked(state: ThreadState | undefined): string | undefined {
+	return state?.values?.input || undefined;
 }

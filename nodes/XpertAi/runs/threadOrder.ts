@@ -1,17 +1,77 @@
 import groupBy from 'lodash/groupBy';
 
 import { inLanes } from '../transport/lanes';
+import { remaining } from './run';
+import type { InTime, Run } from './run';
+import { busy, cancelled, stillBusy } from './verdict';
+import type { Verdict } from './verdict';
+
+/** The place of an execution among those of this process that run one thread. */
+export interface Turn {
+	/** Resolves when those before it are through with the thread. */
+	come: Promise<void>;
+	/** Whether it has come. */
+	hasCome: boolean;
+	/** Gives the thread to the next, once it has come. */
+	end: () => void;
+}
+
+/**
+ * By thread, when the last execution that has come for it is through; nothing of threads that nobody runs.
+ * Ids of threads are UUIDs: where two servers have the same one, their runs only wait for each other.
+ */
+const lastOn = new Map<string, Promise<void>>();
+
+/** Takes the next place on a thread, in the order of the calls. Whoever takes one ends it. */
+export function takeTurn(threadId: string): Turn {
+	const before = lastOn.get(threadId);
+	const turn: Turn = { come: Promise.resolve(before), hasCome: !before, end: () => undefined };
+	const ended = new Promise<void>((resolve) => {
+		turn.end = resolve;
+	});
+	// Those behind one that gives up wait for those before it all the same.
+	const through = turn.come.then(async () => {
+		turn.hasCome = true;
+		await ended;
+		if (lastOn.get(threadId) === through) lastOn.delete(threadId);
+	});
+	lastOn.set(threadId, through);
+	return turn;
+}
+
+/**
+ * Waits for a turn, not beyond the deadline and not once the execution is stopped.
+ *
+ * @returns nothing when the run may begin, or why it does not
+ */
+export async function untilTurn(
+	turn: Turn,
+	inTime: InTime,
+	whenBusy: Run['whenBusy'],
+): Promise<Verdict | undefined> {
+	if (turn.hasCome || whenBusy === 'run') return undefined;
+	if (whenBusy === 'fail') return busy();
+	const { clock, signal } = inTime;
+	const over = new AbortController();
+	const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+	await Promise.race([turn.come, clock.sleep(remaining(inTime), either)]);
+	over.abort();
+	if (signal?.aborted) return cancelled();
+	return turn.hasCome ? undefined : stillBusy();
+}
 
 /** A piece of work that belongs to a thread. */
 export interface ThreadWork<Result> {
 	/** Work with the same key runs one after another, in order; work without one is on its own. */
 	threadId?: string;
-	run: () => Promise<Result>;
+	/** Begins with its turn on the thread, which may have yet to come. */
+	run: (turn?: Turn) => Promise<Result>;
 }
 
 /**
  * Runs work on different threads side by side and on the same thread one after another, because two
- * runs at once on one thread lose messages or are refused (service behaviour, E4).
+ * runs at once on one thread lose messages or are refused (service behaviour, E4). So it is with the work
+ * of other calls in this process: each thread is theirs in the order of the calls.
  *
  * @param concurrency threads at once
  * @param goOn asked before each piece of work starts
@@ -23,16 +83,26 @@ export async function inThreadOrder<Result>(
 	goOn: () => boolean,
 ): Promise<Array<Result | undefined>> {
 	const results: Array<Result | undefined> = work.map(() => undefined);
-	const lanes = groupBy([...work.keys()], (index) => {
+	const indexes = groupBy([...work.keys()], (index) => {
 		const { threadId } = work[index] ?? {};
 		return threadId === undefined ? `new ${index}` : `thread ${threadId}`;
 	});
-	const runLane = async (indexes: number[]) => {
-		for (const index of indexes) {
-			if (!goOn()) return;
-			results[index] = await work[index]?.run();
+	// All places are taken at once, so that no two calls wait for each other.
+	const lanes = Object.values(indexes).map((lane) => {
+		const { threadId } = work[lane[0] ?? 0] ?? {};
+		return { lane, turn: threadId === undefined ? undefined : takeTurn(threadId) };
+	});
+	const runLane = async ({ lane, turn }: (typeof lanes)[number]) => {
+		for (const index of lane) {
+			if (!goOn()) break;
+			results[index] = await work[index]?.run(turn);
 		}
+		turn?.end();
 	};
-	await inLanes(Object.values(lanes), concurrency, runLane, goOn);
+	try {
+		await inLanes(lanes, concurrency, runLane, goOn);
+	} finally {
+		for (const { turn } of lanes) turn?.end();
+	}
 	return results;
 }

@@ -20,6 +20,10 @@ export interface Verdict {
 	/** Whether the wait broke and the answer was taken from the thread. */
 	recovered: boolean;
 	conversationId?: string;
+	/** That a person's no was heard: what waited was not carried out. */
+	rejected?: true;
+	/** That the answer is there, but the thread does not hold it: a run at the same time has overwritten it. */
+	remembered?: false;
 }
 
 /** A request failed for good, or the run did, for this reason. */
@@ -34,6 +38,36 @@ export function cancelled(failure?: Failure): Verdict {
 
 const RUN_ANYWAY =
 	'If nothing is going on there any more, because its server was restarted, run it with "When the Thread Is Busy" set to "Run Anyway".';
+
+/** A decision that nothing on the thread waits for; servers answer it with nothing, or an old answer. */
+export function nothingToDecide(): Verdict {
+	const advice =
+		'Only a run that comes out with the status "interrupted" can be decided, and only once.';
+	return failed(undefined, 'Nothing on this thread waits for a decision', advice);
+}
+
+/** The server has answered a decision, and what it was about waits as before. */
+export function stillUndecided(): Verdict {
+	const advice =
+		'Leave "Target" empty to decide what the thread waits for, or name the task that waits.';
+	return failed(
+		undefined,
+		'The server answered, but what waits for a decision still waits',
+		advice,
+	);
+}
+
+/** A person's no was heard: the run has ended, and nobody says anything more. */
+export function rejected(): Verdict {
+	return { status: 'completed', reply: '', rejected: true, recovered: false };
+}
+
+/** What was rejected was carried out all the same. */
+export function carriedOut(): Verdict {
+	const advice =
+		'Somebody else has confirmed it before the rejection arrived. Read the thread to see what was done.';
+	return failed(undefined, 'What was rejected was carried out', advice);
+}
 
 /** Another run is on the thread, and the user does not want to wait for it. */
 export function busy(): Verdict {
@@ -65,7 +99,7 @@ export function notArrived(failure?: Failure): Verdict {
 /** The thread has changed, and our message is not on it. */
 export function passedOver(failure?: Failure): Verdict {
 	const advice =
-		'It did not arrive, failed, or another run on the thread at the same time has overwritten it. Read the thread before you send it again.';
+		'It did not arrive, failed, or another run on the thread at the same time has overwritten it: which of these is not known. Read the thread before you send it again.';
 	return failed(failure, 'The thread has gone on without this message', advice);
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { groupBy } from 'lodash';
 
 /** One request and its answer, recorded from a real server. Long bodies were cut and stand there as text. */
 export interface Exchange {
@@ -26,15 +27,27 @@ export function recordings(): Map<string, Exchange[]> {
 export interface SequenceExchange {
 	label: string;
 	endpoint: string;
+	/** The sequence it belongs to, where a recording has several. */
+	sequence?: string;
+	/** When it was sent since the sequence began, and how long its answer took, in milliseconds. */
+	atMs?: number;
+	tookMs?: number;
+	/** Whose key was used, where it was not that of the workspace. */
+	key?: string;
 	request: { method: string; path: string; body?: unknown };
 	/** `broken` says why there was no answer. */
 	response: { status: number; contentType: string; body: unknown } | { broken: string };
 }
 
 /** One of the recorded sequences, in order. */
-export function sequence(name: 'searchable' | 'runs' | 'interrupts'): SequenceExchange[] {
+export function sequence(name: string): SequenceExchange[] {
 	const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
 	return (JSON.parse(text) as { exchanges: SequenceExchange[] }).exchanges;
+}
+
+/** The sequences of a recording that has several, by their names. */
+export function sequences(name: string): Map<string, SequenceExchange[]> {
+	return new Map(Object.entries(groupBy(sequence(name), (one) => one.sequence ?? name)));
 }
 
 /** A request as it is to be sent. */

@@ -1,7 +1,8 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
-import { sequence, type SequenceExchange } from './recordings';
+import { isInternal, OWN_FIELDS, OWN_VALUES } from './notReproduced';
+import type { SequenceExchange } from './recordings';
 import { differences } from './shape';
 import { Substitution } from './substitution';
 
@@ -40,30 +41,6 @@ export const RECORDED_SERVER: SandboxOptions = {
 /** The files of `searchable`, of which the recording keeps the beginning. */
 const SENTENCES = 'A sentence of some words. '.repeat(60);
 
-/** Fields that no two servers have the same: moments, counts of writes, hashes, and the database's own words. */
-const OWN = new Set([
-	'createdAt',
-	'updatedAt',
-	'recordedAt',
-	'created_at',
-	'updated_at',
-	'version',
-	'processingHash',
-	'jobId',
-	'query',
-	'parameters',
-	'driverError',
-	'detail',
-	'length',
-	'line',
-	'file',
-	'where',
-]);
-
-/** Parts of E15's values that no run says anything about. */
-const isInternal = (key: string) =>
-	key === 'sys' || key === '__pregel_tasks' || key.endsWith('_channel');
-
 /** An answer without what is each server's own; lists that come in no order of theirs are put in order. */
 function meaningOf(endpoint: string, body: unknown): unknown {
 	const told = without(body);
@@ -74,7 +51,10 @@ function without(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(without);
 	if (!isPlainObject(value)) return value;
 	return mapValues(
-		omitBy(value as Record<string, unknown>, (_one, key) => OWN.has(key) || isInternal(key)),
+		omitBy(
+			value as Record<string, unknown>,
+			(_one, key) => key in OWN_VALUES || key in OWN_FIELDS || isInternal(key),
+		),
 		without,
 	);
 }
@@ -83,23 +63,20 @@ function without(value: unknown): unknown {
 function withoutInternals(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(withoutInternals);
 	if (!isPlainObject(value)) return value;
-	return mapValues(value as Record<string, unknown>, (one, key) =>
-		isInternal(key) ? typeof one : withoutInternals(one),
-	);
+	const shared = omitBy(value as Record<string, unknown>, (_one, key) => key in OWN_FIELDS);
+	return mapValues(shared, (one, key) => (isInternal(key) ? typeof one : withoutInternals(one)));
 }
 
 /** Plays a recorded sequence on one sandbox, request by request. */
 export class Player {
 	readonly substitution: Substitution;
-	readonly exchanges: SequenceExchange[];
 
 	constructor(
-		name: Parameters<typeof sequence>[0],
+		readonly exchanges: SequenceExchange[],
 		readonly sandbox: Sandbox,
 		readonly client: AxiosInstance,
 		readonly clock: FakeClock,
 	) {
-		this.exchanges = sequence(name);
 		this.substitution = new Substitution(sandbox.url);
 	}
 
@@ -118,11 +95,20 @@ export class Player {
 		let over = false;
 		const end = () => void (over = true);
 		answer.then(end, end);
+		await this.settled(answer);
 		while (!over) {
 			await this.clock.advance(100);
 			await new Promise((resolve) => setTimeout(resolve, 2));
 		}
 		return await answer;
+	}
+
+	/** Lets the sandbox take a request in, whose answer is not waited for. */
+	async settled(answer: Promise<unknown>): Promise<void> {
+		await Promise.race([
+			answer.catch(() => undefined),
+			new Promise((resolve) => setTimeout(resolve, 50)),
+		]);
 	}
 
 	/** Compares an answer with the recorded one: status, content type, shape and meaning. */

@@ -1,4 +1,4 @@
-import { drop, gateway } from './support/faults';
+import { drop, gateway, noRoute, refusal } from './support/faults';
 import { ANSWER } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Course } from './support/run';
@@ -32,6 +32,21 @@ describe('a thread with another run on it', () => {
 		expect(server.overlaps).toBe(0);
 	});
 
+	it('is waited for however many readings fail in all, as long as not five in a row do', async () => {
+		const reads = Array.from({ length: 24 }, (_, n) => (n % 5 === 4 ? undefined : drop(false)));
+		const { verdict, server } = await run({ otherUntilMs: 4 * MINUTE, reads });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(server.overlaps).toBe(0);
+	});
+
+	it('is reported after five readings in a row that failed', async () => {
+		const reads = [undefined, ...Array.from({ length: 100 }, () => drop(false))];
+		const { verdict, server } = await run({ otherUntilMs: 10 * MINUTE, reads });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
+		expect(server.of('E15')).toHaveLength(6);
+		expect(server.of('E4')).toEqual([]);
+	});
+
 	it('that cannot be reached at all is soon reported, and nothing is sent', async () => {
 		const reads = Array.from({ length: 100 }, () => drop(false));
 		const { verdict, server, tookMs } = await run({ reads });
@@ -53,11 +68,56 @@ describe('a thread with another run on it', () => {
 	});
 
 	it('is run on all the same when its server has died and the user says so', async () => {
-		const world = { earlier: 'idle' as const, otherUntilMs: 60 * MINUTE };
+		const world = { earlier: 'idle' as const, otherUntilMs: 60 * MINUTE, stranded: true };
 		const { verdict, server, tookMs } = await run(world, { whenBusy: 'run' });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
 		expect(server.of('E4')).toHaveLength(1);
 		expect(tookMs).toBe(0);
+	});
+});
+
+describe('a thread that cannot be read before the run', () => {
+	it.each([401, 403])('as it may not be (%i), is not run: nothing is sent', async (status) => {
+		const { verdict, server } = await run({ earlier: 'idle', reads: [refusal(status)] });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { status } });
+		expect(server.of('E4')).toEqual([]);
+	});
+
+	it('in the first moments of another first run is waited for, as its conversation is busy', async () => {
+		const reads = [refusal(500), refusal(500), undefined];
+		const world = { earlier: 'idle' as const, otherUntilMs: 4 * SECOND, reads };
+		expect((await run(world, { whenBusy: 'fail' })).verdict.reason).toBe(BUSY);
+		const { verdict, server } = await run(world);
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(server.overlaps).toBe(0);
+	});
+
+	it('for a moment although it has run is read again, so that an older answer is not taken for ours', async () => {
+		const world = { earlier: 'idle' as const, reads: [refusal(500)], runs: [drop(false)] };
+		const { verdict, reads } = await run(world);
+		expect(verdict.reason).toContain('did not reach the assistant');
+		expect(reads.slice(0, 2)).toEqual([0, 2 * SECOND]);
+	});
+
+	it('twice although its conversation has run, as one cancelled before its first step, is run', async () => {
+		const reads = [refusal(500), refusal(500)];
+		const { verdict, server } = await run({ earlier: 'cancelled', reads });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(server.of('E4').map(({ at }) => at)).toEqual([2 * SECOND]);
+	});
+
+	it('as the server says that it has no such route, is asked twice', async () => {
+		const { verdict, server } = await run({ earlier: 'idle', reads: [noRoute] });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(server.of('E15')).toHaveLength(3);
+	});
+
+	it('as its conversation cannot be asked for, is reported after five tries', async () => {
+		const searches = Array.from({ length: 50 }, () => drop(false));
+		const { verdict, server } = await run({ searches });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
+		expect(server.of('E15')).toHaveLength(5);
+		expect(server.of('E4')).toEqual([]);
 	});
 });
 

@@ -7,6 +7,7 @@ import {
 } from '../../../../nodes/XpertAi/runs/conversation';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
+import { checked } from './support/faults';
 import { recordedBody } from './support/recorded';
 
 const failure = { kind: 'status' as const, status: 500, method: 'POST', path: '/api/ai/x' };
@@ -24,7 +25,7 @@ function answering(...outcomes: Outcome[]) {
 		asked.push(request);
 		const outcome = outcomes[Math.min(asked.length, outcomes.length) - 1];
 		if (!outcome) throw new Error('the test gives no answer');
-		return outcome;
+		return checked(request, outcome);
 	};
 	return { asking: { send, clock: virtualTime() }, asked };
 }
@@ -35,26 +36,32 @@ const threadIn = (answer: unknown) => String(get(answer, 'items.0.threadId'));
 const pathsOf = (asked: ApiRequest[]) => asked.map(({ path }) => path);
 
 describe('looking up the conversation of a thread', () => {
-	it('asks for the newest of the thread', async () => {
+	it('asks for all of the thread, the one that changed last first', async () => {
 		const { asking, asked } = answering(success({ items: [], total: 0 }));
 		await readConversation(asking, 't');
 		expect(asked).toMatchObject([{ method: 'POST', path: '/conversations/search' }]);
 		expect(JSON.parse(String(asked[0]?.body))).toEqual({
 			where: { threadId: 't' },
 			order: { updatedAt: 'DESC' },
-			limit: 1,
 		});
 	});
 
 	it.each([
-		[{ items: [{ id: 'c', error: 'No model' }] }, { conversationId: 'c', error: 'No model' }],
-		[{ items: [{ id: 'c', error: { code: 1 } }] }, { conversationId: 'c', error: '{"code":1}' }],
 		[
-			{ items: [{ id: 'c', error: null, status: 'busy' }] },
+			{ items: [{ id: 'c', threadId: 't', error: 'No model' }] },
+			{ conversationId: 'c', error: 'No model' },
+		],
+		[
+			{ items: [{ id: 'c', threadId: 't', error: { code: 1 } }] },
+			{ conversationId: 'c', error: '{"code":1}' },
+		],
+		[
+			{ items: [{ id: 'c', threadId: 't', error: null, status: 'busy' }] },
 			{ conversationId: 'c', status: 'busy' },
 		],
-		[{ items: [{ error: '', operation: null }] }, {}],
-		[{ items: [{ id: 5, status: {}, operation: { tasks: 'no' } }] }, {}],
+		[{ items: [{ threadId: 't', error: '', operation: null }] }, {}],
+		[{ items: [{ id: 5, threadId: 't', status: {}, operation: { tasks: 'no' } }] }, {}],
+		[{ items: [{ id: 'c', error: 'of a record without a thread' }] }, {}],
 		[
 			{ items: [{ id: 'c', threadId: 't', status: 'idle' }] },
 			{ conversationId: 'c', status: 'idle' },
@@ -65,6 +72,15 @@ describe('looking up the conversation of a thread', () => {
 		const read = await readConversation(answering(success(answer)).asking, 't');
 		expect(read).toEqual({ tasks: [], ...facts });
 	});
+
+	it.each([[], {}, 'OK', undefined, { total: 0 }, { items: null }])(
+		'is tried again where the success says something else: %j',
+		async (answer) => {
+			const { asking, asked } = answering(success(answer), listed(mine('c')));
+			expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
+			expect(asked).toHaveLength(2);
+		},
+	);
 
 	it('says what a run waits for, as recorded', async () => {
 		const answer = recordedBody('interrupts', 'conversation that waits');
@@ -101,25 +117,96 @@ describe('looking up the conversation of a thread', () => {
 	});
 });
 
+const mine = (id: string, createdAt?: string, threadId = 't') => ({ id, threadId, createdAt });
+const listed = (...items: object[]) => success({ items, total: items.length });
+const noThread = no(failure);
+const thread = success({ status: 'idle', values: { messages: [{ content: 'a secret' }] } });
+
+describe('several conversations on one thread', () => {
+	it('count as the oldest, so that all executions agree; how it stands says the one that changed last', async () => {
+		const items = [
+			{ ...mine('b', '2026-11-22T15:42:13.689Z'), status: 'idle' },
+			{ ...mine('d', '2026-11-22T15:42:04.047Z'), status: 'error' },
+			{ ...mine('c', '2026-11-22T15:42:04.047Z'), status: 'busy' },
+		];
+		const read = await readConversation(answering(listed(...items)).asking, 't');
+		expect(read).toMatchObject({ conversationId: 'c', status: 'idle' });
+	});
+});
+
 describe('opening the conversation of a key', () => {
 	const open = async (...outcomes: Outcome[]) => {
 		const { asking, asked } = answering(...outcomes);
 		return { opened: await openConversation(asking, 't', { title: 'Hi' }, 1000), asked };
 	};
+	const threadsOf = (asked: ApiRequest[]) =>
+		asked.flatMap(({ path, body }) =>
+			path.startsWith('/threads/')
+				? path.slice('/threads/'.length)
+				: ((JSON.parse(String(body)) as { where?: { threadId: string } }).where?.threadId ?? []),
+		);
 
 	it('takes the one that is there', async () => {
-		const { opened, asked } = await open(success({ items: [{ id: 'c' }] }));
+		const { opened, asked } = await open(listed(mine('c')));
 		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
 		expect(pathsOf(asked)).toEqual(['/conversations/search']);
 	});
 
-	it('makes it on the thread of the key where there is none, and sends no id', async () => {
+	it('makes it where neither a conversation nor a thread is there, and sends no id', async () => {
 		const { opened, asked } = await open(
-			success({ items: [] }),
-			success({ id: 'c', threadId: 't' }),
+			...[listed(), noThread, noThread, success(mine('c')), listed(mine('c'))],
 		);
 		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(JSON.parse(String(asked[1]?.body))).toEqual({ title: 'Hi', threadId: 't' });
+		expect(pathsOf(asked)).toEqual([
+			'/conversations/search',
+			...['/threads/t', '/threads/t'],
+			'/conversations',
+			'/conversations/search',
+		]);
+		expect(JSON.parse(String(asked[3]?.body))).toEqual({ title: 'Hi', threadId: 't' });
+	});
+
+	it('looks again after making it, and takes the older one of the same owner', async () => {
+		const [older, younger] = [
+			mine('z', '2026-11-22T15:42:04.047Z'),
+			mine('c', '2026-11-22T15:42:05.000Z'),
+		];
+		const made = [listed(), noThread, noThread, success(younger)];
+		expect((await open(...made, listed(younger, older))).opened).toEqual({
+			...{ threadId: 't', conversationId: 'z' },
+		});
+		expect((await open(...made, no(failure))).opened).toEqual({
+			...{ threadId: 't', conversationId: 'c' },
+		});
+	});
+
+	it('makes it on another thread where the thread is another person’s, the same one every time', async () => {
+		const theirs = [listed(), thread];
+		const { asked } = await open(...theirs, ...theirs, listed(), noThread, noThread, no(failure));
+		const [first, , second, , third] = threadsOf(asked);
+		expect(first).toBe('t');
+		expect(new Set([first, second, third]).size).toBe(3);
+		const again = await open(listed(), thread, listed(), thread, listed(mine('c', '', third)));
+		expect(again.opened).toEqual({ threadId: third, conversationId: 'c' });
+		expect(pathsOf(again.asked)).not.toContain('/conversations');
+	});
+
+	it('is none where each of twenty threads is somebody else’s', async () => {
+		const taken = Array.from({ length: 30 }, () => [listed(), thread]).flat();
+		const { opened, asked } = await open(...taken);
+		expect(opened).toBeUndefined();
+		expect(new Set(threadsOf(asked)).size).toBe(20);
+	});
+
+	it('is none while it cannot be told whether the thread is there: taken for nobody’s, it would be shared', async () => {
+		const forbidden = no({ ...failure, status: 403 });
+		for (const answers of [[forbidden], [no(lost)], [noThread, forbidden], [noThread, no(lost)]]) {
+			const { opened, asked } = await open(listed(), ...answers);
+			expect(opened).toHaveProperty('failure');
+			expect(pathsOf(asked)).not.toContain('/conversations');
+		}
+		const passing = await open(listed(), noThread, thread, listed(), no(lost));
+		expect(threadsOf(passing.asked)[3]).not.toBe('t');
 	});
 
 	it('makes none where it cannot be told whether there is one', async () => {
@@ -144,13 +231,22 @@ describe('making a conversation', () => {
 		]);
 	});
 
-	it('takes the thread the server gives instead', async () => {
-		const { made } = await create(success({ id: 'c', threadId: 'other' }));
-		expect(made).toEqual({ threadId: 'other', conversationId: 'c' });
+	it.each([
+		undefined,
+		[],
+		{},
+		'OK',
+		{ statusCode: 500 },
+		{ id: 'c' },
+		{ id: 'c', threadId: 'other' },
+	])('is looked for where the success says something else: %j', async (answer) => {
+		const { made, asked } = await create(success(answer), listed(mine('c')));
+		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
+		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
 	});
 
 	it('looks for it before it asks again when the answer was lost', async () => {
-		const { made, asked } = await create(no(lost), success({ items: [{ id: 'c' }] }));
+		const { made, asked } = await create(no(lost), listed(mine('c')));
 		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
 		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
 	});

@@ -1,4 +1,4 @@
-import { askedBy, runInput } from '../../../../nodes/XpertAi/runs/input';
+import { askedBy, rejectsWithPayload, runInput } from '../../../../nodes/XpertAi/runs/input';
 
 describe('the input of a run', () => {
 	it('is a message', () => {
@@ -35,13 +35,24 @@ describe('the input of a run', () => {
 			target: {},
 			decision: { type: 'confirm' },
 		});
-		const more = { payload: { why: 'no' }, target: { task: 't' } };
-		expect(runInput({ kind: 'decision', decision: 'reject', ...more })).toEqual({
+		const more = { payload: { only: 1 }, target: { task: 't' } };
+		expect(runInput({ kind: 'decision', decision: 'confirm', ...more })).toEqual({
 			action: 'resume',
 			target: { task: 't' },
-			decision: { type: 'reject', payload: { why: 'no' } },
+			decision: { type: 'confirm', payload: { only: 1 } },
 		});
 	});
+
+	it.each([{}, null, false, '', 'no', { only: 1 }])(
+		'is a rejection without the payload %j, which would carry out what it rejects (recorded)',
+		(payload) => {
+			expect(runInput({ kind: 'decision', decision: 'reject', payload })).toEqual({
+				action: 'resume',
+				target: {},
+				decision: { type: 'reject' },
+			});
+		},
+	);
 
 	it('has the last message answered again', () => {
 		expect(runInput({ kind: 'retry' })).toEqual({ action: 'retry', source: {} });
@@ -54,6 +65,7 @@ describe('what a body asks for', () => {
 		[{ input: { input: { input: 'old form' } } }, 'message', 'old form'],
 		[{ input: { messages: [{ content: 'a' }, { content: [{ text: 'b' }] }] } }, 'message', 'b'],
 		[{ input: { action: 'resume', target: {} } }, 'decision', undefined],
+		[{ input: { action: 'resume', decision: { type: 'confirm' } } }, 'decision', undefined],
 		[{ input: { action: 'retry', source: {} } }, 'retry', undefined],
 		[{ input: { action: 'follow_up' } }, 'message', undefined],
 		[{ input: { messages: [] } }, 'message', undefined],
@@ -61,4 +73,24 @@ describe('what a body asks for', () => {
 	])('is read from %j', (body, kind, text) => {
 		expect(askedBy(JSON.stringify(body))).toEqual(text === undefined ? { kind } : { kind, text });
 	});
+});
+
+it('a body that asks for a rejection says so', () => {
+	const body = { input: { action: 'resume', target: {}, decision: { type: 'reject' } } };
+	expect(askedBy(JSON.stringify(body))).toEqual({ kind: 'decision', rejects: true });
+});
+
+describe('a body that rejects with a payload, which carries out what it rejects', () => {
+	const body = (decision: object) => JSON.stringify({ input: { action: 'resume', decision } });
+
+	it.each([{}, null, false, '', 'no', 0, [], { only: 1 }])('is told: %j', (payload) => {
+		expect(rejectsWithPayload(body({ type: 'reject', payload }))).toBe(true);
+	});
+
+	it.each([
+		{ type: 'reject' },
+		{ type: 'reject', payload: undefined },
+		{ type: 'confirm', payload: {} },
+		{},
+	])('is not %j', (decision) => expect(rejectsWithPayload(body(decision))).toBe(false));
 });

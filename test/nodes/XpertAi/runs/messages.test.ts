@@ -120,13 +120,16 @@ describe('the replies to our message', () => {
 		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
 	});
 
-	it('follow the first new message of a person where none has our words', () => {
-		expect(repliesTo('q', [person('file: q'), assistant('1')], false)).toEqual([assistant('1')]);
-		expect(repliesTo(undefined, [assistant('1')], false)).toEqual([assistant('1')]);
+	it('are none where nobody has said our words: a new message may be of somebody else', () => {
+		expect(repliesTo('q', [person('p'), assistant('1')], false)).toBeUndefined();
+		expect(repliesTo('q', [person('qq'), assistant('1')], false)).toBeUndefined();
+		expect(repliesTo('q', [assistant('1')], false)).toBeUndefined();
+		expect(repliesTo('q', [], false)).toBeUndefined();
 	});
 
-	it('are unknown where older messages may be among the new ones and none has our words', () => {
-		expect(repliesTo('q', [person('p'), assistant('1')], true)).toBeUndefined();
-		expect(repliesTo('q', [], false)).toBeUndefined();
+	it('follow the last message of a person in other words where the thread names ours as its last question', () => {
+		const fresh = [person('p'), assistant('1'), person('Asked: q'), assistant('2')];
+		expect(repliesTo('q', fresh, true)).toEqual([assistant('2')]);
+		expect(repliesTo('q', [], true)).toBeUndefined();
 	});
 });

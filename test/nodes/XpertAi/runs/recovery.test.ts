@@ -6,7 +6,9 @@ import {
 	notNow,
 	refusal,
 	refusedConnection,
+	stray404,
 	tooMany,
+	wrongBody,
 } from './support/faults';
 import type { Fault } from './support/faults';
 import { ANSWER, CANCELLED, QUESTION, REASON, TASKS } from './support/modelServer';
@@ -18,6 +20,9 @@ const BROKEN_WAITS: Array<[string, Fault]> = [
 	['the connection drops at once', drop(true)],
 	['the connection drops after a minute', drop(true, MINUTE)],
 	['the answer is cut off', cutOff],
+	['somebody else answers in its place with a text', wrongBody('OK', true)],
+	['somebody else answers in its place with other JSON', wrongBody({ success: false }, true)],
+	['a proxy whose server is away answers 404', stray404(true)],
 	['a gateway answers 502', gateway(502)],
 	['a gateway answers 504', gateway(504)],
 	['a gateway answers 524', gateway(524, true, 100 * SECOND)],
@@ -132,16 +137,48 @@ describe('while the wait is broken, the thread', () => {
 		},
 	);
 
+	it('that cannot be read in the first moments of its first run is read on while its conversation is busy', async () => {
+		const world = { runs: [drop(true)], runMs: MINUTE, firstStepMs: 20 * SECOND };
+		const { verdict, server } = await run(world);
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(server.arrivals).toHaveLength(1);
+	});
+
 	it.each([401, 403])(
 		'that may not be read (%i) is not taken for one that never ran',
 		async (status) => {
-			const reads = Array.from({ length: 500 }, () => refusal(status));
+			const reads = [undefined, ...Array.from({ length: 500 }, () => refusal(status))];
 			const { verdict } = await run({ runs: [drop(true)], reads });
 			expect(verdict).toMatchObject({ status: 'failed', failure: { status } });
-			expect(verdict.reason).not.toContain('did not reach');
+			expect(verdict.reason).toMatch(/^The run may be going on, but its thread cannot be read/);
 		},
 	);
 });
+
+const said = (id: string, content: string, calls?: unknown[]) => ({
+	...{ id, content },
+	...(calls ? { tool_calls: calls } : {}),
+});
+
+/** A server whose E4 breaks, and whose thread holds these messages before and after. */
+function brokenWait({
+	before,
+	after,
+	input,
+}: {
+	before: unknown[];
+	after: unknown[];
+	input?: string;
+}) {
+	let reads = 0;
+	const send: Send = async ({ method, path }) => {
+		if (method === 'POST')
+			return { ok: false, failure: { kind: 'status', status: 502, method, path } };
+		const messages = ++reads > 1 ? after : before;
+		return { ok: true, status: 200, answer: { status: 'idle', values: { messages, input } } };
+	};
+	return send;
+}
 
 describe('the answer taken from the thread', () => {
 	it('is the one that follows our message, not that of a run after ours', async () => {
@@ -149,32 +186,20 @@ describe('the answer taken from the thread', () => {
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
 	});
 
-	it('is the last that follows our words, where older ones are the same', async () => {
-		const said = (id: string, content: string, calls?: unknown[]) => ({
-			id,
-			content,
-			...(calls ? { tool_calls: calls } : {}),
-		});
+	it('is that to our own words, where older ones are the same', async () => {
 		const before = [said('1', QUESTION), said('2', 'an older answer', [])];
-		const messages = [...before, said('3', QUESTION), said('4', ANSWER, [])];
-		let reads = 0;
-		const send: Send = async ({ method, path }) => {
-			if (method === 'GET' && ++reads > 1)
-				return { ok: true, status: 200, answer: { status: 'idle', values: { messages } } };
-			const status = method === 'GET' ? 500 : 502;
-			return { ok: false, failure: { kind: 'status', status, method, path } };
-		};
-		const { verdict } = await run({}, { send });
+		const after = [...before, said('3', QUESTION), said('4', ANSWER, [])];
+		const { verdict } = await run({}, { send: brokenWait({ before, after }) });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
 	});
 
-	it('is found after words that the server keeps differently', async () => {
-		const body = JSON.stringify({
-			assistant_id: 'a',
-			input: { input: { input: 'Our  question' } },
-		});
-		const { verdict } = await run({ earlier: 'idle', runs: [drop(true)] }, { body });
+	it('is found after words that the server keeps differently, where it names ours as its last question', async () => {
+		const before = [said('1', 'p'), said('2', 'an older answer', [])];
+		const after = [...before, said('3', `A person asks: ${QUESTION}`), said('4', ANSWER, [])];
+		const { verdict } = await run({}, { send: brokenWait({ before, after, input: QUESTION }) });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		const other = await run({}, { send: brokenWait({ before, after, input: 'another' }) });
+		expect(other.verdict.reason).toBe('The thread has gone on without this message');
 	});
 
 	it('to the last message answered again is found, although its messages were replaced', async () => {
@@ -217,6 +242,23 @@ describe('a decision whose wait breaks', () => {
 		const { verdict } = await run(world);
 		expect(verdict.status).toBe('timedOut');
 		expect(verdict.reason).toContain('The message may have reached the assistant');
+	});
+});
+
+describe('the thread of a first run that cannot be read for a moment after it has ended', () => {
+	it('is read on, as its conversation has run', async () => {
+		const reads = [undefined, refusal(500), refusal(500), refusal(500)];
+		const { verdict } = await run({ runs: [drop(true)], reads });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+	});
+});
+
+describe('answering again after a run that failed', () => {
+	it('is found by the question that failed, which the thread names', async () => {
+		for (const earlier of ['error', 'cancelled'] as const) {
+			const { verdict } = await run({ kind: 'retry', earlier, runs: [drop(true)] });
+			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		}
 	});
 });
 

@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 
-import { openConversation } from '../../../../nodes/XpertAi/runs/conversation';
-import { runAndWait } from '../../../../nodes/XpertAi/runs/runAndWait';
-import type { Verdict } from '../../../../nodes/XpertAi/runs/verdict';
-import { virtualTime } from '../../support/virtualTime';
-import { anySettings, anyTroubles, anyWorld, passingFault } from './support/arbitraries';
-import { KeyServer, answerTo } from './support/keyServer';
+import { anySettings, anyWorld, passingFault } from './support/arbitraries';
 import { ANSWER, CANCELLED, REASON, TASKS } from './support/modelServer';
 import type { World } from './support/modelServer';
-import { MINUTE, SECOND, run, saying } from './support/run';
+import { MINUTE, SECOND, run } from './support/run';
 import type { Course } from './support/run';
 
 /** The proofs ask for more. A run goes through hours, so that it takes longer than one of others. */
@@ -19,7 +14,8 @@ const CERTAIN_CODES = new Set(['ECONNREFUSED']);
 
 /** Whether the node could be certain that a request had not arrived. */
 function certainlyDidNotArrive({ fault }: Course['server']['seen'][0]): boolean {
-	const { status, code, retryAfterMs } = fault?.failure ?? {};
+	const { status, code, retryAfterMs, missing } = fault?.failure ?? {};
+	if (missing === 'route') return true;
 	if (code !== undefined) return CERTAIN_CODES.has(code);
 	return status === 429 || (status === 503 && retryAfterMs !== undefined);
 }
@@ -62,13 +58,16 @@ describe('whatever happens, a run', () => {
 	});
 
 	it('is completed only with its own answer, and interrupted only by its own question', async () => {
-		await inAnyCourse(({ verdict, server }, { outcome }) => {
+		await inAnyCourse(({ verdict, server }, { outcome, kind }) => {
+			expect(verdict.rejected === true).toBe(kind === 'reject' && verdict.status === 'completed');
 			if (verdict.status === 'completed') {
 				expect(server.arrivals).toHaveLength(1);
-				expect({ answer: ANSWER, unsaid: ANSWER, empty: '' }).toHaveProperty(
-					outcome ?? '',
-					verdict.reply,
-				);
+				if (kind === 'reject') expect(verdict.reply).toBe('');
+				else
+					expect({ answer: ANSWER, unsaid: ANSWER, empty: '' }).toHaveProperty(
+						outcome ?? '',
+						verdict.reply,
+					);
 			}
 			if (verdict.status === 'interrupted') {
 				expect(server.arrivals).toHaveLength(1);
@@ -136,24 +135,26 @@ describe('with time enough and readings that fail only for a while, a run', () =
 			cancel: 'failed',
 		};
 		await inAnyCourse(
-			({ verdict, server }, { outcome = 'answer' }) => {
+			({ verdict, server }, { outcome = 'answer', kind }) => {
 				if (server.arrivals.length === 0) return;
-				expect(verdict.status).toBe(judged[outcome]);
+				expect(verdict.status).toBe(kind === 'reject' ? 'completed' : judged[outcome]);
+				if (kind === 'reject') return;
 				if (outcome === 'fail') expect(verdict.reason).toContain(REASON);
 				if (outcome === 'cancel') expect(verdict.reason).toContain(CANCELLED);
 			},
-			// Two readings of the reason that fail leave it unknown.
-			worlds.map((world) => ({ ...world, searches: [] })),
+			// Two readings of the reason that fail leave it unknown, and so does somebody else's run.
+			worlds.map((world) => ({ ...world, searches: [], bert: undefined })),
 			patient,
 		);
 	});
 
 	it('that did not arrive has failed', async () => {
 		await inAnyCourse(
-			({ verdict, server }, { kind, earlier }) => {
+			({ verdict, server }, { kind, earlier, bert }) => {
 				if (server.arrivals.length > 0) return;
 				// Of these, the server shows nothing before they have ended: that they did not arrive cannot be told.
-				const hidden = kind === 'decision' || earlier === 'interrupted' || earlier === 'cancelled';
+				const waits = [earlier, bert?.outcome].some((one) => one?.startsWith('interrupt'));
+				const hidden = kind !== 'message' || waits || earlier === 'cancelled';
 				expect(hidden ? ['failed', 'timedOut'] : ['failed']).toContain(verdict.status);
 			},
 			worlds,
@@ -170,63 +171,5 @@ describe('with time enough and readings that fail only for a while, a run', () =
 			worlds,
 			patient,
 		);
-	});
-});
-
-describe('a conversation with a key, whatever happens to its requests', () => {
-	const THREAD = 'the thread of the key';
-	const MESSAGES = ['one', 'two', 'three'];
-
-	/** Says the messages under one key, each in an execution of its own. */
-	async function sayAll(server: KeyServer, time: ReturnType<typeof virtualTime>) {
-		const verdicts: Array<Verdict | undefined> = [];
-		for (const message of MESSAGES) {
-			const given = { send: server.send, clock: time, signal: time.signal };
-			const opened = await openConversation(given, THREAD, { title: message }, MINUTE);
-			if ('failure' in opened) {
-				verdicts.push(undefined);
-				continue;
-			}
-			expect(opened.threadId).toBe(THREAD);
-			verdicts.push(
-				await runAndWait({
-					...given,
-					threadId: opened.threadId,
-					body: saying(message),
-					isNew: false,
-					whenBusy: 'wait',
-					deadline: time.now() + 15 * MINUTE,
-				}),
-			);
-		}
-		return verdicts;
-	}
-
-	it('is one conversation on one thread, and each message is said once', async () => {
-		await fc.assert(
-			fc.asyncProperty(anyTroubles, async (troubles) => {
-				const time = virtualTime();
-				const server = new KeyServer(troubles, time);
-				const verdicts = await sayAll(server, time);
-				expect([[], [THREAD]]).toContainEqual(server.conversations);
-				expect(server.overlaps).toBe(0);
-				for (const [index, message] of MESSAGES.entries()) {
-					const times = server.runs.filter(({ text }) => text === message).length;
-					expect(times).toBeLessThanOrEqual(1);
-					if (verdicts[index]?.status !== 'completed') continue;
-					expect(times).toBe(1);
-					expect(verdicts[index].reply).toBe(answerTo(message));
-				}
-			}),
-			{ numRuns: RUNS },
-		);
-	});
-
-	it('gets every message where nothing goes wrong', async () => {
-		const time = virtualTime();
-		const server = new KeyServer({ runMs: SECOND }, time);
-		const verdicts = await sayAll(server, time);
-		expect(verdicts.map((verdict) => verdict?.reply)).toEqual(MESSAGES.map(answerTo));
-		expect(server.runs.map(({ text }) => text)).toEqual(MESSAGES);
 	});
 });

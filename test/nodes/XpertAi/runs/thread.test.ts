@@ -1,4 +1,4 @@
-import { readThread } from '../../../../nodes/XpertAi/runs/thread';
+import { readThread, threadAnswer } from '../../../../nodes/XpertAi/runs/thread';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 
 const failure = { kind: 'status' as const, status: 500, method: 'GET', path: '/api/ai/threads/t' };
@@ -34,6 +34,11 @@ describe('reading a thread', () => {
 			expect([status, values?.messages]).toEqual([undefined, undefined]);
 		}
 	});
+
+	it.each([[], {}, 'OK', { statusCode: 500 }, { status: 5 }])(
+		'takes a success that says something else for none: %j',
+		(answer) => expect(threadAnswer(answer)).toBe('it is not a thread'),
+	);
 
 	it('reads each part by itself: one odd message hides neither the status nor the others', async () => {
 		const messages = [null, 7, { content: 1, type: 2 }, { id: 'm', content: 'text' }];

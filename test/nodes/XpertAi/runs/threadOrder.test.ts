@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 
-import { inThreadOrder } from '../../../../nodes/XpertAi/runs/threadOrder';
-import type { ThreadWork } from '../../../../nodes/XpertAi/runs/threadOrder';
+import { inThreadOrder, takeTurn, untilTurn } from '../../../../nodes/XpertAi/runs/threadOrder';
+import type { ThreadWork, Turn } from '../../../../nodes/XpertAi/runs/threadOrder';
+import { virtualTime } from '../../support/virtualTime';
 
 /** Work that takes so many turns of the event loop, on a thread or on its own. */
 interface Piece {
@@ -116,4 +117,169 @@ it('nothing more is started once the work is not to go on', async () => {
 
 it('no work at all is done at once', async () => {
 	expect(await observe([], 5)).toMatchObject({ results: [], started: [] });
+});
+
+describe('work of several calls, as executions of one process make them', () => {
+	/** Calls that come one after another without waiting for each other, each with its pieces. */
+	async function observeCalls(calls: Piece[][], concurrency: number) {
+		const started: Array<{ call: number; thread?: string }> = [];
+		const underWay: Array<string | undefined> = [];
+		let overlaps = 0;
+		const results = calls.map(async (pieces, call) => {
+			const work = pieces.map(({ thread, turns }) => ({
+				threadId: thread,
+				run: async (turn?: Turn) => {
+					await turn?.come;
+					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
+					started.push({ call, thread });
+					underWay.push(thread);
+					for (let passed = 0; passed < turns; passed++) await Promise.resolve();
+					underWay.splice(underWay.indexOf(thread), 1);
+					return call;
+				},
+			}));
+			return await inThreadOrder(work, concurrency, () => true);
+		});
+		return { results: await Promise.all(results), started, overlaps };
+	}
+
+	it('runs on each thread in the order of the calls, never overlaps, and leaves nothing behind', async () => {
+		const anyCalls = fc.array(anyPieces, { maxLength: 6 });
+		await fc.assert(
+			fc.asyncProperty(anyCalls, anyConcurrency, async (calls, concurrency) => {
+				const { results, started, overlaps } = await observeCalls(calls, concurrency);
+				expect(overlaps).toBe(0);
+				expect(results.map(({ length }) => length)).toEqual(calls.map(({ length }) => length));
+				for (const thread of ['a', 'b', 'c', 'new 0', '__proto__']) {
+					const order = started.flatMap((one) => (one.thread === thread ? one.call : []));
+					expect(order).toEqual([...order].sort((a, b) => a - b));
+					const next = takeTurn(thread);
+					expect(next.hasCome).toBe(true);
+					next.end();
+				}
+			}),
+		);
+	});
+
+	it('goes on when a call ends before its turn has come, or fails', async () => {
+		const first = takeTurn('t');
+		const failing = inThreadOrder(
+			[{ threadId: 't', run: async () => await Promise.reject(new Error('no')) }],
+			1,
+			() => true,
+		);
+		await expect(failing).rejects.toThrow('no');
+		await inThreadOrder([{ threadId: 't', run: async () => 1 }], 1, () => false);
+		const last = takeTurn('t');
+		await flush();
+		expect(last.hasCome).toBe(false);
+		first.end();
+		await last.come;
+		expect(last.hasCome).toBe(true);
+		last.end();
+		await flush();
+		expect(takenAtOnce('t')).toBe(true);
+	});
+});
+
+it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
+	const [first, second] = [takeTurn('t'), takeTurn('t')];
+	first.end();
+	await second.come;
+	await flush();
+	const third = takeTurn('t');
+	expect(third.hasCome).toBe(false);
+	second.end();
+	third.end();
+	await flush();
+	expect(takenAtOnce('t')).toBe(true);
+	await flush();
+});
+
+/** Lets all that has only to be told go its way. */
+async function flush(): Promise<void> {
+	await new Promise((resolve) => setImmediate(resolve));
+}
+
+function takenAtOnce(threadId: string): boolean {
+	const turn = takeTurn(threadId);
+	turn.end();
+	return turn.hasCome;
+}
+
+describe('waiting for a turn', () => {
+	const MINUTE = 60_000;
+	const send = async () => await Promise.reject(new Error('nothing is to be sent'));
+
+	/** A turn behind another, waited for so long. */
+	function behind(deadlineMs: number, stopAfterMs?: number) {
+		const first = takeTurn('t');
+		const turn = takeTurn('t');
+		const clock = virtualTime(stopAfterMs);
+		const inTime = { send, clock, signal: clock.signal, deadline: clock.now() + deadlineMs };
+		const through = async () => {
+			first.end();
+			turn.end();
+			await flush();
+		};
+		return { first, turn, clock, inTime, through };
+	}
+
+	it('is over when those before it are through', async () => {
+		const { first, turn, clock, inTime, through } = behind(MINUTE);
+		let [slept, isOver] = [0, false];
+		const patient = {
+			...clock,
+			sleep: async (ms: number, signal?: AbortSignal) => {
+				slept = ms;
+				await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+				isOver = true;
+			},
+		};
+		const waited = untilTurn(turn, { ...inTime, clock: patient }, 'wait');
+		first.end();
+		expect(await waited).toBeUndefined();
+		expect(slept).toBe(MINUTE);
+		await flush();
+		// Its timer does not outlive it.
+		expect(isOver).toBe(true);
+		await through();
+	});
+
+	it('is over at its own deadline, in words', async () => {
+		const { turn, clock, inTime, through } = behind(MINUTE);
+		const verdict = await untilTurn(turn, inTime, 'wait');
+		expect(verdict).toMatchObject({ status: 'timedOut' });
+		expect(verdict?.reason).toBe(
+			'Another run was still going on on the thread when the deadline came',
+		);
+		expect(clock.elapsed()).toBe(MINUTE);
+		await through();
+	});
+
+	it('is over when the execution is stopped', async () => {
+		const { turn, clock, inTime, through } = behind(MINUTE, 2_000);
+		expect(await untilTurn(turn, inTime, 'wait')).toMatchObject({ status: 'cancelled' });
+		expect(clock.elapsed()).toBe(2_000);
+		await through();
+	});
+
+	it('is not done where a busy thread is to be reported, or run on all the same', async () => {
+		const { turn, inTime, through } = behind(MINUTE);
+		expect(await untilTurn(turn, inTime, 'fail')).toMatchObject({
+			reason: 'Another run is going on on this thread',
+		});
+		expect(await untilTurn(turn, inTime, 'run')).toBeUndefined();
+		await through();
+	});
+
+	it('takes no time where nobody is before it', async () => {
+		const turn = takeTurn('u');
+		const clock = virtualTime();
+		const inTime = { send, clock, signal: clock.signal, deadline: clock.now() };
+		for (const whenBusy of ['wait', 'fail', 'run'] as const)
+			expect(await untilTurn(turn, inTime, whenBusy)).toBeUndefined();
+		turn.end();
+		await flush();
+	});
 });

@@ -8,6 +8,7 @@ import type { RequestMeaning } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { Attached } from '../../../runs/attachments';
+import { MOST_PEOPLE } from '../../../runs/conversation';
 import type { ThreadFacts } from '../../../runs/conversation';
 import { RUN_PATH } from '../../../runs/run';
 import type { Verdict } from '../../../runs/verdict';
@@ -31,11 +32,11 @@ export function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts):
 	return error;
 }
 
-/** Says that the server has put a conversation elsewhere than its key leads to. */
+/** Says that every thread a key leads to is another person's. */
 export function keyError(item: Item): NodeOperationError {
 	return item.operationError(
-		'The server gave the conversation a thread of its own, so its key would not find it again',
-		'Nothing was said to the assistant. This server takes no threads of the caller\'s choice: set "Run On" to "Existing Thread", and keep the thread that a first run on a "New Conversation" gives.',
+		`"Conversation Key" is in use by ${MOST_PEOPLE} other people, each with a credential of their own`,
+		'Nothing was said to the assistant. Choose a key that is not shared, for example with the name of the workflow before it.',
 	);
 }
 

@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
@@ -6,6 +6,7 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import { inThreadOrder } from '../../../runs/threadOrder';
+import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { factsOf, failureAsReply } from './errors';
@@ -26,8 +27,8 @@ export async function execute({ context, send, items }: Execution): Promise<INod
 	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;
 	const work = orders.map((order) => ({
 		threadId: 'error' in order ? undefined : order.threadId,
-		run: async (): Promise<INodeExecutionData | undefined> => {
-			const result = 'error' in order ? order : await attempt(send, order);
+		run: async (turn?: Turn): Promise<INodeExecutionData | undefined> => {
+			const result = 'error' in order ? order : await attempt(send, order, turn);
 			if ('output' in result) return result.output;
 			if (stops(result)) stopError ??= result.error;
 			return result.asReply
@@ -37,7 +38,20 @@ export async function execute({ context, send, items }: Execution): Promise<INod
 	}));
 	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
 	if (stopError) throw stopError;
-	return results.flatMap((result) => result ?? []);
+	const output = results.flatMap((result) => result ?? []);
+	hintAtForgotten(context, output);
+	return output;
+}
+
+/** Tells the user of answers whose threads do not hold them, which a workflow that goes on does not show. */
+function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[]): void {
+	const forgotten = output.filter(({ json }) => json.remembered === false).length;
+	if (forgotten === 0) return;
+	const answers = forgotten === 1 ? 'One answer is' : `${forgotten} answers are`;
+	context.addExecutionHints({
+		message: `${answers} not on the thread: another run at the same time has overwritten the messages.`,
+		location: 'outputPane',
+	});
 }
 
 interface Failed {
@@ -58,10 +72,14 @@ function orderOf(item: Item): Order | Failed {
 	}
 }
 
-async function attempt(send: Send, order: Order): Promise<{ output: INodeExecutionData } | Failed> {
+async function attempt(
+	send: Send,
+	order: Order,
+	turn: Turn | undefined,
+): Promise<{ output: INodeExecutionData } | Failed> {
 	const { item, failuresAsReplies: asReply } = order;
 	try {
-		return { output: item.output(await runItem(send, order, systemClock)) };
+		return { output: item.output(await runItem(send, order, systemClock, turn)) };
 	} catch (caught) {
 		return { item, error: item.asError(caught), asReply };
 	}

@@ -128,7 +128,10 @@ const decisionFields = fieldCollection('additionalFields', [
 		name: 'payload',
 		type: 'json',
 		default: '{}',
-		description: 'What to give to the run along with the decision, as JSON',
+		description:
+			'What to give to the run along with a confirmation, as JSON. A rejection takes none.',
+		// A decision that an expression makes may be either, so that only a plain Reject hides it.
+		displayOptions: { hide: { '/decision': ['reject'] } },
 	},
 	{
 		displayName: 'Target',

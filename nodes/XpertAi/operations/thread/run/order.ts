@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
-import { askedBy } from '../../../runs/input';
+import { askedBy, rejectsWithPayload } from '../../../runs/input';
 import type { Run } from '../../../runs/run';
 import { isJsonObject } from '../../../transport/answer';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -54,6 +54,11 @@ export function readOrder(item: Item, failuresAsReplies: boolean): Order {
 		return item.refuse({ subject, demand: 'must be an object (JSON)', value: body });
 	}
 	const bodyText = item.jsonText(body, item.isJsonBody ? {} : RUN_NAMING);
+	if (rejectsWithPayload(bodyText)) {
+		const demand =
+			'must not give a rejection a "payload", as the server then carries out what was rejected';
+		return item.refuse({ subject: `"${item.labelOf('jsonBody')}"`, demand });
+	}
 	if (runOn === 'new' && askedBy(bodyText).kind !== 'message') {
 		const demand =
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';

@@ -31,8 +31,8 @@ export async function prepare(
 	// An id of our own, so that the thread is known also when the answer is lost.
 	const threadId = order.threadId ?? randomUUID();
 	const made = await conversationFor(order, inTime, threadId);
+	if (made === undefined) throw keyError(item);
 	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' }, {});
-	if (order.runOn === 'key' && made.threadId !== threadId) throw keyError(item);
 	if (files.length === 0) return { made, body: bodyText };
 	const attached = await uploadAttachments(inTime, made.threadId, files);
 	if ('failure' in attached) throw uploadError(item, attached, made);
@@ -48,12 +48,12 @@ async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
 	);
 }
 
-/** Where the run takes place; what has to be made for it first is made. */
+/** Where the run takes place; what has to be made for it first is made. None where a key leads to no thread. */
 async function conversationFor(
 	{ runOn, title, deadlineMs }: Order,
 	inTime: InTime,
 	threadId: string,
-): Promise<ThreadFacts | { failure: Failure }> {
+): Promise<ThreadFacts | { failure: Failure } | undefined> {
 	if (runOn === 'existing') return { threadId };
 	const open = runOn === 'key' ? openConversation : createConversation;
 	const timeoutMs = Math.min(SETUP_TIMEOUT_MS, deadlineMs);

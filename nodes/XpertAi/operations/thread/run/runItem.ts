@@ -1,9 +1,13 @@
 import isEmpty from 'lodash/isEmpty';
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ThreadFacts } from '../../../runs/conversation';
 import { runAndWait } from '../../../runs/runAndWait';
 import type { InTime } from '../../../runs/run';
+import { untilTurn } from '../../../runs/threadOrder';
+import type { Turn } from '../../../runs/threadOrder';
 import type { Verdict } from '../../../runs/verdict';
 import { asJson } from '../../../transport/answer';
 import type { Clock } from '../../../transport/clock';
@@ -18,25 +22,39 @@ import { prepare } from './prepare';
  * @returns the JSON of the output item, with its thread and, where it is known, the conversation
  * @throws NodeApiError with the reason, the thread and the item when the run has no answer
  */
-export async function runItem(send: Send, order: Order, clock: Clock): Promise<IDataObject> {
+export async function runItem(
+	send: Send,
+	order: Order,
+	clock: Clock,
+	turn: Turn | undefined,
+): Promise<IDataObject> {
 	const started = clock.now();
 	const { item } = order;
 	const signal = item.context.getExecutionCancelSignal();
 	const inTime: InTime = { send, clock, signal, deadline: started + order.deadlineMs };
+	const { threadId, whenBusy } = order;
+	const held = turn && (await untilTurn(turn, inTime, whenBusy));
+	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
 	const { made, body } = await prepare(order, inTime);
 	const verdict = await runAndWait({
 		...inTime,
 		threadId: made.threadId,
 		body,
 		isNew: order.runOn === 'new',
-		whenBusy: order.whenBusy,
+		whenBusy,
 	});
 	const conversationId = made.conversationId ?? verdict.conversationId;
 	const thread: ThreadFacts = { ...made, ...(conversationId ? { conversationId } : {}) };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	if (!order.simplify) return { ...asJson(verdict.answer), ...thread };
-	return { ...summaryOf(order, verdict), ...thread, ...timesOf(verdict, clock.now() - started) };
+	const facts = { ...thread, ...marksOf(verdict) };
+	if (!order.simplify) return { ...asJson(verdict.answer), ...facts };
+	return { ...summaryOf(order, verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
+}
+
+/** What is seldom so, and said only where it is. */
+function marksOf({ rejected, remembered }: Verdict): IDataObject {
+	return omitBy({ rejected, remembered }, isUndefined);
 }
 
 function summaryOf({ body }: Order, verdict: Verdict): IDataObject {

@@ -2,17 +2,21 @@ import fc from 'fast-check';
 
 import {
 	cutOff,
+	WRONG_BODIES,
 	drop,
 	gateway,
 	hangs,
+	noRoute,
 	notNow,
 	refusal,
 	refusedConnection,
+	stray404,
 	tooMany,
+	wrongBody,
 } from './faults';
 import type { Fault } from './faults';
 import type { Troubles } from './keyServer';
-import type { World } from './modelServer';
+import type { OtherRun, World } from './modelServer';
 import { MINUTE, SECOND } from './run';
 
 const moment = fc.constantFrom(0, 1, SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 20 * MINUTE);
@@ -29,6 +33,11 @@ const runFault: fc.Arbitrary<Fault> = fc.oneof(
 		.tuple(fc.constantFrom(408, 502, 503, 504, 524), arrives, moment)
 		.map(([status, there, afterMs]) => gateway(status, there, afterMs)),
 	arrives.map(hangs),
+	arrives.map(stray404),
+	fc.constant(noRoute),
+	fc
+		.tuple(fc.constantFrom(...WRONG_BODIES), arrives)
+		.map(([answer, there]) => wrongBody(answer, there)),
 	fc.constantFrom(400, 401, 403, 404, 413, 422, 500).map(refusal),
 );
 
@@ -42,6 +51,8 @@ export const passingFault: fc.Arbitrary<Fault> = fc.constantFrom(
 	refusedConnection,
 	cutOff,
 	hangs(false),
+	stray404(),
+	...WRONG_BODIES.map((answer) => wrongBody(answer, false)),
 );
 
 /** What may befall a reading for good. */
@@ -53,10 +64,20 @@ const readFault: fc.Arbitrary<Fault> = fc.oneof(
 const faults = (fault: fc.Arbitrary<Fault>, maxLength: number) =>
 	fc.array(fc.option(fault, { nil: undefined, freq: 3 }), { maxLength });
 
+/** A run of somebody else at any moment; in the very same words, it could not be told from ours. */
+const anyOther: fc.Arbitrary<OtherRun> = fc.record({
+	text: fc.constant('a question of Bert'),
+	fromMs: fc.nat(10 * MINUTE),
+	runMs: moment,
+	outcome: fc.constantFrom('answer' as const, 'fail' as const, 'interrupt' as const),
+});
+
 /** Any world; `reading` says what may befall readings. */
 export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary<World> {
 	const world = fc.record({
-		kind: fc.constantFrom('message' as const, 'message' as const, 'decision' as const),
+		kind: fc.constantFrom(
+			...(['message', 'message', 'message', 'decision', 'reject', 'retry'] as const),
+		),
 		outcome: fc.constantFrom(
 			'answer' as const,
 			'unsaid' as const,
@@ -78,6 +99,8 @@ export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary
 		),
 		otherUntilMs: fc.constantFrom(0, 0, 1, 12 * SECOND, 7 * MINUTE),
 		nextMs: fc.constantFrom(0, 0, 20 * SECOND, 3 * MINUTE),
+		firstStepMs: fc.constantFrom(0, 0, 2 * SECOND, 20 * SECOND),
+		bert: fc.option(anyOther, { nil: undefined, freq: 2 }),
 		runs: faults(runFault, 7),
 		reads: faults(reading, 10),
 		searches: faults(passingFault, 2),
@@ -87,7 +110,13 @@ export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary
 		// The next run hides what became of ours, unless it is an answer, which stays.
 		nextMs: one.outcome === 'answer' ? one.nextMs : 0,
 		// A decision is for a thread that waits, and which nobody else runs on meanwhile.
-		...(one.kind === 'decision' ? { earlier: 'interrupted' as const, otherUntilMs: 0 } : {}),
+		...(one.kind === 'decision' || one.kind === 'reject'
+			? { earlier: 'interrupted' as const, otherUntilMs: 0, bert: undefined }
+			: {}),
+		// After a rejection the thread ends with the call, which the next question hides.
+		...(one.kind === 'reject' ? { nextMs: 0 } : {}),
+		// What becomes of answering again is recorded for a thread that is idle.
+		...(one.kind === 'retry' ? { earlier: 'idle' as const, otherUntilMs: 0 } : {}),
 	}));
 }
 

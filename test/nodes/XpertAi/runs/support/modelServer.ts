@@ -1,5 +1,5 @@
-import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
+import { checked, fail, faulty } from './faults';
 import type { Fault } from './faults';
 import type { VirtualTime } from '../../../support/virtualTime';
 
@@ -20,6 +20,15 @@ const OLD_TASKS = [{ id: 'task0', name: 'tool', call: { name: 'tool', args: { an
  */
 type Outcomes = 'answer' | 'unsaid' | 'empty' | 'nothing' | 'fail' | 'interrupt' | 'cancel';
 
+/** A run of somebody else on the same thread. */
+export interface OtherRun {
+	text: string;
+	/** When it begins, and how long it takes. */
+	fromMs: number;
+	runMs: number;
+	outcome?: 'answer' | 'fail' | 'interrupt';
+}
+
 /** How a server and what befalls the requests are, in a test. */
 export interface World {
 	/** What our run comes to, and how long it takes. */
@@ -28,11 +37,17 @@ export interface World {
 	/** What a run has left on the thread before; it has never run without it. `interrupted` waits for a person. */
 	earlier?: 'idle' | 'error' | 'interrupted' | 'cancelled';
 	/** What we ask for: it decides what the server shows while it goes on. */
-	kind?: 'message' | 'decision' | 'retry';
+	kind?: 'message' | 'decision' | 'reject' | 'retry';
+	/** How long a thread that has never run cannot be read once its first run has begun. */
+	firstStepMs?: number;
 	/** Another run is on the thread until then. */
 	otherUntilMs?: number;
+	/** Whether that run is one whose server has died: the next run ends it (recorded). */
+	stranded?: boolean;
 	/** A run of somebody else that begins as soon as ours has ended. */
 	nextMs?: number;
+	/** A run of somebody else at any moment. Of two at once, the messages of the one that ends first are lost. */
+	bert?: OtherRun;
 	/** What goes wrong with the requests of each kind, one after another; nothing after that. */
 	runs?: Array<Fault | undefined>;
 	reads?: Array<Fault | undefined>;
@@ -99,14 +114,18 @@ export class ModelServer {
 		}
 		if (fault) {
 			this.time.pass(Math.min(fault.afterMs ?? timeoutMs, timeoutMs));
-			return fail(seen, fault.failure);
+			return faulty(seen, fault);
 		}
-		if (endpoint === 'E15') return this.thread(seen);
-		if (endpoint === 'E5') return this.conversations();
+		if (endpoint === 'E15') return checked(seen, this.thread(seen));
+		if (endpoint === 'E5') return checked(seen, this.conversations());
 		this.time.pass(Math.min(runMs, timeoutMs));
 		if (runMs > timeoutMs) return fail(seen, { kind: 'timeout' });
-		const content = this.world.outcome === undefined || this.world.outcome === 'answer';
-		return { ok: true, status: 201, answer: { role: 'ai', content: content ? ANSWER : '' } };
+		const said = this.world.kind !== 'reject' && (this.world.outcome ?? 'answer') === 'answer';
+		return checked(seen, {
+			ok: true,
+			status: 201,
+			answer: { role: 'ai', content: said ? ANSWER : '' },
+		});
 	}
 
 	private thread(request: Seen): Outcome {
@@ -118,38 +137,52 @@ export class ModelServer {
 			status,
 			updated_at: this.updatedAt(),
 			metadata: { id: CONVERSATION },
-			values: { messages: this.messages() },
+			values: { input: this.input(), messages: this.messages() },
 		};
 		return { ok: true, status: 200, answer };
 	}
 
 	private conversations(): Outcome {
-		const status = this.shownStatus();
-		const error =
-			status === 'error' ? this.reason(REASON) : this.isCancelled() ? this.reason(CANCELLED) : null;
+		const shown = this.shownStatus();
+		const status = shown ?? (this.isFirstStep() ? 'busy' : undefined);
+		const error = status === 'error' ? this.reason() : this.isCancelled() ? this.cancelled() : null;
 		const waits = status === 'interrupted' && !this.isCancelled();
-		const tasks = this.ended() && !this.isHidden() ? TASKS : OLD_TASKS;
-		const operation = waits ? { tasks } : null;
+		const operation = waits ? { tasks: this.tasks() } : null;
 		const item = { id: CONVERSATION, threadId: THREAD, status: status ?? null, error, operation };
 		return { ok: true, status: 200, answer: { items: [item], total: 1 } };
 	}
 
-	private reason(ours: string): string {
-		return this.ended() ? ours : 'an older reason';
+	private reason(): string {
+		if (this.latest() === 'bert') return 'the reason of somebody else';
+		return this.ended() ? REASON : 'an older reason';
+	}
+
+	private cancelled(): string {
+		return this.ended() ? CANCELLED : 'an older reason';
+	}
+
+	private tasks() {
+		if (this.latest() === 'bert') return [{ id: 'task of somebody else' }];
+		return this.ended() && !this.isHidden() ? TASKS : OLD_TASKS;
 	}
 
 	private isCancelled(): boolean {
-		if (this.shownStatus() !== 'interrupted') return false;
+		if (this.shownStatus() !== 'interrupted' || this.latest() === 'bert') return false;
 		return this.ended() ? this.world.outcome === 'cancel' : this.world.earlier === 'cancelled';
 	}
 
 	private otherIsOn(): boolean {
+		if (this.world.stranded && this.ended()) return false;
 		return this.time.elapsed() < (this.world.otherUntilMs ?? 0);
 	}
 
+	private begunAt(): number | undefined {
+		return this.arrivals[0];
+	}
+
 	private endedAt(): number | undefined {
-		const [arrival] = this.arrivals;
-		return arrival === undefined ? undefined : arrival + (this.world.runMs ?? 0);
+		const begun = this.begunAt();
+		return begun === undefined ? undefined : begun + (this.world.runMs ?? 0);
 	}
 
 	private ended(): boolean {
@@ -157,52 +190,131 @@ export class ModelServer {
 		return endedAt !== undefined && this.time.elapsed() >= endedAt;
 	}
 
-	/** Whether nothing of our run is to be seen yet: so it is with a decision. */
+	private isDecision(): boolean {
+		return this.world.kind === 'decision' || this.world.kind === 'reject';
+	}
+
+	/** Whether status and task are still those of before: so it is while a decision is carried out. */
 	private isHidden(): boolean {
-		return this.world.kind === 'decision' && !this.ended();
+		return this.isDecision() && !this.ended();
+	}
+
+	/** Whether our run is the first of the thread and has stored nothing yet. */
+	private isFirstStep(): boolean {
+		const { earlier, firstStepMs = 0 } = this.world;
+		const begun = this.begunAt();
+		if (earlier || begun === undefined || this.ended()) return false;
+		return this.time.elapsed() < begun + firstStepMs;
+	}
+
+	private bert(): 'none' | 'on' | 'ended' {
+		const { bert } = this.world;
+		const now = this.time.elapsed();
+		if (!bert || now < bert.fromMs) return 'none';
+		return now < bert.fromMs + bert.runMs ? 'on' : 'ended';
+	}
+
+	/** Whose run has begun last. */
+	private latest(): 'ours' | 'bert' | 'none' {
+		const begun = this.begunAt();
+		const { fromMs = 0 } = this.world.bert ?? {};
+		if (this.bert() !== 'none' && (begun === undefined || fromMs >= begun)) return 'bert';
+		return begun === undefined ? 'none' : 'ours';
 	}
 
 	private updatedAt(): string {
 		const changes = [0, this.otherIsOn() ? 1 : 2];
 		if (this.arrivals.length > 0 && !this.isHidden()) changes.push(3);
 		if (this.ended()) changes.push(4, this.shownStatus() === 'busy' ? 5 : 6);
-		return `change ${changes.at(-1)}`;
+		return `change ${changes.at(-1)}, theirs ${this.bert()}`;
 	}
 
 	private shownStatus(): string | undefined {
-		const { outcome = 'answer', earlier, otherUntilMs, nextMs = 0 } = this.world;
-		if (this.otherIsOn()) return 'busy';
+		const { outcome = 'answer', earlier, otherUntilMs, nextMs = 0, bert, kind } = this.world;
+		if (this.otherIsOn() || this.bert() === 'on') return 'busy';
+		if (this.isFirstStep()) return undefined;
 		const endedAt = this.endedAt();
+		if (endedAt !== undefined && !this.isHidden() && !this.ended()) return 'busy';
+		if (this.latest() === 'bert') return STATUS[bert?.outcome ?? 'answer'];
 		const before = earlier === 'cancelled' ? 'interrupted' : earlier;
 		if (endedAt === undefined || this.isHidden())
 			return before ?? (otherUntilMs ? 'idle' : undefined);
-		if (!this.ended() || this.time.elapsed() < endedAt + nextMs) return 'busy';
-		if (outcome === 'fail') return 'error';
-		return outcome === 'interrupt' || outcome === 'cancel' ? 'interrupted' : 'idle';
+		if (this.time.elapsed() < endedAt + nextMs) return 'busy';
+		if (kind === 'reject') return 'idle';
+		return STATUS[outcome];
+	}
+
+	/** What the last run was asked, which stays where it has failed. */
+	private input(): string {
+		const { bert, earlier, otherUntilMs = 0, nextMs, kind } = this.world;
+		if (this.latest() === 'bert') return bert?.text ?? '';
+		const asks = kind === undefined || kind === 'message';
+		if (nextMs && this.ended() && this.shownStatus() !== 'busy') return 'the next question';
+		if (asks && this.begunAt() !== undefined) return QUESTION;
+		if (otherUntilMs > 0) return 'another question';
+		return earlier ? EARLIER_INPUT[earlier] : '';
 	}
 
 	/** The messages of the thread; those of a run are there only when it has ended, and a failed one leaves none. */
 	private messages(): ModelMessage[] {
-		const { outcome = 'answer', earlier, otherUntilMs = 0, nextMs, kind } = this.world;
-		const messages: ModelMessage[] = [];
+		const { earlier, otherUntilMs = 0, nextMs, bert, runMs = 0 } = this.world;
+		let messages: ModelMessage[] = [];
 		if (earlier) messages.push(person('an older question'), assistant(OLD_ANSWER));
 		if (earlier === 'interrupted')
 			messages.push(person('a waiting question'), assistant('', [{ id: 'call0' }]));
 		if (otherUntilMs > 0 && !this.otherIsOn())
 			messages.push(person('another question'), assistant('another answer'));
-		if (!this.ended()) return messages;
-		if (!['fail', 'cancel', 'nothing'].includes(outcome)) {
-			if (kind === 'decision') messages.push(tool('done'));
-			else messages.push(person(QUESTION));
-			const said = { answer: ANSWER, unsaid: ANSWER, empty: '', interrupt: '' }[
-				outcome as 'answer'
-			];
-			messages.push(assistant(said, outcome === 'interrupt' ? [{ id: 'call1' }] : []));
-		}
-		if (nextMs && this.shownStatus() !== 'busy')
+		const [ours, theirs] = [this.endedAt() ?? Infinity, (bert?.fromMs ?? 0) + (bert?.runMs ?? 0)];
+		const meets = bert && ours < Infinity && bert.fromMs < ours && (this.begunAt() ?? 0) < theirs;
+		const oursIsLost = meets && ours <= theirs && this.bert() === 'ended';
+		const theirsIsLost = meets && theirs < ours;
+		const bertSays = bert && this.bert() === 'ended' && !theirsIsLost ? saidBy(bert) : [];
+		if (theirs <= ours) messages.push(...bertSays);
+		if (!oursIsLost) messages = this.withOurs(messages, runMs);
+		if (nextMs && this.ended() && this.shownStatus() !== 'busy')
 			messages.push(person('the next question'), assistant('the next answer'));
+		if (theirs > ours) messages.push(...bertSays);
 		return messages;
 	}
+
+	private withOurs(before: ModelMessage[], runMs: number): ModelMessage[] {
+		const { outcome = 'answer', earlier, kind } = this.world;
+		const begun = this.begunAt();
+		if (begun === undefined || kind === 'reject') return before;
+		// While a decision is carried out, its messages come one by one.
+		if (this.isHidden() && this.time.elapsed() >= begun + runMs / 2)
+			return [...before, tool('done')];
+		if (!this.ended() || ['fail', 'cancel', 'nothing'].includes(outcome)) return before;
+		const said = { answer: ANSWER, unsaid: ANSWER, empty: '', interrupt: '' }[outcome as 'answer'];
+		const answer = assistant(said, outcome === 'interrupt' ? [{ id: 'call1' }] : []);
+		if (kind === 'decision') return [...before, tool('done'), answer];
+		if (kind !== 'retry') return [...before, person(QUESTION), answer];
+		// The last question and its answer are replaced; one that failed has left none.
+		const again = { id: 'person again', content: EARLIER_INPUT[earlier ?? 'idle'] };
+		return [...(earlier === 'idle' ? before.slice(0, -2) : before), again, answer];
+	}
+}
+
+const STATUS = {
+	...{ answer: 'idle', unsaid: 'idle', empty: 'idle', nothing: 'idle' },
+	...{ fail: 'error', interrupt: 'interrupted', cancel: 'interrupted' },
+};
+
+const EARLIER_INPUT = {
+	idle: 'an older question',
+	error: 'a failed question',
+	cancelled: 'a failed question',
+	interrupted: 'a waiting question',
+};
+
+function saidBy({ text, outcome = 'answer' }: OtherRun): ModelMessage[] {
+	const question = { id: 'person, theirs', content: text };
+	const theirs = `their answer to ${text}`;
+	return {
+		answer: [question, assistant(theirs)],
+		fail: [],
+		interrupt: [question, assistant('', [{ id: 'call of theirs' }])],
+	}[outcome];
 }
 
 const person = (content: string): ModelMessage => ({ id: `person ${content}`, content });
@@ -222,11 +334,4 @@ function endpointOf({ method, path }: ApiRequest): Seen['endpoint'] {
 	if (method === 'POST' && path === `/threads/${THREAD}/runs/wait`) return 'E4';
 	if (method === 'POST' && path === '/conversations/search') return 'E5';
 	throw new Error(`the model knows no ${method} ${path}`);
-}
-
-function fail(
-	{ method, path }: Pick<ApiRequest, 'method' | 'path'>,
-	facts: Omit<Failure, 'method' | 'path'>,
-): Outcome {
-	return { ok: false, failure: { ...facts, method, path: `/api/ai${path}` } };
 }

@@ -4,22 +4,37 @@ import { join } from 'node:path';
 import { threadState } from '../../../../../nodes/XpertAi/payloads/run';
 import type { ThreadState } from '../../../../../nodes/XpertAi/payloads/run';
 
-interface Exchange {
+/** A sequence of requests that was recorded. */
+export type Sequence =
+	| 'decision-watched-confirm'
+	| 'decision-watched-reject'
+	| 'decisions'
+	| 'interrupts'
+	| 'runs';
+
+/** A request of it, by what it was for, with its answer. */
+export interface Exchange {
 	label: string;
+	sequence?: string;
+	request: { method: string; path: string };
 	response: { body?: unknown };
 }
 
 const FOLDER = join(__dirname, '..', '..', '..', '..', 'recordings');
 
-/** The body of an answer in a recorded sequence; the first with this label. */
-export function recordedBody(sequence: 'runs' | 'interrupts', label: string): unknown {
+/** All that was recorded of a sequence, in its order. */
+export function recordedExchanges(sequence: Sequence): Exchange[] {
 	const text = readFileSync(join(FOLDER, `${sequence}.json`), 'utf8');
-	const { exchanges } = JSON.parse(text) as { exchanges: Exchange[] };
-	const found = exchanges.find((one) => one.label === label);
+	return (JSON.parse(text) as { exchanges: Exchange[] }).exchanges;
+}
+
+/** The body of an answer in a recorded sequence; the first with this label. */
+export function recordedBody(sequence: Sequence, label: string): unknown {
+	const found = recordedExchanges(sequence).find((one) => one.label === label);
 	if (!found) throw new Error(`"${label}" is not recorded in ${sequence}`);
 	return found.response.body;
 }
 
 /** A thread as E15 answered it in a recorded sequence. */
-export const recordedThread = (sequence: 'runs' | 'interrupts', label: string): ThreadState =>
+export const recordedThread = (sequence: Sequence, label: string): ThreadState =>
 	threadState.parse(recordedBody(sequence, label));

@@ -20,6 +20,7 @@ export const saying = (input: string): string =>
 export const BODIES = {
 	message: saying(QUESTION),
 	decision: body({ action: 'resume', target: {}, decision: { type: 'confirm' } }),
+	reject: body({ action: 'resume', target: {}, decision: { type: 'reject' } }),
 	retry: body({ action: 'retry', source: {} }),
 };
 
@@ -30,6 +31,7 @@ export interface Settings {
 	deadlineMs?: number;
 	stopAfterMs?: number;
 	body?: string;
+	threadId?: string;
 	/** A server of its own instead of the model. */
 	send?: Send;
 }
@@ -53,7 +55,7 @@ export async function run(world: World = {}, settings: Settings = {}): Promise<C
 	const server = new ModelServer(world, time);
 	const verdict = await runAndWait({
 		send: settings.send ?? server.send,
-		threadId: THREAD,
+		threadId: settings.threadId ?? THREAD,
 		body: settings.body ?? BODIES[world.kind ?? 'message'],
 		isNew,
 		whenBusy,

@@ -54,15 +54,35 @@ describe('the body of a run', () => {
 
 	it('holds a decision with what goes with it', () => {
 		const additionalFields = { payload: '{"only":1}', target: '{"task":"t"}', context: '{"a":1}' };
-		expect(body({ inputType: 'decision', decision: 'reject', additionalFields })).toEqual({
+		expect(body({ inputType: 'decision', decision: 'confirm', additionalFields })).toEqual({
 			assistant_id: 'a1',
 			input: {
 				action: 'resume',
 				target: { task: 't' },
-				decision: { type: 'reject', payload: { only: 1 } },
+				decision: { type: 'confirm', payload: { only: 1 } },
 			},
 			context: { a: 1 },
 		});
+	});
+
+	it.each(['{}', '{"only":1}', 'null', 'false', '""', '"no"'])(
+		'holds a rejection without Decision Data %s, with which the server would carry it out',
+		(payload) => {
+			expect(
+				body({ inputType: 'decision', decision: 'reject', additionalFields: { payload } }),
+			).toMatchObject({ input: { decision: { type: 'reject' } } });
+			const sent = body({
+				inputType: 'decision',
+				decision: 'reject',
+				additionalFields: { payload },
+			});
+			expect(JSON.stringify(sent)).not.toContain('payload');
+		},
+	);
+
+	it('holds no Decision Data that nobody has added', () => {
+		const sent = body({ inputType: 'decision', decision: 'confirm', additionalFields: {} });
+		expect(JSON.stringify(sent)).not.toContain('payload');
 	});
 
 	it('has the last message answered again', () => {

@@ -117,3 +117,21 @@ describe('what names no file', () => {
 		},
 	);
 });
+
+describe('a JSON body that rejects', () => {
+	const body = (decision: object) =>
+		JSON.stringify({ assistant_id: 'a1', input: { action: 'resume', target: {}, decision } });
+
+	it('is refused with a payload, with which the server carries out what was rejected', () => {
+		for (const payload of [{}, null, false, 'no']) {
+			const jsonBody = body({ type: 'reject', payload });
+			const { message } = thrownBy(() => order({ bodyMode: 'json', jsonBody }));
+			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
+		}
+	});
+
+	it('is taken without one', () => {
+		const jsonBody = body({ type: 'reject' });
+		expect(order({ bodyMode: 'json', jsonBody }).bodyText).toBe(jsonBody);
+	});
+});

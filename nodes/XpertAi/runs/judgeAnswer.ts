@@ -1,0 +1,133 @@
+import type { ThreadState } from '../payloads/run';
+import type { Failure } from '../transport/failure';
+import { isTransient, mayMeanNoRecord } from '../transport/meaning';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { readRunAnswer } from './answer';
+import { judgeNoAnswer, judgeThread } from './judge';
+import { isSilence, lastReply, messagesOf, textOf } from './messages';
+import type { Reply } from './messages';
+import { isKept, isRejected, isUnchanged, ownReplies } from './ours';
+import { QUIET_LOOKS, recover } from './recover';
+import { remaining, waitInTime } from './run';
+import type { RunUnderWay } from './run';
+import { conversationOf, lookAtThread } from './thread';
+import type { ThreadReading } from './thread';
+import { failed, nothingToDecide, rejected, stillUndecided, timedOut } from './verdict';
+import type { Verdict } from './verdict';
+
+/** Looks that may fail at a thread whose answer says enough without it. */
+const MAX_UNREAD = 3;
+
+/**
+ * The verdict of a run that E4 has answered. An answer may hide that the run failed, was cancelled or waits:
+ * servers send an empty or an earlier text then, or the words that had come.
+ */
+export async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> {
+	const reading = readRunAnswer(answer);
+	if (reading.kind === 'failed') return { ...failed(undefined, reading.reason), answer };
+	if (reading.kind === 'interrupted')
+		return { status: 'interrupted', interrupt: reading.interrupt, answer, recovered: false };
+	const silence = isSilence(reading);
+	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reading.reply);
+	const saysNothing = silence || earlier;
+	const thread = await readAfterwards(run, saysNothing);
+	const state = 'state' in thread ? thread.state : undefined;
+	if (saysNothing && 'failure' in thread && isTransient(thread.failure))
+		return timedOut('The answer could not be told from an earlier one', thread.failure);
+	if (silence && state?.status === 'busy') return await recover(run);
+	if (isUnchanged(run, state) && saysNothing) return nothingHappened(run, answer);
+	const judged = await judgeThread(run, state);
+	if (judged === 'under way') return await recover(run);
+	if (judged) return judged;
+	return silence
+		? await judgeSilence(run, state, answer)
+		: await judgeReply(run, state, reading, answer);
+}
+
+/** The thread may hold what the answer left out, or prove that the assistant said nothing. */
+async function judgeSilence(
+	run: RunUnderWay,
+	state: ThreadState | undefined,
+	answer: unknown,
+): Promise<Verdict> {
+	const conversationId = conversationOf(state);
+	if (isRejected(run, state)) return { ...rejected(), answer, conversationId };
+	const inThread = state && lastReply(ownReplies(run, state) ?? []);
+	if (inThread === undefined) return await judgeNoAnswer(run, state);
+	const recovered = !isSilence(inThread);
+	const shown = recovered ? state : answer;
+	return { status: 'completed', ...inThread, answer: shown, recovered, conversationId };
+}
+
+async function judgeReply(
+	run: RunUnderWay,
+	state: ThreadState | undefined,
+	{ reply, parts }: Reply,
+	answer: unknown,
+): Promise<Verdict> {
+	const conversationId = conversationOf(state);
+	const verdict: Verdict = {
+		...{ status: 'completed', reply, parts, answer, conversationId },
+		recovered: false,
+	};
+	const isLost = !run.isNew && (await isOverwritten(run, state, reply));
+	return isLost ? { ...verdict, remembered: false } : verdict;
+}
+
+/**
+ * Whether a thread that others may use does not hold what was said, once no run is on it: two runs at once
+ * are both answered, and one pair of messages is lost (recorded).
+ */
+async function isOverwritten(
+	run: RunUnderWay,
+	first: ThreadState | undefined,
+	reply: string,
+): Promise<boolean> {
+	let state = first;
+	let quiet = 0;
+	for (let pause = FIRST_PAUSE_MS; state !== undefined; pause = longerPause(pause)) {
+		// What it holds while another run goes on may be overwritten when that ends.
+		if (state.status !== 'busy') {
+			if (isKept(run, state, reply)) return false;
+			if (++quiet >= QUIET_LOOKS) return true;
+		}
+		if (remaining(run) <= 0) return false;
+		await waitInTime(run, pause);
+		const thread = await lookAtThread(run, run.threadId);
+		if ('state' in thread) state = thread.state;
+		else if (!isTransient(thread.failure)) return false;
+	}
+	return false;
+}
+
+/**
+ * Reads the thread once the answer is there: again while it fails, as long as the answer says nothing
+ * without it, and once more where it shows nothing of the run yet.
+ */
+async function readAfterwards(run: RunUnderWay, isNeeded: boolean): Promise<ThreadReading> {
+	let hasWaited = false;
+	for (let [pause, looks] = [FIRST_PAUSE_MS, 1]; ; pause = longerPause(pause), looks++) {
+		const thread = await lookAtThread(run, run.threadId);
+		const isEnough =
+			'failure' in thread
+				? isUnreadable(thread.failure, isNeeded, looks)
+				: hasWaited || !isNeeded || !isUnchanged(run, thread.state);
+		if (isEnough || remaining(run) <= 0) return thread;
+		hasWaited ||= 'state' in thread;
+		await waitInTime(run, pause);
+	}
+}
+
+/** Whether to look no more at a thread that cannot be read; one that has just run is there, unless it was cancelled at once. */
+function isUnreadable(failure: Failure, isNeeded: boolean, looks: number): boolean {
+	if (isTransient(failure)) return !isNeeded && looks >= MAX_UNREAD;
+	return !mayMeanNoRecord(failure) || looks >= MAX_UNREAD;
+}
+
+/** An answer of nothing, or an earlier one, from a thread that is as it was before. */
+function nothingHappened({ asked, waiting }: RunUnderWay, answer: unknown): Verdict {
+	if (asked.kind === 'decision')
+		return { ...(waiting.length > 0 ? stillUndecided() : nothingToDecide()), answer };
+	const reason = 'The server answered, but its thread shows nothing of this run';
+	return { ...failed(undefined, reason), answer };
+}

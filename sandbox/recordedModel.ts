@@ -1,0 +1,89 @@
+/** What a model is told when its turn comes. */
+export interface Turn {
+	/** What a person said last, and what stands before it of the files beside it. */
+	text: string;
+	attachments: string;
+	/** All that persons have said so far, this included. */
+	heard: string[];
+	/** How often it has called tools for this, and what they said last when it is their answer that it is told. */
+	rounds: number;
+	toolsSaid?: string[];
+	/** Whether it is told that a person has rejected what it called before. */
+	rejected: boolean;
+	/** The names of the tools it has. */
+	tools: string[];
+}
+
+/** What a model says: words, then calls of tools; or words, and then it fails. */
+export interface Reply {
+	text: string;
+	/** The time before each word, in milliseconds; without it all comes at once. */
+	drip?: number;
+	calls?: Array<{ name: string; args: Record<string, unknown> }>;
+	error?: string;
+}
+
+/** Why a run fails when the recorded model is told FAIL (`runs` "the model fails"). */
+const FAILURE = '500 fake model failure: quota exceeded';
+
+/** Models that break off after their first words, and why (`background` "E4 whose model fails after the first words"). */
+const BREAKS_OFF: Record<string, string> = {
+	FAILERR: 'The server had an error (FAILERR)',
+	FAILMID: 'terminated',
+};
+
+/** What a model hears of a call that a person has rejected (`decisions` "the next question on that thread"). */
+const REJECTED = 'Error: Reject by user';
+
+const FIRST_WORDS = 'These words came first. ';
+
+/** The words that tell the model what to do, and are no part of what it hands to a tool. */
+const COMMANDS = /\b(?:SAY|USETOOL\([^)]*\)|PAR\([^)]*\))\s*/g;
+
+/** How long the model thinks: 6 s for `SLOW6000`. */
+export function slowness(text: string): number | undefined {
+	const [, ms] = /SLOW(\d+)/.exec(text) ?? [];
+	return ms === undefined ? undefined : Number(ms);
+}
+
+/**
+ * What the model of the recordings says. It does what it is told: `USETOOL(a)` calls a tool, the second one when the
+ * first has answered, `PAR(a|b)` two at once, with words before it when told to `SAY` something; `RECALL` says all it
+ * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, and `FAIL…` fails.
+ */
+export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
+	const { text, attachments, heard, toolsSaid } = turn;
+	const broken = Object.keys(BREAKS_OFF).find((word) => text.includes(word));
+	if (broken) return { text: FIRST_WORDS, error: BREAKS_OFF[broken] };
+	if (text.includes('FAIL')) return { text: '', error };
+	const calls = callsOf(turn);
+	if (calls.length > 0) {
+		const names = calls.map(({ name }) => name).join(' and ');
+		return { text: text.includes('SAY') ? `Let me use ${names}. ` : '', calls };
+	}
+	const told = toolsSaid ?? (turn.rejected ? [REJECTED] : undefined);
+	if (told) return { text: `Tool said: ${told.join('\n')}` };
+	if (text.includes('EMPTY')) return { text: '' };
+	if (text.includes('RECALL')) return { text: `I heard: ${heard.join(' | ')}` };
+	const [, count] = /LONG(\d+)/.exec(text) ?? [];
+	if (count) return { text: words(Number(count)), drip: drip(text) };
+	return { text: `You said: ${attachments}${text} [users seen: ${heard.length}]` };
+}
+
+const words = (count: number): string =>
+	Array.from({ length: count }, (_, place) => `word${place + 1}`).join(' ');
+
+const drip = (text: string): number => Number(/DRIP(\d+)/.exec(text)?.[1] ?? 0);
+
+/** The tools that come next by what a person said: a name stands for the tool that begins with it. */
+function callsOf({ text, rounds, tools }: Turn): NonNullable<Reply['calls']> {
+	const groups = [...text.matchAll(/(?:USETOOL|PAR)\(([^)]*)\)/g)].map(([, names = '']) =>
+		names.split('|'),
+	);
+	const rest = text.replace(COMMANDS, '').trim() || 'go';
+	return (groups[rounds] ?? []).flatMap((wanted, place, all) => {
+		const name = tools.find((tool) => tool.startsWith(wanted));
+		const input = all.length > 1 ? `${rest} #${place + 1}` : rest;
+		return name === undefined ? [] : { name, args: { input, query: rest } };
+	});
+}

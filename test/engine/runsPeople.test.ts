@@ -1,0 +1,134 @@
+import { SAYING_ASSISTANT, startSandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { useFixture } from './support/fixture';
+import { useShortSleeps } from './support/shortSleeps';
+import { byId } from './support/locators';
+import { ask, overlap, runsOf, saidOn, says } from './support/runs';
+
+const fixture = useFixture();
+useShortSleeps();
+
+/** A server that several people use: Ann with two tokens, and Bert. */
+let server: Sandbox;
+
+beforeAll(async () => {
+	server = await startSandbox({
+		accessToken: 'of-ann',
+		tokens: [{ token: 'also-of-ann' }, { token: 'of-bert', userId: 'bert' }],
+	});
+});
+beforeEach(() => {
+	server.reset();
+	server.store.putAssistant(SAYING_ASSISTANT);
+});
+afterAll(async () => await server.close());
+
+const threadOf = (key: string) => derivedId(SAYING_ASSISTANT.id, key);
+
+/** Says something under a key with a person's token, in an execution of its own. */
+async function say(accessToken: string, key: string, message: string, parameters = {}) {
+	const result = await fixture.run(
+		ask({
+			...{ threadSource: 'key', conversationKey: '={{ $json.thread }}' },
+			...{ assistantId: byId(SAYING_ASSISTANT.id), ...parameters },
+		}),
+		{ items: [says(key, message)], credential: { baseUrl: server.url, accessToken } },
+	);
+	return { ...result, json: result.items[0]?.json };
+}
+
+describe('one conversation key with the credentials of two people', () => {
+	it('is a conversation for each, and neither hears what the other said', async () => {
+		const ann = await say('of-ann', 'chat', 'I earn 5,000');
+		const bert = await say('of-bert', 'chat', 'what does Ann earn?');
+		expect(ann.json).toMatchObject({ threadId: threadOf('chat'), status: 'completed' });
+		expect(bert.json?.reply).toBe('You said: what does Ann earn? [users seen: 1]');
+		expect(bert.json?.threadId).not.toBe(ann.json?.threadId);
+		expect(saidOn(server, threadOf('chat'))).toEqual(['I earn 5,000']);
+	});
+
+	it('finds the conversation of each again, every time', async () => {
+		const first = [await say('of-ann', 'chat', 'a1'), await say('of-bert', 'chat', 'b1')];
+		const second = [await say('of-ann', 'chat', 'a2'), await say('of-bert', 'chat', 'b2')];
+		for (const [index, { json }] of second.entries()) {
+			expect(json?.reply).toContain('[users seen: 2]');
+			expect(json).toMatchObject({
+				threadId: first[index]?.json?.threadId,
+				conversationId: first[index]?.json?.conversationId,
+			});
+		}
+		expect(server.requests.of('E13')).toHaveLength(2);
+	});
+
+	it('is one conversation for two tokens of one person', async () => {
+		await say('of-ann', 'chat', 'one');
+		const { json } = await say('also-of-ann', 'chat', 'two');
+		expect(json).toMatchObject({
+			reply: 'You said: two [users seen: 2]',
+			threadId: threadOf('chat'),
+		});
+	});
+});
+
+describe('an answer whose thread does not hold it, as another run has overwritten the messages', () => {
+	it('says so in its item and in a hint', async () => {
+		await say('of-ann', 'chat', 'zero');
+		const body = { role: 'ai', content: 'You said: one [users seen: 2]' };
+		server.faults.add({ endpoint: 'E4', do: 'status', status: 201, body });
+		const { json, hints } = await say('of-ann', 'chat', 'one');
+		expect(json).toMatchObject({ reply: body.content, status: 'completed', remembered: false });
+		expect(hints.map(({ message }) => message)).toEqual([
+			'One answer is not on the thread: another run at the same time has overwritten the messages.',
+		]);
+		const raw = await say('of-ann', 'chat', 'two', { simplify: false });
+		expect(raw.json).toMatchObject({ ...body, remembered: false });
+	});
+
+	it('is none where the thread holds it', async () => {
+		const { json, hints } = await say('of-ann', 'chat', 'one');
+		expect(json).not.toHaveProperty('remembered');
+		expect(hints).toEqual([]);
+	});
+});
+
+describe('executions that come at once', () => {
+	const KEYS = ['k0', 'k1', 'k2', 'k3', 'k4'];
+
+	it('run one after another under each key, in the order they came, and none is lost', async () => {
+		server.faults.add({ endpoint: 'E4', do: 'run', ms: 30 });
+		const calls = Array.from({ length: 20 }, (_, n) => ({
+			key: KEYS[n % 5] ?? '',
+			message: `m${n}`,
+		}));
+		const results = await Promise.all(calls.map(({ key, message }) => say('of-ann', key, message)));
+		for (const { json } of results) expect(json).toMatchObject({ status: 'completed' });
+		for (const key of KEYS) {
+			const said = calls.flatMap((call) => (call.key === key ? call.message : []));
+			expect(saidOn(server, threadOf(key))).toEqual(said);
+			const { messages, lost } = server.store.threads.get(threadOf(key)) ?? {};
+			expect(messages).toHaveLength(2 * said.length);
+			expect(lost ?? []).toEqual([]);
+			const runs = runsOf(server.store.runs, threadOf(key));
+			expect(runs.slice(1).some((run, index) => overlap(run, runs[index] ?? run))).toBe(false);
+		}
+		expect(server.store.conversations.size).toBe(5);
+	});
+
+	it('say so where the turn of one does not come before its deadline, and it says nothing', async () => {
+		await say('of-ann', 'chat', 'zero');
+		server.faults.add({ endpoint: 'E4', nth: 1, do: 'run', ms: 8000 });
+		const first = say('of-ann', 'chat', 'one');
+		while (saidOn(server, threadOf('chat')).length < 2)
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		const second = await say('of-ann', 'chat', 'two', { options: { deadlineMinutes: 0.01 } });
+		expect(second.error?.message).toBe(
+			'Another run was still going on on the thread when the deadline came',
+		);
+		expect(second.error?.description).toContain(`Thread: ${threadOf('chat')}.`);
+		const third = await say('of-ann', 'chat', 'three', { options: { whenBusy: 'fail' } });
+		expect(third.error?.message).toBe('Another run is going on on this thread');
+		expect((await first).json).toMatchObject({ status: 'completed' });
+		expect(saidOn(server, threadOf('chat'))).toEqual(['zero', 'one']);
+	});
+});
