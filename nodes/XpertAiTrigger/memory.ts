@@ -38,7 +38,7 @@ export interface Change {
 }
 
 /** A change by its conversation and moment. */
-const named = [z.string(), z.string()] as const;
+const named = [z.string(), z.number()] as const;
 
 /** What one poll leaves for the next; see above. */
 const memorySchema = z.object({
@@ -85,9 +85,9 @@ export function newChanges<One extends Change>(memory: Memory, changes: One[]): 
 }
 
 /** How often the thread of a change could not be read. */
-export function triesOf({ waiting }: Memory, { id, updatedAt }: Change): number {
-	const [, , tries] = waiting.find((one) => one[0] === id && one[1] === updatedAt) ?? [];
-	return tries ?? 0;
+export function triesOf({ waiting }: Memory, change: Change): number {
+	const [, , tries = 0] = waiting.find(([id, at]) => id === change.id && at === change.at) ?? [];
+	return tries;
 }
 
 /** How far a poll has read. */
@@ -128,7 +128,7 @@ export function remembering(memory: Memory, before: Memory, polled: Polled): Mem
 		{ from: look.from, upTo: Math.min(look.upTo, left) },
 		Math.min(before.final, floorOf(now)),
 	);
-	const isKept = ([, at]: [string, string, ...unknown[]]) => momentOf(at) >= floor;
+	const isKept = ([, at]: [string, number, ...unknown[]]) => at >= floor;
 	return {
 		watched: memory.watched,
 		since,
@@ -183,8 +183,8 @@ export function beginning(watched: string, { changes, upTo, from }: There): Memo
 	return { watched, ...positions, ahead: false, known, waiting: [] };
 }
 
-function knownAs({ id, updatedAt }: Change): Known {
-	return [id, updatedAt];
+function knownAs({ id, at }: Change): Known {
+	return [id, at];
 }
 
 /** What tells a change from all others. */
@@ -192,6 +192,6 @@ export function nameOf(change: Change): string {
 	return nameOfKnown(knownAs(change));
 }
 
-function nameOfKnown([id, updatedAt]: Known): string {
-	return `${id} ${updatedAt}`;
+function nameOfKnown([id, at]: Known): string {
+	return `${id} ${at}`;
 }

@@ -511,6 +511,20 @@ describe('a poll that fails', () => {
 		expect(trigger.items()).toHaveLength(150);
 	});
 
+	it('is not shown while it gets on, as some hosts forget what a poll has remembered that fails', async () => {
+		const trigger = await activate({ events: ['failed'] });
+		for (let n = 0; n < 150; n++) {
+			sandbox.store.putConversation({ title: `Talk ${n}`, status: 'idle' });
+			await clock.advance(1_000);
+		}
+		sandbox.faults.add({ endpoint: 'E5', nth: [2, 3, 4], ...BAD_GATEWAY });
+		await trigger.poll();
+		expect(trigger.errors).toEqual([]);
+		sandbox.faults.add({ endpoint: 'E5', ...BAD_GATEWAY });
+		await trigger.poll();
+		expect(trigger.errors).toEqual([expect.objectContaining({ httpCode: '502' })]);
+	});
+
 	it.each<[string, unknown]>([
 		['an empty answer', ''],
 		['a list', []],
