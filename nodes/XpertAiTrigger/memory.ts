@@ -147,11 +147,10 @@ export function remembering(memory: Memory, before: Memory, polled: Polled): Mem
  * @param final what is before this moment comes to light no more
  */
 function lookedAgain(
-	{ floor, again }: Memory,
+	{ floor }: Memory,
 	look: Progress['look'],
 	final: number,
 ): Pick<Memory, 'floor' | 'again'> {
-	if (look.upTo === look.from) return { floor, again };
 	const isWhole = look.from <= floor;
 	return { floor: isWhole ? Math.max(floor, Math.min(look.upTo, final)) : floor, again: look.upTo };
 }

@@ -338,7 +338,8 @@ describe('each change', () => {
 	});
 
 	it('is none of another server to which the same credential leads', async () => {
-		const first = await activate();
+		const ungiven = { ...ALL, simplify: false };
+		const first = await activate(ungiven);
 		await first.poll();
 		const other = await startSandbox({ clock });
 		try {
@@ -346,9 +347,13 @@ describe('each change', () => {
 			other.store.putConversation({ title: 'Past of the other', status: 'idle' });
 			const staticData = first.stored();
 			const moved = { baseUrl: other.url, accessToken: other.accessToken };
-			const second = await activate(ALL, { staticData, credential: moved });
+			const second = await activate(ungiven, { staticData, credential: moved });
 			await second.poll();
 			expect(second.started).toEqual([]);
+			await clock.advance(1_000);
+			other.store.putConversation({ title: 'From now on', status: 'idle' });
+			await second.poll();
+			expect(titles(second)).toEqual(['From now on']);
 		} finally {
 			await other.close();
 		}
