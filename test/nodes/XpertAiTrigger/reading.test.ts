@@ -122,6 +122,14 @@ describe('a server that neither filters nor sorts', () => {
 		expect(reading).toMatchObject({ upTo: Date.UTC(2026, 0, 1) + 8, isEnd: true });
 	});
 
+	it('is read once where it does not take an offset either', async () => {
+		const { server, fetch, queries } = serverOf(['a', 'b', 'c'], ['where', 'order']);
+		const blind = async ({ offset: _, ...query }: ChangesQuery) => await fetch(query);
+		const reading = await readChanges(blind, server.now - 1, PAGE);
+		expect(idsOf(reading).sort()).toEqual(['a', 'b', 'c']);
+		expect(queries).toHaveLength(3);
+	});
+
 	it('has come nowhere when a page does not come: the rest may be as old as any', async () => {
 		const { server, fetch } = serverOf(IDS, ['where', 'order']);
 		before(3, server, fail);

@@ -130,6 +130,18 @@ describe('what comes to light late', () => {
 		expect(trigger.polls.slice(-2).map((asked) => asked.length)).toEqual([1, 1]);
 	});
 
+	it('is not asked for twice where nothing is there any more', async () => {
+		const trigger = await settled(5);
+		trigger.server.change(['last']);
+		await trigger.poll();
+		const fetch = jest.fn(async () => await Promise.resolve([]));
+		const { memory } = trigger;
+		const bounds = { isEnough: () => false, hasTime: () => true };
+		const { upTo, look, ahead } = await readOn(fetch, memory, bounds);
+		expect(fetch).toHaveBeenCalledTimes(1);
+		expect([upTo, look.upTo, ahead]).toEqual([memory.since, memory.since, false]);
+	});
+
 	it('is found among many in a few polls, though nothing changes any more', async () => {
 		const trigger = await settled(290);
 		trigger.server.change(['late'], OVERLAP_MS);
