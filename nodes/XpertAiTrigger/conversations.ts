@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { answerFor } from '../XpertAi/execution/answers';
 import { conversationRecord, reasonIn } from '../XpertAi/runs/conversation';
-import { answerWithList, isJsonObject, listIn } from '../XpertAi/transport/answer';
+import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import { eventOf } from './events';
 import type { ConversationEvent } from './events';
@@ -37,6 +37,15 @@ export interface ConversationChange extends Change {
 	record: IDataObject;
 }
 
+/** What E5 answers: recorded servers count what they list, so an empty or foreign answer is not taken for none. */
+const searchAnswer = z.object({ items: z.array(z.unknown()), total: z.number() });
+
+const listsConversations = answerMustBe((answer) => {
+	const { success, data } = searchAnswer.safeParse(answer);
+	if (!success || data.items.length === 0) return success;
+	return data.items.map(changeOf).some(({ id, at }) => id !== '' && !Number.isNaN(at));
+}, 'it holds no list of conversations');
+
 /** Makes the function that asks for the changes of conversations (E5), of one assistant or of all. */
 export function searchChanges(
 	context: IPollFunctions,
@@ -53,21 +62,17 @@ export function searchChanges(
 				path: '/conversations/search',
 				body: JSON.stringify(searchBody(query, assistantId)),
 				timeoutMs: SEARCH_TIMEOUT_MS,
-				checkAnswer: answerWithList('items'),
+				checkAnswer: listsConversations,
 			},
 			{ repeatable: true, meaning: { ids } },
 		);
-		return (listIn(answer, 'items') as unknown[]).map(changeOf);
+		return searchAnswer.parse(answer).items.map(changeOf);
 	};
 }
 
-function searchBody(
-	{ since, without = [], order, ...page }: ChangesQuery,
-	assistantId?: string,
-): IDataObject {
+function searchBody({ since, order, ...page }: ChangesQuery, assistantId?: string): IDataObject {
 	const where: IDataObject = {};
 	if (since !== undefined) where.updatedAt = { $gte: new Date(since).toISOString() };
-	if (without.length > 0) where.id = { $notIn: without };
 	if (assistantId !== undefined) where.xpertId = assistantId;
 	return { where, order: { updatedAt: order }, ...page };
 }

@@ -4,6 +4,7 @@ import type { ThreadMessage } from '../XpertAi/payloads/run';
 import { lastReply, speakerOf, textOf } from '../XpertAi/runs/messages';
 import type { ConversationChange } from './conversations';
 import type { TriggerSettings } from './settings';
+import type { ThreadMessages } from './threads';
 
 /** Whether a change is one of those the workflow starts for, as far as its record tells. */
 export function isWanted(
@@ -20,30 +21,38 @@ export function needsMessages({ simplify, options }: TriggerSettings): boolean {
 	return simplify || options.includeMessages || options.onlyWith !== '';
 }
 
-/** Whether the text asked for stands in the title or in a message. */
+/**
+ * Whether the text asked for stands in the title or in a message. A thread that could not be read may hold it:
+ * rather told once too often than never.
+ */
 export function holdsText(
 	{ title = '' }: ConversationChange,
-	messages: ThreadMessage[],
+	thread: ThreadMessages,
 	{ options }: TriggerSettings,
 ): boolean {
+	if ('notRead' in thread) return true;
 	const wanted = options.onlyWith.toLowerCase();
-	const texts = [title, ...messages.map(({ content }) => textOf(content))];
+	const texts = [title, ...thread.messages.map(({ content }) => textOf(content))];
 	return texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
 /**
  * The JSON of the item of a change.
  *
- * @param messages those of its thread; none where it could not be read
+ * @param thread what was read of its thread; where it could not be, the item says why
  */
 export function itemJson(
 	change: ConversationChange,
-	messages: ThreadMessage[] | undefined,
+	thread: ThreadMessages,
 	{ simplify, options }: TriggerSettings,
 ): IDataObject {
-	const json = simplify ? summaryOf(change, messages) : { event: change.event, ...change.record };
-	if (!options.includeMessages) return json;
-	return { ...json, messages: shownMessages(messages, simplify) };
+	const isRead = 'messages' in thread;
+	const messages = isRead ? thread.messages : undefined;
+	return {
+		...(simplify ? summaryOf(change, messages) : { event: change.event, ...change.record }),
+		...(options.includeMessages ? { messages: shownMessages(messages, simplify) } : {}),
+		...(isRead ? {} : thread),
+	};
 }
 
 function summaryOf(

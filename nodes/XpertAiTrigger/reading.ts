@@ -1,15 +1,14 @@
 import maxBy from 'lodash/maxBy';
+import minBy from 'lodash/minBy';
 
-import { PAGE_SIZE, collectPages } from '../XpertAi/execution/paging';
-import { nameOf } from './memory';
-import type { Change, Reading } from './memory';
+import { PAGE_SIZE } from '../XpertAi/execution/paging';
+import { floorOf, nameOf } from './memory';
+import type { Change } from './memory';
 
 /** A page of changes that is asked for. */
 export interface ChangesQuery {
 	/** Only changes from this moment on, in milliseconds since the epoch; all without it. */
 	since?: number;
-	/** Conversations that are left out. */
-	without?: string[];
 	order: 'ASC' | 'DESC';
 	limit: number;
 	offset?: number;
@@ -18,70 +17,135 @@ export interface ChangesQuery {
 /** Fetches a page of changes; throws when it cannot. One whose moment is not readable has NaN for it. */
 export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<One[]>;
 
+/** What was read of the server's changes. */
+export interface Reading<One extends Change> {
+	changes: One[];
+	/** No change before this moment is missing, from where the reading began. */
+	upTo: number;
+	/** Whether there was no more to read. */
+	isEnd: boolean;
+	pages: number;
+	/** What broke the reading off, if anything did. */
+	failure?: unknown;
+}
+
 /** How changes are read. */
 interface Manner<One extends Change> {
-	/** Asked after each page: whether the rest may wait for the next poll. */
-	isEnough?: (changes: One[]) => boolean;
+	/** Asked after each page: whether the rest may wait. */
+	isEnough?: (reading: Reading<One>) => boolean;
 	pageSize?: number;
 }
 
 /**
  * Reads the changes from a moment on, oldest first. The next page starts at the moment where the last one
  * ended and not behind so many changes: a conversation that changes meanwhile leaves its place, and the
- * one that moves up into it would be passed over. Never throws: what was read before a failure counts.
+ * one that moves up into it would be passed over. It is twice as large as all that is known of this moment,
+ * and by one larger than a page: so it gets past it, however many changes are of one moment. Never throws: what
+ * was read before a failure counts.
  */
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	from: number,
-	{ isEnough = () => false, pageSize: limit = PAGE_SIZE }: Manner<One> = {},
+	{ isEnough = () => false, pageSize = PAGE_SIZE }: Manner<One> = {},
 ): Promise<Reading<One>> {
 	const changes = new Map<string, One>();
-	const reading = (upTo: number) => ({ changes: [...changes.values()], upTo });
-	let since = from;
+	const reading: Reading<One> = { changes: [], upTo: from, isEnd: false, pages: 0 };
 	try {
-		for (let without: string[] = []; ; ) {
-			const page = await fetchChanges({ since, without, order: 'ASC', limit });
-			if (!isAsAsked(page, since)) return await readAll(fetchChanges, from);
-			const before = changes.size;
+		for (let ofMoment = 0; ; ) {
+			const since = reading.upTo;
+			const limit = Math.max(pageSize, 2 * ofMoment) + 1;
+			const page = await fetchChanges({ since, order: 'ASC', limit });
+			reading.pages += 1;
+			const moments = momentsOf(page);
+			if (!isAsAsked(moments, since)) return await readAll(fetchChanges, from, pageSize);
 			for (const change of page) changes.set(nameOf(change), change);
-			const upTo = page.at(-1)?.at ?? since;
+			reading.changes = [...changes.values()];
+			const last = moments.at(-1);
 			// A short page is the last one; a longer page than asked for holds everything.
-			if (page.length !== limit || isEnough([...changes.values()])) return reading(upTo);
-			const ofMoment = page.filter(({ at }) => at === upTo).map(({ id }) => id);
-			without = upTo === since ? [...without, ...ofMoment] : ofMoment;
-			// The same page again: the server leaves nothing out, so what else is of this moment stays unseen.
-			const isStuck = changes.size === before;
-			since = isStuck ? upTo + 1 : upTo;
-			if (isStuck) without = [];
+			reading.isEnd = page.length !== limit || last === undefined;
+			if (last !== undefined) reading.upTo = reading.isEnd ? last + 1 : last;
+			if (reading.isEnd || (reading.upTo > since && isEnough(reading))) return reading;
+			ofMoment = moments.filter((at) => at === last).length;
 		}
 	} catch (failure) {
-		return { ...reading(since), failure };
+		return { ...reading, failure };
 	}
 }
 
+/** The moments of changes that have a readable one. */
+function momentsOf(changes: Change[]): number[] {
+	return changes.map(({ at }) => at).filter((at) => !Number.isNaN(at));
+}
+
 /** Whether a server has filtered and sorted as it was asked to. */
-function isAsAsked(page: Change[], since: number): boolean {
-	return page.every(({ at }, index) => at >= (page[index - 1]?.at ?? since));
+function isAsAsked(moments: number[], since: number): boolean {
+	return moments.every((at, index) => at >= (moments[index - 1] ?? since));
+}
+
+/** Reads everything there is, from a server that ignores what it is asked for. */
+async function readAll<One extends Change>(
+	fetchChanges: FetchChanges<One>,
+	since: number,
+	pageSize: number,
+): Promise<Reading<One>> {
+	const reading = await readBack(fetchChanges, { since, pageSize });
+	// In what order the rest comes is not known, so any of it may be as old as the oldest.
+	return reading.failure === undefined ? reading : { ...reading, upTo: -Infinity };
+}
+
+/** What bounds a look at what changed last. */
+interface Recently {
+	/** Our own clock. */
+	now: number;
+	/** Whether there is time for more. */
+	goOn: () => boolean;
+	pageSize?: number;
 }
 
 /**
- * Reads everything there is, from a server that ignores what it is asked for; newest first, so that what
- * changes meanwhile pushes nothing over the edge of a page.
+ * Reads what has changed last, as far back as changes may still come to light beside it, or as time allows;
+ * all there is from a server that does not sort. Never throws.
  */
-async function readAll<One extends Change>(
+export async function readRecent<One extends Change>(
 	fetchChanges: FetchChanges<One>,
-	from: number,
+	{ now, goOn, pageSize }: Recently,
+): Promise<Reading<One> & { from: number }> {
+	const isSorted = ({ changes }: Reading<One>) => isAsAsked(momentsOf(changes).reverse(), 0);
+	const floor = ({ upTo }: Reading<One>) => floorOf(Math.min(upTo, now));
+	const oldest = ({ changes }: Reading<One>) => minBy(changes, 'at')?.at ?? 0;
+	const isEnough = (reading: Reading<One>) =>
+		isSorted(reading) && (oldest(reading) < floor(reading) || !goOn());
+	const reading = await readBack(fetchChanges, { isEnough, pageSize });
+	// Where time was up, there may be more of the last moment.
+	const from = reading.isEnd ? 0 : oldest(reading) + 1;
+	return { ...reading, from: Math.max(from, floor(reading)) };
+}
+
+/**
+ * Reads changes newest first, so that what changes meanwhile pushes nothing over the edge of a page. Never
+ * throws: what was read before a failure counts.
+ */
+async function readBack<One extends Change>(
+	fetchChanges: FetchChanges<One>,
+	{ since, isEnough = () => false, pageSize: limit = PAGE_SIZE }: Manner<One> & { since?: number },
 ): Promise<Reading<One>> {
-	const all: One[] = [];
+	const changes = new Map<string, One>();
+	const reading: Reading<One> = { changes: [], upTo: since ?? 0, isEnd: false, pages: 0 };
 	try {
-		await collectPages(async (page) => {
-			const changes = await fetchChanges({ since: from, order: 'DESC', ...page });
-			for (const change of changes) if (!Number.isNaN(change.at)) all.push(change);
-			return changes;
-		});
-		return { changes: all, upTo: maxBy(all, 'at')?.at ?? from };
+		while (!reading.isEnd) {
+			const before = changes.size;
+			const offset = reading.pages * limit;
+			const page = await fetchChanges({ since, order: 'DESC', limit, offset });
+			reading.pages += 1;
+			for (const change of page) changes.set(nameOf(change), change);
+			reading.changes = [...changes.values()].filter(({ at }) => !Number.isNaN(at));
+			const newest = maxBy(reading.changes, 'at');
+			if (newest) reading.upTo = newest.at + 1;
+			reading.isEnd = page.length !== limit || changes.size === before;
+			if (isEnough(reading)) break;
+		}
+		return reading;
 	} catch (failure) {
-		// In what order the rest comes is not known, so any of it may be as old as the oldest.
-		return { changes: all, upTo: -Infinity, failure };
+		return { ...reading, failure };
 	}
 }

@@ -2,15 +2,14 @@ import type { ThreadMessage } from '../XpertAi/payloads/run';
 import { messagesOf } from '../XpertAi/runs/messages';
 import { readThread } from '../XpertAi/runs/thread';
 import type { Clock } from '../XpertAi/transport/clock';
-import type { Failure } from '../XpertAi/transport/failure';
+import { failureMessage } from '../XpertAi/transport/failure';
 import { inLanes } from '../XpertAi/transport/lanes';
-import { isTransient } from '../XpertAi/transport/meaning';
 import type { Send } from '../XpertAi/transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../XpertAi/transport/retryPolicy';
 import { sendWithRetries } from '../XpertAi/transport/sendWithRetries';
 
-/** Threads read at once. */
-const LANES = 5;
+/** Threads read at once; when so many cannot be read, the server cannot be asked. */
+export const THREADS_AT_ONCE = 5;
 
 /** What is needed to read threads. */
 export interface ThreadReader {
@@ -20,11 +19,11 @@ export interface ThreadReader {
 	goOn: () => boolean;
 }
 
-/** The messages of a thread, none where the server does not give them out; or why reading had to end. */
-export type ThreadMessages = { messages?: ThreadMessage[] } | { failure: Failure };
+/** The messages of a thread, or in words why they could not be read. */
+export type ThreadMessages = { messages: ThreadMessage[] } | { notRead: string };
 
 /**
- * Reads the messages of threads (E15), a few at once, until one shows that the server cannot be asked.
+ * Reads the messages of threads (E15), a few at once. Ends once as many as are read at once could not be. Some are tried in any case, however little time there is.
  *
  * @returns what was read of each thread; those that were not come to are missing
  */
@@ -37,28 +36,25 @@ export async function readThreads(
 		return (await sendWithRetries(send, retried)).outcome;
 	};
 	const read = new Map<string, ThreadMessages>();
-	let broken = false;
+	let failed = 0;
 	await inLanes(
 		threadIds,
-		LANES,
+		THREADS_AT_ONCE,
 		async (threadId) => {
-			const reading = await readThread(patient, threadId);
-			if ('state' in reading) read.set(threadId, { messages: messagesOf(reading.state) });
-			else if (isAboutOne(reading.failure)) read.set(threadId, {});
-			else read.set(threadId, reading);
-			broken ||= 'failure' in (read.get(threadId) ?? {});
+			const messages = await messagesOn(patient, threadId);
+			if ('notRead' in messages) failed += 1;
+			read.set(threadId, messages);
 		},
-		() => !broken && goOn(),
+		() => read.size === 0 || (failed < THREADS_AT_ONCE && goOn()),
 	);
 	return read;
 }
 
-/**
- * Whether a failure is about this thread alone, which must not hold up all later ones for ever: one that
- * is gone or never ran, or whose messages are too much for the server or a proxy.
- */
-function isAboutOne(failure: Failure): boolean {
-	const { kind, status } = failure;
-	if (kind === 'unreadable' || kind === 'timeout') return true;
-	return kind === 'status' && status !== 401 && !isTransient(failure);
+async function messagesOn(send: Send, threadId: string): Promise<ThreadMessages> {
+	const reading = await readThread(send, threadId);
+	if ('failure' in reading) return { notRead: failureMessage(reading.failure) };
+	const { state } = reading;
+	// Recorded servers name the thread in its state: what does not is somebody else's answer.
+	if (state.thread_id !== threadId) return { notRead: "The server's answer is not this thread" };
+	return { messages: messagesOf(state) };
 }

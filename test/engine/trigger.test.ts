@@ -10,10 +10,14 @@ import { say, talk } from './support/conversations';
 import { byId } from './support/locators';
 import { createPollEngine } from './support/pollEngine';
 import type { ActiveTrigger, PollEngine, TriggerRun } from './support/pollEngine';
+import { useShortSleeps } from './support/shortSleeps';
 
 const FAILING_INPUT = 'BOOM';
 const HELPER_ID = 'd0000000-0000-4000-8000-000000000001';
+const DAY_MS = 24 * 60 * 60_000;
 const ALL: INodeParameters = { events: [...EVENTS] };
+
+useShortSleeps();
 
 let engine: PollEngine;
 let sandbox: Sandbox;
@@ -171,13 +175,91 @@ describe('what the trigger gives', () => {
 		// What did not hold it is not read anew at each poll.
 		expect(sandbox.requests.of('E15')).toHaveLength(3);
 	});
+});
 
-	it('is given although the server does not give out the thread', async () => {
+describe('a thread that cannot be read', () => {
+	const GONE = { endpoint: 'E15', do: 'status', status: 500, body: {} } as const;
+	const NOT_READ = 'The server answered 500: Internal Server Error';
+
+	it('has its change wait for the next poll', async () => {
 		const trigger = await activate();
-		await talk(sandbox, 'Hello', { title: 'Gone' });
-		sandbox.faults.add({ endpoint: 'E15', do: 'status', status: 500, body: {} });
+		await talk(sandbox, 'Hello', { title: 'One' });
+		sandbox.faults.add(GONE);
 		await trigger.poll();
-		expect(trigger.items()).toEqual([expect.objectContaining({ title: 'Gone', reply: null })]);
+		expect(trigger.started).toEqual([]);
+		sandbox.faults.clear();
+		await trigger.poll();
+		await trigger.poll();
+		expect(trigger.items()).toEqual([
+			expect.objectContaining({ title: 'One', reply: 'Echo: Hello' }),
+		]);
+		expect(trigger.items()[0]).not.toHaveProperty('notRead');
+	});
+
+	it.each<[string, unknown]>([
+		['an empty answer', ''],
+		['a list', []],
+		['an object of another kind', {}],
+		['another thread', { thread_id: HELPER_ID, values: { messages: [] } }],
+	])('is one for which %s comes', async (_, body) => {
+		const trigger = await activate({ ...ALL, options: { onlyWith: 'hello' } });
+		await talk(sandbox, 'Hello', { title: 'One' });
+		sandbox.faults.add({ endpoint: 'E15', do: 'status', status: 200, body });
+		await trigger.poll();
+		expect(trigger.started).toEqual([]);
+		sandbox.faults.clear();
+		await trigger.poll();
+		expect(trigger.items()).toEqual([expect.objectContaining({ reply: 'Echo: Hello' })]);
+	});
+
+	it('has its change given in the third poll, saying why it comes without the messages', async () => {
+		const trigger = await activate({
+			...ALL,
+			options: { onlyWith: 'nowhere', includeMessages: true },
+		});
+		await talk(sandbox, 'Hello', { title: 'Gone' });
+		sandbox.faults.add(GONE);
+		await trigger.poll();
+		await trigger.poll();
+		expect(trigger.started).toEqual([]);
+		await trigger.poll();
+		await trigger.poll();
+		expect(trigger.items()).toEqual([
+			expect.objectContaining({ title: 'Gone', reply: null, messages: null, notRead: NOT_READ }),
+		]);
+		expect(trigger.errors).toEqual([]);
+	});
+
+	it('holds up no later one, also where one comes a poll', async () => {
+		const trigger = await activate({ ...ALL, options: { conversationsPerPoll: 1 } });
+		const bad = await talk(sandbox, 'Hello', { title: 'Bad' });
+		for (const title of ['One', 'Two']) {
+			await clock.advance(1_000);
+			await talk(sandbox, 'Hello', { title });
+		}
+		sandbox.faults.add({ ...GONE, path: bad });
+		for (let n = 0; n < 4; n++) await trigger.poll();
+		expect(trigger.started.map((items) => items.length)).toEqual([1, 1, 1]);
+		expect(titles(trigger)).toEqual(['One', 'Two', 'Bad']);
+	});
+
+	it('shows its change in the editor at once', async () => {
+		await talk(sandbox, 'Hello', { title: 'Gone' });
+		sandbox.faults.add(GONE);
+		const { items } = await engine.test({ parameters: ALL, credential: credential() });
+		expect(items.map(({ json }) => json.notRead)).toEqual([NOT_READ]);
+	});
+
+	it('is not asked for over and over where none can be read', async () => {
+		const trigger = await activate();
+		for (let n = 0; n < 20; n++) await talk(sandbox, 'Hello', { title: `Talk ${n}` });
+		sandbox.faults.add(GONE);
+		await trigger.poll();
+		expect(sandbox.requests.of('E15').length).toBeLessThan(10);
+		sandbox.faults.clear();
+		await trigger.poll();
+		expect(trigger.items()).toHaveLength(20);
+		expect(trigger.items().filter(({ reply }) => reply === null)).toEqual([]);
 	});
 });
 
@@ -255,6 +337,45 @@ describe('each change', () => {
 		expect(titles(trigger)).toEqual(['One']);
 	});
 
+	it('is none of another server to which the same credential leads', async () => {
+		const ungiven = { ...ALL, simplify: false };
+		const first = await activate(ungiven);
+		await first.poll();
+		const other = await startSandbox({ clock });
+		try {
+			await clock.advance(1_000);
+			other.store.putConversation({ title: 'Past of the other', status: 'idle' });
+			const staticData = first.stored();
+			const moved = { baseUrl: other.url, accessToken: other.accessToken };
+			const second = await activate(ungiven, { staticData, credential: moved });
+			await second.poll();
+			expect(second.started).toEqual([]);
+			await clock.advance(1_000);
+			other.store.putConversation({ title: 'From now on', status: 'idle' });
+			await second.poll();
+			expect(titles(second)).toEqual(['From now on']);
+		} finally {
+			await other.close();
+		}
+	});
+
+	it('is given where the clocks of the server and of n8n were a day ahead for one poll', async () => {
+		const trigger = await activate({ ...ALL, simplify: false });
+		await clock.advance(1_000);
+		const now = jest.spyOn(Date, 'now').mockReturnValue(clock.now() + DAY_MS);
+		sandbox.store.putConversation({
+			title: 'Ahead',
+			status: 'idle',
+			updatedAt: new Date(clock.now() + DAY_MS).toISOString(),
+		});
+		await trigger.poll();
+		now.mockReturnValue(clock.now());
+		sandbox.store.putConversation({ title: 'After', status: 'idle' });
+		await trigger.poll();
+		now.mockRestore();
+		expect(titles(trigger)).toEqual(['Ahead', 'After']);
+	});
+
 	it('starts anew from now with another assistant or another credential', async () => {
 		const first = await activate();
 		await first.poll();
@@ -316,6 +437,30 @@ describe('many changes', () => {
 		expect(titles(trigger).sort()).toEqual(expected(250));
 	});
 
+	it('take two requests a hundred where 3,000 ended close together', async () => {
+		const trigger = await activate(ungiven);
+		for (const title of expected(3_000)) {
+			sandbox.store.putConversation({ title, status: 'idle' });
+			await clock.advance(10);
+		}
+		sandbox.requests.clear();
+		for (let n = 0; n < 30; n++) await trigger.poll();
+		expect(titles(trigger)).toEqual(expected(3_000));
+		expect(sandbox.requests.of('E5').length).toBeLessThanOrEqual(60);
+	});
+
+	it('come out where a poll has time for one page, and none of the first is of interest', async () => {
+		const trigger = await activate({ ...ungiven, events: ['failed'] }, { budgetMs: 1 });
+		await hold(450);
+		sandbox.store.putConversation({ title: 'Failed', status: 'error' });
+		for (let n = 0; n < 10; n++) {
+			sandbox.requests.clear();
+			await trigger.poll();
+			expect(sandbox.requests.of('E5')).toHaveLength(1);
+		}
+		expect(titles(trigger)).toEqual(['Failed']);
+	});
+
 	it('do not flood from a server that neither filters nor sorts', async () => {
 		await hold(50);
 		const all = () => {
@@ -353,21 +498,55 @@ describe('a poll that fails', () => {
 	});
 
 	it('half-way gives what it has, and the next one goes on from there', async () => {
-		const trigger = await activate({ ...ALL, options: { conversationsPerPoll: 3 } });
-		const threads: string[] = [];
-		for (const title of ['One', 'Two', 'Three']) {
-			threads.push(await talk(sandbox, 'Hello', { title }));
+		const trigger = await activate({
+			...ALL,
+			simplify: false,
+			options: { conversationsPerPoll: 300 },
+		});
+		for (let n = 0; n < 150; n++) {
+			sandbox.store.putConversation({ title: `Talk ${n}`, status: 'idle' });
 			await clock.advance(1_000);
 		}
-		sandbox.faults.add({ endpoint: 'E15', path: threads[1], ...BAD_GATEWAY });
+		sandbox.faults.add({ endpoint: 'E5', nth: [2, 3, 4], ...BAD_GATEWAY });
 		await trigger.poll();
-		expect(titles(trigger)).toEqual(['One']);
+		expect(trigger.items()).toHaveLength(101);
 		expect(trigger.errors).toEqual([]);
 		await trigger.poll();
+		expect(new Set(titles(trigger)).size).toBe(150);
+		expect(trigger.items()).toHaveLength(150);
+	});
+
+	it('is not shown while it gets on, as some hosts forget what a poll has remembered that fails', async () => {
+		const trigger = await activate({ events: ['failed'] });
+		for (let n = 0; n < 150; n++) {
+			sandbox.store.putConversation({ title: `Talk ${n}`, status: 'idle' });
+			await clock.advance(1_000);
+		}
+		sandbox.faults.add({ endpoint: 'E5', nth: [2, 3, 4], ...BAD_GATEWAY });
+		await trigger.poll();
+		expect(trigger.errors).toEqual([]);
+		sandbox.faults.add({ endpoint: 'E5', ...BAD_GATEWAY });
+		await trigger.poll();
 		expect(trigger.errors).toEqual([expect.objectContaining({ httpCode: '502' })]);
+	});
+
+	it.each<[string, unknown]>([
+		['an empty answer', ''],
+		['a list', []],
+		['an object without list', {}],
+		['a list that is not counted', { items: [] }],
+		['a list of something else', { items: [{ name: 'Something' }], total: 1 }],
+	])('is one to which %s comes', async (_, body) => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'One' });
+		sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 200, body });
+		await trigger.poll();
+		expect(trigger.errors.map(({ message }) => message)).toEqual([
+			expect.stringMatching(/^The server's answer cannot be read/),
+		]);
 		sandbox.faults.clear();
 		await trigger.poll();
-		expect(titles(trigger)).toEqual(['One', 'Two', 'Three']);
+		expect(titles(trigger)).toEqual(['One']);
 	});
 
 	it('says in words that the token is not accepted, on activation as well', async () => {

@@ -31,6 +31,8 @@ export interface TriggerRun {
 	credentialId?: string;
 	/** What n8n has stored of an earlier activation. */
 	staticData?: IDataObject;
+	/** How long n8n says that a poll may take. */
+	budgetMs?: number;
 }
 
 /** A workflow with the trigger alone, as long as it is active. */
@@ -123,9 +125,21 @@ export async function createPollEngine(): Promise<PollEngine> {
 						throw new Error('the trigger polls');
 					},
 					(...[of, polling, data, mode, activation]) =>
-						new PollContext(of, polling, data, mode, activation, emit, (error) => {
-							errors.push(error);
-						}),
+						new PollContext(
+							of,
+							polling,
+							data,
+							mode,
+							activation,
+							emit,
+							(error) => {
+								errors.push(error);
+							},
+							undefined,
+							undefined,
+							undefined,
+							run.budgetMs === undefined ? undefined : () => run.budgetMs ?? 0,
+						),
 				);
 			} finally {
 				cron.mockRestore();

@@ -1,27 +1,31 @@
 import fc from 'fast-check';
 
+import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
+import { makeItems } from '../../../nodes/XpertAiTrigger/giving';
 import {
 	OVERLAP_MS,
 	beginning,
-	floorOf,
 	newChanges,
 	remembering,
 } from '../../../nodes/XpertAiTrigger/memory';
-import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
-import { readChanges } from '../../../nodes/XpertAiTrigger/reading';
+import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
+import { readRecent } from '../../../nodes/XpertAiTrigger/reading';
+import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
 import { ChangingServer, named } from './support/changingServer';
 import type { Ignored } from './support/changingServer';
 
 const NUM_RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
 const PAGE = 3;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
-const id = fc.integer({ min: 1, max: 9 }).map((n) => `conversation-${n}`);
-const ids = fc.uniqueArray(id, { minLength: 1, maxLength: 8 });
+const id = fc.integer({ min: 1, max: 20 }).map((n) => `conversation-${n}`);
+const ids = fc.uniqueArray(id, { minLength: 1, maxLength: 14 });
 
 const change = fc.record({
 	kind: fc.constant('change' as const),
 	ids,
-	late: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: OVERLAP_MS })),
+	late: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: OVERLAP_MS - 1_000 })),
 });
 const wait = fc.record({
 	kind: fc.constant('wait' as const),
@@ -31,37 +35,59 @@ const poll = fc.record({
 	kind: fc.constant('poll' as const),
 	/** How many conversations it gives at most. */
 	most: fc.integer({ min: 1, max: 5 }),
+	/** What part of its time a page takes. */
+	pageTime: fc.constantFrom(0, 0.01, 0.3, 0.5, 0.9, 2),
 	/** The page that does not come. */
 	lost: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
-	/** How many threads can be read. */
-	threads: fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 2 })),
+	/** The threads that cannot be read. */
+	unread: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, fc.uniqueArray(id)),
 	/** What changes before each page. */
 	meanwhile: fc.array(ids, { maxLength: 3 }),
+	/** How much our clock is wrong, and the server's for what changes before. */
+	ourClock: fc.constantFrom(0, 0, 0, 0, DAY_MS, -DAY_MS),
+	wrongly: fc.option(fc.record({ ids, by: fc.constantFrom(DAY_MS, OVERLAP_MS) }), { freq: 6 }),
 });
+/** n8n ends and starts again. */
+const restart = fc.record({ kind: fc.constant('restart' as const) });
 
 type Poll = typeof poll extends fc.Arbitrary<infer T> ? T : never;
+
+const SETTINGS = {
+	events: [],
+	simplify: true,
+	options: { conversationsPerPoll: 1, includeMessages: false, onlyWith: '' },
+};
 
 /** The trigger, without n8n: it reads, gives and remembers as `poll.ts` does. */
 class Trigger {
 	readonly given: string[] = [];
 
+	private stored: string;
+
 	private constructor(
 		private readonly server: ChangingServer,
 		private memory: Memory,
-	) {}
+	) {
+		this.stored = JSON.stringify(memory);
+	}
 
-	static async activate(server: ChangingServer): Promise<Trigger> {
-		const [last] = await server.fetch({ order: 'DESC', limit: 1, offset: 0 });
-		const from = floorOf(last?.at ?? 0);
-		const { changes, upTo } = await readChanges(server.fetch, from, { pageSize: PAGE });
-		return new Trigger(server, beginning('', { wanted: changes, upTo, now: server.now }));
+	static async activate(server: ChangingServer, hasTime = true): Promise<Trigger> {
+		const manner = { now: server.now, goOn: () => hasTime, pageSize: PAGE };
+		const there = await readRecent(server.fetch, manner);
+		return new Trigger(server, beginning('', there));
 	}
 
 	get remembered(): Memory {
 		return this.memory;
 	}
 
-	async poll({ most, lost, threads, meanwhile }: Omit<Poll, 'kind'>): Promise<void> {
+	/** n8n stores the memory when it starts an execution. */
+	restart(): void {
+		this.memory = JSON.parse(this.stored) as Memory;
+	}
+
+	/** @returns whether it gave anything */
+	async poll({ most, pageTime, lost, unread, meanwhile, ourClock }: Omit<Poll, 'kind'>) {
 		const { server, memory } = this;
 		let pages = 0;
 		server.beforePage = () => {
@@ -70,18 +96,57 @@ class Trigger {
 			if (changing) server.change(changing);
 			if (pages === lost) throw new Error('the page did not come');
 		};
-		const isEnough = (changes: Parameters<typeof newChanges>[1]) =>
-			newChanges(memory, changes).length >= most;
-		const manner = { isEnough, pageSize: PAGE };
-		const { changes, upTo } = await readChanges(server.fetch, floorOf(memory.since), manner);
+		const { changes, ...progress } = await readOn(server.fetch, memory, {
+			isEnough: (read) => newChanges(memory, read).length >= most,
+			hasTime: (share) => pages * pageTime < share,
+			pageSize: PAGE,
+		});
 		server.beforePage = () => undefined;
-		const handled = newChanges(memory, changes).slice(0, Math.min(most, threads));
+		const dealt = await makeItems(newChanges(memory, changes).map(onThread), {
+			settings: SETTINGS,
+			send: async ({ path }) => answerOf(path, unread),
+			goOn: () => true,
+			most,
+			isLastTry: () => false,
+		});
+		const handled = newChanges<Change>(memory, dealt.done);
+		const rest = { wanted: changes, handled, unread: dealt.unread, now: server.now + ourClock };
+		this.memory = remembering(memory, memory, { ...progress, ...rest });
 		this.given.push(...handled.map(named));
-		this.memory = remembering(memory, { wanted: changes, upTo, handled, now: server.now });
+		if (handled.length > 0) this.stored = JSON.stringify(this.memory);
+		return handled.length > 0;
 	}
 }
 
-const wholly = { most: Infinity, lost: undefined, threads: Infinity, meanwhile: [] };
+/** Each conversation has a thread of its name. */
+const onThread = (one: Change): ConversationChange => ({
+	...one,
+	threadId: one.id,
+	tasks: [],
+	record: {},
+});
+
+async function answerOf(path: string, unread: string[]) {
+	const threadId = path.replace('/threads/', '');
+	const answer = { thread_id: threadId, values: { messages: [] } };
+	if (!unread.includes(threadId))
+		return await Promise.resolve({ ok: true, status: 200, answer } as const);
+	const failure = { kind: 'status', status: 500, path, method: 'GET' } as const;
+	return { ok: false, failure } as const;
+}
+
+const orderly = { lost: undefined, unread: [], meanwhile: [], ourClock: 0, wrongly: null };
+
+/** Polls once a minute, with little time, until none gives anything any more, in as many polls as what there is may take. */
+async function pollToTheEnd(trigger: Trigger, server: ChangingServer): Promise<void> {
+	const enough = 6 + server.visible.length;
+	for (let [quiet, polls] = [0, 0]; quiet < enough; polls++) {
+		expect(polls).toBeLessThan(10 * enough);
+		server.now += MINUTE_MS;
+		const gave = await trigger.poll({ ...orderly, most: 2, pageTime: 0.9 });
+		quiet = gave ? 0 : quiet + 1;
+	}
+}
 
 describe.each<Ignored[][]>([
 	[[]],
@@ -90,11 +155,11 @@ describe.each<Ignored[][]>([
 	[['limit']],
 	[['where', 'order', 'limit']],
 ])('a server that ignores %j', (ignored) => {
-	it('has each of its changes given once, whatever the order of changes, polls and faults', async () => {
+	it('has each of its changes given once, whatever the order of changes, polls, faults, clocks and restarts', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(ids, { maxLength: 4 }),
-				fc.array(fc.oneof(change, wait, poll), { maxLength: 40 }),
+				fc.array(fc.oneof(change, wait, poll, restart), { maxLength: 40 }),
 				async (before, steps) => {
 					const server = new ChangingServer(ignored);
 					for (const changing of before) server.change(changing);
@@ -104,20 +169,25 @@ describe.each<Ignored[][]>([
 					for (const step of steps) {
 						if (step.kind === 'change') server.change(step.ids, step.late);
 						else if (step.kind === 'wait') server.now += step.ms;
-						else await trigger.poll(step);
+						else if (step.kind === 'restart') trigger.restart();
+						else {
+							if (step.wrongly) server.change(step.wrongly.ids, 0, step.wrongly.by);
+							await trigger.poll(step);
+							// A clock is wrong for one poll.
+							if (step.ourClock !== 0) await trigger.poll({ ...orderly, most: 1, pageTime: 0 });
+						}
 					}
-					server.now += OVERLAP_MS;
-					await trigger.poll(wholly);
+					await pollToTheEnd(trigger, server);
 
 					// Nothing twice, nothing that was there before, and nothing lost.
 					expect(new Set(trigger.given).size).toBe(trigger.given.length);
 					const fresh = server.visible.map(named).filter((one) => !old.includes(one));
-					expect(trigger.given).toEqual(expect.arrayContaining(fresh));
+					expect(fresh.filter((one) => !trigger.given.includes(one))).toEqual([]);
 					expect(trigger.given.filter((one) => old.includes(one))).toEqual([]);
-					// And no more remembered than the overlap needs.
-					const { since, known } = trigger.remembered;
-					const ages = known.map(([, at]) => since - Date.parse(at));
-					expect(ages.filter((age) => age > OVERLAP_MS)).toEqual([]);
+					// And no more remembered than is looked at again.
+					const { floor, known, waiting } = trigger.remembered;
+					const kept = [...known, ...waiting].map(([, at]) => at);
+					expect(kept.filter((at) => at < floor)).toEqual([]);
 				},
 			),
 			{ numRuns: NUM_RUNS },

@@ -1,13 +1,16 @@
-import { readChanges } from '../../../nodes/XpertAiTrigger/reading';
+import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/memory';
+import { readChanges, readRecent } from '../../../nodes/XpertAiTrigger/reading';
 import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/reading';
 import { ChangingServer, named } from './support/changingServer';
+import type { Ignored } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const PAGE = { pageSize: 3 };
+const LOST = new Error('lost');
 
 /** A server on which each conversation has changed at a moment of its own, and what it is asked. */
-function serverOf(ids: string[]) {
-	const server = new ChangingServer();
+function serverOf(ids: string[], ignored: Ignored[] = []) {
+	const server = new ChangingServer(ignored);
 	const from = server.now;
 	for (const id of ids) server.change([id]);
 	const queries: ChangesQuery[] = [];
@@ -18,6 +21,19 @@ function serverOf(ids: string[]) {
 	return { server, from, fetch, queries };
 }
 
+/** Does something before a page, counted from 1. */
+function before(page: number, server: ChangingServer, happen: () => void): void {
+	let pages = 0;
+	server.beforePage = () => {
+		pages += 1;
+		if (pages === page) happen();
+	};
+}
+
+const fail = () => {
+	throw LOST;
+};
+
 const idsOf = ({ changes }: { changes: Array<{ id: string }> }) => changes.map(({ id }) => id);
 
 describe('reading changes', () => {
@@ -25,21 +41,17 @@ describe('reading changes', () => {
 		const { from, fetch, queries } = serverOf(IDS);
 		const reading = await readChanges(fetch, from, PAGE);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect(reading.upTo).toBe(from + 7);
-		expect(queries.map(({ since, without }) => [since, without])).toEqual([
-			[from, []],
-			[from + 3, ['c']],
-			[from + 6, ['f']],
+		expect(reading).toMatchObject({ upTo: from + 8, isEnd: true, pages: 3 });
+		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
+			[from, 4],
+			[from + 4, 4],
+			[from + 7, 4],
 		]);
 	});
 
 	it('passes over none when one that was read changes meanwhile', async () => {
 		const { server, from, fetch } = serverOf(IDS);
-		let pages = 0;
-		server.beforePage = () => {
-			pages += 1;
-			if (pages === 2) server.change(['a']);
-		};
+		before(2, server, () => server.change(['a']));
 		expect(idsOf(await readChanges(fetch, from, PAGE))).toEqual([...IDS, 'a']);
 	});
 
@@ -47,51 +59,130 @@ describe('reading changes', () => {
 		const server = new ChangingServer();
 		const from = server.now;
 		server.change(IDS);
-		let pages = 0;
-		server.beforePage = () => {
-			pages += 1;
-			if (pages === 2) server.change(['a']);
-		};
+		before(2, server, () => server.change(['a']));
 		const { changes } = await readChanges(server.fetch, from, PAGE);
 		expect([...new Set(changes.map(({ id }) => id))].sort()).toEqual(IDS);
 	});
 
+	it('gets past a moment of many changes in pages that double, whether or not there is enough', async () => {
+		const { server, from, fetch, queries } = serverOf([]);
+		const many = Array.from({ length: 20 }, (_, n) => `${n}`);
+		server.change(many);
+		server.change(['later']);
+		const reading = await readChanges(fetch, from + 1, { ...PAGE, isEnough: () => true });
+		expect(idsOf(reading)).toEqual([...many, 'later']);
+		expect(queries.map(({ limit }) => limit)).toEqual([4, 9, 19, 39]);
+	});
+
 	it('stops where there is enough, and says how far it came', async () => {
 		const { from, fetch, queries } = serverOf(IDS);
-		const isEnough = (changes: unknown[]) => changes.length >= 2;
+		const isEnough = ({ changes }: { changes: unknown[] }) => changes.length >= 2;
 		const reading = await readChanges(fetch, from, { ...PAGE, isEnough });
-		expect(idsOf(reading)).toEqual(['a', 'b', 'c']);
-		expect(reading.upTo).toBe(from + 3);
+		expect(idsOf(reading)).toEqual(['a', 'b', 'c', 'd']);
+		// There may be more of the last moment.
+		expect(reading).toMatchObject({ upTo: from + 4, isEnd: false });
 		expect(queries).toHaveLength(1);
 	});
 
 	it('keeps what it has when a page does not come', async () => {
 		const { server, from, fetch } = serverOf(IDS);
-		let pages = 0;
-		server.beforePage = () => {
-			pages += 1;
-			if (pages === 2) throw new Error('lost');
-		};
+		before(2, server, fail);
 		const reading = await readChanges(fetch, from, PAGE);
-		expect(idsOf(reading)).toEqual(['a', 'b', 'c']);
-		expect(reading).toMatchObject({ upTo: from + 3, failure: new Error('lost') });
+		expect(idsOf(reading)).toEqual(['a', 'b', 'c', 'd']);
+		expect(reading).toMatchObject({ upTo: from + 4, isEnd: false, failure: LOST });
 	});
 
-	it('ends on a server that takes no offset and leaves nothing out', async () => {
-		const server = new ChangingServer(['limit']);
-		const from = server.now;
-		server.change(['a', 'b', 'c']);
-		const blind = async ({ without: _, offset: __, ...query }: ChangesQuery) =>
-			await server.fetch(query);
-		const { changes } = await readChanges(blind, from, PAGE);
-		expect(changes.map(named)).toHaveLength(3);
+	it('has come nowhere when there is nothing', async () => {
+		const { from, fetch } = serverOf([]);
+		expect(await readChanges(fetch, from)).toEqual({
+			changes: [],
+			upTo: from,
+			isEnd: true,
+			pages: 1,
+		});
 	});
 
-	it('reads everything from a server that neither filters nor sorts', async () => {
-		const server = new ChangingServer(['where', 'order']);
-		for (const id of IDS) server.change([id]);
-		const reading = await readChanges(server.fetch, server.now - 1, PAGE);
+	it('is not led astray by a record whose moment cannot be read', async () => {
+		const { from, fetch, queries } = serverOf(IDS);
+		const odd = { id: 'odd', updatedAt: 'soon', at: NaN };
+		const oddly = async (query: ChangesQuery) => {
+			const page = await fetch(query);
+			return [odd, ...page.slice(0, query.limit - 1)];
+		};
+		expect(idsOf(await readChanges(oddly, from, PAGE))).toEqual(['odd', ...IDS]);
+		expect(queries.every(({ order }) => order === 'ASC')).toBe(true);
+	});
+});
+
+describe('a server that neither filters nor sorts', () => {
+	it('is read wholly', async () => {
+		const { server, fetch } = serverOf(IDS, ['where', 'order']);
+		const reading = await readChanges(fetch, server.now - 1, PAGE);
 		expect(idsOf(reading).sort()).toEqual(IDS);
-		expect(reading.upTo).toBe(Date.UTC(2026, 0, 1) + 7);
+		expect(reading).toMatchObject({ upTo: Date.UTC(2026, 0, 1) + 8, isEnd: true });
+	});
+
+	it('is read once where it does not take an offset either', async () => {
+		const { server, fetch, queries } = serverOf(['a', 'b', 'c'], ['where', 'order']);
+		const blind = async ({ offset: _, ...query }: ChangesQuery) => await fetch(query);
+		const reading = await readChanges(blind, server.now - 1, PAGE);
+		expect(idsOf(reading).sort()).toEqual(['a', 'b', 'c']);
+		expect(queries).toHaveLength(3);
+	});
+
+	it('has come nowhere when a page does not come: the rest may be as old as any', async () => {
+		const { server, fetch } = serverOf(IDS, ['where', 'order']);
+		before(3, server, fail);
+		const reading = await readChanges(fetch, server.now - 1, PAGE);
+		expect(idsOf(reading)).toHaveLength(3);
+		expect(reading).toMatchObject({ upTo: -Infinity, isEnd: false, failure: LOST });
+	});
+});
+
+describe('reading what has changed last', () => {
+	const recent = { ...PAGE, goOn: () => true };
+
+	it('goes back as far as changes may still come to light beside it', async () => {
+		const { server, fetch, queries } = serverOf(IDS);
+		server.now += 2 * OVERLAP_MS;
+		for (const id of ['w', 'x', 'y', 'z']) server.change([id]);
+		const reading = await readRecent(fetch, { ...recent, now: server.now });
+		expect(idsOf(reading)).toEqual(['z', 'y', 'x', 'w', 'g', 'f']);
+		const [newest] = reading.changes;
+		expect(reading).toMatchObject({
+			upTo: (newest?.at ?? 0) + 1,
+			from: (newest?.at ?? 0) - OVERLAP_MS,
+		});
+		expect(queries).toHaveLength(2);
+	});
+
+	it('goes back from our clock where the server stamped one with the future', async () => {
+		const { server, fetch } = serverOf(IDS);
+		server.change(['future'], 0, 10 * OVERLAP_MS);
+		const { from, changes } = await readRecent(fetch, { ...recent, now: server.now });
+		expect(changes).toHaveLength(8);
+		expect(from).toBe(server.now - 3 - OVERLAP_MS);
+	});
+
+	it('goes back no further than there is time for', async () => {
+		const { server, from, fetch } = serverOf(IDS);
+		const reading = await readRecent(fetch, { ...recent, now: server.now, goOn: () => false });
+		expect(idsOf(reading)).toEqual(['g', 'f', 'e']);
+		expect(reading).toMatchObject({ upTo: from + 8, from: from + 6 });
+	});
+
+	it('reads all there is where the server does not sort, however long it takes', async () => {
+		const { server, fetch } = serverOf(IDS, ['order']);
+		const unsorted = async (query: ChangesQuery) => (await fetch(query)).reverse();
+		const reading = await readRecent(unsorted, { ...recent, now: server.now, goOn: () => false });
+		expect(reading.changes.map(named)).toHaveLength(7);
+	});
+
+	it('says what it failed with', async () => {
+		const { server, fetch } = serverOf(IDS);
+		before(1, server, fail);
+		expect(await readRecent(fetch, { ...recent, now: server.now })).toMatchObject({
+			failure: LOST,
+		});
 	});
 });

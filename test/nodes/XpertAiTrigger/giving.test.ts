@@ -1,0 +1,101 @@
+import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
+import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
+import { makeItems } from '../../../nodes/XpertAiTrigger/giving';
+import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
+
+const SETTINGS: TriggerSettings = {
+	events: ['answered'],
+	simplify: true,
+	options: { conversationsPerPoll: 100, includeMessages: false, onlyWith: '' },
+};
+
+const changeOn = (threadId?: string): ConversationChange => ({
+	id: `of ${threadId}`,
+	updatedAt: '',
+	at: 0,
+	threadId,
+	tasks: [],
+	record: {},
+});
+
+/** A server that has one message on each thread, but for those it does not give out. */
+function serverWithout(...missing: string[]) {
+	const asked: string[] = [];
+	const send = async ({ path, method }: ApiRequest): Promise<Outcome> => {
+		const threadId = path.replace('/threads/', '');
+		asked.push(threadId);
+		const failure = { kind: 'status', status: 500, reason: 'Gone', path, method } as const;
+		if (missing.includes(threadId)) return await Promise.resolve({ ok: false, failure });
+		const messages = [{ content: `Said on ${threadId}`, tool_calls: [] }];
+		return { ok: true, status: 200, answer: { thread_id: threadId, values: { messages } } };
+	};
+	return { send, asked };
+}
+
+const usual = { settings: SETTINGS, most: 100, goOn: () => true, isLastTry: () => false };
+const idsOf = (changes: Array<{ id: string }>) => changes.map(({ id }) => id);
+
+describe('making items of changes', () => {
+	it('reads each thread once, and gives its last reply', async () => {
+		const { send, asked } = serverWithout();
+		const changes = ['a', 'b', 'a'].map(changeOn);
+		const { done, unread } = await makeItems(changes, { ...usual, send });
+		expect(done.map(({ json }) => json?.reply)).toEqual(['Said on a', 'Said on b', 'Said on a']);
+		expect(unread).toEqual([]);
+		expect(asked).toEqual(['a', 'b']);
+	});
+
+	it('asks for no thread where nothing of it is given, or where there is none', async () => {
+		const { send, asked } = serverWithout();
+		const settings = { ...SETTINGS, simplify: false };
+		await makeItems([changeOn('a')], { ...usual, send, settings });
+		const { done } = await makeItems([changeOn()], { ...usual, send });
+		expect(done[0]?.json).toMatchObject({ reply: null });
+		expect(asked).toEqual([]);
+	});
+
+	it('goes on behind a thread that cannot be read until enough are done', async () => {
+		const { send, asked } = serverWithout('a');
+		const changes = ['a', 'b', 'c', 'd'].map(changeOn);
+		const { done, unread } = await makeItems(changes, { ...usual, send, most: 2 });
+		expect(idsOf(done)).toEqual(['of b', 'of c']);
+		expect(idsOf(unread)).toEqual(['of a']);
+		expect(asked).toEqual(['a', 'b', 'c']);
+	});
+
+	it('gives it with the reason at the last try', async () => {
+		const { send } = serverWithout('a');
+		const onlyWith = { ...SETTINGS.options, onlyWith: 'something else', includeMessages: true };
+		const settings = { ...SETTINGS, options: onlyWith };
+		const giving = { ...usual, send, settings, isLastTry: () => true };
+		const { done, unread } = await makeItems(['a', 'b'].map(changeOn), giving);
+		expect(unread).toEqual([]);
+		const notRead = 'The server answered 500: Gone';
+		expect(done.map(({ json }) => json)).toEqual([
+			expect.objectContaining({ reply: null, messages: null, notRead }),
+			undefined,
+		]);
+	});
+
+	it('ends where five could not be read, also one by one', async () => {
+		const missing = Array.from({ length: 20 }, (_, n) => `${n}`);
+		for (const most of [1, 100]) {
+			const { send, asked } = serverWithout(...missing);
+			const { done, unread } = await makeItems(missing.map(changeOn), { ...usual, send, most });
+			expect(done).toEqual([]);
+			expect(unread.length).toBeGreaterThanOrEqual(5);
+			expect(asked.length).toBeLessThan(10);
+		}
+	});
+
+	it('tries the first even where no time is left, and no more then', async () => {
+		const { send, asked } = serverWithout('0');
+		const changes = Array.from({ length: 20 }, (_, n) => changeOn(`${n}`));
+		const { done } = await makeItems(changes, { ...usual, send, goOn: () => false });
+		expect(idsOf(done)).toEqual(['of 1', 'of 2', 'of 3', 'of 4']);
+		expect(asked).toHaveLength(5);
+		const alone = await makeItems(changes, { ...usual, send, most: 1, goOn: () => false });
+		expect(alone.done).toEqual([]);
+		expect(alone.unread).toHaveLength(1);
+	});
+});

@@ -1,0 +1,183 @@
+import { OVERLAP_MS, freshTo, newChanges, remembering } from '../../../nodes/XpertAiTrigger/memory';
+import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
+import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/reading';
+import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
+import { ChangingServer, named } from './support/changingServer';
+
+const PAGE = 10;
+
+/** A trigger that has seen nothing yet, and counts what it asks for. */
+class Trigger {
+	readonly given: string[] = [];
+
+	/** From when on each page was asked for, poll by poll. */
+	readonly polls: number[][] = [];
+
+	memory: Memory;
+
+	constructor(readonly server: ChangingServer) {
+		const positions = {
+			since: server.now,
+			floor: server.now,
+			again: server.now,
+			final: server.now,
+		};
+		this.memory = { watched: '', ...positions, ahead: false, known: [], waiting: [] };
+	}
+
+	/**
+	 * @param most how many changes it gives
+	 * @param pageTime what part of its time a page takes
+	 * @param wanted which changes are of interest
+	 */
+	async poll({ most = PAGE, pageTime = 0, wanted = (_: { id: string }): boolean => true } = {}) {
+		const { memory, server } = this;
+		const asked: number[] = [];
+		const fetch = async (query: ChangesQuery) => {
+			asked.push(query.since ?? 0);
+			return await server.fetch(query);
+		};
+		const isFresh = freshTo(memory);
+		const { changes, failure, ...progress } = await readOn(fetch, memory, {
+			isEnough: (read) => read.filter(wanted).filter(isFresh).length >= most,
+			pageSize: PAGE,
+			hasTime: (share) => asked.length * pageTime < share,
+		});
+		const fresh = changes.filter(wanted);
+		const handled = newChanges(memory, fresh).slice(0, most);
+		const polled = { ...progress, wanted: fresh, handled, unread: [], now: server.now };
+		this.memory = remembering(memory, memory, polled);
+		this.given.push(...handled.map(named));
+		this.polls.push(asked);
+		return failure;
+	}
+}
+
+/** Conversations that change at a steady rate. */
+function changeMany(server: ChangingServer, count: number, everyMs: number): void {
+	for (let n = 0; n < count; n++) {
+		server.now += everyMs;
+		server.change([`${server.now}-${n}`]);
+	}
+}
+
+describe('catching up', () => {
+	it('with 300 changes that ended close together takes two requests a page', async () => {
+		const trigger = new Trigger(new ChangingServer());
+		changeMany(trigger.server, 300, 10);
+		while (trigger.given.length < 300) await trigger.poll();
+		expect(trigger.polls).toHaveLength(30);
+		expect(trigger.polls.flat().length).toBeLessThanOrEqual(60);
+		expect(new Set(trigger.given).size).toBe(300);
+	});
+
+	it('takes as many requests again for a change as for the first, however many there are', async () => {
+		const requests = async (count: number) => {
+			const trigger = new Trigger(new ChangingServer());
+			changeMany(trigger.server, count, 10);
+			while (trigger.given.length < count) await trigger.poll();
+			return trigger.polls.flat().length;
+		};
+		expect(await requests(400)).toBeLessThanOrEqual(2 * (await requests(200)) + 2);
+	});
+
+	it('goes on where a page takes all the time there is', async () => {
+		const trigger = new Trigger(new ChangingServer());
+		changeMany(trigger.server, 100, 10);
+		for (let n = 0; n < 20; n++) await trigger.poll({ pageTime: 2 });
+		expect(trigger.given).toHaveLength(100);
+		expect(trigger.polls.map((asked) => asked.length)).toEqual(trigger.polls.map(() => 1));
+	});
+
+	it('comes to the few of interest behind the many that are not, in which time ends', async () => {
+		const trigger = new Trigger(new ChangingServer());
+		changeMany(trigger.server, 600, 400);
+		trigger.server.change(['wanted']);
+		const wanted = ({ id }: { id: string }) => id === 'wanted';
+		let polls = 0;
+		for (; trigger.given.length === 0; polls++) await trigger.poll({ pageTime: 0.7 / 30, wanted });
+		expect(polls).toBeLessThanOrEqual(5);
+	});
+
+	it('keeps up with 2.5 changes a second, and remembers no more than those of the overlap', async () => {
+		const server = new ChangingServer();
+		const busy = new Trigger(server);
+		for (let minute = 0; minute < 20; minute++) {
+			changeMany(server, 150, 400);
+			await busy.poll({ most: 200, pageTime: 0.3 / 30 });
+		}
+		expect(busy.given.length).toBeGreaterThan(2_800);
+		expect(busy.memory.known.length).toBeLessThan(8 * 150);
+	}, 60_000);
+});
+
+describe('what comes to light late', () => {
+	const settled = async (count: number) => {
+		const trigger = new Trigger(new ChangingServer());
+		changeMany(trigger.server, count, 10);
+		while (trigger.given.length < count) await trigger.poll();
+		return trigger;
+	};
+
+	it('is found by the next poll where that is one page', async () => {
+		const trigger = await settled(5);
+		trigger.server.change(['late'], 60_000);
+		changeMany(trigger.server, 2, 10);
+		await trigger.poll();
+		trigger.server.now += 60_000;
+		await trigger.poll();
+		expect(trigger.given.at(-1)).toContain('late');
+		expect(trigger.polls.slice(-2).map((asked) => asked.length)).toEqual([1, 1]);
+	});
+
+	it('is not asked for twice where nothing is there any more', async () => {
+		const trigger = await settled(5);
+		trigger.server.change(['last']);
+		await trigger.poll();
+		const fetch = jest.fn(async () => await Promise.resolve([]));
+		const { memory } = trigger;
+		const bounds = { isEnough: () => false, hasTime: () => true };
+		const { upTo, look, ahead } = await readOn(fetch, memory, bounds);
+		expect(fetch).toHaveBeenCalledTimes(1);
+		expect([upTo, look.upTo, ahead]).toEqual([memory.since, memory.since, false]);
+	});
+
+	it('is found among many in a few polls, though nothing changes any more', async () => {
+		const trigger = await settled(290);
+		trigger.server.change(['late'], OVERLAP_MS);
+		changeMany(trigger.server, 9, 10);
+		await trigger.poll();
+		trigger.server.now += OVERLAP_MS;
+		for (let n = 0; n < 5; n++) await trigger.poll();
+		expect(trigger.given.at(-1)).toContain('late');
+	});
+
+	it('is found among many where a page takes all the time there is', async () => {
+		const trigger = await settled(50);
+		trigger.server.change(['late'], OVERLAP_MS);
+		changeMany(trigger.server, 9, 10);
+		await trigger.poll();
+		trigger.server.now += OVERLAP_MS;
+		for (let n = 0; n < 14; n++) await trigger.poll({ pageTime: 2 });
+		expect(trigger.given.at(-1)).toContain('late');
+	});
+});
+
+describe('a page that does not come', () => {
+	it('ends the poll, and the next begins with the other part', async () => {
+		const trigger = new Trigger(new ChangingServer());
+		changeMany(trigger.server, 30, 10);
+		await trigger.poll();
+		const lost = new Error('lost');
+		trigger.server.beforePage = () => {
+			throw lost;
+		};
+		expect(await trigger.poll()).toBe(lost);
+		expect(trigger.polls.at(-1)).toHaveLength(1);
+		trigger.server.beforePage = () => undefined;
+		const { since } = trigger.memory;
+		await trigger.poll();
+		expect(trigger.polls.at(-1)?.[0]).toBe(since);
+		expect(trigger.given).toHaveLength(20);
+	});
+});
