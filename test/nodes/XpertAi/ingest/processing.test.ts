@@ -312,12 +312,12 @@ describe('a document that an earlier run has started', () => {
 
 	it('is given up only after all others were looked at', async () => {
 		const stuck = range(0, 100).map((index) => `old ${index}`);
-		const { said } = await process(
+		const { ends, said } = await process(
 			[...stuck, 'new'],
 			[(ids) => succeeded(ids.map((id) => ({ id, status: isOld(id) ? 'running' : 'finish' })))],
 			wait,
 		);
-		expect(said.get('new')).toEqual({ word: 'finish' });
+		expect(ends[0]).toEqual(['new', { word: 'finish' }]);
 		expect(said.get('old 99')).toMatchObject({ isStuck: true });
 	});
 });
@@ -412,6 +412,19 @@ describe('waiting for the processing', () => {
 		expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(8000);
 		expect(unfinished).toBe(1);
 		expect([said.get('a'), said.get('b')]).toEqual([{ word: 'finish' }, { word: 'running' }]);
+	});
+
+	it('looks at all once more at the deadline, also behind those that did not end', async () => {
+		const { said, unfinished } = await process(
+			some(300),
+			[
+				(ids) =>
+					succeeded(ids.map((id) => ({ id, status: Number(id) < 200 ? 'running' : 'finish' }))),
+			],
+			{ waitMs: MINUTE },
+		);
+		expect(unfinished).toBe(200);
+		expect(said.get('299')).toEqual({ word: 'finish' });
 	});
 
 	it('does not wait at all when no time is given', async () => {
