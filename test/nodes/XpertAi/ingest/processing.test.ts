@@ -95,6 +95,15 @@ describe('starting the processing of documents', () => {
 		expect(most).toBe(5);
 	});
 
+	it('takes more at a time where very many wait', async () => {
+		const { starts } = await process(some(2000), [(part) => all(part, 'finish')]);
+		const sizes = starts.map((part) => part.length);
+		expect(starts.flat()).toEqual(some(2000));
+		expect(new Set(sizes)).toEqual(new Set([10, 100]));
+		expect(sizes.slice(-45)).toEqual(range(0, 45).map(() => 10));
+		expect(sizes).toHaveLength(5 + 15 + 45);
+	});
+
 	it('ends with the failure; what was started before is on its way', async () => {
 		const { failure, said, starts, asked, allStarted } = await process(some(200), [], {
 			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),
