@@ -5,20 +5,29 @@ import path from 'node:path';
 import { inChild } from './support/hostileChild';
 import type { InChild } from './support/hostileChild';
 import type { LoadTarget } from './support/hostileLoad';
-import type { UploadLoad, UploadReport } from './support/uploadLoad';
+import type { RecordsReport, UploadLoad, UploadReport } from './support/uploadLoad';
 
 let server: InChild<LoadTarget>;
 let userFolder: string;
 
 /** Submits loads in an n8n of its own, whose files are on disk. */
 async function upload(...loads: UploadLoad[]): Promise<UploadReport[]> {
+	return await inOwnN8n('runUploads', { loads });
+}
+
+/** Submits records from a file in an n8n of its own, whose heap may hold so many megabytes. */
+async function records(count: number, heapMegabytes: number): Promise<RecordsReport> {
+	return await inOwnN8n('runRecords', { count }, [`--max-old-space-size=${heapMegabytes}`]);
+}
+
+async function inOwnN8n<Result>(work: string, task: object, flags: string[] = []): Promise<Result> {
 	const target = await server.result;
-	const { child, result } = inChild<UploadReport[]>(
+	const { child, result } = inChild<Result>(
 		'uploadLoad.ts',
-		'runUploads',
-		{ target, loads },
+		work,
+		{ target, ...task },
 		{
-			flags: ['--expose-gc'],
+			flags: ['--expose-gc', ...flags],
 			env: {
 				...process.env,
 				N8N_USER_FOLDER: userFolder,
@@ -52,6 +61,16 @@ describe('Document: Submit, uploading, storing, processing and waiting', () => {
 		expect(large?.rssGrowth).toBeLessThan(150);
 		expect(large?.heapGrowth).toBeLessThan(20);
 	});
+
+	it('takes 100,000 records from a file in a heap of 128 MB, and in hardly more than 10,000', async () => {
+		const few = await records(10_000, 128);
+		process.stderr.write(JSON.stringify(few) + '\n');
+		const many = await records(100_000, 128);
+		process.stderr.write(JSON.stringify(many) + '\n');
+		expect(few).toMatchObject({ stored: 10_000, failed: 0, notes: undefined });
+		expect(many).toMatchObject({ stored: 100_000, failed: 0, notes: undefined });
+		expect(many.live).toBeLessThan(1.2 * few.live);
+	}, 900_000);
 
 	it('takes 2,000 texts in flat memory', async () => {
 		const [few, many] = await upload({ texts: 200 }, { texts: 2000 });

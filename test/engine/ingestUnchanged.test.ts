@@ -43,6 +43,13 @@ const sentNames = () => {
 /** What the node remembers, in the knowledgebase. */
 const notes = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote);
 
+/** How a server says that it does not have a route. */
+const routeMissing = {
+	do: 'status',
+	status: 404,
+	body: { statusCode: 404, error: 'Not Found', message: 'Cannot GET /api/ai/this' },
+} as const;
+
 describe('a second run with Skip Unchanged', () => {
 	it('sends nothing when nothing changed, and says so', async () => {
 		await submit(skip, { items: documents(25) });
@@ -206,7 +213,7 @@ describe('what is remembered', () => {
 	});
 
 	it('is nothing on a server that does not give it back, and a hint says so', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 404 });
+		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
 		await submit(skip, { items: documents(2) });
 		sentNames();
 		const result = await submit(skip, { items: documents(2) });
@@ -327,7 +334,7 @@ describe('with processing, a document is only left out when it was processed as 
 	});
 
 	it('is left out on a server that cannot process at all', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 404 });
+		fixture.sandbox.faults.add({ endpoint: 'process', ...routeMissing });
 		await submit(processing, { items: documents(2) });
 		const { items } = await submit(processing, { items: documents(2) });
 		expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);

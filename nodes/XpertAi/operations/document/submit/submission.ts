@@ -3,8 +3,8 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { Documents, ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
-import { ProcessingStart, askStatuses } from '../../../ingest/processing';
-import type { ProcessingRoutes } from '../../../ingest/processing';
+import { askStatuses } from '../../../ingest/processing';
+import type { ProcessingRoutes, ProcessingStart } from '../../../ingest/processing';
 import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
@@ -14,6 +14,7 @@ import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/api';
 import { BULK_PATH } from '../paths';
 import type { Memories } from './memories';
+import { processingOf } from './processing';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
 import { processingRoutes, uploadRoute } from './routes';
@@ -199,7 +200,7 @@ export class Submission {
 		const memory = await this.memories?.of(knowledgebaseId);
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
-			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
+			this.starts.set(knowledgebaseId, processingOf(this, knowledgebaseId, routes, memory));
 		const read = haveFiles && settings.skipUnchanged ? this.withContents(documents) : documents;
 		const wanted =
 			memory && settings.skipUnchanged
@@ -255,7 +256,7 @@ export class Submission {
 			memory,
 			onUnchanged: (document, status) => {
 				const runningId = report.addUnchanged(knowledgebaseId, document, status);
-				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.addRunning(runningId);
+				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.add(runningId);
 			},
 			...(settings.process
 				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
