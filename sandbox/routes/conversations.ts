@@ -1,6 +1,6 @@
 import { omit, orderBy, pick } from 'lodash';
 import { timestamp } from '../clock';
-import { checkCondition, meets } from '../conditions';
+import { checkCondition, meets, momentMeets } from '../conditions';
 import type { Call, Endpoint } from '../context';
 import {
 	hasNul,
@@ -78,6 +78,13 @@ function conditions(where: unknown): Array<[column: string, condition: unknown]>
 	return pairs.filter(([column]) => column !== 'createdById');
 }
 
+const MOMENTS = ['createdAt', 'updatedAt'] as const;
+
+function isMet(row: Conversation, column: string, condition: unknown): boolean {
+	const moment = MOMENTS.find((one) => one === column);
+	return moment ? momentMeets(row[moment], condition) : meets((row as Loose)[column], condition);
+}
+
 function sorted(rows: Conversation[], order: unknown): Conversation[] {
 	const columns = Object.keys(asObject(order));
 	if (columns.some((column) => !COLUMNS.includes(column))) throw internal();
@@ -106,7 +113,7 @@ function search(call: Call): Loose {
 				String(row.title ?? '')
 					.toLowerCase()
 					.includes(wanted)) &&
-			pairs.every(([column, condition]) => meets((row as Loose)[column], condition)),
+			pairs.every(([column, condition]) => isMet(row, column, condition)),
 	);
 	const rows = sorted(own, order);
 	const page = rows.slice(skip, take === 0 ? undefined : skip + take);

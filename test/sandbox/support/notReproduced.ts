@@ -34,12 +34,23 @@ export const OWN_ANSWERS: Array<{ is: (exchange: SequenceExchange) => boolean; w
 			sequence === 'two changed, confirmed twice' && label === 'confirm again',
 		why: 'Two helpers that work at once speak in no order; here they speak in that of their calls.',
 	},
-	{ is: ({ endpoint }) => !/^E\d+$/.test(endpoint), why: 'The sandbox has not got the route yet.' },
+	{
+		is: ({ label }) => label === 'process once more' || label === 'process what is disabled',
+		why: 'What the server has noted of an earlier processing: hashes, a snapshot, times. `status` tells how it ended.',
+	},
+	{
+		is: ({ endpoint }) => !/^(E\d+|process|status)$/.test(endpoint),
+		why: 'The sandbox has not got the route yet.',
+	},
 	{
 		is: ({ sequence = '' }) => /^(follow up|steer)/.test(sequence),
 		why: 'The sandbox does not take a follow-up for one yet.',
 	},
 ];
+
+/** Exchanges that are not sent: what they made is there before, since later requests name the moments of it. */
+export const IS_THERE_BEFORE = ({ endpoint, label }: SequenceExchange): boolean =>
+	endpoint === 'E13' && /^create \d$/.test(label);
 
 /** Parts of E15's values that no run says anything about: that they are there is compared. */
 export const isInternal = (key: string) =>

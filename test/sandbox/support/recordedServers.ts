@@ -1,6 +1,21 @@
-import type { AssistantSeed, SandboxOptions } from '../../../sandbox';
+import type { AssistantSeed, SandboxOptions, TokenSeed } from '../../../sandbox';
 
-const WORKSPACE_KEY = 'workspace-key';
+/** The keys of the recordings by what is said of them: that of a workspace where nothing is said. */
+const TOKENS: Record<string, TokenSeed> = {
+	'of a user': { token: 'key-of-a-user', kind: 'plain' },
+	'owner 1': { token: 'key-of-owner-1', userId: 'b1000000-0000-4000-8000-000000000001' },
+	'owner 2': { token: 'key-of-owner-2', userId: 'b1000000-0000-4000-8000-000000000002' },
+};
+
+/** The tokens of a server of the recordings. */
+export const KEYS = {
+	accessToken: 'workspace-key',
+	tokens: Object.values(TOKENS),
+} satisfies SandboxOptions;
+
+/** The token an exchange was sent with. */
+export const tokenFor = (key: string | undefined): string =>
+	(key === undefined ? undefined : TOKENS[key]?.token) ?? KEYS.accessToken;
 
 /** The key of an agent that was given none of its own. */
 const keyOf = (made: string) => `Agent_${made}`;
@@ -59,8 +74,19 @@ const ASSISTANTS: AssistantSeed[] = [
 	},
 ];
 
+/** Assistants of which only one thing is asked: to say what they were told. */
+const said = (id: string, made: string, name: string): AssistantSeed => ({
+	id,
+	name,
+	...named(name),
+	agentKey: keyOf(made),
+	answers: 'said',
+});
+
+ASSISTANTS.push(said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'));
+
 /** What the server of the recordings with times had before a sequence began. */
 export const RECORDED_LATER: SandboxOptions = {
-	accessToken: WORKSPACE_KEY,
+	...KEYS,
 	assistants: ASSISTANTS,
 };

@@ -3,18 +3,18 @@ import { isPlainObject, mapValues, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
 import { isInternal, OWN_FIELDS, OWN_VALUES } from './notReproduced';
 import type { SequenceExchange } from './recordings';
+import { sampleFile } from './sampleFiles';
 import { differences } from './shape';
+import { KEYS, tokenFor } from './recordedServers';
 import { Substitution } from './substitution';
 
 /** The assistant of `searchable` and `runs`, and the one of `interrupts`. */
 export const ECHOING = 'bb6c8464-5f99-48a8-affc-9ea8f7fdda92';
 export const ASKING = '5a66814f-af17-41fc-8c04-41ddbfb82fae';
 
-const WORKSPACE_KEY = 'workspace-key';
-
 /** What the recorded server had before a sequence began. */
 export const RECORDED_SERVER: SandboxOptions = {
-	accessToken: WORKSPACE_KEY,
+	...KEYS,
 	processMs: 1000,
 	assistants: [
 		{
@@ -81,10 +81,11 @@ export class Player {
 	}
 
 	/** Sends a recorded request with the ids that the sandbox gave. */
-	send({ request }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+	send({ request, key }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
 		return this.client.request<unknown>({
 			method: request.method,
 			url: this.substitution.apply(request.path),
+			headers: { authorization: `Bearer ${tokenFor(key)}` },
 			data: bodyOf(this.substitution.apply(request.body)),
 			signal,
 		});
@@ -95,7 +96,7 @@ export class Player {
 		let over = false;
 		const end = () => void (over = true);
 		answer.then(end, end);
-		await this.settled(answer);
+		await this.taken(answer);
 		while (!over) {
 			await this.clock.advance(100);
 			await new Promise((resolve) => setTimeout(resolve, 2));
@@ -103,12 +104,16 @@ export class Player {
 		return await answer;
 	}
 
-	/** Lets the sandbox take a request in, whose answer is not waited for. */
-	async settled(answer: Promise<unknown>): Promise<void> {
-		await Promise.race([
-			answer.catch(() => undefined),
-			new Promise((resolve) => setTimeout(resolve, 50)),
-		]);
+	/** Lets the sandbox take a request in and begin to work, until it is answered or the work is asleep. */
+	async taken(answer: Promise<unknown>): Promise<void> {
+		let over = false;
+		const end = () => void (over = true);
+		answer.then(end, end);
+		const asleep = this.clock.sleeping;
+		const patience = Date.now() + 2000;
+		while (!over && this.clock.sleeping <= asleep && Date.now() < patience) {
+			await new Promise((resolve) => setTimeout(resolve, 2));
+		}
 	}
 
 	/** Compares an answer with the recorded one: status, content type, shape and meaning. */
@@ -126,18 +131,25 @@ export class Player {
 }
 
 interface Multipart {
-	multipart: { file: { filename: string; contentType: string; content: string } };
+	multipart: {
+		file: { filename: string; contentType: string; content: string; bytes?: number };
+	} & Record<string, unknown>;
 }
 
 const isMultipart = (body: unknown): body is Multipart =>
 	isPlainObject(body) && 'multipart' in (body as object);
 
-/** A body as it went over the wire: JSON, or a form with one file. */
+/** A body as it went over the wire: JSON, or a form with one file and some fields. */
 function bodyOf(body: unknown): unknown {
 	if (!isMultipart(body)) return body;
-	const { filename, contentType, content } = body.multipart.file;
-	const whole = filename === 'long.md' ? SENTENCES : content;
+	const { file, ...fields } = body.multipart;
 	const form = new FormData();
-	form.append('file', new Blob([whole], { type: contentType }), filename);
+	form.append('file', new Blob([contentOf(file)], { type: file.contentType }), file.filename);
+	for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
 	return form;
+}
+
+function contentOf({ filename, content, bytes }: Multipart['multipart']['file']): Buffer | string {
+	if (content === '(binary)') return sampleFile(filename, bytes);
+	return filename === 'long.md' ? SENTENCES : content;
 }
