@@ -27,6 +27,8 @@ const RECORDINGS = [
 	'disabled-while-processing',
 	'conversations-search-operators',
 	'files-processed',
+	'background',
+	'turns',
 ];
 
 /** The copilot whose embedding model the recorded knowledgebases have, and how long processing took. */
@@ -36,6 +38,9 @@ const PROCESS_MS: Record<string, number> = {
 	'disabled-while-processing': 8000,
 	'files-processed': 1500,
 };
+
+/** How long a run takes that nothing makes slow, in milliseconds. */
+const RUN_MS: Record<string, number> = { background: 250, turns: 250 };
 
 /** What was looked at sooner than the recording says, in milliseconds, as the server was slow to begin. */
 const SOONER: Record<string, Record<string, number>> = {
@@ -66,7 +71,12 @@ describe.each(RECORDINGS)('the recording %s', (name) => {
 
 	it.each([...sequences(name)])('is replayed in time: %s', async (_title, exchanges) => {
 		const clock = new FakeClock(BEGAN);
-		sandbox = await startSandbox({ ...RECORDED_LATER, processMs: PROCESS_MS[name], clock });
+		sandbox = await startSandbox({
+			...RECORDED_LATER,
+			runMs: RUN_MS[name],
+			processMs: PROCESS_MS[name],
+			clock,
+		});
 		sandbox.store.copilots.add(COPILOT);
 		BEFORE[name]?.(sandbox, exchanges);
 		const runs = RUNS[name] ?? [];
