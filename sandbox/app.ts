@@ -149,6 +149,7 @@ async function answer(
 		path: request.url,
 		params: request.params as Record<string, string>,
 		query: request.query as Record<string, unknown>,
+		headers: request.headers,
 		body: request.body,
 		misbehaviour,
 		upload: request.upload,
@@ -158,6 +159,7 @@ async function answer(
 	if (worked === undefined) return reply;
 	reply.code(endpoint.status);
 	if (endpoint.contentType) reply.type(endpoint.contentType);
+	if (endpoint.headers) reply.headers(endpoint.headers);
 	return reply.send(worked.result);
 }
 

@@ -10,11 +10,15 @@ import { unauthorized } from './errors';
  */
 export type TokenKind = 'workspace' | 'plain' | 'assistant' | 'user';
 
-/** A token the sandbox accepts. `assistantId` goes with kind `assistant`; `userId` makes it another user's. */
+/**
+ * A token the sandbox accepts. `assistantId` goes with kind `assistant`, `workspaceId` with a workspace that has not all
+ * assistants; `userId` makes it another user's.
+ */
 export interface TokenSeed {
 	token: string;
 	kind?: TokenKind;
 	assistantId?: string;
+	workspaceId?: string;
 	userId?: string;
 }
 
@@ -22,6 +26,7 @@ export interface TokenSeed {
 export interface Caller {
 	kind: TokenKind;
 	assistantId?: string;
+	workspaceId?: string;
 	userId: string;
 }
 
@@ -38,8 +43,8 @@ export class Tokens {
 	constructor(private readonly clock: Clock) {}
 
 	/** Accepts a token from now on. */
-	add({ token, kind = 'workspace', assistantId, userId = OWNER.userId }: TokenSeed): void {
-		this.known.set(token, { kind, assistantId, userId });
+	add({ token, kind = 'workspace', userId = OWNER.userId, ...whose }: TokenSeed): void {
+		this.known.set(token, { kind, userId, ...whose });
 	}
 
 	/** A new session secret with the rights of the one who asked for it (`E06`). */

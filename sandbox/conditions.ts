@@ -1,4 +1,4 @@
-import { isEqual, isPlainObject } from 'lodash';
+import { isEqual, isPlainObject, mapValues, omitBy } from 'lodash';
 import { internal } from './errors';
 import { asObject, isUuid, type Loose } from './values';
 
@@ -39,16 +39,37 @@ const OPERATORS: Record<string, Test> = {
 };
 
 /**
- * Whether a value meets a condition of `where`: a plain value, or operators which must all hold. Null meets
- * `$isNull` alone, as in the database; an operator with `$` that is not known matches nothing.
+ * Whether a value meets a condition of `where`: a plain value, or an operator. Of several operators only the first
+ * counts (`conversations-search-operators` "$gte and $lte in one"). Null meets `$isNull` alone, as in the database; an
+ * operator with `$` that is not known matches nothing.
  */
 export function meets(value: unknown, condition: unknown): boolean {
 	if (!isPlainObject(condition)) return isEqual(value, condition);
-	return Object.entries(asObject(condition)).every(([operator, wanted]) => {
-		if (operator === '$isNull') return (value === null) === (wanted !== false);
-		return value !== null && (OPERATORS[operator]?.(value, wanted) ?? false);
-	});
+	const [first] = Object.entries(asObject(condition));
+	if (first === undefined) return true;
+	const [operator, wanted] = first;
+	if (operator === '$isNull') return (value === null) === (wanted !== false);
+	return value !== null && (OPERATORS[operator]?.(value, wanted) ?? false);
 }
+
+/** The database keeps microseconds and answers with milliseconds: what it keeps is always a little later. */
+const KEPT_LATER = 0.5;
+
+/**
+ * Whether a moment meets a condition. One that is written as it was answered is never the very moment that is kept:
+ * `$gt` finds it, `$lte`, `$in` and a plain value do not; what is no date holds for all
+ * (`conversations-search-operators`).
+ */
+export function momentMeets(moment: string, condition: unknown): boolean {
+	const operators = isPlainObject(condition) ? asObject(condition) : { $eq: condition };
+	const asked = mapValues(operators, (wanted) =>
+		Array.isArray(wanted) ? wanted.map(dateOf) : dateOf(wanted),
+	);
+	const dated = omitBy(asked, (wanted) => Number.isNaN(wanted));
+	return meets(Date.parse(moment) + KEPT_LATER, dated);
+}
+
+const dateOf = (value: unknown): unknown => (typeof value === 'string' ? Date.parse(value) : value);
 
 /** Refuses what the server fails at: an operator without `$`, and a text that is no id where ids are. */
 export function checkCondition(condition: unknown, ofIds: boolean): void {

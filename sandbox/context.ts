@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Tokens } from './auth';
 import type { Clock } from './clock';
 import type { Action } from './faultRules';
@@ -39,6 +40,7 @@ export interface Call {
 	path: string;
 	params: Record<string, string>;
 	query: Record<string, unknown>;
+	headers: IncomingHttpHeaders;
 	/** The JSON or form body; undefined when there was none. */
 	body: unknown;
 	/** What is to go wrong with this request. */
@@ -50,11 +52,13 @@ export interface Call {
 /** An endpoint of the contract: where it is, what a success looks like, and what it does. Errors are thrown. */
 export interface Endpoint {
 	id: string;
-	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Path below the prefix, in the form `/threads/:id`. */
 	path: string;
 	status: number;
 	/** Content type of a success when it is not JSON. */
 	contentType?: string;
+	/** What else is said with a success. */
+	headers?: Record<string, string>;
 	handle(call: Call): unknown;
 }

@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { findLast } from 'lodash';
+import { addMessage } from './chat';
 import { timestamp } from './clock';
 import type { Context } from './context';
-import type { Conversation, Message, Thread } from './entities';
-import { badRequest } from './errors';
-import type { Action } from './faultRules';
+import type { Conversation, Message, RunRecord, Thread } from './entities';
+import { ApiError, badRequest } from './errors';
 import type { OpenedFile } from './runFiles';
 import type { RunInput } from './runInput';
-import { begin, type Order, type Run } from './runs';
+import { begin, isUnderWay, newRun, steer, type Run } from './runs';
 import type { Assistant } from './store';
 import { asObject, isObject, type Loose } from './values';
+import type { Order } from './work';
 
 /** What a run is asked, with the files that were given to it. */
 export type Asked = RunInput & { attachments: string; opened: OpenedFile[] };
@@ -17,20 +17,28 @@ export type Asked = RunInput & { attachments: string; opened: OpenedFile[] };
 /** What a run is to do, but for where it runs. */
 type Task = Pick<Order, 'question' | 'decision' | 'base'>;
 
+/** Where a run is to be, and what is to go wrong with the request that asks for it. */
+type Place = Pick<Order, 'assistant' | 'conversation' | 'misbehaviour'>;
+
+/** What came of asking: the run that begins, if one does, and the one the server names in its answer. */
+export interface Started {
+	run?: Run;
+	named: RunRecord;
+}
+
 /**
  * Runs a conversation's thread and gives the content that E4 answers with: all that was said until the run ended,
- * failed, was cancelled or had to wait for a person, so nothing where it was not said anything. Only the older form of
- * the input repeats the last answer then (`E04` "model fails (BOOM)").
+ * failed, was cancelled or had to wait for a person. Only the older form of the input repeats the last answer where
+ * nothing was said (`E04` "model fails (BOOM)").
  */
 export async function runConversation(
 	context: Context,
-	assistant: Assistant,
-	conversation: Conversation,
+	place: Place,
 	input: Asked,
-	misbehaviour: Action[],
 ): Promise<string> {
-	const last = input.legacy ? lastAnswer(context.store.threads.get(conversation.threadId)) : '';
-	const run = start(context, assistant, conversation, input, misbehaviour);
+	const thread = context.store.threads.get(place.conversation.threadId);
+	const last = input.legacy ? lastAnswer(thread) : '';
+	const { run } = start(context, place, input);
 	await run?.ended;
 	return run?.text() || last;
 }
@@ -38,43 +46,71 @@ export async function runConversation(
 /**
  * Begins what a conversation is asked for; nothing begins where nothing is to be done.
  *
- * @throws ApiError 400 for a decision or another try where nothing has run yet
+ * @throws ApiError 400 for a decision or another try where nothing has run yet, and for a message to no run
  */
-function start(
-	context: Context,
-	assistant: Assistant,
-	conversation: Conversation,
-	input: Asked,
-	misbehaviour: Action[],
-): Run | undefined {
+export function start(context: Context, place: Place, input: Asked): Started {
+	const { conversation, assistant } = place;
+	if (input.action === 'follow_up') return followUp(context, conversation, input);
 	conversation.xpertId ??= assistant.id;
-	if (input.action === 'resume' || input.action === 'retry')
-		leaveOver(context, conversation, input);
+	const left = leaveOver(context, conversation, input);
 	const thread = threadOf(context, assistant, conversation);
 	const task = taskOf(input, thread);
-	return task && begin(context, { assistant, conversation, thread, misbehaviour, ...task });
+	const run = task && begin(context, { ...place, thread, ...task }, left);
+	const named = left ?? run?.record ?? latest(context, conversation);
+	return { run, named: named ?? newRun(context, nowhere(conversation)) };
 }
+
+const nowhere = ({ threadId }: Conversation) => ({ threadId, assistantId: null, text: undefined });
+
+/** The newest run of a conversation that truly began. */
+const latest = ({ store }: Context, { threadId }: Conversation): RunRecord | undefined =>
+	store.runs.filter((run) => run.threadId === threadId && run.assistantId !== null).at(-1);
 
 /**
  * What is refused, and a decision that does not name its run, leave a run behind that never ends; another try that is
  * refused leaves the conversation busy besides (`background` "a refused decision leaves traces").
  */
 function leaveOver(
-	{ store, clock }: Context,
+	context: Context,
 	conversation: Conversation,
 	{ action, target }: Asked,
-): void {
-	const { threadId } = conversation;
-	const isRefused = !store.threads.has(threadId);
-	if (isRefused || (action === 'resume' && target.executionId === undefined)) {
-		const [id, startedAt] = [randomUUID(), clock.now()];
-		store.runs.push({ id, threadId, assistantId: null, startedAt, status: 'running' });
-	}
-	if (!isRefused) return;
-	conversation.updatedAt = timestamp(clock);
+): RunRecord | undefined {
+	if (action !== 'resume' && action !== 'retry') return undefined;
+	const isRefused = !context.store.threads.has(conversation.threadId);
+	const namesNone = action === 'resume' && target.executionId === undefined;
+	const left = isRefused || namesNone ? newRun(context, nowhere(conversation)) : undefined;
+	if (!isRefused) return left;
+	conversation.updatedAt = timestamp(context.clock);
 	if (action === 'resume') throw badRequest('Missing resume target AI message');
 	conversation.status = 'busy';
 	throw badRequest('Missing retry source AI message');
+}
+
+/**
+ * A message beside a run: it is kept in the conversation, and a run under way hears it before it asks its model again if
+ * that is wanted (`decisions` "follow up").
+ */
+function followUp(context: Context, conversation: Conversation, input: Asked): Started {
+	const { executionId } = input.target;
+	const last = latest(context, conversation);
+	const target = context.store.runs.find(({ id }) => id === executionId);
+	const isSteered = input.mode === 'steer';
+	if (isSteered && executionId !== undefined && !isUnderWay(target)) {
+		throw new ApiError(400, {
+			code: 'steer_target_not_running',
+			message: 'Steer follow-up target execution is no longer running',
+		});
+	}
+	const heardBy = target ?? last;
+	const message = addMessage(context, {
+		conversationId: conversation.id,
+		role: 'human',
+		content: input.text,
+		executionId: heardBy?.id ?? null,
+		clientMessageId: input.clientMessageId,
+	});
+	if (isSteered && heardBy) steer(heardBy, message);
+	return { named: target ?? newRun(context, nowhere(conversation)) };
 }
 
 function lastAnswer(thread: Thread | undefined): string {
@@ -90,20 +126,25 @@ function taskOf(input: Asked, thread: Thread): Task | undefined {
 	// the older form answered with the last answer from then on (`E04` "extra fields" after "BOOM").
 	const explicit = input.action === 'send' && !input.legacy;
 	if (thread.status === 'error' && !explicit) return undefined;
-	return ask(thread.messages, input.text, input.attachments, input.opened);
+	return ask(thread.messages, input, false);
 }
 
-function ask(base: Message[], text: string, attachments: string, files: OpenedFile[]): Task {
+/** What a model is told. */
+type Told = Pick<Asked, 'text' | 'attachments' | 'opened'> & { clientMessageId?: unknown };
+
+function ask(base: Message[], told: Told, isAgain: boolean): Task {
+	const { text, attachments, opened: files, clientMessageId } = told;
 	const parts = [attachments, text].map((part) => ({ type: 'text', text: part }));
 	const content = attachments === '' ? text : parts;
-	return { base, question: { text, attachments, files, content } };
+	return { base, question: { text, attachments, files, content, isAgain, clientMessageId } };
 }
 
 /** What was said last is asked anew, from where it was asked; its messages get new ids (`runs` "retry"). */
-function again({ messages, before, status, input, attachments, opened }: Thread): Task | undefined {
-	if (typeof input !== 'string') return undefined;
+function again(thread: Thread): Task | undefined {
+	const { messages, before, status, input: text, attachments = '', opened = [] } = thread;
+	if (typeof text !== 'string') return undefined;
 	const base = status === 'idle' ? (before ?? messages) : messages;
-	return ask(base, input, attachments ?? '', opened ?? []);
+	return ask(base, { text, attachments, opened }, true);
 }
 
 /**
@@ -132,5 +173,7 @@ function changesIn({ toolCalls }: Loose): Map<string, Loose> | undefined {
 function threadOf({ store }: Context, assistant: Assistant, conversation: Conversation): Thread {
 	const { threadId, createdAt } = conversation;
 	const existing = store.threads.get(threadId);
-	return existing ?? store.putThread({ threadId, assistantId: assistant.id, createdAt });
+	return (
+		existing ?? store.putThread({ threadId, assistantId: assistant.id, createdAt, isNew: true })
+	);
 }

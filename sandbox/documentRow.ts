@@ -73,8 +73,19 @@ export function withFile({ files }: Store, sent: Loose): Loose {
 	};
 }
 
+/** What the server adds to the parser settings by the type of a document (`files-processed` "store all"). */
+const BY_TYPE: Record<string, Loose> = {
+	docx: { imageUnderstandingType: 'vlm-default' },
+	pdf: {
+		imageUnderstandingType: 'vlm-default',
+		transformerType: 'pdf-visual',
+		transformer: { renderPageImages: true, maxPages: 300, renderScale: 2 },
+	},
+};
+
 /** The parser settings the server completes; only an object is taken (`E03` "parserConfig string"). */
-function parserConfig(sent: unknown): Loose {
+function parserConfig(sent: unknown, type: string): Loose {
+	if (sent === undefined && SHEETS.includes(type)) return {};
 	const given = asObject(sent);
 	const splitter = given.textSplitterType ?? SPLITTER;
 	if (splitter === 'parent-child') {
@@ -87,6 +98,7 @@ function parserConfig(sent: unknown): Loose {
 		textSplitterType: SPLITTER,
 		textSplitter: { chunkSize: 1000, chunkOverlap: 200, separators: '\\n\\n,\\n, ,' },
 		transformerType: 'default',
+		...BY_TYPE[type],
 		...given,
 	};
 }
@@ -100,9 +112,13 @@ function sourceKeyOf({ filePath, fileUrl, storageFileId, sourceType }: Loose): s
 const hash = (...parts: unknown[]) =>
 	createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** What of a document sent belongs to its row. */
-export function rowOf(sent: Loose, id: string, owner: Knowledgebase): Loose {
-	const config = parserConfig(sent.parserConfig);
+/**
+ * What of a document sent belongs to its row.
+ *
+ * @param asked the type as it was sent, without what the server takes from the file: the parser settings go by it
+ */
+export function rowOf(sent: Loose, id: string, owner: Knowledgebase, asked: unknown): Loose {
+	const config = parserConfig(sent.parserConfig, String(asked));
 	const { filePath, sourceType, fileUrl, storageFileId, type, mimeType } = sent;
 	return {
 		...OWNED,
@@ -118,19 +134,23 @@ export function rowOf(sent: Loose, id: string, owner: Knowledgebase): Loose {
 	};
 }
 
-/** Whether a document sent again is another one. If not, nothing happens: it stays processed, for instance. */
+/**
+ * Whether a document sent again is another one. If not, nothing happens: it stays processed, for instance. One with a
+ * size always is: the database gives its number as text (`version` "write 2, the same content").
+ */
 export function isChanged(row: Loose, sent: Loose, before: StoredDocument): boolean {
 	const asked = OF_PROCESSING.filter((column) => sent[column] !== undefined);
 	const given = typeof sent.version === 'number' && sent.version !== before.version;
 	return (
 		given ||
+		typeof sent.size === 'number' ||
 		[...COMPARED, ...asked].some((column) => !isEqual(row[column] ?? null, before[column] ?? null))
 	);
 }
 
-/** An existing document is replaced and its version goes on; a new one is written twice by the server. */
+/** An existing document is replaced and its version goes on; one that is new or has a file is written twice. */
 export function versionOf(sent: Loose, before: StoredDocument | undefined): number {
 	const given = typeof sent.version === 'number' ? sent.version : undefined;
 	if (before === undefined) return (given ?? 1) + 1;
-	return given ?? before.version + 1;
+	return given ?? before.version + (isUuid(sent.storageFileId) ? 2 : 1);
 }

@@ -106,6 +106,8 @@ export interface Thread {
 	opened?: OpenedFile[];
 	/** When that was said; the graph's state keeps it. */
 	askedAt?: string;
+	/** Whether nothing of it is stored yet: E15 fails until the first step of its first run is. */
+	isNew?: boolean;
 	createdAt?: string;
 	updatedAt?: string;
 	/** Why the last run failed. */
@@ -116,6 +118,8 @@ export interface Thread {
 	isNext?: boolean;
 	/** Whether the last to happen was that a person rejected a call; its assistant hears of it with the next question. */
 	hasRejected?: boolean;
+	/** What was said to a run while it went on, and was not heard. */
+	followUps?: Loose[];
 	/** What runs at once on this thread have overwritten of each other; no endpoint shows it. */
 	lost?: Message[];
 }
@@ -151,8 +155,31 @@ export interface RunRecord {
 	/** What was said to the assistant; undefined for one that only answered a decision. */
 	text?: string;
 	startedAt: number;
+	/** When it last ended or began to wait. */
 	endedAt?: number;
+	updatedAt: number;
 	status: 'running' | 'success' | 'interrupted' | 'error';
+}
+
+/** A message of a conversation as its own route shows it, with failed answers and those that were cancelled. */
+export interface ChatMessage {
+	id: string;
+	conversationId: string;
+	role: unknown;
+	content: unknown;
+	reasoning: unknown;
+	references: unknown;
+	taskSummary: Loose;
+	attachments: unknown[];
+	fileAssets: unknown[];
+	status: unknown;
+	error: unknown;
+	/** The run that it belongs to; null for a question. */
+	executionId: string | null;
+	/** What its sender calls it; no answer shows it. */
+	clientMessageId?: unknown;
+	createdAt: string;
+	updatedAt: string;
 }
 
 /** An uploaded file (`E16`, `E12`) without its bytes. */

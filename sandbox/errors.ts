@@ -18,6 +18,9 @@ export const badRequest = (message: string) => named(400, 'Bad Request', message
 export const notFound = (message = 'The requested record was not found') =>
 	named(404, 'Not Found', message);
 
+/** 406 for what is no id, where the server looks (`conversations` "get with an id that is no UUID"). */
+export const notAcceptable = (message: string) => named(406, 'Not Acceptable', message);
+
 /** 403 with a reason, or the bare form without `error` (`E14` "delete by AgentFile id"). */
 export const forbidden = (message?: string) =>
 	message === undefined

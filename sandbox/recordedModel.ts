@@ -38,7 +38,7 @@ const REJECTED = 'Error: Reject by user';
 const FIRST_WORDS = 'These words came first. ';
 
 /** The words that tell the model what to do, and are no part of what it hands to a tool. */
-const COMMANDS = /\b(?:SAY|USETOOL\([^)]*\)|PAR\([^)]*\))\s*/g;
+const COMMANDS = /\b(?:SAY\b|USETOOL\([^)]*\)|PAR\([^)]*\))/g;
 
 /** How long the model thinks: 6 s for `SLOW6000`. */
 export function slowness(text: string): number | undefined {

@@ -5,12 +5,14 @@ import { asObject, isObject, type Loose } from './values';
 const object = z.object({}).passthrough();
 const message = z.object({ input: object }).passthrough();
 
+const followUpMode = z.union([z.literal('queue'), z.literal('steer')]).optional();
+
 /** The four things a run can be asked to do, with the messages the server gives when parts are missing. */
 const runInput = z.discriminatedUnion('action', [
 	z.object({ action: z.literal('send'), message }).passthrough(),
 	z.object({ action: z.literal('resume'), target: object, decision: object }).passthrough(),
 	z.object({ action: z.literal('retry'), source: object }).passthrough(),
-	z.object({ action: z.literal('follow_up'), message }).passthrough(),
+	z.object({ action: z.literal('follow_up'), message, mode: followUpMode }).passthrough(),
 ]);
 
 /** A run's input as it was read. `legacy` is true for the older form without an action. */
@@ -24,6 +26,10 @@ export interface RunInput {
 	decision: Loose;
 	target: Loose;
 	patch: Loose;
+	/** Whether a message beside a run waits for its end, or is heard before: with action `follow_up`. */
+	mode: unknown;
+	/** What the sender calls the message. */
+	clientMessageId: unknown;
 }
 
 /** The older form `{input:{input}}` says the same as action `send`. */
@@ -48,6 +54,8 @@ export function readRunInput(input: unknown): RunInput {
 		decision: asObject('decision' in result.data ? result.data.decision : undefined),
 		target: asObject(asObject(result.data).target),
 		patch: asObject(asObject(result.data).patch),
+		mode: asObject(result.data).mode,
+		clientMessageId: asObject(asObject(result.data).message).clientMessageId,
 		text: typeof said.input === 'string' ? said.input : '',
 		files: Array.isArray(said.files) ? (said.files as unknown[]) : [],
 	};

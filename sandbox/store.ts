@@ -8,6 +8,7 @@ import {
 	KNOWLEDGEBASE_DEFAULTS,
 	OWNED,
 	OWNER,
+	type ChatMessage,
 	type Conversation,
 	type FileContext,
 	type Knowledgebase,
@@ -20,6 +21,7 @@ import {
 import type { LostPart } from './parts';
 import type { Processing } from './processing/stages';
 import { PassageIndex, type FindableDocument } from './search';
+import type { Speech } from './speech';
 import { COPILOT_ID, WORKSPACE_ID, type AssistantSeed } from './seed';
 import type { Loose } from './values';
 
@@ -55,8 +57,11 @@ export class Store {
 	readonly lostParts = new Map<string, Record<'pages' | 'chunks', Map<string, LostPart>>>();
 	readonly conversations = new Map<string, Conversation>();
 	readonly threads = new Map<string, Thread>();
-	/** Every run that began, in order. */
+	/** Every run that began, in order, and what was said in it, by its id. */
 	readonly runs: RunRecord[] = [];
+	readonly speeches = new Map<string, Speech>();
+	/** The messages of all conversations, oldest first. */
+	readonly messages: ChatMessage[] = [];
 	readonly files = new Map<string, StoredFile>();
 	/** The bytes of uploaded files by their path, as it stands in their `file`. */
 	readonly contents: Contents;
@@ -278,6 +283,8 @@ export class Store {
 		this.conversations.clear();
 		this.threads.clear();
 		this.runs.length = 0;
+		this.speeches.clear();
+		this.messages.length = 0;
 		this.files.clear();
 		this.contents.clear();
 		this.contexts.clear();

@@ -35,7 +35,7 @@ function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 		input: thread.input ?? null,
 		sys: systemState(thread),
 		human: { input: thread.input ?? null },
-		pending_follow_ups: [],
+		pending_follow_ups: thread.followUps ?? [],
 		toolCall: null,
 		title: null,
 		title_channel: { system: '', messages: [] },

@@ -25,7 +25,7 @@ export const toolOf = (assistant: Assistant, { name }: ToolCall): ToolSeed =>
 /** What a sub agent says when it is called; the sandbox's own repeats what came with the decision. */
 export function toolSays(assistant: Assistant, { args }: ToolCall, payload?: unknown): string {
 	if (assistant.subAgentSays !== null) return assistant.subAgentSays;
-	const text = String(args.input);
+	const text = String(args.input).replace(/\s+/g, ' ');
 	if (assistant.answers !== 'said') {
 		return `Confirmed: ${text}${payload === undefined ? '' : ` ${JSON.stringify(payload)}`}`;
 	}

@@ -24,6 +24,9 @@ interface Line {
 	y: number;
 }
 
+/** What the server says of a PDF without a byte; the library has other words for it. */
+const EMPTY = 'Invalid PDF structure';
+
 /** Lines further apart than so many times the height of their letters are of different paragraphs. */
 const PARAGRAPH_GAP = 2;
 
@@ -55,7 +58,7 @@ const { getDocumentProxy } = require(workerData.library);
 /**
  * The text of a PDF as Markdown: a paragraph is a line, a line in large letters a heading.
  *
- * @throws Error in the reader's own words; what the real server says of such a file was not recorded
+ * @throws Error with what the real server says of a file it cannot read (`files-processed` "status at the end")
  */
 export async function textOfPdf(bytes: Buffer): Promise<string> {
 	return markdownOf(await drawnIn(bytes));
@@ -76,7 +79,8 @@ async function drawnIn(bytes: Buffer): Promise<Drawn[]> {
 				reject(new Error(`The reader of PDF files ended with ${code}.`)),
 			);
 		});
-		if (drawn === undefined) throw new Error(message);
+		if (drawn === undefined)
+			throw new Error(bytes.length > 0 ? message?.replace(/\.$/, '') : EMPTY);
 		return drawn;
 	} finally {
 		await reader.terminate();

@@ -1,3 +1,4 @@
+import { isEqual } from 'lodash';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
 import type { StoredDocument } from '../entities';
@@ -17,7 +18,12 @@ const FAILED: Record<'error' | 'cancel', string> = {
 interface Result {
 	state: ProcessState;
 	chunks?: string[];
+	/** Nothing was embedded: the file cannot be read, or has the chunks it had. */
+	isQuick?: boolean;
 }
+
+/** The part of the time that it takes where nothing is embedded. */
+const QUICK = 0.1;
 
 /** A document whose turn comes, and the processing that was asked for: another one may be asked for meanwhile. */
 interface Job {
@@ -71,7 +77,7 @@ export class ProcessingQueue {
 		});
 	}
 
-	/** A document that was stored anew or deleted meanwhile is left as it is. */
+	/** A document that was stored anew or deleted before its turn is left as it is. */
 	private async workThrough(jobs: Job[]): Promise<void> {
 		const { store } = this.context();
 		for (const job of jobs) {
@@ -79,20 +85,25 @@ export class ProcessingQueue {
 		}
 	}
 
+	/**
+	 * What came of it goes to the document as it is then: one that is stored anew while it is worked on ends with its
+	 * old text (`replaced-while-processing` "status when all is quiet"), unless it was queued anew as well.
+	 */
 	private async work({ document, processing }: Job): Promise<void> {
 		const { store, clock } = this.context();
 		processing.startedAt = clock.now();
-		const [result] = await Promise.all([
-			resultOf(this.context(), document),
-			clock.sleep(processing.ms),
-		]);
+		const quickly = processing.ms * QUICK;
+		const [result] = await Promise.all([resultOf(this.context(), document), clock.sleep(quickly)]);
+		if (!result.isQuick) await clock.sleep(processing.startedAt + processing.ms - clock.now());
 		processing.end = result.state;
-		if (store.processing.get(document.id) !== processing) return;
+		const latest = store.documents.get(document.id);
+		const newer = store.processing.get(document.id);
+		if (latest === undefined || (newer !== undefined && newer !== processing)) return;
 		const updatedAt = timestamp(clock);
-		Object.assign(document, result.state, { updatedAt, version: document.version + 1 });
+		Object.assign(latest, result.state, { updatedAt, version: latest.version + 1 });
 		if (result.chunks === undefined) return;
-		document.chunkNum = result.chunks.length;
-		store.putFindable(document, result.chunks);
+		latest.chunkNum = result.chunks.length;
+		store.putFindable(latest, result.chunks);
 	}
 }
 
@@ -105,10 +116,12 @@ async function resultOf(context: Context, document: StoredDocument): Promise<Res
 		const owner = context.store.knowledgebases.get(document.knowledgebaseId);
 		if (owner === undefined) return failed(FAILED.cancel, 'cancel');
 		const text = await textOfFile(context, owner, document);
-		return finished(split(text, cutOf(document.parserConfig)), processMsg);
+		const chunks = split(text, cutOf(document.parserConfig));
+		const isQuick = isEqual(chunks, context.store.findable(document.id)?.chunks);
+		return { ...finished(chunks, processMsg), isQuick };
 	} catch (error) {
 		if (outcome === 'finish') return finished([], processMsg);
-		return failed(error instanceof Error ? error.message : String(error));
+		return { ...failed(error instanceof Error ? error.message : String(error)), isQuick: true };
 	}
 }
 

@@ -28,12 +28,12 @@ export interface Asked {
 	processMs?: number;
 }
 
-/** The statuses on the way, each with the part of the time after which it begins. */
+/** The statuses on the way, each with the part of the time after which it begins: most of it goes into embedding. */
 const STAGES: Array<[from: number, status: string]> = [
 	[0, 'running'],
-	[0.3, 'transformed'],
-	[0.5, 'splitted'],
-	[0.7, 'embedding'],
+	[0.1, 'transformed'],
+	[0.15, 'splitted'],
+	[0.2, 'embedding'],
 ];
 
 const OUTCOMES: ProcessOutcome[] = ['finish', 'error', 'cancel'];
@@ -52,11 +52,10 @@ export function askedOf(document: StoredDocument): Asked {
 	};
 }
 
-/** Where processing stands at a moment. */
+/** Where processing stands at a moment; it says nothing of how far it is (`replaced-while-processing`). */
 export function stateOf({ startedAt, ms, end }: Processing, now: number): ProcessState {
 	if (end) return end;
 	const part = startedAt === undefined || ms <= 0 ? 0 : Math.min(1, (now - startedAt) / ms);
 	const stage = STAGES.filter(([from]) => from <= part).at(-1);
-	const progress = part < 0.3 ? 0 : Math.min(99, Math.floor(part * 100));
-	return { status: stage?.[1] ?? 'running', progress, processMsg: '' };
+	return { status: stage?.[1] ?? 'running', progress: 0, processMsg: '' };
 }

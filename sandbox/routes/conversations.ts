@@ -1,6 +1,5 @@
-import { omit, orderBy, pick } from 'lodash';
+import { omit, pick } from 'lodash';
 import { timestamp } from '../clock';
-import { checkCondition, meets } from '../conditions';
 import type { Call, Endpoint } from '../context';
 import {
 	hasNul,
@@ -11,8 +10,9 @@ import {
 	unreadable,
 } from '../databaseErrors';
 import { CONVERSATION_COLUMNS, type Conversation } from '../entities';
-import { badRequest, forbidden, internal } from '../errors';
-import { asObject, isUuid, type Loose } from '../values';
+import { badRequest, forbidden, internal, notAcceptable } from '../errors';
+import { select } from '../selection';
+import { asObject, isObject, isUuid, type Loose } from '../values';
 
 const TABLE = 'chat_conversation';
 const COLUMNS = [
@@ -66,55 +66,54 @@ function checkReferences({ context }: Call, fields: Loose): void {
 	}
 }
 
-/** The conditions as pairs; an unknown column or a malformed UUID fails (`E05` "where unknown column"). */
-function conditions(where: unknown): Array<[column: string, condition: unknown]> {
-	if (where === undefined || where === null) return [];
-	const pairs = Object.entries(Object(where) as Loose);
-	for (const [column, condition] of pairs) {
-		if (!COLUMNS.includes(column)) throw internal();
-		checkCondition(condition, UUID_COLUMNS.includes(column));
-	}
-	// Everyone sees only their own, whoever is asked for (`E05` "where createdById other").
-	return pairs.filter(([column]) => column !== 'createdById');
-}
-
-function sorted(rows: Conversation[], order: unknown): Conversation[] {
-	const columns = Object.keys(asObject(order));
-	if (columns.some((column) => !COLUMNS.includes(column))) throw internal();
-	const directions = Object.values(asObject(order)).map((direction) =>
-		String(direction).toUpperCase() === 'DESC' ? 'desc' : 'asc',
-	);
-	return columns.length === 0 ? rows : orderBy(rows, columns, directions);
-}
-
-/** A count of rows; negative or not a number fails. */
-function count(value: unknown): number {
-	const number = Number(value ?? 0);
-	if (!(number >= 0)) throw internal();
-	return number;
-}
-
+/** Everyone sees only their own, whoever is asked for (`E05` "where createdById other"). */
 function search(call: Call): Loose {
 	if (call.body === undefined) throw internal();
-	const { where, order, limit, offset, search: text } = asObject(call.body);
-	const [take, skip, pairs] = [count(limit), count(offset), conditions(where)];
+	const { where, search: text, ...page } = asObject(call.body);
 	const wanted = text === undefined || text === null ? '' : String(text).toLowerCase();
-	const own = [...call.context.store.conversations.values()].filter(
-		(row) =>
-			row.createdById === call.caller.userId &&
-			(wanted === '' ||
-				String(row.title ?? '')
-					.toLowerCase()
-					.includes(wanted)) &&
-			pairs.every(([column, condition]) => meets((row as Loose)[column], condition)),
+	const { items, total } = select(
+		[...call.context.store.conversations.values()],
+		{ ...page, where: isObject(where) ? omit(where, 'createdById') : where },
+		COLUMNS,
+		UUID_COLUMNS,
+		({ createdById, title }) =>
+			createdById === call.caller.userId &&
+			String(title ?? '')
+				.toLowerCase()
+				.includes(wanted),
 	);
-	const rows = sorted(own, order);
-	const page = rows.slice(skip, take === 0 ? undefined : skip + take);
-	return { items: page.map(shown), total: rows.length };
+	return { items: items.map(shown), total };
 }
 
-/** E13 and E5. */
+/** An unknown one is nothing, and no failure. */
+function get({ context, params }: Call): Loose {
+	const row = context.store.conversations.get(idOf(params));
+	return row ? shown(row) : {};
+}
+
+/** Changes the title, but also how it stands, which its thread then says too. */
+function change({ context, params, body }: Call): Loose {
+	const row = context.store.conversations.get(idOf(params));
+	if (row === undefined) throw internal();
+	const changes = {
+		...pick(asObject(body), CONVERSATION_COLUMNS),
+		updatedAt: timestamp(context.clock),
+	};
+	Object.assign(row, changes);
+	const thread = context.store.threads.get(row.threadId);
+	if (thread) Object.assign(thread, pick(changes, 'status', 'error', 'updatedAt'));
+	return shown(row);
+}
+
+function idOf({ id }: Record<string, string>): string {
+	if (isUuid(id)) return id;
+	throw notAcceptable('Validation failed (valid uuid is expected)');
+}
+
+/** E13 and E5, and two routes of the server's own. */
 export const conversationEndpoints: Endpoint[] = [
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },
+	{ id: 'conversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
+	{ id: 'conversation', method: 'PATCH', path: '/conversations/:id', status: 200, handle: change },
 ];

@@ -67,7 +67,7 @@ function checked({ context }: Call, owner: Knowledgebase, element: unknown) {
 	checkReferences(store, asObject(element));
 	const sent = withFile(store, asObject(element));
 	const id = isUuid(sent.id) ? sent.id : randomUUID();
-	const row = rowOf(sent, id, owner);
+	const row = rowOf(sent, id, owner, asObject(element).type);
 	checkColumns(row);
 	if (hasNul(sent)) throw nulInText(insertInto(TABLE, row));
 	const before = store.documents.get(id);

@@ -4,18 +4,22 @@ import { conversationEndpoints } from './conversations';
 import { documentEndpoints } from './documents';
 import { fileEndpoints } from './files';
 import { knowledgebaseEndpoints } from './knowledgebases';
+import { messageEndpoints } from './messages';
 import { processingEndpoints } from './processing';
+import { runEndpoints } from './runs';
 import { sessionEndpoints } from './sessions';
 import { storeEndpoints } from './store';
 import { threadEndpoints } from './threads';
 
-/** All seventeen endpoints of the contract, and two of the server's own. */
+/** All seventeen endpoints of the contract, and some of the server's own. */
 export const endpoints: Endpoint[] = [
 	...knowledgebaseEndpoints,
 	...documentEndpoints,
 	...processingEndpoints,
+	...runEndpoints,
 	...threadEndpoints,
 	...conversationEndpoints,
+	...messageEndpoints,
 	...sessionEndpoints,
 	...assistantEndpoints,
 	...storeEndpoints,

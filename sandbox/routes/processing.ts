@@ -32,8 +32,12 @@ function start(call: Call): Loose[] {
 		return processing === undefined || processing.end !== undefined;
 	});
 	queue.add(idle);
-	return idle.map((document) => omit(document, 'pages', 'chunks'));
+	return idle.map((document) => ({ ...omit(document, 'pages', 'chunks'), size: sizeOf(document) }));
 }
+
+/** The database gives large numbers as text (`version` "process"). */
+const sizeOf = ({ size }: StoredDocument): unknown =>
+	typeof size === 'number' ? String(size) : size;
 
 /** Where the documents stand, in no order anyone asked for; those never processed show what is in their row. */
 function status(call: Call): Loose[] {

@@ -119,7 +119,7 @@ describe('the assistant that answers from documents', () => {
 			'slides',
 			'I cannot read "slides.pptx": The sandbox has no reader for pptx files.',
 		],
-		['broken.pdf', 'no PDF', 'I cannot read "broken.pdf": Invalid PDF structure.'],
+		['broken.pdf', 'no PDF', 'I cannot read "broken.pdf": Invalid PDF structure'],
 		['empty.txt', '', '"empty.txt" is empty.'],
 	])('says why it cannot answer from %s', async (name, content, answer) => {
 		const { id } = await upload(client, content, name);

@@ -1,7 +1,7 @@
 import { FakeClock, startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
 import { clientFor } from './support/client';
 import { RECORDED_LATER } from './support/recordedServers';
-import { sequences } from './support/recordings';
+import { sequences, type SequenceExchange } from './support/recordings';
 import { Player } from './support/sequences';
 import { playInTime } from './support/timeline';
 
@@ -17,7 +17,50 @@ const RUNS: Record<string, Array<{ label: string; ms: number }>> = {
 	],
 };
 
-const RECORDINGS = ['decisions', 'decision-watched-confirm', 'decision-watched-reject'];
+const RECORDINGS = [
+	'decisions',
+	'decision-watched-confirm',
+	'decision-watched-reject',
+	'one-thread-two-owners',
+	'version',
+	'replaced-while-processing',
+	'disabled-while-processing',
+	'conversations-search-operators',
+	'files-processed',
+	'background',
+	'turns',
+];
+
+/** The copilot whose embedding model the recorded knowledgebases have, and how long processing took. */
+const COPILOT = 'f527aa6c-301b-4e2a-a82d-81ac9cf295b4';
+const PROCESS_MS: Record<string, number> = {
+	'replaced-while-processing': 8000,
+	'disabled-while-processing': 8000,
+	'files-processed': 1500,
+};
+
+/** How long a run takes that nothing makes slow, in milliseconds. */
+const RUN_MS: Record<string, number> = { background: 250, turns: 250 };
+
+/** What was looked at sooner than the recording says, in milliseconds, as the server was slow to begin. */
+const SOONER: Record<string, Record<string, number>> = {
+	'files-processed': { 'status right after': 3040 },
+};
+
+/** What was on the server before: conversations that a search lists come as they were then, oldest request last. */
+const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) => void> = {
+	'conversations-search-operators': ({ store }, exchanges) => {
+		const listed = exchanges.flatMap(({ response }) =>
+			'body' in response ? ((response.body as { items?: Listed[] }).items ?? []) : [],
+		);
+		const all = exchanges.find(({ label }) => label === '$gte what is no date');
+		const first =
+			all && 'body' in all.response ? (all.response.body as { items: Listed[] }) : undefined;
+		for (const item of [...(first?.items ?? []), ...listed]) store.putConversation(item);
+	},
+};
+
+type Listed = Record<string, unknown>;
 
 const BEGAN = Date.parse('2026-11-22T15:00:00.000Z');
 
@@ -28,7 +71,14 @@ describe.each(RECORDINGS)('the recording %s', (name) => {
 
 	it.each([...sequences(name)])('is replayed in time: %s', async (_title, exchanges) => {
 		const clock = new FakeClock(BEGAN);
-		sandbox = await startSandbox({ ...RECORDED_LATER, clock });
+		sandbox = await startSandbox({
+			...RECORDED_LATER,
+			runMs: RUN_MS[name],
+			processMs: PROCESS_MS[name],
+			clock,
+		});
+		sandbox.store.copilots.add(COPILOT);
+		BEFORE[name]?.(sandbox, exchanges);
 		const runs = RUNS[name] ?? [];
 		const faults = runs.map(
 			({ ms }, n): FaultRule => ({ endpoint: 'E4', nth: n + 1, do: 'run', ms }),
@@ -36,6 +86,7 @@ describe.each(RECORDINGS)('the recording %s', (name) => {
 		sandbox.faults.add(...faults);
 		const timed = exchanges.map((one) => ({
 			...one,
+			atMs: SOONER[name]?.[one.label] ?? one.atMs,
 			tookMs: one.tookMs ?? runs.find(({ label }) => label === one.label)?.ms,
 		}));
 		await playInTime(new Player(timed, sandbox, clientFor(sandbox), clock));

@@ -1,6 +1,37 @@
-import type { AssistantSeed, SandboxOptions } from '../../../sandbox';
+import type { AssistantSeed, SandboxOptions, TokenSeed } from '../../../sandbox';
 
-const WORKSPACE_KEY = 'workspace-key';
+const ECHO = 'dda5bca8-0b5c-4802-aa50-02d615f338ae';
+const WAITS = 'd511212d-43e9-433f-84c8-d8cae0214e79';
+const SOMEBODY = 'b1000000-0000-4000-8000-000000000003';
+
+/** The keys of the recordings by what is said of them: that of a workspace where nothing is said. */
+const TOKENS: Record<string, TokenSeed> = {
+	user: { token: 'key-of-a-user', kind: 'plain' },
+	assistant: { token: 'key-of-an-assistant', kind: 'assistant', assistantId: ECHO },
+	'another assistant': { token: 'key-of-another', kind: 'assistant', assistantId: WAITS },
+	'another workspace': { token: 'key-of-another-workspace', workspaceId: 'another workspace' },
+	'user, another person': { token: 'key-of-somebody', kind: 'plain', userId: SOMEBODY },
+	'workspace, another person': {
+		token: 'key-of-the-workspace-of-somebody',
+		workspaceId: 'another workspace',
+		userId: SOMEBODY,
+	},
+	'owner 1': { token: 'key-of-owner-1', userId: 'b1000000-0000-4000-8000-000000000001' },
+	'owner 2': { token: 'key-of-owner-2', userId: 'b1000000-0000-4000-8000-000000000002' },
+};
+
+/** The tokens of a server of the recordings. */
+export const KEYS = {
+	accessToken: 'workspace-key',
+	tokens: Object.values(TOKENS),
+} satisfies SandboxOptions;
+
+/** The token an exchange was sent with; undefined for none. */
+export function tokenFor(key: string | undefined): string | undefined {
+	if (key === 'none') return undefined;
+	if (key === undefined || key === 'workspace' || key === 'of a workspace') return KEYS.accessToken;
+	return TOKENS[key]?.token ?? key;
+}
 
 /** The key of an agent that was given none of its own. */
 const keyOf = (made: string) => `Agent_${made}`;
@@ -21,7 +52,7 @@ const error = '400 You exceeded your current quota (FAIL)';
 /** The assistants of the recordings of 22 November: one that echoes, one with helpers, one that asks before it calls them. */
 const ASSISTANTS: AssistantSeed[] = [
 	{
-		id: 'dda5bca8-0b5c-4802-aa50-02d615f338ae',
+		id: ECHO,
 		name: 'echomain',
 		...named('G Echo'),
 		agentKey: 'Agent_echo',
@@ -40,7 +71,7 @@ const ASSISTANTS: AssistantSeed[] = [
 		error,
 	},
 	{
-		id: 'd511212d-43e9-433f-84c8-d8cae0214e79',
+		id: WAITS,
 		name: 'waitsmain',
 		...named('G Asks first'),
 		agentKey: 'Agent_waits',
@@ -59,8 +90,19 @@ const ASSISTANTS: AssistantSeed[] = [
 	},
 ];
 
+/** Assistants of which only one thing is asked: to say what they were told. */
+const said = (id: string, made: string, name: string): AssistantSeed => ({
+	id,
+	name,
+	...named(name),
+	agentKey: keyOf(made),
+	answers: 'said',
+});
+
+ASSISTANTS.push(said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'));
+
 /** What the server of the recordings with times had before a sequence began. */
 export const RECORDED_LATER: SandboxOptions = {
-	accessToken: WORKSPACE_KEY,
+	...KEYS,
 	assistants: ASSISTANTS,
 };

@@ -23,6 +23,12 @@ export function recordings(): Map<string, Exchange[]> {
 	);
 }
 
+/** What of a stream arrived at once. */
+export interface Piece {
+	atMs: number;
+	text: string;
+}
+
 /** A sequence of exchanges, each of which may use ids that an answer before it gave. */
 export interface SequenceExchange {
 	label: string;
@@ -34,9 +40,23 @@ export interface SequenceExchange {
 	tookMs?: number;
 	/** Whose key was used, where it was not that of the workspace. */
 	key?: string;
-	request: { method: string; path: string; body?: unknown };
+	request: {
+		method: string;
+		path: string;
+		body?: unknown;
+		headers?: Record<string, string>;
+		key?: string;
+	};
 	/** `broken` says why there was no answer. */
-	response: { status: number; contentType: string; body: unknown } | { broken: string };
+	response:
+		| {
+				status: number;
+				contentType: string;
+				body: unknown;
+				pieces?: Piece[];
+				ended?: string;
+		  }
+		| { broken: string };
 }
 
 /** One of the recorded sequences, in order. */

@@ -1,20 +1,21 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { isPlainObject, mapValues, omitBy, sortBy } from 'lodash';
+import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
 import { isInternal, OWN_FIELDS, OWN_VALUES } from './notReproduced';
+import { eventsIn } from './events';
 import type { SequenceExchange } from './recordings';
+import { sampleFile } from './sampleFiles';
 import { differences } from './shape';
+import { KEYS, tokenFor } from './recordedServers';
 import { Substitution } from './substitution';
 
 /** The assistant of `searchable` and `runs`, and the one of `interrupts`. */
 export const ECHOING = 'bb6c8464-5f99-48a8-affc-9ea8f7fdda92';
 export const ASKING = '5a66814f-af17-41fc-8c04-41ddbfb82fae';
 
-const WORKSPACE_KEY = 'workspace-key';
-
 /** What the recorded server had before a sequence began. */
 export const RECORDED_SERVER: SandboxOptions = {
-	accessToken: WORKSPACE_KEY,
+	...KEYS,
 	processMs: 1000,
 	assistants: [
 		{
@@ -42,28 +43,40 @@ export const RECORDED_SERVER: SandboxOptions = {
 const SENTENCES = 'A sentence of some words. '.repeat(60);
 
 /** An answer without what is each server's own; lists that come in no order of theirs are put in order. */
-function meaningOf(endpoint: string, body: unknown): unknown {
-	const told = without(body);
+function meaningOf(endpoint: string, body: unknown, by = 'run_id'): unknown {
+	const told = without(meaningfulOrder(endpoint, body, by));
 	return endpoint === 'status' && Array.isArray(told) ? sortBy(told, 'id') : told;
 }
 
+/** The runs of a thread come in no order: they are put in that of their starts, to learn who is who, or of their ids. */
+const meaningfulOrder = (endpoint: string, body: unknown, by: string): unknown =>
+	Array.isArray(body) && endpoint.endsWith('/runs') ? sortBy(body, by) : body;
+
+/** A run says where it comes from until it has a model, which is as quick as a server is. */
+const isRun = (value: object): boolean => 'run_id' in value;
+
+/** So many words had come when a run was cancelled: that depends on how quick a server is. */
+const SOME_WORDS = /^(?:word\d+ ?)+$/;
+
+const inWords = (value: unknown): unknown =>
+	typeof value === 'string' && SOME_WORDS.test(value) ? 'some words' : value;
+
 function without(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(without);
-	if (!isPlainObject(value)) return value;
-	return mapValues(
-		omitBy(
-			value as Record<string, unknown>,
-			(_one, key) => key in OWN_VALUES || key in OWN_FIELDS || isInternal(key),
-		),
-		without,
+	if (!isPlainObject(value)) return inWords(value);
+	const shared = omitBy(
+		value as Record<string, unknown>,
+		(_one, key) => key in OWN_VALUES || key in OWN_FIELDS || isInternal(key),
 	);
+	return mapValues(isRun(shared) ? omit(shared, 'metadata') : shared, without);
 }
 
 /** The internals are not compared in their shape either, but for there being any. */
 function withoutInternals(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(withoutInternals);
-	if (!isPlainObject(value)) return value;
-	const shared = omitBy(value as Record<string, unknown>, (_one, key) => key in OWN_FIELDS);
+	if (!isPlainObject(value)) return inWords(value);
+	const all = omitBy(value as Record<string, unknown>, (_one, key) => key in OWN_FIELDS);
+	const shared = isRun(all) ? omit(all, 'metadata') : all;
 	return mapValues(shared, (one, key) => (isInternal(key) ? typeof one : withoutInternals(one)));
 }
 
@@ -81,10 +94,12 @@ export class Player {
 	}
 
 	/** Sends a recorded request with the ids that the sandbox gave. */
-	send({ request }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+	send({ request, key }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+		const token = tokenFor(request.key ?? key);
 		return this.client.request<unknown>({
 			method: request.method,
 			url: this.substitution.apply(request.path),
+			headers: { ...request.headers, authorization: token && `Bearer ${token}` },
 			data: bodyOf(this.substitution.apply(request.body)),
 			signal,
 		});
@@ -95,7 +110,7 @@ export class Player {
 		let over = false;
 		const end = () => void (over = true);
 		answer.then(end, end);
-		await this.settled(answer);
+		await this.taken(answer);
 		while (!over) {
 			await this.clock.advance(100);
 			await new Promise((resolve) => setTimeout(resolve, 2));
@@ -103,41 +118,67 @@ export class Player {
 		return await answer;
 	}
 
-	/** Lets the sandbox take a request in, whose answer is not waited for. */
-	async settled(answer: Promise<unknown>): Promise<void> {
-		await Promise.race([
-			answer.catch(() => undefined),
-			new Promise((resolve) => setTimeout(resolve, 50)),
-		]);
+	/** Lets time pass until no run is under way, but for those that never end. */
+	async untilNothingRuns(): Promise<void> {
+		const { runs } = this.sandbox.store;
+		while (runs.some((run) => run.status === 'running' && run.assistantId !== null)) {
+			await this.clock.advance(10);
+		}
+	}
+
+	/** Lets the sandbox take a request in and begin to work, until it is answered or the work is asleep. */
+	async taken(answer: Promise<unknown>): Promise<void> {
+		let over = false;
+		const end = () => void (over = true);
+		answer.then(end, end);
+		const asleep = this.clock.sleeping;
+		const patience = Date.now() + 2000;
+		while (!over && this.clock.sleeping <= asleep && Date.now() < patience) {
+			await new Promise((resolve) => setTimeout(resolve, 2));
+		}
 	}
 
 	/** Compares an answer with the recorded one: status, content type, shape and meaning. */
 	compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
 		if ('broken' in exchange.response) throw new Error(`${exchange.label} was never answered`);
-		const { status, contentType, body } = exchange.response;
+		const { status, contentType, pieces } = exchange.response;
 		const { endpoint } = exchange;
-		this.substitution.learn(meaningOf(endpoint, body), meaningOf(endpoint, answer.data));
+		const body = pieces ? eventsIn(pieces) : exchange.response.body;
+		if (pieces) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
+		this.substitution.learn(
+			meaningOf(endpoint, body, 'created_at'),
+			meaningOf(endpoint, answer.data, 'created_at'),
+		);
 		const wanted = this.substitution.apply(body);
 		expect([answer.status, answer.headers['content-type']]).toEqual([status, contentType]);
 		expect(meaningOf(endpoint, answer.data)).toEqual(meaningOf(endpoint, wanted));
-		const [shape, recordedShape] = [answer.data, wanted].map(withoutInternals);
+		const [shape, recordedShape] = [answer.data, wanted].map((one) =>
+			withoutInternals(meaningfulOrder(endpoint, one, 'run_id')),
+		);
 		expect(differences(recordedShape, shape)).toEqual([]);
 	}
 }
 
 interface Multipart {
-	multipart: { file: { filename: string; contentType: string; content: string } };
+	multipart: {
+		file: { filename: string; contentType: string; content: string; bytes?: number };
+	} & Record<string, unknown>;
 }
 
 const isMultipart = (body: unknown): body is Multipart =>
 	isPlainObject(body) && 'multipart' in (body as object);
 
-/** A body as it went over the wire: JSON, or a form with one file. */
+/** A body as it went over the wire: JSON, or a form with one file and some fields. */
 function bodyOf(body: unknown): unknown {
 	if (!isMultipart(body)) return body;
-	const { filename, contentType, content } = body.multipart.file;
-	const whole = filename === 'long.md' ? SENTENCES : content;
+	const { file, ...fields } = body.multipart;
 	const form = new FormData();
-	form.append('file', new Blob([whole], { type: contentType }), filename);
+	form.append('file', new Blob([contentOf(file)], { type: file.contentType }), file.filename);
+	for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
 	return form;
+}
+
+function contentOf({ filename, content, bytes }: Multipart['multipart']['file']): Buffer | string {
+	if (content === '(binary)') return sampleFile(filename, bytes);
+	return filename === 'long.md' ? SENTENCES : content;
 }

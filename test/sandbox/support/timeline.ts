@@ -1,11 +1,15 @@
 import type { AxiosResponse } from 'axios';
-import { OWN_ANSWERS } from './notReproduced';
+import { sortBy } from 'lodash';
+import { NOT_SENT, OWN_ANSWERS } from './notReproduced';
 import type { SequenceExchange } from './recordings';
 import type { Player } from './sequences';
 
 /** When an exchange was sent, and when its whole answer was there, in milliseconds since the sequence began. */
 const sentAt = ({ atMs }: SequenceExchange): number => atMs ?? 0;
 const endedAt = (exchange: SequenceExchange): number => sentAt(exchange) + (exchange.tookMs ?? 0);
+
+/** Requests whose answer takes as long as a run does: the clock is moved on until it is there. */
+const RUNS = /\/runs\/(wait|stream)$|\/stream$/;
 
 interface Pending {
 	exchange: SequenceExchange;
@@ -17,43 +21,118 @@ interface Pending {
  * works on it, as long after it as it was then.
  */
 export async function playInTime(player: Player): Promise<void> {
-	const inOrder = [...player.exchanges].sort((one, other) => sentAt(one) - sentAt(other));
+	const inOrder = sortBy(player.exchanges.filter(isSent).map(promptly), sentAt);
 	let waiting: Pending[] = [];
 	let now = 0;
 	const end = async ({ exchange, answer }: Pending) => {
-		const given = await player.ended(answer);
+		const given = await answered(player, exchange, answer);
 		now = Math.max(now, endedAt(exchange));
-		if (!OWN_ANSWERS.some(({ is }) => is(exchange))) comparing(player, exchange, given);
+		if (!OWN_ANSWERS.some(({ is }) => is(exchange))) await comparing(player, exchange, given);
 	};
 	for (const exchange of inOrder) {
 		const over = waiting.filter((one) => endedAt(one.exchange) <= sentAt(exchange));
 		waiting = waiting.filter((one) => !over.includes(one));
 		for (const one of over) await end(one);
-		await player.clock.advance(Math.max(10, sentAt(exchange) - now));
+		if (exchange.label.includes('as soon as')) await player.untilNothingRuns();
+		else await player.clock.advance(Math.max(5, sentAt(exchange) - now));
 		now = Math.max(now, sentAt(exchange));
+		if (isLeft(exchange)) {
+			await leave(player, exchange);
+			continue;
+		}
 		const pending = { exchange, answer: player.send(exchange) };
 		if (inOrder.some((other) => other !== exchange && isDuring(other, exchange))) {
 			waiting.push(pending);
-			await player.settled(pending.answer);
+			await player.taken(pending.answer);
 		} else await end(pending);
 	}
 	for (const one of waiting) await end(one);
 }
 
-const isDuring = (one: SequenceExchange, other: SequenceExchange): boolean =>
-	sentAt(one) >= sentAt(other) && sentAt(one) < endedAt(other);
+/** A run is `running` from its start: what was polled until it was seen so is asked for right after the start. */
+function promptly(
+	exchange: SequenceExchange,
+	place: number,
+	all: SequenceExchange[],
+): SequenceExchange {
+	const { response, label, request } = exchange;
+	const isRunning = 'body' in response && statusOf(response.body) === 'running';
+	if (!label.includes('as it was polled') || !isRunning) return exchange;
+	const start = all
+		.slice(0, place)
+		.reverse()
+		.find((one) => 'body' in one.response && names(one.response.body, request.path));
+	return { ...exchange, atMs: sentAt(start ?? exchange) + 5 };
+}
 
-function comparing(
+const names = (body: unknown, path: string): boolean => {
+	const { run_id: id } = (body ?? {}) as { run_id?: unknown };
+	return typeof id === 'string' && path.endsWith(id);
+};
+
+/** Notes of what was seen elsewhere, in the database say, stand among the exchanges. */
+const isSent = (exchange: SequenceExchange): boolean =>
+	(exchange as Partial<SequenceExchange>).request !== undefined && !NOT_SENT(exchange);
+
+const isDuring = (one: SequenceExchange, other: SequenceExchange): boolean =>
+	RUNS.test(other.request.path) && sentAt(one) >= sentAt(other) && sentAt(one) < endedAt(other);
+
+/** Whether the client left before there was an answer, or before the end of a stream. */
+const isLeft = ({ response }: SequenceExchange): boolean =>
+	!('status' in response) ||
+	(response.status as number | null) === null ||
+	Boolean(response.ended?.startsWith('the client left'));
+
+async function leave(player: Player, exchange: SequenceExchange): Promise<void> {
+	const gone = new AbortController();
+	const answer = player.send(exchange, gone.signal).catch(() => undefined);
+	await player.taken(answer);
+	await player.clock.advance(exchange.tookMs ?? 0);
+	gone.abort();
+	await answer;
+}
+
+/** The answer, for which the clock is moved on where it takes as long as a run; of what was polled the one looked for. */
+async function answered(
+	player: Player,
+	exchange: SequenceExchange,
+	answer: Promise<AxiosResponse<unknown>>,
+): Promise<AxiosResponse<unknown>> {
+	if (RUNS.test(exchange.request.path)) return await player.ended(answer);
+	let given = await answer;
+	if (!exchange.label.includes('as it was polled')) return given;
+	const wanted = 'body' in exchange.response && statusOf(exchange.response.body);
+	for (let tries = 0; statusOf(given.data) !== wanted && tries < 400; tries += 1) {
+		await player.clock.advance(50);
+		given = await player.send(exchange);
+	}
+	return given;
+}
+
+const statusOf = (body: unknown): unknown => (body as { status?: unknown } | null)?.status;
+
+/** Compares an answer; that of `status` waits for what the sandbox fetches and reads, which takes real time. */
+async function comparing(
 	player: Player,
 	exchange: SequenceExchange,
 	answer: AxiosResponse<unknown>,
-): void {
-	try {
-		player.compare(exchange, answer);
-	} catch (error) {
-		if (error instanceof Error) {
-			error.message = `${player.exchanges.indexOf(exchange)} ${exchange.label}\n${error.message}`;
+): Promise<void> {
+	const patience = Date.now() + (exchange.endpoint === 'status' ? 10_000 : 0);
+	let latest = answer;
+	for (;;) {
+		try {
+			player.compare(exchange, latest);
+			return;
+		} catch (error) {
+			if (Date.now() > patience) throw named(player.exchanges.indexOf(exchange), exchange, error);
 		}
-		throw error;
+		await new Promise((resolve) => setTimeout(resolve, 10));
+		if (/at the end|quiet/.test(exchange.label)) await player.clock.advance(1000);
+		latest = await player.send(exchange);
 	}
+}
+
+function named(place: number, { label }: SequenceExchange, error: unknown): unknown {
+	if (error instanceof Error) error.message = `${place} ${label}\n${error.message}`;
+	return error;
 }

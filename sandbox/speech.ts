@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { timestamp, type Clock } from './clock';
+import type { Loose } from './values';
+
+/** Who says something in a run: its assistant, or one of its helpers, which has a number of its own. */
+export interface Speaker {
+	agentKey: string;
+	executionId: string;
+	xpertName?: string;
+	parentExecutionId?: string;
+}
+
+/** An event as a stream sends it. The last of a run has a name. */
+export interface RunEvent {
+	id: string;
+	name?: string;
+	data: Loose;
+}
+
+type Reader = (event: RunEvent) => void;
+
+/**
+ * All that is said in a run, in order: streams show it as events, the conversation's message as parts, and E4 answers
+ * with the texts of it.
+ */
+export class Speech {
+	readonly events: RunEvent[] = [];
+	private readonly readers = new Set<Reader>();
+
+	constructor(private readonly clock: Clock) {}
+
+	/** Sends an event to all who listen; its id is the moment and its number within it. */
+	emit(data: Loose, name?: string): void {
+		const now = this.clock.now();
+		const place = this.events.filter(({ id }) => id.startsWith(`${now}-`)).length;
+		const event: RunEvent = { id: `${now}-${place}`, data, ...(name && { name }) };
+		this.events.push(event);
+		for (const reader of this.readers) reader(event);
+	}
+
+	/** Hands over what is said from now on, until the function it gives back is called. */
+	listen(reader: Reader): () => void {
+		this.readers.add(reader);
+		return () => void this.readers.delete(reader);
+	}
+}
+
+/** What is said from one request to the end that it waits for: a run that waits for a person has several of these. */
+export class Saying {
+	/** What one speaker says in one breath is one part. */
+	private readonly parts: Loose[] = [];
+	private taken = 0;
+
+	constructor(
+		private readonly clock: Clock,
+		private readonly speech: Speech,
+	) {}
+
+	/** Says words, which streams hear one by one; `id` is that of the message they will be. */
+	say(text: string, speaker: Speaker, id: string, runId: string): void {
+		if (text === '') return;
+		const created = { created_date: timestamp(this.clock), id, ...speaker, runId };
+		for (const word of text.split(/(?<=\s)(?=\S)/)) {
+			this.speech.emit({ type: 'message', data: { type: 'text', text: word, ...created } });
+		}
+		const last = this.parts.at(-1);
+		if (last?.id === id) last.text = String(last.text) + text;
+		else this.parts.push({ type: 'text', text, ...created });
+	}
+
+	/** All texts, as E4 answers with them. */
+	text(): string {
+		return inLines(this.parts)
+			.map(({ text }) => String(text))
+			.join('');
+	}
+
+	/** What was said since this was asked last, as the conversation's message has it. */
+	take(): Loose[] {
+		const parts = this.parts.slice(this.taken);
+		this.taken = this.parts.length;
+		return inLines(parts);
+	}
+}
+
+/** Whoever else speaks begins a new line. */
+const inLines = (parts: Loose[]): Loose[] =>
+	parts.map((part, place) => {
+		const before = parts[place - 1]?.executionId ?? part.executionId;
+		return before === part.executionId ? { ...part } : { ...part, text: `\n${String(part.text)}` };
+	});
+
+/** A helper as it speaks in a run. */
+export const helperOf = (lead: Speaker, name: string): Speaker => ({
+	agentKey: `${lead.agentKey}${name}`,
+	xpertName: name,
+	executionId: randomUUID(),
+	parentExecutionId: lead.executionId,
+});

@@ -1,0 +1,383 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { difference, findLastIndex } from 'lodash';
+import { replyOf, slownessOf, type Said } from './assistant';
+import { addMessage, endMessage } from './chat';
+import { timestamp } from './clock';
+import type { Context } from './context';
+import type {
+	ChatMessage,
+	Conversation,
+	Interrupt,
+	Message,
+	RunRecord,
+	Thread,
+	ToolCall,
+} from './entities';
+import { actionsOf, type Action, type ActionOf } from './faultRules';
+import { changed, interruptOf, type Decision } from './interrupts';
+import type { Reply } from './recordedModel';
+import { RunEvents } from './runEvents';
+import { helperOf, Saying, type Speaker, type Speech } from './speech';
+import type { Assistant } from './store';
+import { operation } from './threadState';
+import { toolOf, toolSays } from './tools';
+
+/** A run that is to begin, or to go on after a decision. */
+export interface Order {
+	assistant: Assistant;
+	conversation: Conversation;
+	thread: Thread;
+	/** The messages it starts from. */
+	base: Message[];
+	/** What is asked, and as the thread keeps it; nothing when the run goes on after a decision. */
+	question?: Said & { content: Message['content']; isAgain: boolean; clientMessageId?: unknown };
+	decision?: Decision;
+	/** What is to go wrong with the request that asked for it. */
+	misbehaviour: Action[];
+}
+
+/** How a run ends, and what it waits for or why it failed. */
+interface Ending {
+	status: Thread['status'];
+	error?: string;
+	interrupt?: Interrupt;
+}
+
+/** Thrown within a run that somebody cancels. */
+class Cancelled extends Error {}
+
+export const CANCELED = 'Canceled by user';
+
+/** The server stores a first step, and the last one before it says that the run has ended: so long at most, in ms. */
+const STEP_MS = 300;
+
+const NOTHING_SAID: Said = { text: '', attachments: '', files: [] };
+
+/** One run from what it is asked until it has ended or waits for a person. */
+export class Work {
+	private readonly saying: Saying;
+	private readonly lead: Speaker;
+	private readonly events: RunEvents;
+	private readonly fault: ActionOf<'run'> | undefined;
+	/** What the thread had when it began, and what the run knows of it since. */
+	private readonly known: Message[];
+	private messages: Message[];
+	private asked: Said;
+	private readonly hasRejected: boolean;
+	private rounds: number;
+	private ms: number;
+	private answer: ChatMessage | undefined;
+	private readonly steered: ChatMessage[] = [];
+	private isCancelled = false;
+	private cancelled = Promise.resolve();
+	private wake = () => {};
+
+	constructor(
+		private readonly context: Context,
+		private readonly order: Order,
+		readonly record: RunRecord,
+		speech: Speech,
+	) {
+		const { thread, assistant, conversation, decision, question } = order;
+		[this.fault] = actionsOf(order.misbehaviour, 'run');
+		this.asked = question ?? decision?.interrupt.said ?? NOTHING_SAID;
+		this.known = thread.messages;
+		this.messages = question ? [...order.base, personSays(question.content)] : order.base;
+		this.hasRejected = question !== undefined && thread.hasRejected === true;
+		this.rounds = decision?.interrupt.rounds ?? 0;
+		const slow = question && slownessOf(assistant, question.text);
+		this.ms = this.fault?.ms ?? slow ?? assistant.runMs ?? context.runMs;
+		this.saying = new Saying(context.clock, speech);
+		this.lead = { agentKey: assistant.agentKey, executionId: record.id };
+		this.events = new RunEvents(speech, context.clock, conversation, record, this.lead);
+		this.cancelled = new Promise((resolve) => (this.wake = resolve));
+	}
+
+	/** All that was said until now, as E4 answers with it. */
+	text(): string {
+		return this.saying.text();
+	}
+
+	cancel(): void {
+		this.isCancelled = true;
+		this.wake();
+	}
+
+	/** A person says something before the run asks its model again; it is heard then, if it asks again. */
+	steer(message: ChatMessage): void {
+		this.steered.push(message);
+	}
+
+	/**
+	 * Does all of it. The thread shows each step when this has ended: nothing of an answer until it is whole, and of a
+	 * decision first what the tools said, while status and task stay as they were (`decision-watched-confirm`).
+	 */
+	async done(): Promise<void> {
+		const { clock } = this.context;
+		this.begin();
+		const lag = this.order.decision ? this.ms / 4 : Math.min(STEP_MS, this.ms / 10);
+		this.ms -= lag;
+		const ending = await this.carriedOut().catch((error: unknown): Ending => {
+			if (error instanceof Cancelled) return { status: 'interrupted', error: CANCELED };
+			throw error;
+		});
+		this.stand(RUN_STATUS[ending.status]);
+		if (!this.isCancelled) await clock.sleep(lag);
+		this.end(ending);
+	}
+
+	private begin(): void {
+		const { order } = this;
+		const { question, thread, conversation } = order;
+		this.stand('running');
+		if (question) {
+			conversation.title ??= question.text;
+			Object.assign(thread, {
+				attachments: question.attachments,
+				opened: question.files,
+				before: order.base,
+				hasRejected: false,
+				followUps: [],
+			});
+			this.note({ status: 'busy' });
+		}
+		const asked = question && this.questionMessage(question);
+		this.answer = this.answerOf() ?? this.newAnswer();
+		this.events.start(this.answer, question && (asked ?? this.lastQuestion()));
+	}
+
+	private questionMessage({ text, isAgain, clientMessageId }: NonNullable<Order['question']>) {
+		const { messages } = this.context.store;
+		const isKnown = messages.some(
+			(one) => one.clientMessageId && one.clientMessageId === clientMessageId,
+		);
+		if (isAgain || isKnown) return undefined;
+		const { id: conversationId } = this.order.conversation;
+		return addMessage(this.context, {
+			conversationId,
+			role: 'human',
+			content: text,
+			clientMessageId,
+		});
+	}
+
+	private lastQuestion(): ChatMessage | undefined {
+		const { id } = this.order.conversation;
+		const { messages } = this.context.store;
+		return messages.filter((one) => one.conversationId === id && one.role === 'human').at(-1);
+	}
+
+	/** The message that a run which waited for a person goes on with. */
+	private answerOf(): ChatMessage | undefined {
+		if (!this.order.decision) return undefined;
+		const { messages } = this.context.store;
+		return messages
+			.filter(({ role, executionId }) => role === 'ai' && executionId === this.record.id)
+			.at(-1);
+	}
+
+	private newAnswer(): ChatMessage {
+		return addMessage(this.context, {
+			conversationId: this.order.conversation.id,
+			role: 'ai',
+			status: 'thinking',
+			executionId: this.record.id,
+		});
+	}
+
+	private end(ending: Ending): void {
+		const { order, record, context } = this;
+		record.endedAt = context.clock.now();
+		this.giveParts(ending.status === 'error' ? ending.error : undefined);
+		this.note(ending);
+		const { operation: tasks } = order.conversation;
+		if (ending.interrupt) this.events.waits(tasks as Record<string, unknown>);
+		this.events.agentEnds(this.lead, record.status, ending.error);
+		this.events.end(this.answer);
+	}
+
+	/** The conversation's message has what was said since it was given anything. */
+	private giveParts(error?: string): void {
+		if (this.answer) endMessage(this.context, this.answer, this.saying.take(), error);
+	}
+
+	private stand(status: RunRecord['status']): void {
+		Object.assign(this.record, { status, updatedAt: this.context.clock.now() });
+	}
+
+	/** The conversation and the thread tell how it stands, why it failed and what is to be decided. */
+	private note({ status, error = undefined, interrupt = undefined }: Ending): void {
+		const { thread, conversation, assistant } = this.order;
+		const updatedAt = timestamp(this.context.clock);
+		const told = { status, error: error ?? null, updatedAt };
+		Object.assign(thread, told, { interrupt: interrupt ?? null });
+		const tasks = interrupt ? operation(interrupt, assistant) : null;
+		Object.assign(conversation, told, { operation: tasks });
+	}
+
+	private async carriedOut(): Promise<Ending> {
+		const { decision, thread } = this.order;
+		if (!decision) return await this.asks();
+		const { interrupt, carriesOut, changes, payload } = decision;
+		const calls = interrupt.tasks.map(({ call }) => call);
+		if (carriesOut && !changes) {
+			// What is carried out takes most of the time, the words about it the rest.
+			const words = this.ms / 3;
+			this.ms -= words;
+			await this.useTools(calls, payload);
+			this.ms = words;
+			return await this.converse();
+		}
+		await this.pass();
+		if (changes) return { status: 'interrupted', interrupt: changed(interrupt, changes) };
+		thread.hasRejected = true;
+		return { status: 'idle' };
+	}
+
+	private async asks(): Promise<Ending> {
+		const first = Math.min(STEP_MS, this.ms / 10);
+		this.ms -= first;
+		const rest = this.ms;
+		await this.pass(first);
+		this.ms = rest;
+		this.firstStep();
+		return await this.converse();
+	}
+
+	/** What was asked is stored, and the assistant is next. */
+	private firstStep(): void {
+		const { thread, question } = this.order;
+		if (!question) return;
+		const input = this.asked.text;
+		const askedAt = timestamp(this.context.clock);
+		Object.assign(thread, { input, askedAt, isNext: true, isNew: false });
+	}
+
+	/** The assistant says something and calls tools, until it calls none, or one that waits for a person. */
+	private async converse(): Promise<Ending> {
+		const { assistant } = this.order;
+		for (;;) {
+			this.hear();
+			const reply = this.nextReply();
+			const id = `chatcmpl-${randomUUID()}`;
+			await this.speak(reply, id);
+			if (reply.error !== undefined) return { status: 'error', error: reply.error };
+			const calls = (reply.calls ?? []).map(toCall);
+			this.step([{ id, from: 'assistant', content: reply.text, calls }]);
+			if (calls.length === 0) return { status: 'idle' };
+			this.rounds += 1;
+			if (calls.some((call) => toolOf(assistant, call).waits)) {
+				const { record, asked, rounds, fault } = this;
+				const waiting = { run: record, said: asked, rounds };
+				return {
+					status: 'interrupted',
+					interrupt: interruptOf(assistant, calls, waiting, fault?.text),
+				};
+			}
+			await this.useTools(calls);
+		}
+	}
+
+	/**
+	 * What a person has said meanwhile comes after what the tools said, and has an answer of its own: one message each
+	 * time the model is asked. What is left over is never answered (`decisions` "follow up, steer").
+	 */
+	private hear(): void {
+		const said = this.steered.shift();
+		if (said === undefined) return;
+		this.giveParts();
+		this.answer = this.newAnswer();
+		const text = String(said.content);
+		this.messages = [...this.messages, personSays(text)];
+		this.asked = { ...this.asked, text };
+		this.order.thread.followUps = this.steered.map(({ id, clientMessageId, content }) => ({
+			clientMessageId,
+			human: { input: content },
+			messageId: id,
+		}));
+	}
+
+	private nextReply(): Reply {
+		const { messages, rounds, hasRejected: rejected } = this;
+		const heard = messages.filter(({ from }) => from === 'person');
+		const since = messages.slice(findLastIndex(messages, ({ from }) => from === 'person') + 1);
+		const tools = since.at(-1)?.from === 'tool' ? since.filter(({ from }) => from === 'tool') : [];
+		const question = {
+			...this.asked,
+			heard: heard.map(textIn),
+			rounds,
+			toolsSaid: tools.length > 0 ? tools.map(textIn) : undefined,
+			rejected,
+		};
+		return replyOf(this.context, this.order.assistant, question, this.fault);
+	}
+
+	/** The words come one after another where they drip, and all at once otherwise. */
+	private async speak({ text, drip = 0 }: Reply, id: string): Promise<void> {
+		const runId = randomUUID();
+		await this.pass();
+		for (const word of drip > 0 ? text.split(/(?<= )/) : [text]) {
+			await this.pass(drip);
+			this.saying.say(word, this.lead, id, runId);
+		}
+	}
+
+	/** Carries out calls, one after another. */
+	private async useTools(calls: ToolCall[], payload?: unknown): Promise<void> {
+		const { assistant } = this.order;
+		await this.pass();
+		const messages: Message[] = [];
+		for (const call of calls) {
+			const helper = helperOf(this.lead, call.name);
+			this.events.helperStarts(helper, call.args);
+			await this.pass(slownessOf(assistant, String(call.args.input)) ?? 0);
+			const content = toolSays(assistant, call, payload);
+			this.saying.say(content, helper, `chatcmpl-${randomUUID()}`, randomUUID());
+			this.events.agentEnds(helper, 'success');
+			messages.push({ id: randomUUID(), from: 'tool', content, answers: call });
+		}
+		this.step(messages);
+	}
+
+	/** Lets time pass: so long, or all that what comes next takes. */
+	private async pass(ms = this.ms): Promise<void> {
+		if (ms === this.ms) this.ms = 0;
+		if (ms > 0) await Promise.race([this.context.clock.sleep(ms), this.cancelled]);
+		if (this.isCancelled) throw new Cancelled();
+	}
+
+	/** A step has ended: all messages of the thread are written, and what others have written meanwhile is lost. */
+	private step(added: Message[]): void {
+		const { thread } = this.order;
+		const lost = difference(thread.messages, this.known, this.messages);
+		if (lost.length > 0) thread.lost = [...(thread.lost ?? []), ...lost];
+		this.messages = [...this.messages, ...added];
+		const isNext = added.at(-1)?.from === 'tool';
+		const input = this.order.question ? this.asked.text : thread.input;
+		Object.assign(thread, { messages: this.messages, input, isNext });
+	}
+}
+
+const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
+	busy: 'running',
+	idle: 'success',
+	interrupted: 'interrupted',
+	error: 'error',
+};
+
+const toCall = ({ name, args }: Omit<ToolCall, 'id' | 'type'>): ToolCall => ({
+	name,
+	args,
+	id: `call_${randomBytes(6).toString('hex')}`,
+	type: 'tool_call',
+});
+
+const personSays = (content: Message['content']): Message => ({
+	id: randomUUID(),
+	from: 'person',
+	content,
+});
+
+/** The text of a message, also of one in parts. */
+const textIn = ({ content }: Message): string =>
+	typeof content === 'string' ? content : content.map(({ text }) => String(text ?? '')).join('');

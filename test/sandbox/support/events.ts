@@ -1,0 +1,50 @@
+import { pick } from 'lodash';
+import type { Piece } from './recordings';
+
+/** An event of a stream, without its id: `text` is what is no JSON. */
+export type Event = { name?: string; data?: unknown; text?: string };
+
+/** The events of a stream in their order; what keeps it alive is none. */
+export function eventsIn(pieces: Piece[]): Event[] {
+	const whole = pieces.map(({ text }) => text).join('');
+	return whole
+		.split('\n\n')
+		.filter((block) => block.includes('data: '))
+		.map(eventIn);
+}
+
+interface Told {
+	event?: string;
+	data?: Record<string, unknown>;
+}
+
+/** What is told of a message or an agent that begins, without the row of the server's table that comes with it. */
+const OF_BEGINNINGS: Record<string, string[]> = {
+	on_message_start: ['id', 'role', 'content', 'status', 'conversationId', 'executionId'],
+	on_agent_start: [
+		'id',
+		'agentKey',
+		'title',
+		'predecessor',
+		'status',
+		'threadId',
+		'parentId',
+		'xpertId',
+	],
+};
+
+function shared(told: Told): Told {
+	const kept = OF_BEGINNINGS[told.event ?? ''];
+	return kept ? { ...told, data: pick(told.data, kept) } : told;
+}
+
+function eventIn(block: string): Event {
+	const [, name] = /^event: (.*)$/m.exec(block) ?? [];
+	const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
+	const told = name === undefined ? {} : { name };
+	try {
+		return { ...told, data: shared(JSON.parse(data) as Told) };
+	} catch {
+		return { ...told, text: data };
+	}
+}
