@@ -1,0 +1,21 @@
+const { projects, ...shared } = require('../../jest.config.js');
+const rooms = require('./rooms.js');
+
+const unit = projects.find(({ displayName }) => displayName === 'unit');
+const { tests } = rooms[process.env.MUTATED_ROOM ?? 'transport'];
+
+/**
+ * What the mutants of a room are tried with: the tests beside it, properties included, with n8n's modules
+ * as Node has loaded them.
+ *
+ * @type {import('jest').Config}
+ */
+module.exports = {
+	...unit,
+	rootDir: '../..',
+	testEnvironment: require.resolve('./environment.js'),
+	moduleNameMapper: { '^n8n-workflow$': '<rootDir>/test/support/host/n8n-workflow.js' },
+	testMatch: tests.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
+	testTimeout: shared.testTimeout,
+	forceExit: true,
+};
