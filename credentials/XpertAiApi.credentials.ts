@@ -6,19 +6,18 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-/** The only hosts that plain HTTP may reach without the user's leave: this machine. */
-const LOOPBACK = '/^http:\\/\\/(([^/?#]+\\.)?localhost|127(\\.\\d+){1,3}|\\[::1\\])([:\\/]|$)/i';
+import { BASE_URL, SAFE_START } from '../nodes/XpertAi/transport/baseUrl';
 
 /**
- * The Base URL as the node reads it (`serviceRoot`), for the credential test, which knows expressions
- * only. What the node would refuse becomes a `data:` URL: the request then stays inside n8n, which
- * answers a POST to it with 405, and the rule for 405 gives the reason.
+ * The Base URL as the node reads it (`serviceRoot`), by the same two patterns, for the credential test,
+ * which knows expressions only. What the node would refuse becomes a `data:` URL: the request then stays
+ * inside n8n, which answers a POST to it with 405, and the rule for 405 gives the reason.
  */
-const TEST_BASE_URL = `={{ ((url) => {
-	const secure = /^https:/i.test(url) || $credentials.allowInsecureHttp || ${LOOPBACK}.test(url);
-	if (!secure || !/^https?:\\/\\/[^\\/?#@\\s]+([\\/?#]|$)/i.test(url)) return 'data:,';
-	return url.replace(/[?#].*/, '').replace(/\\/+$/, '').replace(/\\/api(\\/ai)?$/i, '').replace(/\\/+$/, '');
-})($credentials.baseUrl.trim()) }}`;
+const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
+	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
+	const isSafe = allowInsecureHttp || ${SAFE_START}.test(text);
+	return start && isSafe ? start + path : 'data:,';
+})(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
 /**
  * Base URL and access token of an Xpert AI server. Every request carries

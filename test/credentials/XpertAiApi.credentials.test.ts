@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { Workflow } from 'n8n-workflow';
 import type { ICredentialDataDecryptedObject, INodeTypes } from 'n8n-workflow';
 
@@ -131,6 +132,10 @@ describe('the test of the credential', () => {
 		'http://xpert.localhost:3000/api',
 		'http://127.1:3000',
 		'https://api.example.com/api?tenant=1#top',
+		// A host of this name is common in Docker.
+		'https://api',
+		'https://api/ai',
+		'https://api/api/ai',
 	])('goes where the node goes, for the Base URL %j', (baseUrl) => {
 		const service = serviceRoot(baseUrl, false);
 		const root = 'root' in service ? service.root : '';
@@ -158,10 +163,113 @@ describe('the test of the credential', () => {
 		'file:///etc/passwd',
 		'',
 		'  ',
+		'http://host\\.localhost',
+		'http://api.example.com\\.localhost/',
+		'http://api.example.com\\@localhost',
+		'http://api.example.com#.localhost',
+		'http://api.example.com?.localhost',
+		'http://api.example.com\t.localhost',
+		'http://api.example.com\n.localhost',
+		'http://localhost。example.com',
+		'http://localhost.',
+		'http://[::1].example.com',
+		'http://127.0.0.1@example.com',
+		'http:////localhost@example.com',
+		'https://api.example.com\\@evil.example',
+		'https://%61pi.example.com',
+		'https://example.com/a/../b',
+		'https://example.com/%2e%2e/b',
+		'http://localhost\0',
 	])('reaches no server with %j, which the node refuses', (baseUrl) => {
 		expect(serviceRoot(baseUrl, false)).toHaveProperty('refusal');
 		const url = testUrl(baseUrl);
 		expect(URL.canParse(url) ? new URL(url).protocol : 'none').toMatch(/^(data:|none)$/);
+	});
+
+	it('sends nothing over http for a switch that is not on', () => {
+		const switches = [false, undefined, 'false', 'true', 1, {}];
+		for (const allowInsecureHttp of switches) {
+			const data = { baseUrl: 'http://api.example.com', allowInsecureHttp } as never;
+			expect(evaluate(request.baseURL, data)).toBe('data:,');
+		}
+		expect(evaluate(request.baseURL, {})).toBe('data:,');
+	});
+
+	/** Addresses made of what programs read in different ways. */
+	const hostile = fc
+		.tuple(
+			fc.constantFrom('http://', 'https://', 'HTTP://', 'http:/', 'http:\\\\', 'https:', '//', ''),
+			fc.array(
+				fc.oneof(
+					fc.constantFrom(
+						...['localhost', '127.0.0.1', '127.1', '[::1]', '[::2]', '.localhost', 'evil.example'],
+						...[
+							'@',
+							'\\',
+							'/',
+							'//',
+							':',
+							':80',
+							':99999',
+							'.',
+							'..',
+							'。',
+							'．',
+							'%2e',
+							'%2f',
+							'%00',
+						],
+						...[
+							'\t',
+							'\n',
+							'\r',
+							' ',
+							'\0',
+							'\u00a0',
+							'\u00ad',
+							'\u200b',
+							'K',
+							'ſ',
+							'ü',
+							'?',
+							'#',
+							';',
+						],
+						...['/api', '/api/ai', '/../', '/./', '/%2e%2e/', 'user:pass@', '0x7f.1', '2130706433'],
+					),
+					fc.string({ unit: 'binary', maxLength: 2 }),
+				),
+				{ maxLength: 6 },
+			),
+			fc.constantFrom('', '/', '/api', '/api/ai/', '?x', '#x'),
+		)
+		.map(([scheme, pieces, end]) => scheme + pieces.join('') + end);
+
+	it('goes where the node goes and nowhere else, whatever the Base URL', () => {
+		let accepted = 0;
+		fc.assert(
+			fc.property(hostile, fc.boolean(), (baseUrl, allowed) => {
+				const service = serviceRoot(baseUrl, allowed);
+				const url = testUrl(baseUrl, allowed);
+				const goes = URL.canParse(url) ? new URL(url) : undefined;
+				if ('refusal' in service) return expect(goes?.protocol ?? 'data:').toBe('data:');
+				accepted += 1;
+				expect(goes?.href).toBe(new URL(`${service.root}/api/ai/assistants/count`).href);
+			}),
+			{ numRuns: 3_000 },
+		);
+		expect(accepted).toBeGreaterThan(30);
+	});
+
+	it('sends the token over http to this machine alone', () => {
+		fc.assert(
+			fc.property(hostile, (baseUrl) => {
+				const url = testUrl(baseUrl);
+				if (!URL.canParse(url) || new URL(url).protocol !== 'http:') return;
+				expect(new URL(url).hostname).toMatch(/^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/);
+			}),
+			{ numRuns: 3_000 },
+		);
 	});
 
 	it('gives a reason for an address it refuses', () => {

@@ -1,5 +1,6 @@
 import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
+import { FORBIDDEN_HINT } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { quoted, subjectOf } from './badInput';
 import type { Naming } from './badInput';
@@ -44,7 +45,8 @@ export function hintFor(
 		characterHint(failure, body) ??
 		foreignIdHint(failure, ids) ??
 		(typeof stated === 'function' ? stated(failure) : stated) ??
-		missingRecordHint(failure, ids)
+		missingRecordHint(failure, ids) ??
+		forbiddenHint(failure, ids)
 	);
 }
 
@@ -76,13 +78,19 @@ export function foreignIdHint(
 /** Other reasons of a 404 name what is missing themselves. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
-function missingRecordHint(
-	{ missing, reason = '' }: Failure,
-	ids: NamedId[],
-): string | undefined {
+function missingRecordHint({ missing, reason = '' }: Failure, ids: NamedId[]): string | undefined {
 	if (missing !== 'record' || !UNNAMED_RECORD.test(reason) || ids.length === 0) return undefined;
-	const subjects = [...new Set(ids.map(({ subject }) => subject))].join(' and ');
-	return `The server has no record with this ID, or the token may not see it. Check ${subjects}.`;
+	return `The server has no record with this ID, or the token may not see it. Check ${subjectsOf(ids)}.`;
+}
+
+/** Servers refuse some records as they refuse keys; an operation without ids has none to check. */
+function forbiddenHint({ status }: Failure, ids: NamedId[]): string | undefined {
+	if (status !== 403 || ids.length === 0) return undefined;
+	return `${FORBIDDEN_HINT} Also check ${subjectsOf(ids)}.`;
+}
+
+function subjectsOf(ids: NamedId[]): string {
+	return [...new Set(ids.map(({ subject }) => subject))].join(' and ');
 }
 
 /** The ids that stand at these places of a body, as far as it has them; a place is written `where.xpertId`. */

@@ -19,7 +19,7 @@ export function parseAnswer(text: string): unknown {
 
 /** Whether a text is an HTML page. */
 export function isHtml(text: string): boolean {
-	return /^\s*(<!doctype html|<html)/i.test(text);
+	return /^(<!doctype html|<html)/i.test(text.trimStart());
 }
 
 /**
@@ -60,7 +60,7 @@ export function answerWithList(resultsKey?: string): AnswerCheck {
 export function answerFlaw(answer: unknown): string | undefined {
 	if (typeof answer !== 'string') return undefined;
 	if (isHtml(answer)) return 'it is an HTML page, not an answer of this API';
-	if (/^\s*[[{]/.test(answer)) return 'it breaks off or is not valid JSON';
+	if (/^[[{]/.test(answer.trimStart())) return 'it breaks off or is not valid JSON';
 	return undefined;
 }
 

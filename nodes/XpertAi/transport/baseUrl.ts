@@ -1,7 +1,17 @@
 /** The service root, or why the Base URL cannot be used, in words for the user. */
 export type ServiceRoot = { root: string; origin: string } | { refusal: string };
 
-const LOOPBACK_HOST = /^(localhost|(.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/**
+ * A Base URL: scheme, host and port, then the path before `/api` or `/api/ai`, if there is one. Nothing passes that
+ * programs read in different ways: a backslash, blanks, encoded or user names in the host, dots as a segment. Of
+ * limited length, so that it takes no time. Also part of the credential's test, which knows expressions only.
+ */
+export const BASE_URL =
+	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
+
+/** How a Base URL starts that needs no leave: with https, or at this machine. */
+export const SAFE_START =
+	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
 /**
  * Reads the Base URL of the credential. A trailing slash, `/api` and `/api/ai` at its end all mean
@@ -18,28 +28,27 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Servic
 			refusal:
 				'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
 		};
-	if (!/^https?:\/\/[^/\\?#]/i.test(text) || !URL.canParse(text)) {
-		return {
-			refusal:
-				'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
-		};
-	}
-	const url = new URL(text);
-	if (url.username !== '' || url.password !== '') {
+	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) {
 		return {
 			refusal:
 				'The Base URL must not hold a user name or password. Enter the token in Access Token',
 		};
 	}
-	if (url.protocol === 'http:' && !allowInsecureHttp && !LOOPBACK_HOST.test(url.hostname)) {
+	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
+	// With something behind it, as it is sent: what stands at the very end, such as NUL, is read over.
+	const address = `${start}${path}/`;
+	if (!URL.canParse(address)) {
+		return {
+			refusal:
+				'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
+		};
+	}
+	if (!allowInsecureHttp && !SAFE_START.test(text)) {
 		return {
 			refusal:
 				'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
 		};
 	}
-	const path = url.pathname
-		.replace(/\/+$/, '')
-		.replace(/\/api(\/ai)?$/i, '')
-		.replace(/\/+$/, '');
-	return { root: `${url.origin}${path}`, origin: url.origin };
+	const { origin, pathname } = new URL(address);
+	return { root: origin + pathname.replace(/\/$/, ''), origin };
 }

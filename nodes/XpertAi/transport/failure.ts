@@ -33,7 +33,7 @@ export interface Failure {
 	 * Without it somebody else has answered, such as a proxy while a container restarts.
 	 */
 	missing?: 'record' | 'route';
-	/** Of a 404 without `missing`: whether this very address has answered before, in this execution. */
+	/** Of a 404: whether this very address has answered with a success before, in this execution. */
 	answeredBefore?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
@@ -54,10 +54,14 @@ export interface FailureContext {
 	hint?: string;
 }
 
+/** What keys may do (service behaviour, measured). */
+export const FORBIDDEN_HINT =
+	"The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases.";
+
 const STATUS_HINTS: Record<number, string> = {
 	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
-	403: "The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases. Also check the ID.",
-	404: 'Check that the Base URL of the credential leads to an Xpert AI server; an older one may not offer this operation.',
+	403: FORBIDDEN_HINT,
+	404: 'Check that the Base URL of the credential leads to an Xpert AI server; an older one may not offer this operation. Proxies also answer this way while their server is away.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
 	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
 	413: 'This is more than the server, or a proxy before it, takes in one request. Xpert AI servers take up to 50 MB of JSON, many proxies less. Make it smaller, or have the limit raised.',

@@ -1,10 +1,8 @@
 import get from 'lodash/get';
-import truncate from 'lodash/truncate';
 
 import { answerFlaw, isHtml, isJsonObject } from './answer';
 import type { Failure } from './failure';
-
-const MAX_REASON_LENGTH = 500;
+import { titleOf } from './serverWords';
 
 /** PostgreSQL's error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
 const DATABASE_REASONS: Record<string, string> = {
@@ -21,18 +19,15 @@ const DATABASE_REASONS: Record<string, string> = {
 };
 
 /**
- * The server's own reason in an answer that is not a success, in one line. Knows every shape in the
- * service behaviour: `{message}` with a text or an array, raw database errors (without their SQL and
- * parameters), `{error}`, `{detail}`, ZodError issues, plain text and HTML pages.
+ * The server's own reason in an answer that is not a success. Knows every shape in the service behaviour:
+ * `{message}` with a text or an array, raw database errors (without their SQL and parameters), `{error}`,
+ * `{detail}`, ZodError issues, plain text and HTML pages. Only `serverWords` makes it fit to be shown.
  *
  * @param answer the parsed answer
- * @param hide takes secrets out, before a long reason is cut
  * @returns the reason, or `undefined` when the server gave none
  */
-export function failureReason(answer: unknown, hide = (text: string) => text): string | undefined {
-	const reason = typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
-	const line = reason?.replace(/\s+/g, ' ').trim();
-	return line ? truncate(hide(line), { length: MAX_REASON_LENGTH }) : undefined;
+export function failureReason(answer: unknown): string | undefined {
+	return typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
 }
 
 /** The code in a raw database error. */
@@ -99,6 +94,6 @@ function zodIssues(issues: unknown): string | undefined {
 
 function reasonInText(text: string): string {
 	if (!isHtml(text)) return answerFlaw(text) ? 'an answer that breaks off' : text;
-	const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
-	return title ? `an HTML page with the title "${title.trim()}"` : 'an HTML page';
+	const title = titleOf(text);
+	return title ? `an HTML page with the title "${title}"` : 'an HTML page';
 }

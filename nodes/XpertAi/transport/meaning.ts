@@ -31,17 +31,28 @@ export function isTransient(failure: Failure): boolean {
 	return kind === 'status' && status !== undefined && RETRYABLE_STATUS.has(status);
 }
 
-/** Whether a 404 came that is not the API's own: a proxy whose server is away, or quite another server. */
-export function isStray({ kind, status, missing }: Failure): boolean {
-	return kind === 'status' && status === 404 && missing === undefined;
+/**
+ * Whether a 404 came that is not the API's own: of a proxy whose server is away, or of quite another server. One
+ * that speaks of a missing route counts as such where the route has answered before.
+ */
+export function isStray(failure: Failure): boolean {
+	return failure.kind === 'status' && failure.status === 404 && !isMissing(failure);
 }
 
-/** Tries of a request that somebody else answers at an address which never answered before: it may be a wrong one. */
-const TRIES_WHERE_STRAY = 3;
+/**
+ * Whether it seems that somebody else has answered than a server of this API: with a 404 at an address that
+ * never answered before, which may be a wrong one, or with a success that is none of this API's.
+ */
+export function isStrange(failure: Failure): boolean {
+	return failure.kind === 'unreadable' || (isStray(failure) && !failure.answeredBefore);
+}
 
-/** How often the same request may be sent in all after a failure. */
-export function mostTries(failure: Failure): number {
-	return isStray(failure) && !failure.answeredBefore ? TRIES_WHERE_STRAY : Infinity;
+/** How often in a row a request is sent to somebody else. */
+export const TRIES_WHERE_STRANGE = 3;
+
+/** Whether whoever answers may do so only until the server is back, as while a container restarts. */
+export function needsPause(failure: Failure): boolean {
+	return failure.kind === 'unreadable' || failure.status === 404;
 }
 
 /**
@@ -63,13 +74,13 @@ export function mayGoOnBehind({ status }: Failure): boolean {
 }
 
 /** Whether the API says that what it was asked for is not there: a record, or the route. */
-export function isMissing({ kind, missing }: Failure): boolean {
-	return kind === 'status' && missing !== undefined;
+export function isMissing(failure: Failure): boolean {
+	return failure.missing === 'record' || isRouteMissing(failure);
 }
 
 /** Whether the server does not have the route, by its own words, said twice (`sendWithRetries`). */
-export function isRouteMissing({ kind, missing }: Failure): boolean {
-	return kind === 'status' && missing === 'route';
+export function isRouteMissing({ missing, answeredBefore = false }: Failure): boolean {
+	return missing === 'route' && !answeredBefore;
 }
 
 /** Whether the answer is how servers speak of a record that is not there: 404, and on Xpert also 500. */

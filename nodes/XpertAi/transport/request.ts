@@ -1,4 +1,6 @@
 import get from 'lodash/get';
+import mapValues from 'lodash/mapValues';
+import pick from 'lodash/pick';
 import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
@@ -18,6 +20,7 @@ import type { Failure } from './failure';
 import { databaseCode, failureReason, missingIn } from './failureReason';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
+import { serverWords, waysToWrite, withoutSecrets } from './serverWords';
 
 /** One request of the API. */
 export interface ApiRequest {
@@ -39,6 +42,12 @@ export type Outcome =
 	| { ok: true; status: number; answer: unknown }
 	| { ok: false; failure: Failure };
 
+/** A failure before it is known which request it is of. */
+type Facts = Omit<Failure, 'method' | 'path'>;
+
+/** What of a failure others have said, in words that need not be plain. */
+const SAID = ['code', 'databaseCode', 'reason', 'requestId'] as const;
+
 /** Sends one request. Never throws for what the network or the server does. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
 
@@ -53,20 +62,21 @@ export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFu
 export async function createSend(context: RequestContext): Promise<Send> {
 	const credential = await context.getCredentials(CREDENTIAL_NAME);
 	const target = readTarget(credential);
-	const token = String(credential.accessToken ?? '');
+	const secrets = waysToWrite(String(credential.accessToken ?? ''));
 
 	/** Method and path of what has answered with a success in this execution. */
 	const answered = new Set<string>();
 
 	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer }) => {
 		const address = `${method} ${path.replace(/\?.*/s, '')}`;
-		const fail = (failure: Omit<Failure, 'method' | 'path'>): Outcome => ({
+		// The one place where what others say comes in: no failure holds the token, or markup.
+		const fail = (facts: Facts): Outcome => ({
 			ok: false,
 			failure: {
-				...failure,
-				reason: failure.reason === undefined ? undefined : hideToken(failure.reason, token),
+				...facts,
+				...mapValues(pick(facts, SAID), (said) => said && serverWords(said, secrets)),
 				method,
-				path: hideToken(API_ROOT + path, token),
+				path: withoutSecrets(API_ROOT + path, secrets),
 			},
 		});
 		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
@@ -104,7 +114,6 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		const outcome = readResponse(response, {
 			fail,
 			checkAnswer,
-			hide: (text) => hideToken(text, token),
 			answeredBefore: answered.has(address),
 		});
 		if (outcome.ok) answered.add(address);
@@ -141,17 +150,15 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 
 /** How a response is read. */
 interface Reading {
-	fail: (failure: Omit<Failure, 'method' | 'path'>) => Outcome;
+	fail: (facts: Facts) => Outcome;
 	checkAnswer?: AnswerCheck;
-	/** Takes secrets out of a text. */
-	hide: (text: string) => string;
 	/** Whether this address has answered with a success before. */
 	answeredBefore: boolean;
 }
 
 function readResponse(
 	response: IN8nHttpFullResponse,
-	{ fail, checkAnswer, hide, answeredBefore }: Reading,
+	{ fail, checkAnswer, answeredBefore }: Reading,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
@@ -167,7 +174,7 @@ function readResponse(
 		const location = headerText(headers.location);
 		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
 	}
-	const reason = failureReason(answer, hide) ?? headerText(response.statusMessage);
+	const reason = failureReason(answer) ?? headerText(response.statusMessage);
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
 	const code = databaseCode(answer);
 	return fail({
@@ -181,13 +188,12 @@ function readResponse(
 	});
 }
 
-/** What a 404 says: an address that has answered before is there, whatever is said of it now. */
+/** What is known of a 404. */
 function notFound(
 	missing: Failure['missing'],
 	answeredBefore: boolean,
 ): Pick<Failure, 'missing' | 'answeredBefore'> {
-	if (missing === 'record' || (missing && !answeredBefore)) return { missing };
-	return answeredBefore ? { answeredBefore } : {};
+	return { ...(missing && { missing }), ...(answeredBefore && { answeredBefore }) };
 }
 
 /**
@@ -204,11 +210,7 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 }
 
 /** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */
-function networkFailure(
-	error: unknown,
-	signal?: AbortSignal,
-	overdue?: AbortSignal,
-): Omit<Failure, 'method' | 'path'> {
+function networkFailure(error: unknown, signal?: AbortSignal, overdue?: AbortSignal): Facts {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (overdue?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
@@ -226,15 +228,6 @@ function blockedTarget(error: unknown): string | undefined {
 	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
 	if (block === undefined) return undefined;
 	return String(get(block, 'ip') ?? get(block, 'hostname') ?? 'this address');
-}
-
-/** Takes the token out of a text, and whatever else stands behind the word Bearer. */
-function hideToken(text: string, token: string): string {
-	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
-	if (token === '') return withoutBearer;
-	// Addresses hold it encoded; half a surrogate pair, which no token may hold, cannot be.
-	const encoded = encodeURIComponent(Buffer.from(token).toString());
-	return withoutBearer.split(token).join('***').split(encoded).join('***');
 }
 
 /** Fires when the execution is stopped; lists in the editor and polls cannot be. */
@@ -258,5 +251,8 @@ function headerText(value: unknown): string | undefined {
 
 function originOf(location: string | undefined): string {
 	if (location === undefined) return 'another address';
-	return URL.canParse(location) ? new URL(location).origin : 'another path of the same server';
+	if (!URL.canParse(location)) return 'another path of the same server';
+	const { origin, protocol } = new URL(location);
+	// Addresses that are not of the web have no origin.
+	return origin === 'null' ? protocol : origin;
 }

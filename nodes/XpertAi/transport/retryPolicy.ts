@@ -30,7 +30,7 @@ export function retryDelayMs(
 	return Math.max(retryAfterMs ?? 0, Math.round(ceiling * random));
 }
 
-/** The least wait after a 404 that may pass, as while a container restarts, in milliseconds. */
+/** The least wait where somebody else seems to answer, as while a container restarts, in milliseconds. */
 export const PASSING_PAUSE_MS = 1_000;
 
 /**

@@ -1,7 +1,14 @@
 import type { Clock } from './clock';
 import type { Failure } from './failure';
 import type { ApiRequest, Outcome, Send } from './request';
-import { certainlyNotDone, isRouteMissing, isTransient, mostTries } from './meaning';
+import {
+	TRIES_WHERE_STRANGE,
+	certainlyNotDone,
+	isRouteMissing,
+	isStrange,
+	isTransient,
+	needsPause,
+} from './meaning';
 import { PASSING_PAUSE_MS, retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
@@ -37,6 +44,7 @@ export async function sendWithRetries(
 	const started = clock.now();
 	let mayBeDone = false;
 	let saidMissing = false;
+	let strange = 0;
 	for (let attempts = 1; ; attempts++) {
 		const outcome = await send(request);
 		if (outcome.ok) return { outcome, attempts, mayBeDone: false };
@@ -47,16 +55,13 @@ export async function sendWithRetries(
 		// A route is missing when the server says so twice; what it said once may be a server that starts.
 		const unconfirmed = isRouteMissing(failure) && !saidMissing;
 		saidMissing = isRouteMissing(failure);
+		strange = isStrange(failure) ? strange + 1 : 0;
 		const ended = { outcome: lastOutcome(failure, attempts, unconfirmed), attempts, mayBeDone };
 		if (!isTransient(failure) && !unconfirmed) return ended;
-		if (!(repeatable || harmless) || attempts >= Math.min(limits.maxTries, mostTries(failure)))
-			return ended;
-		if (enough(failure, attempts)) return ended;
+		if (!(repeatable || harmless) || attempts >= limits.maxTries) return ended;
+		if (strange >= TRIES_WHERE_STRANGE || enough(failure, attempts)) return ended;
 
-		const least = Math.max(
-			failure.retryAfterMs ?? 0,
-			failure.status === 404 ? PASSING_PAUSE_MS : 0,
-		);
+		const least = Math.max(failure.retryAfterMs ?? 0, needsPause(failure) ? PASSING_PAUSE_MS : 0);
 		const delay = retryDelayMs(attempts, least, clock.random());
 		if (clock.now() - started + delay > limits.maxElapsedMs) return ended;
 		await clock.sleep(delay, signal);

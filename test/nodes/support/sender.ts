@@ -46,30 +46,45 @@ export interface Handed {
 
 /** Sends one request through a context that records what reaches n8n's HTTP helper. */
 export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; sent: Handed[] }> {
+	const { outcomes, sent } = await sendAll([exchange]);
+	const [outcome] = outcomes;
+	if (!outcome) throw new Error('nothing was sent');
+	return { outcome, sent };
+}
+
+/** Sends one request after another in the same execution, whose credential is that of the first. */
+export async function sendAll(
+	exchanges: Exchange[],
+): Promise<{ outcomes: Outcome[]; sent: Handed[] }> {
 	const sent: Handed[] = [];
+	let now: Exchange = {};
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
 		httpRequestWithAuthentication: async (credentialName: string, options: IHttpRequestOptions) => {
 			sent.push({ credentialName, options });
-			if ('thrown' in exchange) throw exchange.thrown;
+			if ('thrown' in now) throw now.thrown;
 			return {
-				statusCode: exchange.status ?? 201,
-				statusMessage: exchange.statusMessage,
-				headers: exchange.headers ?? {},
-				body: exchange.body ?? '3',
+				statusCode: now.status ?? 201,
+				statusMessage: now.statusMessage,
+				headers: now.headers ?? {},
+				body: now.body ?? '3',
 			} as IN8nHttpFullResponse;
 		},
 	};
 	const context = contextWith({
 		getCredentials: (async () => ({
 			...CREDENTIAL,
-			...exchange.credential,
+			...exchanges[0]?.credential,
 		})) as IExecuteFunctions['getCredentials'],
 		helpers: helpers as IExecuteFunctions['helpers'],
-		getExecutionCancelSignal: () => (exchange.stopped ? AbortSignal.abort() : undefined),
+		getExecutionCancelSignal: () => (now.stopped ? AbortSignal.abort() : undefined),
 	});
 	const send = await createSend(context);
-	const outcome = await send({ ...REQUEST, ...exchange.request });
-	return { outcome, sent };
+	const outcomes: Outcome[] = [];
+	for (const exchange of exchanges) {
+		now = exchange;
+		outcomes.push(await send({ ...REQUEST, ...exchange.request }));
+	}
+	return { outcomes, sent };
 }
 
 /** An error as n8n hands it on: wrapped in a NodeApiError, with the original as its cause. */

@@ -6,7 +6,9 @@ import {
 } from '../../../../nodes/XpertAi/execution/hints';
 import type { RequestMeaning } from '../../../../nodes/XpertAi/execution/hints';
 import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/mapping';
+import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import { node } from '../../support/node';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS } from '../../support/thrown';
 
@@ -82,6 +84,27 @@ describe('a record that is missing', () => {
 		['nothing that was given', missing, {}],
 	])('is not named where it is %s', (_, failure, meaning) => {
 		expect(hintFor(failure, meaning)).toBeUndefined();
+	});
+});
+
+describe('what the token may not do', () => {
+	it('is not put down to an ID where the request has none', () => {
+		expect(hintFor(failed(403), {})).toBeUndefined();
+		const { description } = toNodeApiError(failed(403), { node });
+		expect(description).toContain('The token is valid but may not do this.');
+		expect(description).not.toMatch(/\bIDs?\b/);
+	});
+
+	it('may come of an ID, which is named by its parameter', () => {
+		const ids = ['"Assistant"', '"Thread"', '"Thread"'].map((subject) => ({ subject, id: ID }));
+		expect(hintFor(failed(403), { ids })).toMatch(
+			/^The token is valid but may not do this\. .+ Also check "Assistant" and "Thread"\.$/,
+		);
+	});
+
+	it('is said by the operation where it knows more', () => {
+		const ids = [{ subject: '"File"', id: ID }];
+		expect(hintFor(failed(403), { ids, statusHints: { 403: 'known' } })).toBe('known');
 	});
 });
 

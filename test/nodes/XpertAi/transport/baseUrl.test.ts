@@ -21,6 +21,10 @@ describe('the service root', () => {
 		['https://example.com/api/v2', 'https://example.com/api/v2'],
 		['https://example.com/api/ai?tenant=1#top', 'https://example.com'],
 		['https://[2001:db8::1]:8443/api', 'https://[2001:db8::1]:8443'],
+		['https://api', 'https://api'],
+		['https://api/ai', 'https://api/ai'],
+		['https://api/api', 'https://api'],
+		['https://example.com/a.b/..c/...', 'https://example.com/a.b/..c/...'],
 		['https://münchen.example', 'https://xn--mnchen-3ya.example'],
 	])('of %j is %s', (baseUrl, root) => {
 		expect(serviceRoot(baseUrl, false)).toEqual({ root, origin: new URL(root).origin });
@@ -83,6 +87,8 @@ describe('plain http', () => {
 		'http://notlocalhost',
 		'http://127.0.0.1.example.com',
 		'http://[::2]',
+		'http://localhost.',
+		'http://ⓛocalhost',
 	])('elsewhere needs the switch: %s', (baseUrl) => {
 		expect(serviceRoot(baseUrl, false)).toEqual({
 			refusal: expect.stringContaining('Allow Insecure HTTP') as string,
@@ -113,6 +119,13 @@ describe('what is no Base URL', () => {
 		['https://', 'starts with https://'],
 		['https://a b.example.com', 'starts with https://'],
 		['https://example.com:99999', 'starts with https://'],
+		['https://host\\.localhost', 'starts with https://'],
+		['https://example.com/a/../b', 'starts with https://'],
+		['https://example.com/%2E./b', 'starts with https://'],
+		['https://example.com/a b', 'starts with https://'],
+		['https://example.com/a\\b', 'starts with https://'],
+		['https://%61pi.example.com', 'starts with https://'],
+		[`https://example.com/${'a'.repeat(1990)}`, 'starts with https://'],
 		['https://user:pass@api.example.com', 'user name or password'],
 		['https://user@api.example.com', 'user name or password'],
 		['https://:pass@api.example.com/api', 'user name or password'],

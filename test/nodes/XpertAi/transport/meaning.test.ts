@@ -3,23 +3,33 @@ import {
 	certainlyNotDone,
 	isMissing,
 	isRejection,
+	isRouteMissing,
+	isStrange,
+	isStray,
 	isTooLarge,
 	isTransient,
 	mayBeDoneBehind,
 	mayBePartlyDone,
 	mayGoOnBehind,
 	mayMeanNoRecord,
+	needsPause,
 } from '../../../../nodes/XpertAi/transport/meaning';
 import { failure } from '../ingest/support/outcomes';
 
 const answer = (status: number, retryAfterMs?: number) =>
 	failure({ kind: 'status', status, retryAfterMs });
+/** The answers with 404: of the API for a record, of the API for a route, and of somebody else. */
+const RECORD = failure({ kind: 'status', status: 404, missing: 'record' });
+const ROUTE = failure({ kind: 'status', status: 404, missing: 'route' });
+const STRAY = answer(404);
+/** The same where the address has answered with a success before. */
+const before = (facts: Failure): Failure => ({ ...facts, answeredBefore: true });
 const ALL_STATUSES = Array.from({ length: 500 }, (_, index) => 100 + index);
 
 describe('what is tried again', () => {
-	it('are the statuses that say "not now", and no others', () => {
+	it('are the statuses that say "not now", and a 404 that is not the API\'s', () => {
 		expect(ALL_STATUSES.filter((status) => isTransient(answer(status)))).toEqual([
-			408, 425, 429, 502, 503, 504,
+			404, 408, 425, 429, 502, 503, 504,
 		]);
 	});
 
@@ -79,15 +89,79 @@ describe('what a status means for what was sent', () => {
 
 	it.each<[string, (failure: Failure) => boolean, number[]]>([
 		['too large, so that nothing was read', isTooLarge, [413]],
-		['the server itself says no to it', isRejection, [400, 404, 422]],
-		['part of it may be done', mayBePartlyDone, [400, 404, 422, 500]],
-		['it is not there', isMissing, [404]],
-		['there may be no such record', mayMeanNoRecord, [404, 500]],
+		['the server itself says no to it', isRejection, [400, 422]],
+		['part of it may be done', mayBePartlyDone, [400, 422, 500]],
+		['there may be no such record', mayMeanNoRecord, [500]],
+		['whoever answered may be there only until the server is back', needsPause, [404]],
 		['a gateway gave up, and the server may go on', mayGoOnBehind, [408, 502, 503, 504, 524]],
 	])('%s', (_, means, statuses) => expect(statusesOf(means)).toEqual(statuses));
 
 	it('something on the way may have done it: every status above 501', () => {
 		expect(statusesOf(mayBeDoneBehind)).toEqual(ALL_STATUSES.filter((status) => status > 501));
 		expect(mayBeDoneBehind(answer(503, 1000))).toBe(false);
+	});
+});
+
+describe('a 404', () => {
+	const meaningOf = (one: Failure) => ({
+		missing: isMissing(one),
+		route: isRouteMissing(one),
+		stray: isStray(one),
+		again: isTransient(one),
+		strange: isStrange(one),
+		rejection: isRejection(one),
+		notDone: certainlyNotDone(one),
+		noRecord: mayMeanNoRecord(one),
+	});
+	const NO = {
+		missing: false,
+		route: false,
+		stray: false,
+		again: false,
+		strange: false,
+		rejection: false,
+		notDone: false,
+		noRecord: false,
+	};
+
+	it('of the API for a record is its last word, also where the address has answered before', () => {
+		const meaning = { ...NO, missing: true, rejection: true, noRecord: true };
+		expect(meaningOf(RECORD)).toEqual(meaning);
+		expect(meaningOf(before(RECORD))).toEqual(meaning);
+	});
+
+	it('of the API for a route is so too, and nothing was done', () => {
+		expect(meaningOf(ROUTE)).toEqual({
+			...NO,
+			missing: true,
+			route: true,
+			rejection: true,
+			notDone: true,
+		});
+	});
+
+	it('for a route that has answered before is one that passes', () => {
+		expect(meaningOf(before(ROUTE))).toEqual({ ...NO, stray: true, again: true, notDone: true });
+	});
+
+	it('of somebody else may pass, and is strange where nothing has answered before', () => {
+		expect(meaningOf(STRAY)).toEqual({ ...NO, stray: true, again: true, strange: true });
+		expect(meaningOf(before(STRAY))).toEqual({ ...NO, stray: true, again: true });
+	});
+
+	it('is strange like a success that is none of this API, and nothing else is', () => {
+		const strange = [failure({ kind: 'unreadable', status: 200 }), STRAY];
+		expect(strange.map(isStrange)).toEqual([true, true]);
+		expect(strange.map(needsPause)).toEqual([true, true]);
+		const others = ALL_STATUSES.filter((status) => status !== 404).map((status) => answer(status));
+		for (const one of [...others, failure({ kind: 'network' }), failure({ kind: 'timeout' })]) {
+			expect(isStrange(one)).toBe(false);
+			expect(needsPause(one)).toBe(false);
+		}
+	});
+
+	it('is told by its status, not by that of a redirect or of what has no answer', () => {
+		for (const kind of ['redirect', 'network', 'timeout', 'unsuccessful'] as const)
+			expect(isStray(failure({ kind, status: 404 }))).toBe(false);
 	});
 });

@@ -1,6 +1,6 @@
 import { UserError } from 'n8n-workflow';
 
-import { CREDENTIAL, sendOnce, wrap, wrapped } from '../../support/sender';
+import { CREDENTIAL, sendAll, sendOnce, wrap, wrapped } from '../../support/sender';
 import type { Exchange } from '../../support/sender';
 
 const WHERE = { method: 'POST', path: '/api/ai/assistants/count' };
@@ -225,27 +225,82 @@ describe('an answer that breaks off', () => {
 });
 
 describe('a 404', () => {
+	const RECORD =
+		'{"message":"The requested record was not found","error":"Not Found","statusCode":404}';
+	const ROUTE =
+		'{"message":"Cannot POST /api/ai/knowledges/search","error":"Not Found","statusCode":404}';
+	const STRAY = [
+		'{"message":"no Route matched with those values"}',
+		'{"message":["Cannot POST /api/ai/x"],"statusCode":404}',
+		'{"message":"Not Found","statusCode":400}',
+		'<html><title>404 Not Found</title></html>',
+		'<pre>Cannot POST /api/ai/x</pre>',
+		'Cannot POST /api/ai/x',
+		'404 page not found',
+		'[]',
+		'',
+	];
+
 	it.each([
-		'{"message":"The requested record was not found","error":"Not Found","statusCode":404}',
+		RECORD,
 		`{"message":"Workspace 'x' was not found","statusCode":404}`,
+		`{"message":"Workspace 'Cannot GET /x' was not found","statusCode":404}`,
 	])('of the API misses a record: %s', async (body) => {
 		expect(await failureOf({ status: 404, body })).toMatchObject({ missing: 'record' });
 	});
 
-	it.each([
-		'{"message":"Cannot POST /api/ai/x","error":"Not Found","statusCode":404}',
-		'{"message":"no Route matched with those values"}',
-		'<html><title>404 Not Found</title></html>',
-		'404 page not found',
-		'[]',
-		'',
-	])('of anything else does not: %s', async (body) => {
-		expect(await failureOf({ status: 404, body })).not.toHaveProperty('isRecordMissing');
+	it('of the API that names its route misses the route', async () => {
+		expect(await failureOf({ status: 404, body: ROUTE })).toMatchObject({ missing: 'route' });
 	});
 
-	it('is meant by no other status', async () => {
-		const body = '{"message":"not found","statusCode":404}';
-		expect(await failureOf({ status: 400, body })).not.toHaveProperty('isRecordMissing');
+	it.each(STRAY)('of anything else says nothing of the API: %s', async (body) => {
+		const failure = await failureOf({ status: 404, body });
+		expect(failure).not.toHaveProperty('missing');
+		expect(failure).not.toHaveProperty('answeredBefore');
+	});
+
+	it.each([400, 410, 500])('is meant by no other status: %i', async (status) => {
+		for (const body of [RECORD, ROUTE])
+			expect(await failureOf({ status, body })).not.toHaveProperty('missing');
+	});
+
+	describe('of an address that has answered before', () => {
+		const path = '/knowledges/1/process';
+		/** A 404 after these exchanges of the same execution. */
+		const after = async (before: Exchange[], last: Exchange) => {
+			const { outcomes } = await sendAll([...before, { status: 404, ...last }]);
+			return outcomes.at(-1);
+		};
+
+		it.each([RECORD, ROUTE, ...STRAY])('is known as that: %s', async (body) => {
+			const outcome = await after([{ request: { path } }], { request: { path }, body });
+			expect(outcome).toMatchObject({ failure: { answeredBefore: true } });
+		});
+
+		it('is known whatever the query was', async () => {
+			const outcome = await after([{ request: { path: '/status?ids=1' } }], {
+				request: { path: '/status?ids=2,3' },
+			});
+			expect(outcome).toMatchObject({ failure: { answeredBefore: true } });
+		});
+
+		it.each<[string, Exchange]>([
+			['another path', { request: { path: '/knowledges/2/process' } }],
+			['another method', { request: { path, method: 'GET' } }],
+			['a failure', { request: { path }, status: 503 }],
+			['a success that is none of this API', { request: { path }, body: '<html>' }],
+		])('is not %s', async (_, before) => {
+			const outcome = await after([before], { request: { path } });
+			expect(outcome).toMatchObject({ failure: { status: 404 } });
+			expect(outcome).not.toHaveProperty('failure.answeredBefore');
+		});
+
+		it('is remembered no longer than its execution', async () => {
+			await sendOnce({ request: { path } });
+			expect(await failureOf({ status: 404, request: { path } })).not.toHaveProperty(
+				'answeredBefore',
+			);
+		});
 	});
 });
 
@@ -265,18 +320,41 @@ describe('the code of a database', () => {
 	);
 });
 
-describe('the token in a reason', () => {
+describe('the token in what others say', () => {
 	const { accessToken } = CREDENTIAL;
+	const basic = Buffer.from(`n8n:${accessToken}`).toString('base64');
 
 	it.each([
 		`Unknown key ${accessToken}`,
 		`authorization: bearer ${accessToken}, ${accessToken}`,
 		`{"message":"no such token ${accessToken}"}`,
+		`{"message":"Basic ${basic}"}`,
 		`<html><title>${accessToken}</title></html>`,
 	])('is hidden in %s', async (body) => {
 		const { reason } = await failureOf({ status: 401, body });
 		expect(reason).toContain('***');
 		expect(reason).not.toContain(accessToken);
+	});
+
+	it('is hidden in each field of a failure', async () => {
+		const body = JSON.stringify({ query: 'INSERT', code: accessToken, column: accessToken });
+		const headers = { 'x-request-id': `r-${accessToken}` };
+		const path = `/threads/${accessToken}`;
+		const failure = await failureOf({ status: 400, body, headers, request: { path } });
+		expect(failure).toMatchObject({
+			databaseCode: '***',
+			requestId: 'r-***',
+			path: '/api/ai/threads/***',
+			reason: expect.stringContaining('database code ***') as string,
+		});
+		expect(JSON.stringify(failure)).not.toContain(accessToken);
+	});
+
+	it('is hidden in the address of a redirect', async () => {
+		const headers = { location: `https://${accessToken}.example/x` };
+		expect(await failureOf({ status: 302, headers })).toMatchObject({
+			reason: 'https://***.example',
+		});
 	});
 
 	it('is hidden also where it stands encoded, as in addresses', async () => {
@@ -301,16 +379,38 @@ describe('the token in a reason', () => {
 		expect(outcome).toMatchObject({ failure: { kind: 'refused' } });
 	});
 
-	it('is hidden in what the network says', async () => {
-		const thrown = wrapped('X', `Invalid value "Bearer ${accessToken}" for header`);
-		expect(JSON.stringify(await failureOf({ thrown }))).not.toContain(accessToken);
+	it('is hidden in what the network says, and in its code', async () => {
+		const thrown = wrapped(accessToken, `Invalid value "Bearer ${accessToken}" for header`);
+		const failure = await failureOf({ thrown });
+		expect(failure).toMatchObject({ kind: 'network', code: '***' });
+		expect(JSON.stringify(failure)).not.toContain(accessToken);
 	});
 
-	it('is hidden also where a long reason is cut', async () => {
-		for (let length = 470; length < 505; length++) {
-			const body = `${'a'.repeat(length)} ${accessToken} and more${' b'.repeat(60)}`;
-			const { reason } = await failureOf({ status: 401, body });
-			expect(reason).not.toContain(accessToken.slice(0, 6));
-		}
+	it('stays in the answer of a success, which is handed on as it came', async () => {
+		const answer = { id: accessToken };
+		expect(await outcomeOf({ body: JSON.stringify(answer) })).toMatchObject({ ok: true, answer });
+	});
+});
+
+describe('the markup of others', () => {
+	const markup = '<img src=x onerror=alert(1)>';
+
+	it('is in no field of a failure', async () => {
+		const failures = await Promise.all(
+			[
+				{ body: `{"message":"no ${markup}"}`, headers: { 'x-request-id': `r${markup}1` } },
+				{ body: `<b>not</b> now`, statusMessage: markup },
+				{ body: `{"query":"INSERT","code":"${markup}","column":"${markup}"}` },
+				{ body: `<html><title>Bad ${markup}</title>` },
+			].map((exchange) => failureOf({ status: 400, ...exchange })),
+		);
+		for (const failure of failures) expect(JSON.stringify(failure)).not.toMatch(/<\w/);
+		expect(failures[0]).toMatchObject({ reason: 'no', requestId: 'r 1' });
+		expect(failures[1]).toMatchObject({ reason: 'not now' });
+	});
+
+	it('is in no address of a redirect', async () => {
+		const headers = { location: `about:${markup}` };
+		expect(await failureOf({ status: 302, headers })).toMatchObject({ reason: 'about:' });
 	});
 });

@@ -131,6 +131,95 @@ describe('a request that may be repeated', () => {
 	});
 });
 
+describe('a 404', () => {
+	const stray = failed({ kind: 'status', status: 404 });
+	const strayLater = failed({ kind: 'status', status: 404, answeredBefore: true });
+	const route = failed({ kind: 'status', status: 404, missing: 'route' });
+	const routeLater = failed({
+		kind: 'status',
+		status: 404,
+		missing: 'route',
+		answeredBefore: true,
+	});
+	const once = { limits: { maxTries: 1, maxElapsedMs: 600 * SECOND } };
+
+	it('that is not of the API passes', async () => {
+		const { outcome, attempts, waits } = await send([stray, stray, succeeded()]);
+		expect({ outcome, attempts }).toEqual({ outcome: succeeded(), attempts: 3 });
+		// A container that restarts takes longer than a connection that broke.
+		expect(waits).toEqual([SECOND, SECOND]);
+	});
+
+	it('that is not of the API is given up after three in a row, where nothing has answered before', async () => {
+		const limits = { maxTries: 100, maxElapsedMs: 600 * SECOND };
+		const { outcome, attempts } = await send([stray], { limits });
+		expect(attempts).toBe(3);
+		expect(outcome).toMatchObject({ failure: { status: 404, attempts: 3 } });
+		expect((await send([stray, stray, answered(503), stray], { limits })).attempts).toBe(6);
+	});
+
+	it('of an address that has answered before is sent again as long as others are', async () => {
+		expect((await send([strayLater])).attempts).toBe(5);
+		expect((await send([routeLater])).attempts).toBe(5);
+	});
+
+	it('for a route is believed when it is said twice in a row', async () => {
+		const { outcome, attempts, waits, mayBeDone } = await send([route]);
+		expect({ attempts, waits, mayBeDone }).toEqual({
+			attempts: 2,
+			waits: [SECOND],
+			mayBeDone: false,
+		});
+		expect(outcome).toMatchObject({ failure: { missing: 'route', attempts: 2 } });
+		expect((await send([route, answered(503), route, succeeded()])).outcome).toEqual(succeeded());
+		expect((await send([route, stray, route, route])).attempts).toBe(4);
+	});
+
+	it('for a route, said once, is no word on the route', async () => {
+		const { outcome, attempts, mayBeDone } = await send([route, succeeded()], once);
+		expect({ outcome, attempts, mayBeDone }).toEqual({
+			outcome: stray,
+			attempts: 1,
+			mayBeDone: false,
+		});
+	});
+
+	it('for a record is believed at once', async () => {
+		const { outcome, attempts } = await send([answered(404), succeeded()]);
+		expect({ outcome, attempts }).toEqual({ outcome: answered(404), attempts: 1 });
+	});
+
+	it('for a route has done nothing, so that every request goes again', async () => {
+		const may = { repeatable: false };
+		expect((await send([route, succeeded()], may)).outcome).toEqual(succeeded());
+		expect((await send([routeLater, succeeded()], may)).outcome).toEqual(succeeded());
+		expect(await send([route], may)).toMatchObject({ attempts: 2, mayBeDone: false });
+	});
+
+	it('of somebody else says nothing of what was done', async () => {
+		const { attempts, mayBeDone } = await send([stray, succeeded()], { repeatable: false });
+		expect({ attempts, mayBeDone }).toEqual({ attempts: 1, mayBeDone: true });
+	});
+
+	it('waits no shorter than the server asks', async () => {
+		const asked = failed({ kind: 'status', status: 404, retryAfterMs: 7 * SECOND });
+		expect((await send([asked, succeeded()])).waits).toEqual([7 * SECOND]);
+	});
+});
+
+it('ends after three successes in a row that are none of this API', async () => {
+	const page = failed({ kind: 'unreadable', status: 200 });
+	const limits = { maxTries: 100, maxElapsedMs: 600 * SECOND };
+	const { attempts, waits, mayBeDone } = await send([page], { limits });
+	expect({ attempts, waits, mayBeDone }).toEqual({
+		attempts: 3,
+		waits: [SECOND, SECOND],
+		mayBeDone: true,
+	});
+	const stray = failed({ kind: 'status', status: 404 });
+	expect((await send([page, stray, page], { limits })).attempts).toBe(3);
+});
+
 describe('a request that may not be repeated', () => {
 	it.each([
 		['a connection never made', broken('ECONNREFUSED')],

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+
+import {
+	serverWords,
+	titleOf,
+	waysToWrite,
+	withoutSecrets,
+} from '../../../../nodes/XpertAi/transport/serverWords';
+
+const TOKEN = 'sk-x-s3cret/4711+"q"';
+const SECRETS = waysToWrite(TOKEN);
+
+describe('words of a server', () => {
+	it.each([
+		['Name Exist', 'Name Exist'],
+		[' two\r\n  lines\t', 'two lines'],
+		['<b>not</b> <i class="a">now</i>', 'not now'],
+		['<h1>404</h1><!-- x --><p>Not Found</p>', '404 Not Found'],
+		['a<br/>b', 'a b'],
+		['<script>alert(1)</script>', 'alert(1)'],
+		['<img alt=">" onerror=alert(1)>', '" onerror=alert(1)>'],
+		// What is no tag says something.
+		['5 < 6 and 7 > 6', '5 < 6 and 7 > 6'],
+		['size <limit', 'size < limit'],
+		['<<b>script>x', '< script>x'],
+		['&lt;b&gt; is escaped', '&lt;b&gt; is escaped'],
+	])('%j read %j', (text, words) => expect(serverWords(text)).toBe(words));
+
+	it.each(['', ' \n\t', '<br>', '<p> </p>'])('are none in %j', (text) => {
+		expect(serverWords(text)).toBeUndefined();
+	});
+
+	/** Texts made of what markup is made of. */
+	const hostile = fc
+		.array(
+			fc.oneof(
+				fc.constantFrom('<', '>', '</', '<!', '<?', '/>', 'script', '<img', ' ', '"', TOKEN),
+				fc.string({ maxLength: 5 }),
+			),
+			{ maxLength: 60 },
+		)
+		.map((pieces) => pieces.join(''));
+
+	it('are one short line that holds neither markup nor the token, whatever it was', () => {
+		fc.assert(
+			fc.property(hostile, (text) => {
+				const words = serverWords(text, SECRETS) ?? 'x';
+				expect(words).not.toMatch(/<[a-z/!?]/i);
+				expect(words).not.toContain(TOKEN);
+				expect(words).toMatch(/^\S(.{0,498}\S)?$/u);
+			}),
+		);
+	});
+
+	it('hide the token also where they are cut', () => {
+		for (let length = 470; length < 505; length++) {
+			const words = serverWords(
+				`${'a'.repeat(length)} ${TOKEN} and more${' b'.repeat(60)}`,
+				SECRETS,
+			);
+			expect(words).not.toContain(TOKEN.slice(0, 6));
+		}
+	});
+
+	it('hide the token also where reading ends in the middle of it', () => {
+		const longest = Math.max(...SECRETS.map(({ length }) => length));
+		for (let before = 16 * 1024 - longest; before <= 16 * 1024; before++) {
+			const text = `${' '.repeat(before)}${TOKEN}${'x'.repeat(100)}`;
+			expect(serverWords(text, SECRETS) ?? '').not.toContain(TOKEN.slice(0, 3));
+		}
+	});
+
+	it('hide a token that looks like markup, before that is taken out', () => {
+		const token = 'sk-x<s3cret>4711';
+		expect(serverWords(`no ${token}`, waysToWrite(token))).toBe('no ***');
+	});
+
+	it('are looked for in the first 16 KB', () => {
+		expect(serverWords(`${' '.repeat(16 * 1024 - 4)}here and there`)).toBe('here');
+		expect(titleOf(`${' '.repeat(16 * 1024)}<title>late</title>`)).toBeUndefined();
+	});
+});
+
+describe('the ways to write a token', () => {
+	const written: Array<[string, (token: string) => string]> = [
+		['as it is', (token) => token],
+		['in an address', encodeURIComponent],
+		['in JSON', (token) => JSON.stringify({ token })],
+		['in base64', (token) => Buffer.from(token).toString('base64')],
+		['in base64 for addresses', (token) => Buffer.from(token).toString('base64url')],
+		['in the base64 of a header', (token) => Buffer.from(`Bearer ${token}`).toString('base64')],
+		['in the base64 of a user name', (token) => Buffer.from(`u:${token}:x`).toString('base64')],
+		['in the base64 of an object', (token) => btoa(JSON.stringify({ a: 1, token }))],
+	];
+	const tokens = fc
+		.string({ unit: fc.constantFrom(...'abcXYZ019-_.+/=?"&%$'), minLength: 16, maxLength: 40 })
+		// In the JSON of base64 a quotation mark is two characters.
+		.filter((token) => !token.includes('"'));
+
+	it.each(written)('%s: none of it is left', (_, write) => {
+		fc.assert(
+			fc.property(tokens, (token) => {
+				const rest = withoutSecrets(`x ${write(token)} y`, waysToWrite(token));
+				expect(rest).toContain('***');
+				expect(rest).not.toContain(token);
+				// What is left of base64 is what others have a part in.
+				const left = rest.replace(/\*\*\*/g, ' ').split(/[^A-Za-z0-9+/_-]+/);
+				const known = left.map((part) => Buffer.from(part, 'base64').toString('latin1'));
+				for (const part of known) expect(part).not.toContain(token.slice(2, -2));
+			}),
+		);
+	});
+
+	it('is hidden with its quotation marks and backslashes escaped', () => {
+		expect(withoutSecrets(`{"t":${JSON.stringify(TOKEN)}}`, SECRETS)).toBe('{"t":"***"}');
+	});
+
+	it('leaves ordinary words alone where a part would be too short', () => {
+		expect(waysToWrite('abcd')).toEqual(['abcd']);
+		expect(waysToWrite('')).toEqual([]);
+	});
+
+	it('hides what else stands behind the word Bearer', () => {
+		expect(withoutSecrets('Bearer of bad news', [])).toBe('Bearer of bad news');
+		expect(withoutSecrets('bearer  another-1', [])).toBe('Bearer ***');
+	});
+});
+
+it.each([
+	['<html><head><title>502 Bad Gateway</title></head>', '502 Bad Gateway'],
+	['<TITLE lang="en"> Sign in\n</TITLE>', 'Sign in'],
+	['<title></title>', ''],
+	['<title>never ends', undefined],
+	['<title<title>x</title>', 'x'],
+])('the title of %j is %j', (page, title) => expect(titleOf(page)).toBe(title));

@@ -1,0 +1,96 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+import { projectRoot } from '../../host/paths';
+
+/** A regular expression of the node, and where it stands. */
+interface Found {
+	place: string;
+	text: string;
+}
+
+/** Every regular expression that the shipped code holds. */
+function expressionsIn(file: string): Found[] {
+	const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
+	const found: Found[] = [];
+	const visit = (node: ts.Node): void => {
+		if (ts.isRegularExpressionLiteral(node)) {
+			found.push({ place: path.relative(projectRoot, file), text: node.text });
+		}
+		ts.forEachChild(node, visit);
+	};
+	visit(source);
+	return found;
+}
+
+const FILES = ['nodes', 'credentials'].flatMap((folder) =>
+	readdirSync(path.join(projectRoot, folder), { recursive: true })
+		.map(String)
+		.filter((file) => file.endsWith('.ts'))
+		.map((file) => path.join(projectRoot, folder, file)),
+);
+const FOUND = FILES.flatMap(expressionsIn);
+
+const LENGTH = 20_000;
+
+/** What an expression may take for a text of this length; one of the square of its length takes seconds. */
+const MOST_MS = 80;
+
+/** Pieces that an expression may stumble over when they come again and again: its own letters, and such as any has. */
+function piecesOf(text: string): string[] {
+	const letters = text
+		.slice(1, text.lastIndexOf('/'))
+		.replace(/\\([\\/.?[\](){}*+|^$])/g, '$1')
+		.split(/\\[a-z]|[\\^$*+?()[\]{}|]/i)
+		.filter((piece) => piece !== '');
+	return [...new Set([...letters, ...letters.map((piece) => piece[0] ?? ''), ...' a0/<'])];
+}
+
+/** Long texts of these pieces: one over and over, or one that another follows over and over. */
+function longTexts(pieces: string[]): string[] {
+	const many = (piece: string) => piece.repeat(Math.ceil(LENGTH / piece.length));
+	return pieces.flatMap((first) => [
+		`${many(first)}\0`,
+		...pieces.map((next) => `${first}${many(next)}\0`),
+	]);
+}
+
+/** How long it takes to look for all that the expression finds, in milliseconds; the best of three. */
+function timeOf(expression: RegExp, text: string): number {
+	let best = Infinity;
+	for (let tries = 0; tries < 3 && best > MOST_MS; tries++) {
+		const started = performance.now();
+		text.replace(expression, '');
+		best = Math.min(best, performance.now() - started);
+	}
+	return best;
+}
+
+/** The start of a text that an expression takes too long for, if there is one. */
+function slowText(text: string): string | undefined {
+	const end = text.lastIndexOf('/');
+	const flags = new Set([...text.slice(end + 1), 'g']);
+	const expression = new RegExp(text.slice(1, end), [...flags].join(''));
+	return longTexts(piecesOf(text))
+		.find((long) => timeOf(expression, long) > MOST_MS)
+		?.slice(0, 40);
+}
+
+describe('the regular expressions of the node', () => {
+	it('are found', () => {
+		expect(FOUND.length).toBeGreaterThan(50);
+	});
+
+	// One error page must not keep all of n8n waiting (24 s for 200 KB, once).
+	it.each(FOUND)('takes time in proportion to the text: $text in $place', ({ text }) => {
+		expect(slowText(text)).toBeUndefined();
+	});
+
+	it('would be found out otherwise', () => {
+		expect(slowText(String.raw`/<title[^>]*>([^<]*)<\/title>/i`)).toBe(
+			'<title'.repeat(7).slice(0, 40),
+		);
+		expect(slowText(String.raw`/\s+$/`)).toBeDefined();
+	});
+});
