@@ -5,17 +5,13 @@ const unit = projects.find(({ displayName }) => displayName === 'unit');
 const { tests } = rooms[process.env.MUTATED_ROOM ?? 'transport'];
 
 /**
- * What the mutants of a room are tried with: the tests beside it, properties included, with n8n's modules
- * as Node has loaded them.
+ * What the mutants of a room are tried with: the tests beside it, properties included.
  *
  * @type {import('jest').Config}
  */
 module.exports = {
 	...unit,
 	rootDir: '../..',
-	testEnvironment: require.resolve('./environment.js'),
-	moduleNameMapper: { '^n8n-workflow$': '<rootDir>/test/support/host/n8n-workflow.js' },
 	testMatch: tests.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
 	testTimeout: shared.testTimeout,
-	forceExit: true,
 };

@@ -4,9 +4,14 @@
  */
 module.exports = {
 	transport: {
-		mutate: ['meaning', 'retryPolicy', 'sendWithRetries', 'allowedDomains', 'baseUrl', 'failureReason'].map(
-			(name) => `nodes/XpertAi/transport/${name}.ts`,
-		),
+		mutate: [
+			'meaning',
+			'retryPolicy',
+			'sendWithRetries',
+			'allowedDomains',
+			'baseUrl',
+			'failureReason',
+		].map((name) => `nodes/XpertAi/transport/${name}.ts`),
 		tests: ['test/nodes/XpertAi/transport'],
 	},
 	ingest: { mutate: ['nodes/XpertAi/ingest/**/*.ts'], tests: ['test/nodes/XpertAi/ingest'] },
