@@ -1,0 +1,17 @@
+const { projects, ...shared } = require('../../jest.config.js');
+const rooms = require('./rooms.js');
+
+const unit = projects.find(({ displayName }) => displayName === 'unit');
+const { tests } = rooms[process.env.MUTATED_ROOM ?? 'transport'];
+
+/**
+ * What the mutants of a room are tried with: the tests beside it, properties included.
+ *
+ * @type {import('jest').Config}
+ */
+module.exports = {
+	...unit,
+	rootDir: '../..',
+	testMatch: tests.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
+	testTimeout: shared.testTimeout,
+};
