@@ -75,8 +75,10 @@ async function reasonToKeep(
 	if (broughtTo(knowledgebaseId).size === 0) return 'the source brought no documents';
 	if (Number(context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
-	if (memory.isKept && !(await memory.isAlone())) return 'another run of this source is at work';
-	return memory.isKept ? undefined : 'this run cannot be remembered';
+	if (!memory.isKept) return 'this run cannot be remembered';
+	const standing = await memory.standing();
+	if ('failure' in standing) return 'whether another run of this source is at work is not known';
+	return standing.alone ? undefined : 'another run of this source is at work';
 }
 
 /** What is missing of one knowledgebase after a whole run. */

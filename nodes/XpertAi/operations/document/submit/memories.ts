@@ -70,7 +70,8 @@ const FLAWS: Record<NoteFlaw, string> = {
 	'of another source': 'is of another source',
 };
 
-function troubleNotes({ noRoute, flaw, overlapped, notWritten }: MemoryTroubles): string[] {
+function troubleNotes(troubles: MemoryTroubles): string[] {
+	const { noRoute, flaw, overlapped, notWritten, notAsked } = troubles;
 	const notes: string[] = [];
 	if (noRoute)
 		notes.push(
@@ -82,6 +83,10 @@ function troubleNotes({ noRoute, flaw, overlapped, notWritten }: MemoryTroubles)
 	if (notWritten)
 		notes.push(
 			asHint(`The next run sends documents again: not remembered. ${failureMessage(notWritten)}`),
+		);
+	if (notAsked)
+		notes.push(
+			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
 		);
 	return notes;
 }

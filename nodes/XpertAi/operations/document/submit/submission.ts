@@ -3,8 +3,8 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { Documents, ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
-import { ProcessingStart, askStatuses } from '../../../ingest/processing';
-import type { ProcessingRoutes } from '../../../ingest/processing';
+import { askWhere } from '../../../ingest/listedIds';
+import { ProcessingStart } from '../../../ingest/processing';
 import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
@@ -16,7 +16,7 @@ import { BULK_PATH } from '../paths';
 import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
-import { processingRoutes, uploadRoute } from './routes';
+import { memoryRoutes, processingRoutes, uploadRoute } from './routes';
 import type { SubmitSettings } from './settings';
 import {
 	contentOf,
@@ -202,9 +202,7 @@ export class Submission {
 			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
 		const read = haveFiles && settings.skipUnchanged ? this.withContents(documents) : documents;
 		const wanted =
-			memory && settings.skipUnchanged
-				? this.changedOnly(read, memory, knowledgebaseId, routes)
-				: read;
+			memory && settings.skipUnchanged ? this.changedOnly(read, memory, knowledgebaseId) : read;
 		const path = buildPath(BULK_PATH, { knowledgebaseId });
 		const counts = await submitDocuments({
 			documents: haveFiles ? this.uploaded(wanted, memory, knowledgebaseId) : wanted,
@@ -246,20 +244,24 @@ export class Submission {
 
 	private changedOnly(
 		documents: Documents<Origin>,
-		{ known: memory }: SourceMemory,
+		memory: SourceMemory,
 		knowledgebaseId: string,
-		routes: ProcessingRoutes,
 	): AsyncGenerator<ReadyDocument<Origin>> {
-		const { settings, report } = this;
+		const { execution, settings, report, clock } = this;
+		const args = [execution, settings, knowledgebaseId, clock] as const;
+		const routes = { ...processingRoutes(...args), ...memoryRoutes(...args) };
 		return changedOnly(documents, {
-			memory,
+			memory: memory.known,
+			processed: settings.process,
+			statusesOf: async (ids) => {
+				const asked = await askWhere(ids, memory.witness, routes);
+				memory.troubles.notAsked ??= asked.failure;
+				return asked;
+			},
 			onUnchanged: (document, status) => {
 				const runningId = report.addUnchanged(knowledgebaseId, document, status);
 				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.addRunning(runningId);
 			},
-			...(settings.process
-				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
-				: {}),
 		});
 	}
 
