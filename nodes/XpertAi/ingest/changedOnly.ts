@@ -41,7 +41,7 @@ export async function* changedOnly<Origin>(
 			const word = processingWord(status);
 			if (word === 'finish') memory.settle(id);
 			const isDone = !processed || word === 'finish' || word === 'running';
-			const isBelieved = failure !== undefined && !(processed && memory.isPending(id));
+			const isBelieved = failure !== undefined && memory.isDone(id, processed);
 			if (status ? isDone : isBelieved) {
 				onUnchanged(document, processed ? status : undefined);
 			} else {

@@ -27,6 +27,8 @@ export interface MemoryTroubles {
 	notWritten?: Failure;
 	/** Why it is not known whether what was stored is still there. */
 	notAsked?: Failure;
+	/** Why it is not known what was stored before the source had its name. */
+	notRecalled?: Failure;
 }
 
 /**
@@ -101,6 +103,23 @@ export class SourceMemory {
 		memory.knownBefore = memory.known.size;
 		memory.writtenChanges = memory.known.changes;
 		return memory;
+	}
+
+	/**
+	 * What a source has stored, for another that takes its place; nothing is noted.
+	 *
+	 * @param witness a document that is certainly there
+	 */
+	static async recall(
+		place: MemoryPlace,
+		routes: MemoryRoutes,
+		{ clock, witness }: { clock: Clock; witness?: string },
+	): Promise<{ known: Fingerprints } | { failure: Failure }> {
+		const memory = new SourceMemory(new NotesOnServer(place, routes), clock);
+		const kept = await memory.notes.read(['memory', ...JOURNALS], witness);
+		if ('failure' in kept) return kept;
+		memory.take(kept.notes);
+		return { known: memory.known };
 	}
 
 	/** Whether what is stored can be remembered. */

@@ -117,7 +117,7 @@ describe('where documents are done when they are processed', () => {
 			['r', 'embedding'],
 		]);
 		expect(sent).toEqual(['e', 'c', 'n', 'u']);
-		expect([memory.isPending(idOf('f')), memory.isPending(idOf('r'))]).toEqual([false, true]);
+		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
 	});
 
 	it('are asked for in good time: not all documents are held back', async () => {

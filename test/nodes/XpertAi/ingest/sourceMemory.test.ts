@@ -275,6 +275,23 @@ describe('the memory of a source', () => {
 		]);
 	});
 
+	it('is recalled for another source without a note of that, journals included', async () => {
+		const { routes, written } = server();
+		const clock = virtualTime();
+		const memory = await SourceMemory.open(PLACE, routes, { clock });
+		memory.stored(A, 'one');
+		await memory.save();
+		await memory.expect([B]);
+		const before = written.length;
+		const recalled = await SourceMemory.recall(PLACE, routes, { clock, witness: memory.witness });
+		expect('known' in recalled && [...recalled.known.ids()]).toEqual([A, B]);
+		expect(written).toHaveLength(before);
+		const away: MemoryRoutes = { ...routes, send: async () => answered(503) };
+		expect(await SourceMemory.recall(PLACE, away, { clock })).toMatchObject({
+			failure: { status: 503 },
+		});
+	});
+
 	it('lies in disabled documents, whose IDs are made of the knowledgebase and the source', async () => {
 		const { routes, rows } = server();
 		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });

@@ -27,10 +27,10 @@ const SETTINGS_NAMING = {
 };
 
 /** The document of an item that is a text. */
-export function textDocument(item: Item, knowledgebaseId: string): FoundDocument {
+export function textDocument(item: Item, owner: string): FoundDocument {
 	const text = item.filledText('text');
 	const name = item.filledText('name').trim();
-	const { key, id } = idOf(item, knowledgebaseId, name);
+	const { key, id } = idOf(item, owner, name);
 	return { key, ...textFile(item, settingsOf(item), { name, id }, text) };
 }
 
@@ -72,14 +72,14 @@ function documentOf(
 }
 
 /** The document of an item that is a file. */
-export function fileDocument(item: Item, knowledgebaseId: string): FoundDocument {
+export function fileDocument(item: Item, owner: string): FoundDocument {
 	const field = item.binary();
 	const { fileName, directory, mimeType } = field.binary;
 	const settings = settingsOf(item);
 	const given = item.text('name').trim() || fileName || field.property;
 	const file = fileType(given, settings.mimeType ?? mimeType);
 	const place = [directory, fileName ?? field.property].filter(Boolean).join('/');
-	const { key, id } = idOf(item, knowledgebaseId, place);
+	const { key, id } = idOf(item, owner, place);
 	return {
 		key,
 		...documentOf(item, file, { id, ...settings }),
@@ -93,13 +93,13 @@ export function fileDocument(item: Item, knowledgebaseId: string): FoundDocument
 }
 
 /** The document of an item that is an address the server fetches by itself. */
-export function addressDocument(item: Item, knowledgebaseId: string): FoundDocument {
+export function addressDocument(item: Item, owner: string): FoundDocument {
 	const url = item.text('url').trim();
 	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
 		const demand = 'must be a web address such as https://example.com/manual.pdf';
 		return item.refuse({ subject: `"${item.labelOf('url')}"`, demand, value: url });
 	}
-	const { key, id } = idOf(item, knowledgebaseId, url);
+	const { key, id } = idOf(item, owner, url);
 	const name = item.text('name').trim() || lastPart(url);
 	const record = withTextSplitter({ id, name, fileUrl: url, ...settingsOf(item) });
 	item.checkText(record, SETTINGS_NAMING);
@@ -119,9 +119,9 @@ function lastPart(url: string): string {
 }
 
 /** The key a document is known by, and the id made of it. */
-function idOf(item: Item, knowledgebaseId: string, otherwise: string): { key: string; id: string } {
+function idOf(item: Item, owner: string, otherwise: string): { key: string; id: string } {
 	const key = item.text('documentKey').trim() || otherwise;
-	return { key, id: derivedId(knowledgebaseId, key) };
+	return { key, id: derivedId(owner, key) };
 }
 
 /** What Document Settings say, as the document has it. */

@@ -12,7 +12,9 @@ import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/api';
+import { derivedId } from '../../../payloads/derivedId';
 import { BULK_PATH } from '../paths';
+import { keyOwner } from './identity';
 import type { Memories } from './memories';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
@@ -48,6 +50,9 @@ export class Submission {
 	/** The ids of the documents that the source brought, by knowledgebase; needed to tell what is gone. */
 	private readonly brought = new Map<string, Set<string>>();
 
+	/** The ids of documents that were brought, by the ids they had before the source had a name. */
+	private readonly renamed = new Map<string, Map<string, string>>();
+
 	/** What is in the files of documents that may be unchanged. */
 	private readonly contents = new WeakMap<
 		ReadyDocument<Origin>,
@@ -68,6 +73,13 @@ export class Submission {
 	readonly broughtTo = (knowledgebaseId: string): Set<string> => {
 		const ids = this.brought.get(knowledgebaseId) ?? new Set();
 		this.brought.set(knowledgebaseId, ids);
+		return ids;
+	};
+
+	/** The ids of documents that were brought for a knowledgebase, by those they had before the source had a name. */
+	readonly renamedIn = (knowledgebaseId: string): Map<string, string> => {
+		const ids = this.renamed.get(knowledgebaseId) ?? new Map<string, string>();
+		this.renamed.set(knowledgebaseId, ids);
 		return ids;
 	};
 
@@ -122,7 +134,7 @@ export class Submission {
 	}
 
 	private read(item: Item, knowledgebaseId: string): FoundDocument[] {
-		return itemDocuments(item, knowledgebaseId, this.report.unusedColumns);
+		return itemDocuments(item, this.ownerOf(knowledgebaseId), this.report.unusedColumns);
 	}
 
 	private async submitRecords(): Promise<void> {
@@ -144,7 +156,7 @@ export class Submission {
 		knowledgebaseId: string,
 	): AsyncGenerator<ReadyDocument<Origin>> {
 		try {
-			for await (const entry of recordsOf(item, knowledgebaseId)) {
+			for await (const entry of recordsOf(item, this.ownerOf(knowledgebaseId))) {
 				if ('flaw' in entry) {
 					this.report.addFlaw(entry.flaw, item);
 					if (this.report.stopError) return;
@@ -164,8 +176,9 @@ export class Submission {
 		origin: Origin,
 		knowledgebaseId: string,
 	): ReadyDocument<Origin> {
-		const ready = readyDocument(found, origin, knowledgebaseId);
+		const ready = readyDocument(found, origin, this.ownerOf(knowledgebaseId));
 		this.noteId(ready, found, knowledgebaseId);
+		this.noteRenamed(ready, knowledgebaseId);
 		this.report.noteRecord(found.record, found.readAsText);
 		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found.contents);
 		return ready;
@@ -186,6 +199,17 @@ export class Submission {
 		// Records are too many to remember where nothing else of them is.
 		if (file || !settings.summaryOnly) report.noteId(knowledgebaseId, id);
 		if (settings.disableGone) this.broughtTo(knowledgebaseId).add(id.toLowerCase());
+	}
+
+	private noteRenamed({ id, key }: ReadyDocument<Origin>, knowledgebaseId: string): void {
+		const unnamed = this.memories?.unnamed.get(knowledgebaseId);
+		if (!unnamed || !id || key === undefined) return;
+		const before = derivedId(knowledgebaseId, key);
+		if (unnamed.knows(before)) this.renamedIn(knowledgebaseId).set(before, id);
+	}
+
+	private ownerOf(knowledgebaseId: string): string {
+		return keyOwner(knowledgebaseId, this.settings.sourceName);
 	}
 
 	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */

@@ -5,6 +5,7 @@ import { derivedId } from '../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import {
 	identifier,
+	keyOwner,
 	withId,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
@@ -88,6 +89,21 @@ describe('ids derived from a key', () => {
 		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
 			'"Document Key" must not be empty [item 0]',
 		);
+	});
+});
+
+describe('what keys belong to', () => {
+	const ownerOf = (sourceName: string) => keyOwner(KNOWLEDGEBASE, sourceName);
+
+	it('is the knowledgebase, as long as the source has no name', () => {
+		expect(ownerOf('')).toBe(KNOWLEDGEBASE);
+	});
+
+	it('is the source where it has a name: the same key is another document in each', () => {
+		const owners = [KNOWLEDGEBASE, ownerOf('a'), ownerOf('b'), keyOwner('other', 'a')];
+		const ids = owners.map((owner) => derivedId(owner, '/a.md'));
+		expect(new Set(ids).size).toBe(owners.length);
+		expect(ownerOf('a')).toBe(ownerOf('a'));
 	});
 });
 
