@@ -1,28 +1,61 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { isJsonObject } from '../transport/answer';
-import type { ReadyDocument } from './batches';
+
+/** A document as it was sent: its id, if it has one, and its JSON text. */
+interface Sent {
+	id?: string;
+	json: string;
+}
 
 /**
- * The record of each document of a batch in the answer of E3: the one in its place, as servers answer
- * in the order sent, unless its id says that it belongs to another document.
+ * What the answer of E3 shows of each document that was sent. Stored is what it shows, and nothing else: every
+ * recorded success names each document, in the order sent, with an id.
  *
- * @returns a record for each document; `undefined` where the answer does not tell
+ * @param answer the parsed answer of any 2xx
+ * @returns the record of each document; `undefined` where the answer does not show it
  */
-export function answeredRecords(batch: Array<ReadyDocument<unknown>>, answer: unknown): unknown[] {
+export function answeredRecords(sent: Sent[], answer: unknown): unknown[] {
 	const records: unknown[] = Array.isArray(answer) ? answer : [];
-	const sent = new Set(batch.flatMap(({ id }) => id?.toLowerCase() ?? []));
+	const sentIds = new Set(sent.flatMap(({ id }) => id?.toLowerCase() ?? []));
 	const byId = new Map(records.map((record) => [idOf(record), record]));
-	return batch.map(({ id }, index) => {
-		const own = id?.toLowerCase();
-		const here = idOf(records[index]);
-		if (own !== undefined && byId.has(own)) return here === own ? records[index] : byId.get(own);
-		const othersRecord = here !== undefined && sent.has(here);
-		return records.length === batch.length && !othersRecord ? records[index] : undefined;
+	return sent.map((document, index) => {
+		const own = document.id?.toLowerCase();
+		const inPlace = records[index];
+		const id = idOf(inPlace);
+		if (own !== undefined && byId.has(own)) return id === own ? inPlace : byId.get(own);
+		if (id === undefined || records.length !== sent.length) return undefined;
+		const isIts = own === undefined ? !sentIds.has(id) : isSameSource(document, inPlace);
+		return isIts ? inPlace : undefined;
 	});
+}
+
+/**
+ * What is missing in an answer of E3, in words that follow "cannot be read:"; `undefined` where it shows every
+ * document.
+ *
+ * @param records what `answeredRecords` gave
+ */
+export function storingFlaw(answer: unknown, records: unknown[]): string | undefined {
+	const shown = records.filter((record) => record !== undefined).length;
+	if (shown === records.length) return undefined;
+	if (answer === undefined) return 'it is empty, and shows no document as stored';
+	return `it shows ${shown} of ${records.length} documents as stored`;
 }
 
 /** The id of a record; servers give it in lower case, whatever it was sent in. */
 function idOf(record: unknown): string | undefined {
-	return isJsonObject(record) && typeof record.id === 'string'
+	return isJsonObject(record) && typeof record.id === 'string' && record.id !== ''
 		? record.id.toLowerCase()
 		: undefined;
+}
+
+/**
+ * Whether a record is the one the server keeps for the source of a document. With incremental sync, a
+ * knowledgebase has one record for a source, under the first id that was sent with it.
+ */
+function isSameSource({ json }: Sent, record: unknown): boolean {
+	const { sourceType, sourceKey } = JSON.parse(json) as IDataObject;
+	if (!isJsonObject(record) || !sourceType || !sourceKey) return false;
+	return record.sourceType === sourceType && record.sourceKey === sourceKey;
 }

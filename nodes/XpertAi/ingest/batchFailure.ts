@@ -1,7 +1,6 @@
 import type { Failure } from '../transport/failure';
 import {
 	isCutOff,
-	isMissing,
 	isOverdue,
 	isRejection,
 	mayBeDoneBehind,
@@ -20,8 +19,15 @@ export interface Attempted<Origin> {
 	attempts: number;
 	/** Whether one of those requests may have been done without our knowing. */
 	mayBeDone?: boolean;
-	/** Whether one of those requests was rejected half-way. */
-	partlyDone?: boolean;
+	/** Those of these requests that were rejected half-way. */
+	partlyDone: PartlyDone[];
+}
+
+/** A request that was rejected: its documents before the refused one are stored, none after it (service behaviour, E3). */
+export interface PartlyDone {
+	failure: Failure;
+	/** Whether a document of it is refused for certain: it was not stored, and none after it was reached. */
+	ended: boolean;
 }
 
 /** So often the same batch is sent that finds no time; a smaller one may. */
@@ -46,13 +52,24 @@ export function mayBeStored(
 	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
 	failure: Failure,
 ): boolean {
-	const alone = batch.length === 1;
-	// Chunks without ids are refused when they come again, also after an answer that was lost; and a proxy
-	// whose server is away answers 404 as well.
-	if (alone && isRejection(failure))
-		return mayBeDone === true && (isMissing(failure) || batch.some(hasChunks));
-	if (mayBeDone || failure.kind === 'cancelled') return true;
-	// Stored one after another, without a transaction (service behaviour, E3).
-	if (mayBePartlyDone(failure)) return !alone;
-	return partlyDone === true || mayBeDoneBehind(failure);
+	if (mayBeDone || failure.kind === 'cancelled' || mayBeDoneBehind(failure)) return true;
+	if (batch.length > 1 && mayBePartlyDone(failure)) return true;
+	return partlyDone.some((earlier) => !earlier.ended && !hasRefused(earlier, batch, failure));
+}
+
+/**
+ * Whether it was this document alone that an earlier request was rejected for: it is refused in the same words.
+ * Other words may be about something that has begun since, when the document is stored already; chunks are
+ * refused because they are; and 500 says nothing of a document.
+ */
+function hasRefused(
+	{ failure: earlier }: PartlyDone,
+	[document]: Batch<unknown>,
+	failure: Failure,
+): boolean {
+	if (!document || !isRejection(failure) || hasChunks(document)) return false;
+	const { status, reason, databaseCode } = failure;
+	return (
+		status === earlier.status && reason === earlier.reason && databaseCode === earlier.databaseCode
+	);
 }

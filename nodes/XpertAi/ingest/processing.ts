@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { answerMustBe } from '../transport/answer';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { inLanes } from '../transport/lanes';
@@ -110,8 +111,9 @@ export class ProcessingStart {
 
 	/** The server answers with what it has queued; the rest it does not know, or is at already. */
 	private async start(ids: string[]): Promise<void> {
+		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
-		const outcome = await this.routes.send({ method: 'POST', path: this.routes.startPath, body });
+		const outcome = await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		if (!outcome.ok) {
 			this.known.failure ??= outcome.failure;
 			return;
@@ -152,7 +154,8 @@ export async function askStatuses(ids: string[], routes: ProcessingRoutes): Prom
 		chunk(ids, IDS_PER_ADDRESS),
 		REQUESTS_AT_ONCE,
 		async (part) => {
-			const outcome = await routes.send({ method: 'GET', path: routes.statusPath(part) });
+			const path = routes.statusPath(part);
+			const outcome = await routes.send({ method: 'GET', path, checkAnswer: mustListDocuments });
 			if (!outcome.ok) {
 				known.failure ??= outcome.failure;
 				return;
@@ -189,6 +192,12 @@ async function waitForAll(
 		if (failure) return { statuses, failure, timedOut: false };
 	}
 }
+
+/** What both routes answer: a list of documents, each with its id; those that the server does not know are missing. */
+const mustListDocuments = answerMustBe(
+	(answer) => z.array(z.object({ id: z.string() })).safeParse(answer).success,
+	'it is not a list of documents',
+);
 
 /**
  * The statuses in an answer, by id in lower case, as servers give it whatever it was sent in. An entry of

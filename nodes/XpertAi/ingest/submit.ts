@@ -1,6 +1,6 @@
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ApiRequest, Outcome, Send } from '../transport/request';
+import type { ApiRequest, Send } from '../transport/request';
 import {
 	certainlyNotDone,
 	isMissing,
@@ -11,7 +11,7 @@ import {
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
-import { answeredRecords } from './answeredRecords';
+import { answeredRecords, storingFlaw } from './answeredRecords';
 import { isTooMuch, mayBeStored, namesFile } from './batchFailure';
 import type { Attempted, Batch } from './batchFailure';
 import { batchBody, batchBytes, batches, halves } from './batches';
@@ -141,7 +141,7 @@ class Submitter<Origin> {
 		if (this.stopped) return;
 		const number = ++this.counts.batches;
 		const before = this.storedAny;
-		const failure = await this.sendBatch({ batch, number, attempts: 0 });
+		const failure = await this.sendBatch({ batch, number, attempts: 0, partlyDone: [] });
 		if (!failure) return;
 		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
 		if (!this.submission.goOn()) this.stopped = true;
@@ -166,7 +166,7 @@ class Submitter<Origin> {
 	 * @returns the last failure, if any document failed
 	 */
 	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
-		const { batch, number, attempts } = attempted;
+		const { batch, attempts } = attempted;
 		const repeatable = batch.every(({ id }) => id !== undefined);
 		const result = await this.send(batch, repeatable);
 		const { outcome } = result;
@@ -174,54 +174,62 @@ class Submitter<Origin> {
 		this.counts.requests += result.attempts;
 		this.counts.retries += result.attempts - 1;
 		this.counts.bytes += batchBytes(batch) * result.attempts;
+		const now = { ...attempted, attempts: tried };
+		now.mayBeDone ||= result.mayBeDone;
 		if (outcome.ok) {
-			this.reportStored({ batch, number, attempts: tried }, outcome);
+			const records = answeredRecords(batch, outcome.answer);
+			batch.forEach((document, at) => this.stored(document, now, outcome.status, records[at]));
 			return undefined;
 		}
 		const { failure } = outcome;
-		const now = {
-			number,
-			attempts: tried,
-			mayBeDone: attempted.mayBeDone || result.mayBeDone,
-			partlyDone: attempted.partlyDone || mayBePartlyDone(failure),
-		};
 		const allowed = repeatable || this.submission.isolateWithoutIds;
 		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
 			this.counts.splits += 1;
+			if (mayBePartlyDone(failure)) now.partlyDone = [...now.partlyDone, { failure, ended: false }];
 			const [first, second] = halves(batch);
 			const failed = await this.settle({ ...now, batch: first });
 			return (await this.settle({ ...now, batch: second })) ?? failed;
 		}
-		this.reportFailed({ ...attempted, ...now, partlyDone: attempted.partlyDone }, failure);
+		this.reportFailed(now, failure, result.shown);
 		return failure;
 	}
 
 	/**
 	 * Sends a batch with the retry policy; only once where the server was waited for in vain before.
 	 *
-	 * @returns also whether the batch is too much as a whole, and may be sent in halves
+	 * @returns also whether the batch is too much as a whole, and may be sent in halves, and the records that the
+	 * last answer showed
 	 */
 	private async send(
 		batch: Batch<Origin>,
 		repeatable: boolean,
-	): Promise<RetriedOutcome & { tooMuch: boolean }> {
+	): Promise<RetriedOutcome & { tooMuch: boolean; shown: unknown[] }> {
 		const { send, request, retryLimits, clock, signal } = this.submission;
 		const divisible = repeatable && batch.length > 1 && !this.givenUp;
-		const enough = (failure: Failure, attempts: number) =>
+		const overtaxed = (failure: Failure, attempts: number) =>
 			divisible && isTooMuch(batch, failure, attempts);
+		let shown: unknown[] = [];
+		let unclear = 0;
+		const checkAnswer = (answer: unknown) => {
+			shown = answeredRecords(batch, answer);
+			const flaw = storingFlaw(answer, shown);
+			if (flaw !== undefined) unclear += 1;
+			return flaw;
+		};
 		const result = await sendWithRetries(send, {
-			request: request(batchBody(batch)),
+			request: { ...request(batchBody(batch)), checkAnswer },
 			limits: this.givenUp ? { ...retryLimits, maxTries: 1 } : retryLimits,
 			repeatable,
 			clock,
 			signal,
-			enough,
+			enough: (failure, attempts) =>
+				unclear >= MOST_UNCLEAR_ANSWERS || overtaxed(failure, attempts),
 		});
 		const { outcome, attempts } = result;
-		const tooMuch = !outcome.ok && enough(outcome.failure, attempts);
+		const tooMuch = !outcome.ok && overtaxed(outcome.failure, attempts);
 		if (outcome.ok || !isTransient(outcome.failure)) this.givenUp = false;
 		else if (!tooMuch && (repeatable || certainlyNotDone(outcome.failure))) this.givenUp = true;
-		return { ...result, tooMuch };
+		return { ...result, tooMuch, shown };
 	}
 
 	/** What is too large stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
@@ -240,39 +248,39 @@ class Submitter<Origin> {
 		{ batch, mayBeDone, partlyDone }: Attempted<Origin>,
 		failure: Failure,
 	): boolean {
-		if (mayBeDone || partlyDone) return false;
+		if (mayBeDone || partlyDone.length > 0) return false;
 		if (!this.storedAny && this.submission.noKnowledgebase(failure)) return true;
 		return isMissing(failure) && !batch.some(namesFile);
 	}
 
-	private reportStored(
-		{ batch, number, attempts }: Attempted<Origin>,
-		{ answer, status }: Extract<Outcome, { ok: true }>,
+	private stored(
+		document: ReadyDocument<Origin>,
+		{ number, attempts }: Attempted<Origin>,
+		status: number,
+		record: unknown,
 	): void {
 		this.storedAny = true;
-		const records = answeredRecords(batch, answer);
-		batch.forEach((document, index) => {
-			const record = records[index];
-			this.submission.onOutcome({
-				document,
-				batch: number,
-				attempts,
-				outcome: 'stored',
-				status,
-				record,
-			});
-		});
+		const outcome = 'stored';
+		this.submission.onOutcome({ document, batch: number, attempts, outcome, status, record });
 	}
 
-	private reportFailed(attempted: Attempted<Origin>, failure: Failure): void {
-		const { batch, number, attempts } = attempted;
+	/** An answer that shows not all documents as stored shows those that are. */
+	private reportFailed(attempted: Attempted<Origin>, failure: Failure, shown: unknown[]): void {
+		const { batch, number, attempts, partlyDone } = attempted;
 		const may = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
 		const outcome = may ? 'unknown' : 'rejected';
-		for (const document of batch) {
+		if (!may) for (const earlier of partlyDone) earlier.ended = true;
+		batch.forEach((document, at) => {
+			const record = failure.kind === 'unreadable' ? shown[at] : undefined;
+			if (record !== undefined)
+				return this.stored(document, attempted, failure.status ?? 200, record);
 			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
-		}
+		});
 	}
 }
+
+/** So many answers that do not show what was sent as stored: what gives them may not be the server, or never will. */
+const MOST_UNCLEAR_ANSWERS = 3;
 
 /**
  * Until the request is on its way, over a connection of its own: making the next batch takes the processor,

@@ -104,7 +104,8 @@ const REJECTION_STATUS = new Set([400, 404, 422]);
 /** Whether the server itself has read the request and says no to what is in it. */
 export function isRejection(failure: Failure): boolean {
 	const { status } = failure;
-	return status !== undefined && REJECTION_STATUS.has(status) && !isStray(failure);
+	if (status === undefined || isStray(failure) || isRouteMissing(failure)) return false;
+	return REJECTION_STATUS.has(status);
 }
 
 /** Whether the server may have done part of a request that holds several things, and no more than that. */

@@ -8,7 +8,7 @@ import {
 import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
-import { answered, succeeded } from './support/outcomes';
+import { answered, checking, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
 type Request = Omit<ApiRequest, 'timeoutMs'>;
@@ -173,6 +173,24 @@ it.each([
 });
 
 it('no status at all is none', () => expect(processingWord(undefined)).toBe('none'));
+
+it.each<[string, unknown, string]>([
+	['nothing', undefined, 'it is empty'],
+	['an object', { message: 'later' }, 'it is not a list of documents'],
+	['a list of something else', [{ status: 'finish' }], 'it is not a list of documents'],
+	['a list with something else in it', [{ id: 'a' }, null], 'it is not a list of documents'],
+])('asking where documents stand takes no answer for one that is %s', async (_, answer, reason) => {
+	const send = checking(async () => ({ ok: true, status: 200, answer }));
+	const routes = {
+		startPath: '',
+		statusPath: () => '',
+		send: async (request: Request) => await send({ ...request, timeoutMs: 1 }),
+		clock: virtualTime(),
+	};
+	const { failure, statuses } = await askStatuses(['a'], routes);
+	expect(failure).toMatchObject({ kind: 'unreadable', reason });
+	expect(statuses.size).toBe(0);
+});
 
 it('asking where documents stand leaves out those the server does not know', async () => {
 	const routes = {

@@ -1,8 +1,9 @@
 import type { Submission } from '../../../../nodes/XpertAi/ingest/submit';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { prepared } from '../../support/documents';
-import { answered } from './support/outcomes';
-import { submitTo } from './support/submitting';
+import { BulkServer } from './support/bulkServer';
+import { answered, checking, succeeded } from './support/outcomes';
+import { submitTo, withIds } from './support/submitting';
 
 const documents = (count: number) =>
 	Array.from({ length: count }, (_, index) => prepared({ name: `d${index}` }, index));
@@ -116,22 +117,23 @@ describe('submitting documents', () => {
 	});
 
 	it.each([
-		['too short', [{ id: 'new' }]],
-		['too long', [{}, {}, {}]],
-		['empty', []],
-		['no list', { id: 'new' }],
-		['nothing', undefined],
-		['text', 'ok'],
-	])('does not guess which record is whose when the answer is %s', async (_, answer) => {
-		const { outcomes } = await submit(2, { 1: { ok: true, status: 200, answer } });
+		['too short', [{ id: 'new' }], 'it shows 0 of 2 documents as stored'],
+		['too long', [{ id: 'a' }, { id: 'b' }, { id: 'c' }], 'it shows 0 of 2 documents as stored'],
+		['a list of something else', [{}, {}], 'it shows 0 of 2 documents as stored'],
+		['empty', [], 'it shows 0 of 2 documents as stored'],
+		['no list', { id: 'new' }, 'it shows 0 of 2 documents as stored'],
+		['nothing', undefined, 'it is empty, and shows no document as stored'],
+		['text', 'ok', 'it shows 0 of 2 documents as stored'],
+	])('calls nothing stored that the answer does not show: %s', async (_, answer, reason) => {
+		const { outcomes, bodies } = await submit(2, { 1: { ok: true, status: 200, answer } });
+		expect(bodies).toHaveLength(1);
 		expect(outcomes).toEqual(
 			documents(2).map((document) => ({
 				document,
 				batch: 1,
 				attempts: 1,
-				outcome: 'stored',
-				status: 200,
-				record: undefined,
+				outcome: 'unknown',
+				failure: expect.objectContaining({ kind: 'unreadable', status: 200, reason }),
 			})),
 		);
 	});
@@ -146,6 +148,51 @@ describe('submitting documents', () => {
 	it('keeps the order also with thousands of documents', async () => {
 		const { told } = await submit(3000, {}, { batchLimits: { maxCount: 100, maxBytes: 1e6 } });
 		expect(told.map(([origin]) => origin)).toEqual(documents(3000).map(({ origin }) => origin));
+	});
+});
+
+describe('an answer that does not show what was sent as stored, to documents with ids', () => {
+	const both = withIds(2);
+	/** Gives these answers, one after another, and afterwards stores. */
+	async function answering(...answers: unknown[]) {
+		const server = new BulkServer();
+		const all = [...answers];
+		const send: Submission<number>['send'] = async (request) =>
+			all.length > 0 ? succeeded(all.shift()) : await server.send(request);
+		const submitted = await submitTo({ send: checking(send) }, both, {
+			retryLimits: { maxTries: 100, maxElapsedMs: Infinity },
+		});
+		return { ...submitted, server };
+	}
+
+	it('is asked for again', async () => {
+		const { placesOf, counts } = await answering([], { success: false });
+		expect(placesOf('stored')).toEqual([0, 1]);
+		expect(counts).toMatchObject({ requests: 3, retries: 2 });
+	});
+
+	it('is asked for three times, however long the server would be waited for', async () => {
+		const { told, counts } = await answering([], [], [], []);
+		expect(told.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
+		expect(counts.requests).toBe(3);
+	});
+
+	it('counts for those it does show', async () => {
+		const one = [{ id: 'id-1' }];
+		const { placesOf, told } = await answering(one, one, one);
+		expect([placesOf('stored'), placesOf('unknown')]).toEqual([[1], [0]]);
+		expect(told[1]).toMatchObject({ status: 201, record: { id: 'id-1' }, attempts: 3 });
+		expect(told[0]).toMatchObject({
+			failure: { reason: 'it shows 1 of 2 documents as stored' },
+		});
+	});
+
+	it('says nothing once the last answer is of another kind', async () => {
+		let sent = 0;
+		const send: Submission<number>['send'] = async () =>
+			++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401);
+		const { placesOf } = await submitTo({ send: checking(send) }, both);
+		expect(placesOf('unknown')).toEqual([0, 1]);
 	});
 });
 

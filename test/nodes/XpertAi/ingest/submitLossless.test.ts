@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 
-import { BulkServer, FAULTS } from './support/bulkServer';
+import { BulkServer, FAULTS, ODDITIES, REFUSALS } from './support/bulkServer';
 import type { Fault, ModelDocument } from './support/bulkServer';
 import { submitTo } from './support/submitting';
 import type { Submitted } from './support/submitting';
 
 /** The status a document is refused with; most are good. */
 const bad = fc.option(fc.constantFrom(400, 422, 500), { freq: 8, nil: undefined });
-const wrong = fc.array(fc.constantFrom<Fault>('none', 'none', ...FAULTS), { maxLength: 25 });
+const passing = fc.array(fc.constantFrom<Fault>('none', 'none', ...FAULTS), { maxLength: 25 });
+const wrong = fc.array(
+	fc.constantFrom<Fault>('none', 'none', 'none', ...FAULTS, ...ODDITIES, ...REFUSALS),
+	{ maxLength: 25 },
+);
+/** One fault of those that are not waited for long. */
+const oneOddity = fc
+	.tuple(fc.nat({ max: 12 }), fc.constantFrom(...ODDITIES))
+	.map(([before, oddity]) => [...Array<Fault>(before).fill('none'), oddity]);
 const harmless = fc.array(fc.constantFrom<Fault>('none', 'refused', 'limited', 'unavailable'));
 const batchLimits = fc.record({
 	maxCount: fc.integer({ min: 1, max: 12 }),
@@ -20,17 +28,23 @@ const retryLimits = fc.record({
 });
 const serverBytes = fc.oneof(fc.constant(Infinity), fc.integer({ min: 60, max: 300 }));
 
-function documents(hasId: fc.Arbitrary<boolean>): fc.Arbitrary<ModelDocument[]> {
-	return fc.array(fc.record({ bad, hasId }), { maxLength: 50 }).map((drawn) =>
+function documents(
+	hasId: fc.Arbitrary<boolean>,
+	hasChunks: fc.Arbitrary<boolean> = fc.constant(false),
+): fc.Arbitrary<ModelDocument[]> {
+	return fc.array(fc.record({ bad, hasId, hasChunks }), { maxLength: 50 }).map((drawn) =>
 		drawn.map((one, key) => ({
 			key,
 			...(one.hasId ? { id: `id-${key}` } : {}),
 			...(one.bad === undefined ? {} : { bad: one.bad }),
+			...(one.hasChunks ? { chunks: [] } : {}),
 		})),
 	);
 }
 
 const allWithIds = documents(fc.constant(true));
+/** Chunks are refused when they come again, as after a batch that was stored as far as a bad document. */
+const someWithChunks = documents(fc.constant(true), fc.boolean());
 const noneWithIds = documents(fc.constant(false));
 const someWithIds = documents(fc.boolean());
 const goodWithoutIds = fc
@@ -43,6 +57,12 @@ interface Course extends NonNullable<Parameters<typeof submitTo>[2]> {
 	serverBytes?: number;
 }
 
+/** Tries and halves enough for one thing that goes wrong. */
+const patient = (faults: fc.Arbitrary<Fault[]>): fc.Arbitrary<Course> =>
+	fc.record({ wrong: faults, batchLimits, concurrency }).map((course) => ({
+		...course,
+		retryLimits: { maxTries: 4, maxElapsedMs: Infinity },
+	}));
 /** More tries than things that go wrong. */
 const outlasting = (faults: fc.Arbitrary<Fault[]>): fc.Arbitrary<Course> =>
 	fc.record({ wrong: faults, batchLimits, concurrency }).map((course) => ({
@@ -95,7 +115,7 @@ describe('documents with ids', () => {
 	it('are all stored, once, but for those the server rejects, when what is wrong passes', async () => {
 		await always(
 			allWithIds,
-			outlasting(wrong),
+			fc.oneof(outlasting(passing), patient(oneOddity)),
 			(submitted, server, models) => {
 				const good = models.filter((model) => model.bad === undefined).map(({ key }) => key);
 				expectToldOnce(submitted, models);
@@ -108,7 +128,7 @@ describe('documents with ids', () => {
 
 	it('are reported as what they are, whatever goes wrong and for however long', async () => {
 		await always(
-			allWithIds,
+			fc.oneof(allWithIds, someWithChunks),
 			any,
 			(submitted, server, models) => {
 				expectToldOnce(submitted, models);

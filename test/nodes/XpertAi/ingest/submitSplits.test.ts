@@ -16,26 +16,34 @@ function answering(...outcomes: Outcome[]) {
 const oneBatch = (maxCount: number) => ({ batchLimits: { maxCount, maxBytes: Infinity } });
 
 describe('a batch the server rejects, of documents with ids', () => {
-	it.each([400, 404, 422, 500])(
-		'is cut up until those it answers %i to are found',
-		async (status) => {
-			const server = new BulkServer();
-			const { placesOf, told, counts } = await submitTo(
-				server,
-				withIds(250, { 3: status, 137: status, 138: status }),
-				oneBatch(100),
-			);
-			expect(placesOf('rejected')).toEqual([3, 137, 138]);
-			expect(placesOf('stored')).toHaveLength(247);
-			expect(server.rows).toHaveLength(247);
-			expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
-				batch: 2,
-				failure: { status, reason: `reason ${status}` },
-			});
-			// Two requests a level for each bad document at most, and seven levels in a hundred.
-			expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
-		},
-	);
+	it.each([400, 404, 422])('is cut up until those it answers %i to are found', async (status) => {
+		const server = new BulkServer();
+		const { placesOf, told, counts } = await submitTo(
+			server,
+			withIds(250, { 3: status, 137: status, 138: status }),
+			oneBatch(100),
+		);
+		expect(placesOf('rejected')).toEqual([3, 137, 138]);
+		expect(placesOf('stored')).toHaveLength(247);
+		expect(server.rows).toHaveLength(247);
+		expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
+			batch: 2,
+			failure: { status, reason: `reason ${status}` },
+		});
+		// Two requests a level for each bad document at most, and seven levels in a hundred.
+		expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
+	});
+
+	it('with 500, which says nothing of a document, is cut up as well: all others are stored', async () => {
+		const { placesOf } = await submitTo(new BulkServer(), withIds(20, { 3: 500 }), oneBatch(20));
+		expect(placesOf('unknown')).toEqual([3]);
+		expect(placesOf('stored')).toHaveLength(19);
+	});
+
+	it('may have several bad ones, each refused in words of its own', async () => {
+		const { placesOf } = await submitTo(new BulkServer(), withIds(9, { 2: 400, 5: 422, 8: 404 }));
+		expect(placesOf('rejected')).toEqual([2, 5, 8]);
+	});
 
 	it('may be all bad', async () => {
 		const everyOne = Object.fromEntries(range(0, 10).map((key) => [key, 400]));
@@ -71,6 +79,35 @@ describe('a batch the server rejects, of documents with ids', () => {
 		const { placesOf } = await submitTo({ send: revoked }, withIds(4, { 3: 400 }));
 		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2]);
 		expect(placesOf('rejected').filter((key) => key < 3)).toEqual([]);
+	});
+});
+
+describe('a document that was stored before a bad one of its batch', () => {
+	it('is not called rejected when it is refused afterwards for another reason', async () => {
+		const { server, send } = answering();
+		const rebuild = failed({ kind: 'status', status: 400, reason: 'Embedding rebuild is running' });
+		let sent = 0;
+		const then: BulkServer['send'] = async (request) =>
+			++sent === 1 ? await send(request) : rebuild;
+		const { placesOf } = await submitTo({ send: then }, withIds(2, { 1: 400 }));
+		expect(server.rows.map(({ key }) => key)).toEqual([0]);
+		expect(placesOf('unknown')).toEqual([0, 1]);
+	});
+
+	it('is not called rejected when it is refused because it is there, with its chunks', async () => {
+		const [first, bad] = withIds(2, { 1: 400 });
+		const models = [{ key: 0, ...first, chunks: [] }, bad ?? { key: 1 }];
+		const server = new BulkServer();
+		const { placesOf } = await submitTo(server, models);
+		expect(server.rows.map(({ key }) => key)).toEqual([0]);
+		expect([placesOf('unknown'), placesOf('rejected')]).toEqual([[0], [1]]);
+	});
+
+	it('is not called rejected after 500, whatever comes then', async () => {
+		const server = new BulkServer(['broken off with 500', 'refused for now', 'refused for now']);
+		const { placesOf } = await submitTo(server, withIds(2));
+		expect(server.rows.map(({ key }) => key)).toEqual([0]);
+		expect(placesOf('rejected')).toEqual([]);
 	});
 });
 
@@ -201,6 +238,21 @@ describe('a knowledgebase that is missing', () => {
 		expect(placesOf('unknown')).toEqual([0, 1, 2]);
 	});
 
+	it('is not what a server says that has no such route, said twice: nothing is cut up, and nothing stored', async () => {
+		const noRoute = failed({ kind: 'status', status: 404, missing: 'route' });
+		const send: BulkServer['send'] = async () => noRoute;
+		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
+		expect(placesOf('rejected')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is not known where somebody else answers 404', async () => {
+		const send: BulkServer['send'] = async () => failed({ kind: 'status', status: 404 });
+		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
+		expect(placesOf('unknown')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 3, splits: 0 });
+	});
+
 	it('may be told by another answer: then nothing is cut up, and nothing stored', async () => {
 		const { send } = answering(answered(500), answered(500));
 		const noKnowledgebase = () => true;
@@ -211,7 +263,7 @@ describe('a knowledgebase that is missing', () => {
 
 	it('is there where something was stored, whatever a later answer looks like', async () => {
 		const noKnowledgebase = () => true;
-		const models = withIds(20, { 15: 500 });
+		const models = withIds(20, { 15: 422 });
 		const { placesOf } = await submitTo(new BulkServer(), models, { noKnowledgebase });
 		expect(placesOf('rejected')).toEqual([15]);
 		expect(placesOf('stored')).toHaveLength(19);
@@ -255,13 +307,18 @@ describe('what may be stored', () => {
 		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
 	});
 
-	it.each([
-		['unknown', 404],
-		['rejected', 400],
-		['rejected', 422],
-	])('of a document alone is %s after a dropped request and then %i', async (expected, status) => {
-		const { send } = answering(gone, answered(status));
-		const { told } = await submitTo({ send }, withIds(1), once);
-		expect(told.map(({ outcome }) => outcome)).toEqual([expected]);
+	it.each([404, 400, 422, 500])(
+		'of a document alone is unknown after a dropped request and then %i',
+		async (status) => {
+			const { send } = answering(gone, answered(status));
+			const { told } = await submitTo({ send }, withIds(1), once);
+			expect(told.map(({ outcome }) => outcome)).toEqual(['unknown']);
+		},
+	);
+
+	it.each([404, 400, 422, 500])('of a document alone is rejected after %i', async (status) => {
+		const { send } = answering(answered(status));
+		const { told } = await submitTo({ send }, withIds(1));
+		expect(told.map(({ outcome }) => outcome)).toEqual(['rejected']);
 	});
 });

@@ -4,7 +4,7 @@ import type { Fingerprints } from '../../../ingest/fingerprints';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
-import { isMissing } from '../../../transport/meaning';
+import { isRouteMissing } from '../../../transport/meaning';
 import { processedItem, processingFlaw } from './outcomeItems';
 import type { Submission } from './submission';
 
@@ -77,7 +77,7 @@ function flawOf(id: string, { statuses, failure }: ProcessingResult): string | u
 
 /** On a server that cannot process, documents are done when they are stored. */
 function hasNoRoute(failure: Failure | undefined): boolean {
-	return failure !== undefined && isMissing(failure);
+	return failure !== undefined && isRouteMissing(failure);
 }
 
 function processingNote(failure: Failure, started: boolean): string {

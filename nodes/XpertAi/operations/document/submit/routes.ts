@@ -3,7 +3,7 @@ import type { ProcessingRoutes } from '../../../ingest/processing';
 import type { Upload, UploadedFile } from '../../../ingest/uploads';
 import { answerMustBe, isJsonObject } from '../../../transport/answer';
 import type { Clock } from '../../../transport/clock';
-import { isMissing, isTransient } from '../../../transport/meaning';
+import { isRouteMissing, isTransient } from '../../../transport/meaning';
 import { multipartForm } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/api';
 import type { RetryLimits } from '../../../transport/retryPolicy';
@@ -96,7 +96,7 @@ export function uploadRoute(
 			const { failure } = outcome;
 			givenUp = isTransient(failure);
 			return {
-				failure: isMissing(failure) ? { ...failure, reason: NO_UPLOADS } : failure,
+				failure: isRouteMissing(failure) ? { ...failure, reason: NO_UPLOADS } : failure,
 				attempts,
 			};
 		}

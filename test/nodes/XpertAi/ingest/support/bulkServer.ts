@@ -1,5 +1,6 @@
+import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
-import { answered, broken, failed } from './outcomes';
+import { answered, broken, failed, succeeded } from './outcomes';
 
 /** What goes wrong with a request on its way; `none` is a request that goes well. */
 export type Fault =
@@ -12,9 +13,22 @@ export type Fault =
 	| 'dropped before storing'
 	| 'dropped after storing'
 	| 'timed out after storing'
-	| 'answer cut off';
+	| 'answer cut off'
+	| 'stray 404'
+	| 'route missing'
+	| 'refused for now'
+	| 'broken off with 500'
+	| `${UnclearAnswer}, ${'stored' | 'not stored'}`;
 
-/** All that can go wrong and may be over the next time. */
+/** A success that does not show what was sent as stored. */
+type UnclearAnswer =
+	| 'empty answer'
+	| 'empty list'
+	| 'foreign JSON'
+	| 'other ids'
+	| 'one record less';
+
+/** All that can go wrong, and is over as soon as it is tried often enough. */
 export const FAULTS: Fault[] = [
 	'refused',
 	'limited',
@@ -27,6 +41,24 @@ export const FAULTS: Fault[] = [
 	'answer cut off',
 ];
 
+/** What may be over the next time, but is not waited for as long. */
+export const ODDITIES: Fault[] = [
+	'stray 404',
+	'route missing',
+	'empty answer, stored',
+	'empty answer, not stored',
+	'empty list, stored',
+	'empty list, not stored',
+	'foreign JSON, stored',
+	'foreign JSON, not stored',
+	'other ids, stored',
+	'other ids, not stored',
+	'one record less, stored',
+];
+
+/** What is said of a whole request and has nothing to do with its documents. */
+export const REFUSALS: Fault[] = ['refused for now', 'broken off with 500'];
+
 /** A document as the model reads it: `key` tells it apart, `bad` is the status that refuses it. */
 export interface ModelDocument {
 	id?: string;
@@ -34,6 +66,8 @@ export interface ModelDocument {
 	bad?: number;
 	/** Given by documents that may be refused with 404 themselves. */
 	storageFileId?: string;
+	/** Such a document is refused when it is there already. */
+	chunks?: unknown[];
 }
 
 /** A server of E3 in memory: replaces by id, stores one document after another, without transaction. */
@@ -49,6 +83,9 @@ export class BulkServer {
 	private underWay = 0;
 
 	private readonly placeOf = new Map<string, number>();
+
+	/** Whether the address has answered, so that its 404 is not believed. */
+	private hasAnswered = false;
 
 	constructor(
 		/** What goes wrong with the requests, one after another; afterwards all goes well. */
@@ -84,24 +121,64 @@ export class BulkServer {
 				return answered(503);
 			case 'dropped before storing':
 				return broken('ECONNRESET');
+			case 'stray 404':
+				return this.strayOr({});
+			case 'route missing':
+				return this.strayOr({ missing: 'route' });
+			case 'refused for now':
+				return failed({ kind: 'status', status: 400, reason: 'Embedding rebuild is running' });
+			case 'broken off with 500':
+				return this.work(body, 1);
 			case 'none':
 				return this.work(body);
-			default:
+			case 'gateway, stored':
+			case 'dropped after storing':
+			case 'timed out after storing':
+			case 'answer cut off':
 				this.work(body);
 				return AFTER_STORING[fault];
+			default:
+				return this.unclear(fault, body);
 		}
 	}
 
-	private work(body: string): Outcome {
+	private strayOr(said: Pick<Failure, 'missing'>): Outcome {
+		const facts = this.hasAnswered ? { answeredBefore: true } : said;
+		return failed({ kind: 'status', status: 404, ...facts });
+	}
+
+	private unclear(fault: Fault, body: string): Outcome {
+		const sent = JSON.parse(body) as ModelDocument[];
+		const outcome = fault.endsWith(', stored') ? this.work(body) : succeeded(sent);
+		if (!outcome.ok) return outcome;
+		const records = outcome.answer as object[];
+		const answers: Record<string, unknown> = {
+			'empty answer': undefined,
+			'empty list': [],
+			'foreign JSON': { success: false },
+			'other ids': records.map((record, at) => ({ ...record, id: `other-${at}` })),
+			'one record less': records.slice(1),
+		};
+		// What a document without an id is stored under is the server's to say.
+		const known = sent.every(({ id }) => id !== undefined);
+		const kind = known ? fault.replace(/, .*/, '') : 'empty list';
+		return { ...outcome, answer: answers[kind] };
+	}
+
+	private work(body: string, mostRows = Infinity): Outcome {
 		if (Buffer.byteLength(body) > this.maxBytes) return answered(413);
 		if (this.missing) return answered(404);
 		const answer: object[] = [];
 		for (const document of JSON.parse(body) as ModelDocument[]) {
+			if (answer.length >= mostRows) return answered(500);
 			if (document.bad !== undefined) return answered(document.bad);
+			if (document.chunks && document.id !== undefined && this.placeOf.has(document.id))
+				return answered(400);
 			this.store(document);
 			answer.push({ ...document, id: document.id ?? `new-${this.rows.length}` });
 		}
-		return { ok: true, status: 201, answer };
+		this.hasAnswered = true;
+		return succeeded(answer);
 	}
 
 	private store({ id, key }: ModelDocument): void {

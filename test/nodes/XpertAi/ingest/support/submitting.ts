@@ -8,6 +8,7 @@ import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/batches'
 import { prepared } from '../../../support/documents';
 import { virtualTime } from '../../../support/virtualTime';
 import type { BulkServer, ModelDocument } from './bulkServer';
+import { checking } from './outcomes';
 
 /** What came of a submission. */
 export interface Submitted {
@@ -54,7 +55,7 @@ export async function submitTo(
 		isolateWithoutIds: false,
 		noKnowledgebase: () => false,
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
-		send: server.send,
+		send: checking(server.send),
 		onOutcome: (result) => told.push(result),
 		goOn: () => true,
 		clock: virtualTime(),
