@@ -236,6 +236,19 @@ describe('nothing is disabled', () => {
 		expect(disabled()).toEqual([]);
 	});
 
+	it('when one of several files of records is empty, which is said', async () => {
+		const records = {
+			source: 'records',
+			documentKeyField: 'name',
+			options: { ...GONE, sourceName: 'records', maxGonePercent: 100 },
+		};
+		await submit(records, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
+		const result = await submit(records, { items: [await file('{"name":"a"}'), await file('\n')] });
+		expect(hintsOf(result)).toContain('Nothing was disabled: 1 file of records held none.');
+		expect(hintsOf(result)).toContain('1 file of records held none.');
+		expect(disabled()).toEqual([]);
+	});
+
 	it('when a document was rejected', async () => {
 		await kept(async () => {
 			fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });

@@ -112,6 +112,7 @@ async function reasonToKeep(
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
 	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
 	if (report.processingBroken) return 'the processing could not be started or followed';
+	if (report.emptyFiles > 0) return `${counted(report.emptyFiles, 'file')} of records held none`;
 	if (report.withoutId > 0) return `${documents(report.withoutId)} came without an ID`;
 	if (broughtTo(knowledgebaseId).size === 0) return 'the source brought no documents';
 	if (Number(context.getWorkflowDataProxy(0).$runIndex) > 0)

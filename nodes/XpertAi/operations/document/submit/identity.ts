@@ -87,8 +87,10 @@ function derivedIdentifier(item: Item, fromFields: boolean): Identify {
 	const label = `"${item.labelOf(parameter)}"`;
 	return (document, place) => {
 		const key: unknown = fromFields ? given : ownValue(document, given);
-		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
+		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
+			item.checkWhole(String(key), place ? `${place}: ${label}` : label);
 			return { record: document, key: String(key), idFromKey: true };
+		}
 		if (fromFields) return item.refuse({ subject: label, demand: 'must not be empty' });
 		const subject = place ? `${place}: ${label}` : label;
 		const demand = `names ${quoted(given)}, which this document does not have`;

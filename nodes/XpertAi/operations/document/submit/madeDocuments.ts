@@ -2,12 +2,14 @@ import isEmpty from 'lodash/isEmpty';
 import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 
+import { quoted } from '../../../execution/badInput';
 import { binaryChunks, uploadFile } from '../../../execution/binary';
-import type { Item } from '../../../execution/item';
+import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
 import { withTextSplitter } from '../../../ingest/textSplitter';
 import { document } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
+import type { UploadFile } from '../../../transport/multipart';
 import { documentSettings } from './fields';
 import { fileType, textMimeType } from './fileTypes';
 import type { FileType } from './fileTypes';
@@ -29,7 +31,9 @@ const SETTINGS_NAMING = {
 /** The document of an item that is a text. */
 export function textDocument(item: Item, owner: string): FoundDocument {
 	const text = item.filledText('text');
+	item.checkWhole(text, `"${item.labelOf('text')}"`);
 	const name = item.filledText('name').trim();
+	item.checkWhole(name, `"${item.labelOf('name')}"`);
 	const { key, id } = idOf(item, owner, name);
 	return { key, ...textFile(item, settingsOf(item), { name, id }, text) };
 }
@@ -84,12 +88,39 @@ export function fileDocument(item: Item, owner: string): FoundDocument {
 		key,
 		...documentOf(item, file, { id, ...settings }),
 		file: async () => ({
-			...(await uploadFile(item, field)),
+			...(await filledFile(item, field, file.mimeType)),
 			name: file.name,
 			mimeType: file.mimeType,
 		}),
 		contents: () => binaryChunks(item, field),
 	};
+}
+
+/** Bytes of a file that may be nothing but blanks; such files are small. */
+const LOOKED_AT_BYTES = 4096;
+
+/**
+ * The file of an item, if there is something in it: servers take an empty one, and find nothing in it.
+ *
+ * @throws NodeOperationError when it is empty, or a text of blanks
+ */
+async function filledFile(item: Item, field: BinaryField, mimeType: string): Promise<UploadFile> {
+	const upload = await uploadFile(item, field);
+	const { content } = upload;
+	const size = Buffer.isBuffer(content) ? content.length : content.size;
+	const mayBeBlank = size <= LOOKED_AT_BYTES && /^text\//.test(mimeType);
+	if (size === 0 || (mayBeBlank && (await isBlank(binaryChunks(item, field))))) {
+		const demand = `names ${quoted(field.property)}, whose file is empty: nothing could be found in it`;
+		throw item.refusal({ subject: `"${field.parameter}"`, demand });
+	}
+	return upload;
+}
+
+async function isBlank(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
+	const pieces: Uint8Array[] = [];
+	for await (const chunk of chunks) pieces.push(chunk);
+	// Trimming takes a byte order mark for a blank as well.
+	return Buffer.concat(pieces).toString().trim() === '';
 }
 
 /** The document of an item that is an address the server fetches by itself. */
@@ -121,6 +152,7 @@ function lastPart(url: string): string {
 /** The key a document is known by, and the id made of it. */
 function idOf(item: Item, owner: string, otherwise: string): { key: string; id: string } {
 	const key = item.text('documentKey').trim() || otherwise;
+	item.checkWhole(key, `"${item.labelOf('documentKey')}"`);
 	return { key, id: derivedId(owner, key) };
 }
 

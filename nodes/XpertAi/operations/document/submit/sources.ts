@@ -180,6 +180,7 @@ function recordWithText(
 		const demand = `names ${quoted(textField)}, which holds no text here`;
 		throw item.refusal({ subject: `${place}: "${item.labelOf('textField')}"`, demand });
 	}
+	item.checkWhole(text, `${place}: "${item.labelOf('textField')}"`);
 	const rest = cloneDeep(record);
 	unset(rest, textField);
 	const { id, name } = record;

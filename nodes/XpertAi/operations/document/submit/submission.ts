@@ -155,6 +155,7 @@ export class Submission {
 		item: Item,
 		knowledgebaseId: string,
 	): AsyncGenerator<ReadyDocument<Origin>> {
+		const places = this.report.placesGiven;
 		try {
 			for await (const entry of recordsOf(item, this.ownerOf(knowledgebaseId))) {
 				if ('flaw' in entry) {
@@ -165,6 +166,7 @@ export class Submission {
 				const origin = { item, position: this.report.nextPlace() };
 				yield this.ready(entry, origin, knowledgebaseId);
 			}
+			if (this.report.placesGiven === places) this.report.emptyFiles += 1;
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
 			this.addFlaw(caught, item);
@@ -186,7 +188,7 @@ export class Submission {
 
 	/** A second run can only know a document by its id. */
 	private noteId(
-		{ id, file }: ReadyDocument<Origin>,
+		{ id, key, file }: ReadyDocument<Origin>,
 		{ idByServer }: FoundDocument,
 		knowledgebaseId: string,
 	): void {
@@ -197,7 +199,7 @@ export class Submission {
 			return;
 		}
 		// Records are too many to remember where nothing else of them is.
-		if (file || !settings.summaryOnly) report.noteId(knowledgebaseId, id);
+		if (file || !settings.summaryOnly) report.noteId(knowledgebaseId, id, key);
 		if (settings.disableGone) this.broughtTo(knowledgebaseId).add(id.toLowerCase());
 	}
 

@@ -83,6 +83,15 @@ describe('ids derived from a key', () => {
 		);
 	});
 
+	it('are not made of half a character, which another one has as well', () => {
+		expect(
+			thrownBy(() => identify({ filePath: 'a\ud83d' }, withKeyField('filePath'))).message,
+		).toBe(
+			'"Key Field" holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere [item 0]',
+		);
+		expect(identify({ filePath: 'a\ud83d\ude00' }, withKeyField('filePath')).id).toBeDefined();
+	});
+
 	it('are not made of an expression that came out empty', () => {
 		const empty = { documentIdMode: 'derived', documentKey: '' };
 		const typed = { documentKey: '={{ $json.path }}' };
