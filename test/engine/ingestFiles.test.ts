@@ -364,7 +364,7 @@ describe('an upload', () => {
 			endpoint: 'E16',
 			do: 'status',
 			status: 404,
-			body: { message: 'Cannot POST' },
+			body: { statusCode: 404, message: 'Cannot POST /api/ai/v1/file' },
 		});
 		const { error } = await submit(TEXT, { items: three });
 		expect(error?.message).toContain(
