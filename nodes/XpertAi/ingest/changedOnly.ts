@@ -1,9 +1,8 @@
-import type { Failure } from '../transport/failure';
 import { atOnce } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './fingerprints';
 import { processingWord } from './processing';
-import type { ProcessingStatus } from './processing';
+import type { ProcessingStatus, Statuses } from './processing';
 
 /** Documents, and bytes of them, held back until the server has said where they stand. */
 const HELD = 250;
@@ -13,9 +12,7 @@ const HELD_BYTES = 8 * 1024 * 1024;
 export interface Unchanged<Origin> {
 	memory: Fingerprints;
 	/** Asks where documents stand, by their ids in lower case; those that are not on the server have no status. */
-	statusesOf: (
-		ids: string[],
-	) => Promise<{ statuses: Map<string, ProcessingStatus>; failure?: Failure }>;
+	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** Whether documents are done when they are processed, and not when they are stored. */
 	processed: boolean;
 	/** Told each document that is left out, with its status where the server gave one. */

@@ -1,7 +1,7 @@
 import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { AnswerCheck } from '../transport/answer';
 import { askStatuses } from './processing';
-import type { ProcessingResult, ProcessingRoutes } from './processing';
+import type { ProcessingRoutes, Statuses } from './processing';
 
 /**
  * Makes the check of an answer that lists documents: one that leaves out what is certainly there is none,
@@ -26,7 +26,7 @@ export async function askWhere(
 	ids: string[],
 	witness: string | undefined,
 	routes: ProcessingRoutes,
-): Promise<Pick<ProcessingResult, 'statuses' | 'failure'>> {
+): Promise<Statuses> {
 	const there = witness === undefined ? [] : [witness];
 	return await askStatuses(ids, {
 		...routes,

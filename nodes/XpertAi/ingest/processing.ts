@@ -2,15 +2,19 @@ import chunk from 'lodash/chunk';
 import { z } from 'zod';
 
 import type { Clock } from '../transport/clock';
+import { MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
+import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { answerMustBe } from '../transport/answer';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { ApiRequest, Outcome } from '../transport/request';
-import { inLanes } from '../transport/lanes';
 import { IDS_TO_START } from './idsToStart';
 
 const REQUESTS_AT_ONCE = 5;
+
+/** After so long without any sign of work, what an earlier run has started is taken for lost. */
+const STILL_MS = 5 * MINUTE_MS;
 
 /** What the server says about the processing of a document. */
 export const processingStatus = z
@@ -48,28 +52,80 @@ export interface ProcessingRoutes {
 	signal?: AbortSignal;
 }
 
-/** The last status of each document, by its id as it was given, and what kept the rest from being known. */
-export interface ProcessingResult {
-	statuses: Map<string, ProcessingStatus>;
+/** How far the processing of a document has come when a run looks at it for the last time. */
+export interface ProcessingEnd {
+	word: ProcessingWord;
+	/** What is said of it, if anything. */
+	processMsg?: string;
+	/** Whether it is given up: an earlier run has started it, and nothing moves. */
+	isStuck?: boolean;
+	/** Whether this server does not process when asked to, so that there is nothing to wait for. */
+	hasNoRoute?: boolean;
+	/** What kept it from being started. */
 	failure?: Failure;
-	/** Whether the deadline came before every document had ended. */
-	timedOut: boolean;
+}
+
+/** Who follows the processing, and for how long. */
+export interface Following {
+	/** How long to wait for the end, in milliseconds; not at all without it. */
+	waitMs?: number;
+	/** Told each document once, as soon as nothing more is to be learned of it. */
+	onEnd: (id: string, end: ProcessingEnd) => void;
+}
+
+/** What is said of the documents together. */
+export interface ProcessingResult {
+	/** What kept the rest from being started, or from being followed. */
+	failure?: Failure;
+	/** Whether the failure is that this server has no route to process. */
+	hasNoRoute: boolean;
+	/** Whether all documents were started. */
+	allStarted: boolean;
+	/** Documents that were still being processed when the wait ended. */
+	unfinished: number;
 }
 
 /**
- * Starts the processing of documents while others are still being stored: in small requests, a few at once,
- * so that the server embeds some while it stores the next.
+ * Processes documents while others are still being stored: starts them in small requests, a few at once, so that
+ * the server embeds some while it stores the next, and looks how far it has come. Of a document only the id is
+ * kept, and only until it has ended.
  */
 export class ProcessingStart {
-	private readonly known: Known = { statuses: new Map() };
-
-	private readonly notQueued: string[] = [];
-
+	/** To be started. */
 	private waiting: string[] = [];
+
+	/** Started and not ended, in the order the server was asked, which is the order in which it works. */
+	private readonly open = new Set<string>();
+
+	/** Those of them that the server did not queue: they ended, run already, or are not known to it. */
+	private readonly leftOut = new Set<string>();
+
+	/** Those of them that an earlier run has started, with what was last seen of each. */
+	private readonly earlier = new Map<string, string>();
+
+	/** Those that had no status when looked at, and were asked for once more since. */
+	private readonly askedAgain = new Set<string>();
+
+	private readonly notStarted: string[] = [];
 
 	private readonly underWay = new Set<Promise<void>>();
 
-	constructor(private readonly routes: ProcessingRoutes) {}
+	private failure?: Failure;
+
+	/** Whether the route has worked in this run: it is there, whatever is said of it afterwards. */
+	private hasWorked = false;
+
+	private pause = FIRST_PAUSE_MS;
+
+	private lookAt?: number;
+
+	/** When a document was last seen to have ended or, of those of an earlier run, to have come further. */
+	private movedAt = 0;
+
+	constructor(
+		private readonly routes: ProcessingRoutes,
+		private readonly following: Following,
+	) {}
 
 	/** Adds a document that is stored; it is started as soon as there are enough for a request. */
 	add(id: string): void {
@@ -77,29 +133,39 @@ export class ProcessingStart {
 		if (this.waiting.length >= IDS_TO_START) this.startWaiting();
 	}
 
-	/** Notes a document that an earlier run has started. */
-	addRunning(id: string): void {
-		this.known.statuses.set(id, { id, status: 'running' });
-	}
-
-	/**
-	 * Starts the rest and, if asked to, waits until every document has ended.
-	 *
-	 * @param waitMs how long to wait at most; without it, only what was queued is known
-	 */
-	async end(waitMs?: number): Promise<ProcessingResult> {
+	/** Starts the rest, and waits until the server has answered. */
+	async startRest(): Promise<void> {
 		for (this.startWaiting(); this.waiting.length > 0; this.startWaiting())
 			await Promise.race(this.underWay);
 		await Promise.all(this.underWay);
-		const { statuses, failure } = await this.withNotQueued();
-		if (failure || waitMs === undefined) return { statuses, failure, timedOut: false };
-		return await waitForAll(statuses, waitMs, this.routes);
+	}
+
+	/** Starts the rest and follows all to their end, or for as long as is to be waited. */
+	async end(): Promise<ProcessingResult> {
+		await this.startRest();
+		const { waitMs, onEnd } = this.following;
+		const failure =
+			this.failure ?? (waitMs === undefined ? await this.lookOnce() : await this.follow(waitMs));
+		const hasNoRoute = failure !== undefined && isRouteMissing(failure) && !this.hasWorked;
+		for (const id of this.open) {
+			if (failure && this.leftOut.has(id)) this.notStarted.push(id);
+			else onEnd(id, { word: 'running' });
+		}
+		if (failure) for (const id of this.notStarted) onEnd(id, { word: 'none', failure, hasNoRoute });
+		const unfinished = failure ? 0 : this.open.size;
+		return { failure, hasNoRoute, allStarted: this.notStarted.length === 0, unfinished };
+	}
+
+	private get goesOn(): boolean {
+		return this.failure === undefined && !this.routes.signal?.aborted;
 	}
 
 	/** Starts documents as long as further requests may go at once. */
 	private startWaiting(): void {
-		const goesOn = this.known.failure === undefined && !this.routes.signal?.aborted;
-		if (!goesOn) this.waiting = [];
+		if (!this.goesOn) {
+			for (const id of this.waiting) this.notStarted.push(id);
+			this.waiting = [];
+		}
 		while (this.waiting.length > 0 && this.underWay.size < REQUESTS_AT_ONCE) {
 			const work = this.start(this.waiting.splice(0, IDS_TO_START)).finally(() => {
 				this.underWay.delete(work);
@@ -109,88 +175,167 @@ export class ProcessingStart {
 		}
 	}
 
-	/** The server answers with what it has queued; the rest it does not know, or is at already. */
+	/** The server answers with what it has queued. */
 	private async start(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
 		const outcome = await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		if (!outcome.ok) {
-			this.known.failure ??= outcome.failure;
+			this.failure ??= outcome.failure;
+			this.notStarted.push(...ids);
 			return;
 		}
+		this.hasWorked = true;
 		const queued = statusesById(outcome.answer);
+		const { waitMs, onEnd } = this.following;
 		for (const id of ids) {
-			const status = queued.get(id.toLowerCase());
-			if (!status) this.notQueued.push(id);
-			else this.known.statuses.set(id, { ...status, id, status: status.status ?? 'running' });
+			const isQueued = queued.has(id.toLowerCase());
+			if (isQueued) this.leftOut.delete(id);
+			else this.leftOut.add(id);
+			if (isQueued && waitMs === undefined) onEnd(id, { word: 'running' });
+			else this.open.add(id);
 		}
+		if (waitMs !== undefined) await this.lookMeanwhile();
 	}
 
-	/** Asks for the status of what was not queued. */
-	private async withNotQueued(): Promise<Known> {
-		const { known, notQueued, routes } = this;
-		const { statuses, failure } = await askStatuses(notQueued, routes);
-		const askedAll = failure === undefined && !routes.signal?.aborted;
-		for (const id of notQueued) {
-			const status = statuses.get(id);
-			const processMsg = status ? NOT_QUEUED : NOT_KNOWN;
-			if (status?.status) known.statuses.set(id, status);
-			else if (askedAll) known.statuses.set(id, { id, status: 'none', processMsg });
+	/** Looks while documents are still being stored, so that those that have ended need not be kept. */
+	private async lookMeanwhile(): Promise<void> {
+		const now = this.routes.clock.now();
+		this.lookAt ??= now + this.pause;
+		if (now < this.lookAt || this.open.size < IDS_PER_ADDRESS) return;
+		this.lookAt = Infinity;
+		// What keeps it from looking is told at the end, if it is there then.
+		if (await this.look()) return;
+		this.pause = longerPause(this.pause);
+		this.lookAt = this.routes.clock.now() + this.pause;
+	}
+
+	/** Where nobody waits: looks at what was not queued, and once more at what was asked for again. */
+	private async lookOnce(): Promise<Failure | undefined> {
+		let failure: Failure | undefined;
+		while (!failure && this.open.size > 0 && this.goesOn) {
+			failure = await this.look(true);
+			await this.startRest();
 		}
-		return { ...known, failure: known.failure ?? failure };
+		return failure ?? this.failure;
+	}
+
+	private async follow(waitMs: number): Promise<Failure | undefined> {
+		const { clock, signal } = this.routes;
+		const deadline = clock.now() + waitMs;
+		for (let pause = FIRST_PAUSE_MS; this.open.size > 0; pause = longerPause(pause)) {
+			const left = deadline - clock.now();
+			if (left <= 0 || signal?.aborted) return undefined;
+			await clock.sleep(Math.min(pause, left), signal);
+			// The last look shows all, also what the server has not come to.
+			const failure = (await this.look(clock.now() >= deadline)) ?? (await this.giveUpStuck());
+			await this.startRest();
+			if (failure ?? this.failure) return failure ?? this.failure;
+		}
+		return undefined;
+	}
+
+	/**
+	 * Asks where the oldest stand, and goes on as long as the last asked for have ended: what comes after them in
+	 * the order of the server has not.
+	 *
+	 * @param all whether to ask for all in any case
+	 * @returns what kept it from asking
+	 */
+	private async look(all = false): Promise<Failure | undefined> {
+		let ids: string[] = [];
+		let left = this.open.size;
+		for (const oldest of this.open) {
+			ids.push(oldest);
+			if (--left > 0 && ids.length < IDS_PER_ADDRESS) continue;
+			const { statuses, failure } = await askStatuses(ids, this.routes);
+			if (failure || this.routes.signal?.aborted) return failure;
+			for (const id of ids) this.note(id, statuses.get(id));
+			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.open.has(id));
+			if (left <= 0 || (isFarEnough && !all)) return undefined;
+			ids = [];
+		}
+		return undefined;
+	}
+
+	/** Notes where a document stands; one that has no status is asked for once more. */
+	private note(id: string, status: ProcessingStatus | undefined): void {
+		const said = saidOf(status);
+		if (said.word === 'running') return this.noteRunning(id, status);
+		if (said.word !== 'none') {
+			this.movedAt = this.routes.clock.now();
+			return this.tell(id, said);
+		}
+		if (this.askedAgain.has(id))
+			return this.tell(id, { ...said, processMsg: status ? NOT_BEGUN : NOT_KNOWN });
+		this.askedAgain.add(id);
+		this.open.delete(id);
+		this.waiting.push(id);
+	}
+
+	private noteRunning(id: string, status: ProcessingStatus | undefined): void {
+		this.askedAgain.delete(id);
+		if (this.following.waitMs === undefined) return this.tell(id, { word: 'running' });
+		if (!this.leftOut.has(id)) return;
+		const seen = `${status?.status} ${status?.progress}`;
+		if (this.earlier.get(id) === seen) return;
+		this.earlier.set(id, seen);
+		this.movedAt = this.routes.clock.now();
+	}
+
+	/**
+	 * Gives up what an earlier run has started once nothing moves, of these or of all others: the server has lost
+	 * it. As long as others end, it may be waiting behind them.
+	 */
+	private async giveUpStuck(): Promise<Failure | undefined> {
+		const { clock } = this.routes;
+		const isStill = () => clock.now() - this.movedAt >= STILL_MS;
+		if (this.earlier.size === 0 || !isStill()) return undefined;
+		const failure = await this.look(true);
+		if (failure || !isStill()) return failure;
+		for (const id of this.earlier.keys()) this.tell(id, { word: 'running', isStuck: true });
+		return undefined;
+	}
+
+	private tell(id: string, end: ProcessingEnd): void {
+		for (const ids of [this.open, this.leftOut, this.earlier, this.askedAgain]) ids.delete(id);
+		this.following.onEnd(id, end);
 	}
 }
-
-/** Statuses and the failure, if there was one, that ended the asking. */
-type Known = Omit<ProcessingResult, 'timedOut'>;
 
 const NOT_KNOWN = 'the server does not know it in this knowledgebase';
-const NOT_QUEUED = 'the server did not queue it';
+const NOT_BEGUN = 'the server did not begin, though it was asked to twice';
 
-/** Asks where documents stand; those the server does not know are missing in the answer. */
-export async function askStatuses(ids: string[], routes: ProcessingRoutes): Promise<Known> {
-	const known: Known = { statuses: new Map() };
-	await inLanes(
-		chunk(ids, IDS_PER_ADDRESS),
-		REQUESTS_AT_ONCE,
-		async (part) => {
-			const path = routes.statusPath(part);
-			const outcome = await routes.send({ method: 'GET', path, checkAnswer: mustListDocuments });
-			if (!outcome.ok) {
-				known.failure ??= outcome.failure;
-				return;
-			}
-			const said = statusesById(outcome.answer);
-			for (const id of part) {
-				const status = said.get(id.toLowerCase());
-				if (status) known.statuses.set(id, { ...status, id });
-			}
-		},
-		() => known.failure === undefined && !routes.signal?.aborted,
-	);
-	return known;
+/** What a status says of a document. */
+export function saidOf(status: ProcessingStatus | undefined): ProcessingEnd {
+	const word = processingWord(status);
+	return status?.processMsg ? { word, processMsg: status.processMsg } : { word };
 }
 
-async function waitForAll(
-	statuses: Map<string, ProcessingStatus>,
-	waitMs: number,
-	routes: ProcessingRoutes,
-): Promise<ProcessingResult> {
-	const { clock, signal } = routes;
-	const deadline = clock.now() + waitMs;
-	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
-		const open = [...statuses.values()].filter((status) => processingWord(status) === 'running');
-		if (open.length === 0) return { statuses, timedOut: false };
-		if (clock.now() >= deadline || signal?.aborted) return { statuses, timedOut: true };
-		await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
-		if (signal?.aborted) return { statuses, timedOut: true };
-		const { statuses: asked, failure } = await askStatuses(
-			open.map(({ id }) => id),
-			routes,
-		);
-		for (const [id, status] of asked) if (status.status) statuses.set(id, status);
-		if (failure) return { statuses, failure, timedOut: false };
+/** Statuses by id as it was given, and the failure, if there was one, that ended the asking. */
+export interface Statuses {
+	statuses: Map<string, ProcessingStatus>;
+	failure?: Failure;
+}
+
+/**
+ * Asks where documents stand; those the server does not know are missing in the answer. One request after another:
+ * several at once take the server longer (service behaviour).
+ */
+export async function askStatuses(ids: string[], routes: ProcessingRoutes): Promise<Statuses> {
+	const statuses: Statuses['statuses'] = new Map();
+	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
+		if (routes.signal?.aborted) break;
+		const path = routes.statusPath(part);
+		const outcome = await routes.send({ method: 'GET', path, checkAnswer: mustListDocuments });
+		if (!outcome.ok) return { statuses, failure: outcome.failure };
+		const said = statusesById(outcome.answer);
+		for (const id of part) {
+			const status = said.get(id.toLowerCase());
+			if (status) statuses.set(id, { ...status, id });
+		}
 	}
+	return { statuses };
 }
 
 /** What both routes answer: a list of documents, each with its id; those that the server does not know are missing. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { range } from 'lodash';
 
 import {
@@ -5,10 +6,10 @@ import {
 	askStatuses,
 	processingWord,
 } from '../../../../nodes/XpertAi/ingest/processing';
-import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
+import type { ProcessingEnd, ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
-import { answered, checking, succeeded } from './support/outcomes';
+import { answered, checking, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
 type Request = Omit<ApiRequest, 'timeoutMs'>;
@@ -17,13 +18,12 @@ const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
 const sentIds = ({ body }: Request) => JSON.parse(String(body)) as string[];
 const all = (ids: string[], status: string | null) => succeeded(ids.map((id) => ({ id, status })));
 const some = (count: number) => range(0, count).map(String);
+const routeMissing = failed({ kind: 'status', status: 404, missing: 'route' });
 
 /** What a test asks for besides the documents. */
 interface Asked extends Partial<ProcessingRoutes> {
 	/** What the server answers when processing is to start. */
 	queues?: (ids: string[]) => Outcome;
-	/** Documents that an earlier run has started. */
-	running?: string[];
 	waitMs?: number;
 }
 
@@ -33,71 +33,115 @@ async function process(
 	polls: Array<(ids: string[]) => Outcome>,
 	changes: Asked = {},
 ) {
-	const { queues = (sent: string[]) => all(sent, 'running'), running = [], ...routes } = changes;
+	const { queues = (sent: string[]) => all(sent, 'running'), ...routes } = changes;
 	const waitMs = 'waitMs' in changes ? changes.waitMs : 10 * MINUTE;
 	const clock = virtualTime();
 	const starts: string[][] = [];
 	const asked: string[][] = [];
+	const ends: Array<[string, ProcessingEnd]> = [];
 	let [underWay, most] = [0, 0];
-	const processing = new ProcessingStart({
-		startPath: '/knowledges/1/process',
-		statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
-		send: async (request) => {
-			most = Math.max(most, ++underWay);
-			await new Promise((resolve) => setImmediate(resolve));
-			underWay -= 1;
-			if (request.method === 'POST') {
-				starts.push(sentIds(request));
-				return queues(sentIds(request));
-			}
-			const poll = polls[Math.min(asked.length, polls.length - 1)];
-			asked.push(idsOf(request));
-			return poll ? poll(idsOf(request)) : succeeded();
-		},
-		clock,
-		...routes,
+	const send = checking(async (request) => {
+		most = Math.max(most, ++underWay);
+		await new Promise((resolve) => setImmediate(resolve));
+		underWay -= 1;
+		if (request.method === 'POST') {
+			starts.push(sentIds(request));
+			return queues(sentIds(request));
+		}
+		const poll = polls[Math.min(asked.length, polls.length - 1)];
+		asked.push(idsOf(request));
+		return poll ? poll(idsOf(request)) : succeeded();
 	});
-	running.forEach((id) => processing.addRunning(id));
+	const processing = new ProcessingStart(
+		{
+			startPath: '/knowledges/1/process',
+			statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
+			send: async (request) => await send({ ...request, timeoutMs: 1 }),
+			clock,
+			...routes,
+		},
+		{ waitMs, onEnd: (id, end) => ends.push([id, end]) },
+	);
 	ids.forEach((id) => processing.add(id));
-	const result = await processing.end(waitMs);
-	const known = [...result.statuses.values()];
-	return { ...result, starts, asked, waits: clock.waits, known, most };
+	const result = await processing.end();
+	const said = new Map(ends);
+	return { ...result, starts, asked, waits: clock.waits, ends, said, most };
 }
 
 describe('starting the processing of documents', () => {
 	it('asks for no status when nobody waits', async () => {
-		const { starts, asked, known, timedOut } = await process(['a', 'b'], [], { waitMs: undefined });
+		const { starts, asked, ends, unfinished } = await process(['a', 'b'], [], {
+			waitMs: undefined,
+		});
 		expect(starts).toEqual([['a', 'b']]);
-		expect({ asked, timedOut }).toEqual({ asked: [], timedOut: false });
-		expect(known).toEqual([
-			{ id: 'a', status: 'running' },
-			{ id: 'b', status: 'running' },
+		expect({ asked, unfinished }).toEqual({ asked: [], unfinished: 0 });
+		expect(ends).toEqual([
+			['a', { word: 'running' }],
+			['b', { word: 'running' }],
 		]);
 	});
 
 	it('sends nothing without documents', async () => {
-		const { starts, asked, timedOut } = await process([], []);
-		expect({ starts, asked, timedOut }).toEqual({ starts: [], asked: [], timedOut: false });
+		const { starts, asked, unfinished } = await process([], []);
+		expect({ starts, asked, unfinished }).toEqual({ starts: [], asked: [], unfinished: 0 });
 	});
 
-	it('takes ten documents a request to start and fifty to ask, five requests at once', async () => {
+	it('takes ten documents a request, five requests at once', async () => {
 		const ids = some(120);
-		const { starts, asked, statuses, most } = await process(ids, [(part) => all(part, 'finish')]);
+		const { starts, said, most } = await process(ids, [(part) => all(part, 'finish')]);
 		expect(starts.map((part) => part.length)).toEqual(range(0, 12).map(() => 10));
 		expect(starts.flat()).toEqual(ids);
-		expect(asked.map((part) => part.length)).toEqual([50, 50, 20]);
-		expect(ids.map((id) => statuses.get(id)?.status)).toEqual(ids.map(() => 'finish'));
+		expect([...said.values()]).toEqual(ids.map(() => ({ word: 'finish' })));
 		expect(most).toBe(5);
 	});
 
-	it('ends with the failure, and with what was started before', async () => {
-		const { failure, known, timedOut, starts } = await process(some(200), [], {
-			queues: (ids) => (ids.includes('10') ? answered(404) : all(ids, 'running')),
+	it('ends with the failure; what was started before is on its way', async () => {
+		const { failure, said, starts, asked, allStarted } = await process(some(200), [], {
+			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),
 		});
-		expect(failure).toMatchObject({ status: 404 });
+		expect(failure).toMatchObject({ status: 403 });
+		expect({ allStarted, asked }).toEqual({ allStarted: false, asked: [] });
 		expect(starts.length).toBeLessThan(10);
-		expect(known).toHaveLength((starts.length - 1) * 10);
-		expect(timedOut).toBe(false);
+		const running = [...said.values()].filter(({ word }) => word === 'running');
+		expect(running).toHaveLength((starts.length - 1) * 10);
+		expect(said.size).toBe(200);
+		expect(said.get('10')).toEqual({ word: 'none', failure, hasNoRoute: false });
+		expect(said.get('199')).toEqual({ word: 'none', failure, hasNoRoute: false });
+	});
+});
+
+describe('a server without a route to process', () => {
+	it('is known by its own words', async () => {
+		const { hasNoRoute, said } = await process(some(30), [], { queues: () => routeMissing });
+		expect(hasNoRoute).toBe(true);
+		expect(said.get('29')).toMatchObject({ word: 'none', hasNoRoute: true });
+	});
+
+	it.each([
+		['record', answered(404)],
+		['stray', failed({ kind: 'status', status: 404 })],
+	])('is not what another 404 means: %s', async (_, outcome) => {
+		const { hasNoRoute, said } = await process(some(2), [], { queues: () => outcome });
+		expect(hasNoRoute).toBe(false);
+		expect(said.get('0')).toMatchObject({ word: 'none', failure: { status: 404 } });
+	});
+
+	it('is not one that has processed in this run', async () => {
+		let first = true;
+		const queues = (ids: string[]) => {
+			if (!first) return routeMissing;
+			first = false;
+			return all(ids, 'running');
+		};
+		const { hasNoRoute, said } = await process(some(30), [], { queues });
+		expect(hasNoRoute).toBe(false);
+		expect(said.get('29')).toMatchObject({ hasNoRoute: false });
+	});
+
+	it('is not one that lacks the route to ask', async () => {
+		const { hasNoRoute, failure, allStarted } = await process(['a'], [() => routeMissing]);
+		expect({ hasNoRoute, allStarted }).toEqual({ hasNoRoute: false, allStarted: true });
+		expect(failure).toMatchObject({ status: 404 });
 	});
 });
 
@@ -109,54 +153,173 @@ describe('documents that the server has not queued', () => {
 		);
 
 	it('are asked for: those that run already are waited for, with the others', async () => {
-		const { known, asked } = await process(
+		const { said, asked } = await process(
 			['a', 'b'],
 			[(ids) => all(ids, 'embedding'), (ids) => all(ids, 'finish')],
 			{ queues },
 		);
-		expect(asked).toEqual([['b'], ['a', 'b']]);
-		expect(known.map(({ id, status }) => [id, status])).toEqual([
-			['a', 'finish'],
-			['b', 'finish'],
+		expect(asked).toEqual([
+			['a', 'b'],
+			['a', 'b'],
 		]);
+		expect([said.get('a'), said.get('b')]).toEqual([{ word: 'finish' }, { word: 'finish' }]);
 	});
 
 	it.each([
 		['the server does not know it in this knowledgebase', () => succeeded([])],
-		['the server did not queue it', (ids: string[]) => all(ids, null)],
-	])('come out as not processed: %s', async (processMsg, status) => {
-		const { statuses } = await process(['a', 'b'], [status], { queues, waitMs: undefined });
-		expect(statuses.get('b')).toEqual({ id: 'b', status: 'none', processMsg });
-		expect(statuses.get('a')).toMatchObject({ status: 'running' });
+		['the server did not begin, though it was asked to twice', (ids: string[]) => all(ids, null)],
+	])('are asked for once more, and come out as not processed: %s', async (processMsg, status) => {
+		const { said, starts, asked } = await process(['a', 'b'], [status], {
+			queues,
+			waitMs: undefined,
+		});
+		expect(starts).toEqual([['a', 'b'], ['b']]);
+		expect(asked).toEqual([['b'], ['b']]);
+		expect(said.get('b')).toEqual({ word: 'none', processMsg });
+		expect(said.get('a')).toEqual({ word: 'running' });
+	});
+
+	it('may be at work although one answer does not know them', async () => {
+		const { said } = await process(['b'], [() => succeeded([]), (ids) => all(ids, 'running')], {
+			queues,
+			waitMs: undefined,
+		});
+		expect(said.get('b')).toEqual({ word: 'running' });
 	});
 
 	it.each(['finish', 'error'])('may have ended meanwhile: %s', async (status) => {
-		const { statuses, asked } = await process(['b'], [(ids) => all(ids, status)], { queues });
-		expect(statuses.get('b')).toMatchObject({ status });
+		const { said, asked } = await process(['b'], [(ids) => all(ids, status)], { queues });
+		expect(said.get('b')).toEqual({ word: status });
 		expect(asked).toHaveLength(1);
 	});
 
-	it('are asked for as well where the answer is no list', async () => {
-		const { known } = await process(['a'], [(ids) => all(ids, 'finish')], {
-			queues: () => succeeded({ ok: true }),
-		});
-		expect(known).toEqual([{ id: 'a', status: 'finish' }]);
+	it.each<[string, Outcome]>([
+		['an object', succeeded({ ok: true })],
+		['nothing', { ok: true, status: 201, answer: undefined }],
+		['a list of something else', succeeded([{ success: false }])],
+	])('are not known where the answer is %s', async (_, answer) => {
+		const { said, failure } = await process(['a'], [], { queues: () => answer });
+		expect(failure).toMatchObject({ kind: 'unreadable' });
+		expect(said.get('a')).toMatchObject({ word: 'none', failure: { kind: 'unreadable' } });
 	});
 
-	it('are not known where nobody answers', async () => {
-		const { failure, statuses } = await process(['b'], [() => answered(503)], { queues });
+	it('are not known where nobody says how they stand', async () => {
+		const { failure, said, allStarted } = await process(['a', 'b'], [() => answered(503)], {
+			queues,
+		});
 		expect(failure).toMatchObject({ status: 503 });
-		expect(statuses.size).toBe(0);
+		expect(allStarted).toBe(false);
+		expect(said.get('a')).toEqual({ word: 'running' });
+		expect(said.get('b')).toMatchObject({ word: 'none', failure });
 	});
 });
 
-it('documents that were started before are only waited for', async () => {
-	const { starts, asked, known } = await process([], [(ids) => all(ids, 'finish')], {
-		running: ['r'],
+describe('a document without a status, though the server has queued it', () => {
+	it('is queued once more', async () => {
+		const { said, starts } = await process(
+			['a'],
+			[(ids) => all(ids, null), (ids) => all(ids, 'running'), (ids) => all(ids, 'finish')],
+		);
+		expect(starts).toEqual([['a'], ['a']]);
+		expect(said.get('a')).toEqual({ word: 'finish' });
 	});
-	expect(starts).toEqual([]);
-	expect(asked).toEqual([['r']]);
-	expect(known).toEqual([{ id: 'r', status: 'finish' }]);
+
+	it('is given up when that does not help, long before the wait ends', async () => {
+		const { said, starts, waits } = await process(['a'], [(ids) => all(ids, null)]);
+		expect(starts).toEqual([['a'], ['a']]);
+		expect(waits).toEqual([2000, 3000]);
+		expect(said.get('a')).toMatchObject({ word: 'none' });
+	});
+
+	it('is queued anew each time, as long as it was seen at work in between', async () => {
+		const { said, starts } = await process(
+			['a'],
+			[null, 'running', null, 'running', 'finish'].map((status) => (ids) => all(ids, status)),
+		);
+		expect(starts).toEqual([['a'], ['a'], ['a']]);
+		expect(said.get('a')).toEqual({ word: 'finish' });
+	});
+});
+
+describe('a document that an earlier run has started', () => {
+	/** What the server has been at since an earlier run: the documents whose ids say so. */
+	const isOld = (id: string) => id.startsWith('old');
+	const queues = (ids: string[]) =>
+		all(
+			ids.filter((id) => !isOld(id)),
+			'running',
+		);
+	const wait = { queues, waitMs: 30 * MINUTE };
+
+	it('is given up after five minutes in which nothing moved', async () => {
+		const { said, waits } = await process(['old'], [(ids) => all(ids, 'running')], wait);
+		expect(said.get('old')).toEqual({ word: 'running', isStuck: true });
+		const waited = waits.reduce((sum, ms) => sum + ms, 0);
+		expect(waited).toBeGreaterThan(5 * MINUTE);
+		expect(waited).toBeLessThan(6 * MINUTE);
+	});
+
+	it('is waited for where the server queues it anew', async () => {
+		const requeues = { waitMs: 30 * MINUTE };
+		const { said, unfinished } = await process(['old'], [(ids) => all(ids, 'running')], requeues);
+		expect(unfinished).toBe(1);
+		expect(said.get('old')).toEqual({ word: 'running' });
+	});
+
+	it.each<[string, (turn: number) => object]>([
+		['progress', (turn) => ({ status: 'running', progress: Math.floor(turn / 15) })],
+		['status', (turn) => ({ status: Math.floor(turn / 15) % 2 ? 'embedding' : 'splitted' })],
+	])('is waited for as long as its %s moves', async (_, status) => {
+		let turn = 0;
+		const { unfinished } = await process(
+			['old'],
+			[(ids) => succeeded(ids.map((id) => ({ id, ...status(turn++) })))],
+			wait,
+		);
+		expect(unfinished).toBe(1);
+	});
+
+	it('is waited for as long as others end, behind which it may be waiting', async () => {
+		let turn = 0;
+		const others = some(20);
+		const { said, unfinished } = await process(
+			['old', ...others],
+			[
+				(ids) => {
+					// One ends every ten looks.
+					const left = others.length - Math.floor(++turn / 10);
+					return succeeded(
+						ids.map((id) => ({ id, status: Number(id) >= left ? 'finish' : 'running' })),
+					);
+				},
+			],
+			wait,
+		);
+		expect(unfinished).toBeGreaterThan(1);
+		expect(said.get('old')).toEqual({ word: 'running' });
+	});
+
+	it('does not take others with it that were started now', async () => {
+		const { said, unfinished } = await process(
+			['new', 'old'],
+			[(ids) => all(ids, 'running')],
+			wait,
+		);
+		expect(unfinished).toBe(1);
+		expect(said.get('old')).toMatchObject({ isStuck: true });
+		expect(said.get('new')).toEqual({ word: 'running' });
+	});
+
+	it('is given up only after all others were looked at', async () => {
+		const stuck = range(0, 100).map((index) => `old ${index}`);
+		const { said } = await process(
+			[...stuck, 'new'],
+			[(ids) => succeeded(ids.map((id) => ({ id, status: isOld(id) ? 'running' : 'finish' })))],
+			wait,
+		);
+		expect(said.get('new')).toEqual({ word: 'finish' });
+		expect(said.get('old 99')).toMatchObject({ isStuck: true });
+	});
 });
 
 it.each([
@@ -205,10 +368,13 @@ it('asking where documents stand leaves out those the server does not know', asy
 
 describe('waiting for the processing', () => {
 	it('asks again, less and less often, for those that have not ended', async () => {
-		const { asked, waits, known, timedOut } = await process(
+		const { asked, waits, ends, unfinished } = await process(
 			['a', 'b', 'c'],
 			[
-				() => succeeded([{ id: 'a', status: 'finish', progress: 100 }]),
+				(ids) =>
+					succeeded(
+						ids.map((id) => ({ id, status: id === 'a' ? 'finish' : 'running', progress: 100 })),
+					),
 				() =>
 					succeeded([
 						{ id: 'b', status: 'error', processMsg: 'no text' },
@@ -220,11 +386,11 @@ describe('waiting for the processing', () => {
 		);
 		expect(asked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c'], ['c']]);
 		expect(waits).toEqual([2000, 3000, 4500, 6750]);
-		expect(timedOut).toBe(false);
-		expect(known).toEqual([
-			{ id: 'a', status: 'finish', progress: 100 },
-			{ id: 'b', status: 'error', processMsg: 'no text' },
-			{ id: 'c', status: 'cancel' },
+		expect(unfinished).toBe(0);
+		expect(ends).toEqual([
+			['a', { word: 'finish' }],
+			['b', { word: 'error', processMsg: 'no text' }],
+			['c', { word: 'cancel' }],
 		]);
 	});
 
@@ -238,70 +404,213 @@ describe('waiting for the processing', () => {
 	});
 
 	it('ends at the deadline, not later, with what is known by then', async () => {
-		const { waits, known, timedOut } = await process(
+		const { waits, said, unfinished } = await process(
 			['a', 'b'],
-			[
-				() =>
-					succeeded([
-						{ id: 'a', status: 'finish' },
-						{ id: 'b', status: 'embedding' },
-					]),
-			],
+			[(ids) => succeeded(ids.map((id) => ({ id, status: id === 'a' ? 'finish' : 'embedding' })))],
 			{ waitMs: 8000 },
 		);
 		expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(8000);
-		expect(timedOut).toBe(true);
-		expect(known.map(({ status }) => status)).toEqual(['finish', 'embedding']);
+		expect(unfinished).toBe(1);
+		expect([said.get('a'), said.get('b')]).toEqual([{ word: 'finish' }, { word: 'running' }]);
 	});
 
 	it('does not wait at all when no time is given', async () => {
-		const { waits, asked, timedOut } = await process(['a'], [], { waitMs: 0 });
-		expect({ waits, asked, timedOut }).toEqual({ waits: [], asked: [], timedOut: true });
+		const { waits, asked, unfinished } = await process(['a'], [], { waitMs: 0 });
+		expect({ waits, asked, unfinished }).toEqual({ waits: [], asked: [], unfinished: 1 });
 	});
 
 	it.each<[string, Outcome]>([
-		['nothing', succeeded(undefined)],
+		['nothing', { ok: true, status: 200, answer: undefined }],
 		['an object', succeeded({ message: 'later' })],
 		['a list of something else', succeeded([{ status: 'finish' }])],
-		['other documents', succeeded([{ id: 'z', status: 'finish' }])],
-	])('takes %s for no status', async (_, answer) => {
-		const { timedOut, known } = await process(['a'], [() => answer], { waitMs: MINUTE });
-		expect(timedOut).toBe(true);
-		expect(known.filter(({ id }) => id === 'a')).toEqual([{ id: 'a', status: 'running' }]);
+	])('takes %s for no answer', async (_, answer) => {
+		const { said, failure } = await process(['a'], [() => answer], { waitMs: MINUTE });
+		expect(failure).toMatchObject({ kind: 'unreadable' });
+		expect(said.get('a')).toEqual({ word: 'running' });
+	});
+
+	it('takes other documents for none of its own', async () => {
+		const { said } = await process(
+			['a'],
+			[() => succeeded([{ id: 'z', status: 'finish' }]), (ids) => all(ids, 'finish')],
+		);
+		expect([...said]).toEqual([['a', { word: 'finish' }]]);
 	});
 
 	it('knows a document by its id, however the server writes it', async () => {
 		const id = '2F78E81B-096F-42FF-8AC0-8403FD81392D';
-		const { statuses, timedOut } = await process(
+		const { said, unfinished } = await process(
 			[id],
 			[() => succeeded([{ id: id.toLowerCase(), status: 'error', processMsg: 'no text' }])],
 		);
-		expect(timedOut).toBe(false);
-		expect(statuses.get(id)).toMatchObject({ status: 'error', processMsg: 'no text' });
+		expect(unfinished).toBe(0);
+		expect(said.get(id)).toEqual({ word: 'error', processMsg: 'no text' });
 	});
 
 	it('is not misled about a document by what is said of others in another shape', async () => {
-		const { known, timedOut } = await process(
+		const { said } = await process(
 			['a'],
-			[() => succeeded([null, { id: 5 }, { id: 'a', status: 'finish' }])],
+			[
+				() =>
+					succeeded([
+						{ id: 'b', status: 5 },
+						{ id: 'a', status: 'finish' },
+					]),
+			],
 		);
-		expect(known).toEqual([{ id: 'a', status: 'finish' }]);
-		expect(timedOut).toBe(false);
+		expect([...said]).toEqual([['a', { word: 'finish' }]]);
 	});
 
 	it('ends with the failure of a question', async () => {
-		const { failure, known } = await process(['a'], [() => answered(500)]);
+		const { failure, said, allStarted } = await process(['a'], [() => answered(500)]);
 		expect(failure).toMatchObject({ status: 500 });
-		expect(known).toEqual([{ id: 'a', status: 'running' }]);
+		expect(allStarted).toBe(true);
+		expect(said.get('a')).toEqual({ word: 'running' });
+	});
+
+	it('tells a document once that came twice', async () => {
+		const { ends, asked } = await process(['a', 'a'], [(ids) => all(ids, 'finish')]);
+		expect(asked).toEqual([['a']]);
+		expect(ends).toEqual([['a', { word: 'finish' }]]);
 	});
 
 	it('asks nothing more when the execution is stopped', async () => {
 		const stop = new AbortController();
 		const clock = { ...virtualTime(), sleep: async () => stop.abort() };
-		const { asked, timedOut } = await process(['a'], [(ids) => all(ids, 'running')], {
+		const { asked, unfinished } = await process(['a'], [(ids) => all(ids, 'running')], {
 			clock,
 			signal: stop.signal,
 		});
-		expect({ asked, timedOut }).toEqual({ asked: [], timedOut: true });
+		expect({ asked, unfinished }).toEqual({ asked: [], unfinished: 1 });
 	});
+
+	it('takes nothing for missing that was not asked for any more, as the execution was stopped', async () => {
+		const stop = new AbortController();
+		const { starts } = await process(
+			['a'],
+			[
+				() => {
+					stop.abort();
+					return succeeded([]);
+				},
+			],
+			{ signal: stop.signal },
+		);
+		expect(starts).toEqual([['a']]);
+	});
+});
+
+/** A server that works through what it has queued in order, so many a second, and never ends some of it. */
+function working(perSecond: number, stuck: (id: string) => boolean = () => false) {
+	const clock = virtualTime();
+	const queued: string[] = [];
+	const known = new Set<string>();
+	let looks = 0;
+	const endedBy = () => Math.floor((clock.elapsed() / 1000) * perSecond);
+	const open = (id: string) => stuck(id) || queued.indexOf(id) >= endedBy();
+	const send: ProcessingRoutes['send'] = async (request) => {
+		await Promise.resolve();
+		if (request.method === 'POST') {
+			const fresh = sentIds(request).filter((id) => !known.has(id));
+			for (const id of fresh) {
+				known.add(id);
+				queued.push(id);
+			}
+			return all(fresh, 'running');
+		}
+		looks += 1;
+		return succeeded(idsOf(request).map((id) => ({ id, status: open(id) ? 'running' : 'finish' })));
+	};
+	const routes = {
+		startPath: '/process',
+		statusPath: (part: string[]) => `/status?ids=${part.join(',')}`,
+		send,
+		clock,
+	};
+	return { routes, clock, looks: () => looks };
+}
+
+describe('very many documents', () => {
+	const count = 5000;
+
+	/** Stores documents so many a second and processes them; also gives how many were open at most. */
+	async function run(stored: number, processed: number, stuck?: (id: string) => boolean) {
+		const { routes, clock, looks } = working(processed, stuck);
+		const ended = new Map<string, ProcessingEnd>();
+		let most = 0;
+		const processing = new ProcessingStart(routes, {
+			waitMs: 600 * MINUTE,
+			onEnd: (id, end) => ended.set(id, end),
+		});
+		for (const id of some(count)) {
+			processing.add(id);
+			if (Number(id) % 100 !== 99) continue;
+			clock.pass((100 / stored) * 1000);
+			for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+			most = Math.max(most, Number(id) + 1 - ended.size);
+		}
+		const result = await processing.end();
+		return { result, ended, most, looks: looks() };
+	}
+
+	it.each([5, 20, 80])('are seen to end at %i a second with few questions', async (processed) => {
+		const { ended, looks, result } = await run(20, processed);
+		expect(ended.size).toBe(count);
+		expect([...ended.values()].every(({ word }) => word === 'finish')).toBe(true);
+		expect(result.unfinished).toBe(0);
+		expect(looks).toBeLessThanOrEqual(count / 40);
+	});
+
+	it('are not kept once they have ended, while others are still being stored', async () => {
+		const { most } = await run(20, 80);
+		expect(most).toBeLessThan(1000);
+	});
+
+	it('are seen to end behind some that never do', async () => {
+		const { ended, looks } = await run(20, 20, (id) => Number(id) < 60);
+		expect([...ended.values()].filter(({ word }) => word === 'finish')).toHaveLength(count - 60);
+		expect(looks).toBeLessThan(3000);
+	});
+});
+
+it('every document is told once, whatever the server answers', async () => {
+	const answer = fc.constantFrom<(ids: string[]) => Outcome>(
+		(ids) => all(ids, 'running'),
+		(ids) => all(ids, 'finish'),
+		(ids) => all(ids, 'error'),
+		(ids) => all(ids, null),
+		(ids) => all(ids.slice(1), 'finish'),
+		() => succeeded([]),
+		() => succeeded({ success: false }),
+		() => ({ ok: true, status: 200, answer: undefined }),
+		() => succeeded([{ id: 'other', status: 'finish' }]),
+		() => answered(404),
+		() => failed({ kind: 'status', status: 404 }),
+		() => routeMissing,
+		() => answered(500),
+	);
+	await fc.assert(
+		fc.asyncProperty(
+			fc.nat(45),
+			fc.array(answer, { minLength: 1, maxLength: 8 }),
+			fc.array(answer, { minLength: 1, maxLength: 8 }),
+			fc.constantFrom(undefined, 0, 20 * MINUTE),
+			async (count, starting, polls, waitMs) => {
+				let start = 0;
+				const queues = (ids: string[]) =>
+					starting[Math.min(start++, starting.length - 1)]?.(ids) ?? routeMissing;
+				const { ends, said, failure, unfinished } = await process(some(count), polls, {
+					queues,
+					waitMs,
+				});
+				expect(ends.map(([id]) => id).sort()).toEqual(some(count).sort());
+				const words = [...said.values()];
+				if (waitMs !== undefined && !failure)
+					expect(words.filter(({ word }) => word === 'running')).toHaveLength(
+						unfinished + words.filter(({ isStuck }) => isStuck).length,
+					);
+				expect(words.filter((end) => end.failure && end.word !== 'none')).toEqual([]);
+			},
+		),
+	);
 });

@@ -17,6 +17,14 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first, e.g. with Extract From File.',
 	],
 	[
+		/server shows no progress/i,
+		'With "Skip Unchanged", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
+	],
+	[
+		/did not begin, though/i,
+		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
+	],
+	[
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
 		'The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to Files.',
 	],

@@ -45,7 +45,7 @@ async function storeAndProcess(
 		await submission.submitAll();
 		if (report.stopError) {
 			// What is stored is found all the same; its end is for the next run to ask.
-			for (const start of submission.starts.values()) await start.end();
+			for (const start of submission.starts.values()) await start.startRest();
 			throw withCounts(report.stopError, report);
 		}
 		notes.push(...(await processStored(submission)));

@@ -32,7 +32,10 @@ export function addHints(context: IExecuteFunctions, report: SubmitReport, notes
 	const messages = [report.summary.line(), ...notes];
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
-		const keys = truncate([...report.replacedKeys].join(', '), { length: MAX_KEYS_LENGTH, separator: ', ' });
+		const keys = truncate([...report.replacedKeys].join(', '), {
+			length: MAX_KEYS_LENGTH,
+			separator: ', ',
+		});
 		messages.push(
 			`${documents} came with the key or ID of an earlier one and replaced it: ${keys}`,
 		);

@@ -3,10 +3,10 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { processingWord } from '../../../ingest/processing';
-import type { ProcessingStatus, ProcessingWord } from '../../../ingest/processing';
+import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processing';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import { isJsonObject } from '../../../transport/answer';
+import { failureMessage } from '../../../transport/failure';
 import { adviceFor } from './advice';
 import type { SubmitReport } from './report';
 import type { Origin } from './sources';
@@ -70,26 +70,32 @@ const FLAWS: Partial<Record<ProcessingWord, string>> = {
 	none: 'is stored, but not being processed',
 };
 
-/** Why the server has given a document up, or has not begun; `undefined` when it has done neither. */
-export function processingFlaw(ended: ProcessingStatus | undefined): string | undefined {
-	const what = ended && FLAWS[processingWord(ended)];
-	return what && `The document ${what}${ended.processMsg ? `: ${ended.processMsg}` : ''}`;
+const STUCK =
+	'The document is stored, but an earlier run has started its processing and the server shows no progress';
+
+/** Why nobody finds a stored document; `undefined` where it is found, on its way, or nobody can say. */
+export function processingFlaw(end: ProcessingEnd): string | undefined {
+	const { word, processMsg, failure, hasNoRoute, isStuck } = end;
+	if (hasNoRoute) return undefined;
+	if (isStuck) return STUCK;
+	if (failure)
+		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
+	const what = FLAWS[word];
+	return what && `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
 /**
  * The item of a stored document, with how far its processing came; one with a flaw becomes an error item.
  *
- * @param status what the server said last, if its processing started
- * @param flaw why it is not processed
+ * @param flaw why nobody finds it
  */
 export function processedItem(
 	item: Item,
 	output: INodeExecutionData,
-	status: ProcessingStatus | undefined,
+	{ word, processMsg }: ProcessingEnd,
 	flaw: string | undefined,
 ): INodeExecutionData {
-	const facts: IDataObject = { processing: processingWord(status) };
-	if (status?.processMsg) facts.processMsg = status.processMsg;
+	const facts: IDataObject = { processing: word, ...(processMsg ? { processMsg } : {}) };
 	if (flaw === undefined) return { ...output, json: { ...output.json, ...facts } };
 	const { id, name, key, outcome } = output.json;
 	const known = outcome === 'unchanged' ? outcome : 'stored';

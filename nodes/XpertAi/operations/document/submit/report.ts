@@ -4,8 +4,8 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { processingWord } from '../../../ingest/processing';
-import type { ProcessingStatus } from '../../../ingest/processing';
+import { saidOf } from '../../../ingest/processing';
+import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processing';
 import type { DocumentOutcome } from '../../../ingest/submit';
 import { Summary } from '../../../ingest/summary';
 import type { DocumentRecord } from '../../../payloads/document';
@@ -16,13 +16,8 @@ import type { Origin } from './sources';
 /** How many keys a hint names. */
 const EXAMPLES = 2;
 
-/** A document that is stored in this run, or whose processing an earlier run has started. */
-interface ToProcess {
-	id: string;
-	item: Item;
-	/** Its place in the output. */
-	position: number;
-}
+/** Where the items of documents are that come to one id. */
+type Places = Array<Pick<Origin, 'item' | 'position'>>;
 
 /** What became of each document of one execution of Submit, each in its place. */
 export class SubmitReport {
@@ -31,8 +26,8 @@ export class SubmitReport {
 	/** Items by their place in the output; left empty when only a summary is asked for. */
 	readonly items: INodeExecutionData[] = [];
 
-	/** The documents to be processed, by knowledgebase. */
-	readonly stored = new Map<string, ToProcess[]>();
+	/** The items that wait for the end of their processing, by knowledgebase and id; none with only a summary. */
+	private readonly inProcess = new Map<string, Map<string, Places>>();
 
 	/** The first failure with On Error set to Stop; nothing new is sent after it. */
 	stopError?: ItemError;
@@ -132,7 +127,8 @@ export class SubmitReport {
 		this.summary.add(result);
 		this.place(position, () => outcomeItem(result, this.settings.simplify));
 		if (outcome === 'stored') {
-			const id = document.id ?? (result.record as IDataObject | undefined)?.id;
+			// With incremental sync, a server keeps a document under the first id its source had.
+			const id = (result.record as IDataObject | undefined)?.id ?? document.id;
 			return this.noteStored(knowledgebaseId, id, { item, position });
 		} else if (!mayContinue(this.context)) {
 			this.stopError ??= item.apiError(result.failure);
@@ -155,9 +151,9 @@ export class SubmitReport {
 		this.summary.addUnchanged();
 		this.place(position, () => {
 			const output = unchangedItem(document);
-			return status ? processedItem(item, output, status, undefined) : output;
+			return status ? processedItem(item, output, saidOf(status), undefined) : output;
 		});
-		return processingWord(status) === 'running'
+		return saidOf(status).word === 'running'
 			? this.noteStored(knowledgebaseId, document.id, { item, position })
 			: undefined;
 	}
@@ -173,10 +169,26 @@ export class SubmitReport {
 		this.append(item.failed(error));
 	}
 
-	/** A document that is stored could not be processed. */
-	addUnprocessed(id: string, reason: string): void {
+	/**
+	 * The processing of a stored document has come to its end, or as far as this run follows it.
+	 *
+	 * @param flaw why nobody finds it
+	 */
+	addProcessed(
+		knowledgebaseId: string,
+		id: string,
+		end: ProcessingEnd,
+		flaw: string | undefined,
+	): void {
+		const places = this.inProcess.get(knowledgebaseId);
+		for (const { item, position } of places?.get(id) ?? []) {
+			const output = this.items[position];
+			if (output) this.items[position] = processedItem(item, output, end, flaw);
+		}
+		places?.delete(id);
+		if (flaw === undefined) return;
 		this.processingFailed += 1;
-		this.summary.addUnprocessed(id, reason);
+		this.summary.addUnprocessed(id, flaw);
 	}
 
 	/** Something of an item is no document. */
@@ -203,12 +215,14 @@ export class SubmitReport {
 	private noteStored(
 		knowledgebaseId: string,
 		id: unknown,
-		rest: Omit<ToProcess, 'id'>,
+		{ item, position }: Places[number],
 	): string | undefined {
 		if (!this.settings.process || typeof id !== 'string') return undefined;
-		const list = this.stored.get(knowledgebaseId) ?? [];
-		list.push({ id, ...rest });
-		this.stored.set(knowledgebaseId, list);
+		if (this.settings.summaryOnly) return id;
+		const ofKnowledgebase = this.inProcess.get(knowledgebaseId) ?? new Map<string, Places>();
+		const places = ofKnowledgebase.get(id) ?? [];
+		places.push({ item, position });
+		this.inProcess.set(knowledgebaseId, ofKnowledgebase.set(id, places));
 		return id;
 	}
 }

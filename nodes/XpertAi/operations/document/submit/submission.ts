@@ -4,7 +4,7 @@ import { mayContinue } from '../../../execution/outputs';
 import type { Documents, ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
-import { ProcessingStart } from '../../../ingest/processing';
+import type { ProcessingStart } from '../../../ingest/processing';
 import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
@@ -16,6 +16,7 @@ import { derivedId } from '../../../payloads/derivedId';
 import { BULK_PATH } from '../paths';
 import { keyOwner } from './identity';
 import type { Memories } from './memories';
+import { processingOf } from './processing';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
 import { memoryRoutes, processingRoutes, uploadRoute } from './routes';
@@ -225,7 +226,7 @@ export class Submission {
 		const memory = await this.memories?.of(knowledgebaseId);
 		const routes = processingRoutes(this.execution, settings, knowledgebaseId, clock);
 		if (settings.process && !this.starts.has(knowledgebaseId))
-			this.starts.set(knowledgebaseId, new ProcessingStart(routes));
+			this.starts.set(knowledgebaseId, processingOf(this, knowledgebaseId, routes, memory));
 		const read = haveFiles && settings.skipUnchanged ? this.withContents(documents) : documents;
 		const wanted =
 			memory && settings.skipUnchanged ? this.changedOnly(read, memory, knowledgebaseId) : read;
@@ -286,7 +287,7 @@ export class Submission {
 			},
 			onUnchanged: (document, status) => {
 				const runningId = report.addUnchanged(knowledgebaseId, document, status);
-				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.addRunning(runningId);
+				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.add(runningId);
 			},
 		});
 	}

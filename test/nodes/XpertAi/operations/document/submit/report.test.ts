@@ -1,5 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
+import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processing';
 import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/submit';
 import {
 	processedItem,
@@ -178,53 +179,115 @@ it('the item of an unchanged document says that it was not sent', () => {
 
 describe('the item of a processed document', () => {
 	const storedItem = { json: { id: ID, name: 'a', outcome: 'stored', batch: 2 }, pairedItem };
-	const ended = (status: string, processMsg?: string) => {
-		const said = { id: ID, status, progress: 50, processMsg };
-		return processedItem(item, storedItem, said, processingFlaw(said));
-	};
+	const ended = (end: ProcessingEnd) => processedItem(item, storedItem, end, processingFlaw(end));
 
 	it('gains the end of its processing', () => {
-		expect(ended('finish')).toEqual({
+		expect(ended({ word: 'finish' })).toEqual({
 			json: { ...storedItem.json, processing: 'finish' },
 			pairedItem,
 		});
 	});
 
 	it('says in one word that it goes on, and what the server says besides', () => {
-		expect(ended('embedding', 'half way').json).toEqual({
+		expect(ended({ word: 'running', processMsg: 'half way' }).json).toEqual({
 			...storedItem.json,
 			processing: 'running',
 			processMsg: 'half way',
 		});
 	});
 
-	it('says that nothing is known of it', () => {
-		expect(processedItem(item, storedItem, undefined, undefined).json).toEqual({
+	it('says that nothing is known of it, on a server that decides by itself', () => {
+		const noRoute = failure({ kind: 'status', status: 404, missing: 'route' });
+		expect(ended({ word: 'none', failure: noRoute, hasNoRoute: true }).json).toEqual({
 			...storedItem.json,
 			processing: 'none',
 		});
 	});
 
+	it('is an error item where it could not be started', () => {
+		const refused = failure({ kind: 'status', status: 403, reason: 'no' });
+		expect(ended({ word: 'none', failure: refused }).json).toMatchObject({
+			error:
+				'The document is stored, but its processing could not be started. The server answered 403: no',
+			details: { outcome: 'stored', processing: 'none' },
+		});
+	});
+
+	it('is an error item where the server does not go on with what an earlier run has started', () => {
+		expect(ended({ word: 'running', isStuck: true }).json).toMatchObject({
+			error:
+				'The document is stored, but an earlier run has started its processing and the server shows no progress',
+			details: {
+				processing: 'running',
+				description: expect.stringContaining('With "Skip Unchanged", the next run sends it again.'),
+			},
+		});
+	});
+
 	it('stays unchanged where an earlier run has stored it', () => {
 		const unchanged = { json: { ...storedItem.json, outcome: 'unchanged' }, pairedItem };
-		const said = { id: ID, status: 'error' };
+		const said = { word: 'error' } as const;
 		expect(processedItem(item, unchanged, said, processingFlaw(said)).json).toMatchObject({
 			details: { outcome: 'unchanged', processing: 'error' },
 		});
 	});
 
-	it.each([
+	it.each<[ProcessingEnd['word'], string | undefined, string]>([
 		['error', 'no text', 'The document could not be processed: no text'],
 		['error', undefined, 'The document could not be processed'],
 		['cancel', undefined, 'The document was stored, but its processing was cancelled'],
 		['none', 'not queued', 'The document is stored, but not being processed: not queued'],
-	])('is an error item after %s (%s), which says that it is stored', (status, reason, message) => {
-		expect(ended(status, reason)).toMatchObject({
-			json: {
-				error: message,
-				details: { id: ID, name: 'a', outcome: 'stored', processing: status },
-			},
-			pairedItem,
-		});
+	])(
+		'is an error item after %s (%s), which says that it is stored',
+		(word, processMsg, message) => {
+			expect(ended({ word, processMsg })).toMatchObject({
+				json: {
+					error: message,
+					details: { id: ID, name: 'a', outcome: 'stored', processing: word },
+				},
+				pairedItem,
+			});
+		},
+	);
+});
+
+describe('what the report keeps of documents in process', () => {
+	const inSummary = () => {
+		const settings = readSettings(itemOf({ output: 'summary' }, { fields: submitFields }));
+		return new SubmitReport(item.context, settings);
+	};
+	const end = { word: 'error', processMsg: 'no text' } as const;
+
+	it('puts the end into the items of all documents with that id', () => {
+		const report = reportOf();
+		const twin = ready({ id: ID, name: 'b' }, { item, position: 3 });
+		report.addOutcome(KNOWLEDGEBASE, stored({ id: ID }));
+		report.addOutcome(KNOWLEDGEBASE, { ...stored({ id: ID }), document: twin });
+		report.addProcessed(KNOWLEDGEBASE, ID, { word: 'finish' }, undefined);
+		for (const position of [3, 9])
+			expect(itemAt(report, position).json).toMatchObject({ processing: 'finish' });
+	});
+
+	it('leaves the items of another knowledgebase alone', () => {
+		const report = reportOf();
+		report.addOutcome(KNOWLEDGEBASE, stored({ id: ID }));
+		report.addProcessed('another', ID, { word: 'finish' }, undefined);
+		expect(itemAt(report, 9).json).toMatchObject({ processing: 'none' });
+	});
+
+	it('is nothing where only a summary is asked for, which names those that failed', () => {
+		const report = inSummary();
+		expect(report.addOutcome(KNOWLEDGEBASE, stored({ id: ID }))).toBe(ID);
+		report.addProcessed(KNOWLEDGEBASE, ID, end, processingFlaw(end));
+		expect(report.items).toEqual([]);
+		expect(report.processingFailed).toBe(1);
+		expect(report.summary.failed).toEqual([
+			{ id: ID, outcome: 'stored', reason: 'The document could not be processed: no text' },
+		]);
+	});
+
+	it('is the id the server keeps the document under, where its source was there before', () => {
+		const first = 'cccccccc-0000-4000-8000-000000000000';
+		expect(reportOf().addOutcome(KNOWLEDGEBASE, stored({ id: first }))).toBe(first);
 	});
 });
