@@ -260,10 +260,23 @@ describe('what is remembered', () => {
 		expect(sentNames()).toEqual([]);
 	});
 
+	it('takes up a journal that is too large, and nothing is sent a second time', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E3',
+			nth: SECOND_BATCH - 1,
+			do: 'status',
+			status: 413,
+		});
+		await submit(skip, { items: documents(12) });
+		sentNames();
+		await submit(skip, { items: documents(12) });
+		expect(sentNames()).toEqual([]);
+	});
+
 	it.each([
-		['the journal', SECOND_BATCH - 1],
-		['the memory', SECOND_BATCH + 1],
-	])('causes a second sending when %s cannot be written, and a hint says so', async (_, nth) => {
+		['not the memory', [SECOND_BATCH + 1]],
+		['neither the journal nor the memory', [SECOND_BATCH - 1, SECOND_BATCH]],
+	])('causes a second sending when %s can be written, and a hint says so', async (_, nth) => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth, do: 'status', status: 413 });
 		const result = await submit(skip, { items: documents(12) });
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 12 }, () => 'stored'));

@@ -243,10 +243,15 @@ export class SourceMemory {
 		this.uncertain = false;
 	}
 
-	/** A journal that is too large for a proxy is replaced by one that makes all contents uncertain. */
+	/**
+	 * What is in a journal that is too large for a proxy is written with the memory; where that does not go
+	 * either, an empty journal makes all contents uncertain.
+	 */
 	private async writeJournal(): Promise<Failure | undefined> {
 		const failure = await this.tryJournal();
 		if (!failure || !isTooLarge(failure)) return failure;
+		await this.write();
+		if (this.journal.size === 0) return undefined;
 		this.troubles.notWritten = failure;
 		this.journal = new Fingerprints();
 		this.uncertain = true;

@@ -210,17 +210,28 @@ describe('the memory of a source', () => {
 		expect(new Set(next.known.ids())).toEqual(new Set([A, B]));
 	});
 
+	it('takes up what a journal holds that is too large, and goes on', async () => {
+		const { routes } = server((name) => (name.includes('is storing') ? 413 : undefined));
+		const clock = virtualTime();
+		const first = await SourceMemory.open(PLACE, routes, { clock });
+		first.stored(A, 'one');
+		expect(await first.expect([B])).toBeUndefined();
+		expect([first.isKept, first.troubles.notWritten]).toEqual([true, undefined]);
+		const next = await SourceMemory.open(PLACE, routes, { clock });
+		expect([next.known.has(A, 'one'), next.known.knows(B)]).toEqual([true, true]);
+	});
+
 	it('is given up where notes are too large, and makes every content uncertain', async () => {
-		let tooLarge = true;
-		const { routes } = server((name) => {
-			if (!name.includes('is storing') || !tooLarge) return undefined;
-			tooLarge = false;
-			return 413;
-		});
+		let tooLarge = 0;
+		const { routes } = server((name) =>
+			name.includes('began') || tooLarge-- <= 0 ? undefined : 413,
+		);
 		const clock = virtualTime();
 		const first = await SourceMemory.open(PLACE, routes, { clock });
 		first.stored(A, 'one');
 		await first.save();
+		// The journal, and the memory after it.
+		tooLarge = 2;
 		const second = await SourceMemory.open(PLACE, routes, { clock });
 		expect(await second.expect([B])).toBeUndefined();
 		expect([second.isKept, second.troubles.notWritten?.status]).toEqual([false, 413]);

@@ -47,6 +47,8 @@ export interface Night extends Partial<Setup> {
 	other?: Source;
 	/** How many turns each request takes on its way, over and over. */
 	turns: number[];
+	/** How often the node ran before in the same execution, as it does in a loop. */
+	runIndex?: number;
 }
 
 /** What came of a night. */
@@ -181,7 +183,7 @@ export class Nights {
 			getParentNodes: () => [],
 			getChildNodes: () => [],
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
-			getWorkflowDataProxy: () => ({ $runIndex: 0 }),
+			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => false,
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
