@@ -271,6 +271,7 @@ describe('the memory of a source', () => {
 		};
 		const memory = await SourceMemory.open(PLACE, { ...routes, send }, { clock: virtualTime() });
 		expect(memory.witness).toBe([...rows.keys()][0]);
+		await memory.standing();
 		const own = [{ id: memory.witness?.toUpperCase() }];
 		const others = [{ id: A }];
 		const says = asked.map(([method, check]) => [
@@ -282,6 +283,7 @@ describe('the memory of a source', () => {
 			// Before its first run, nothing of a source is there.
 			['GET', undefined, undefined, undefined, short, short, empty],
 			['POST', undefined, short, short, short, short, empty],
+			['GET', undefined, short, short, short, short, empty],
 			['GET', undefined, short, short, short, short, empty],
 		]);
 	});
