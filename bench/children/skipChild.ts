@@ -46,7 +46,15 @@ async function skipped(task: SkipTask, memory: SourceMemory) {
 	const all = documents(task);
 	let count = 0;
 	const before = process.cpuUsage();
-	const changed = changedOnly(all, { memory: memory.known, onUnchanged: () => (count += 1) });
+	// The server's answer, without the server: what it takes is time and not the processor's.
+	const changed = changedOnly(all, {
+		memory: memory.known,
+		processed: true,
+		statusesOf: async (ids) => ({
+			statuses: new Map(ids.map((id) => [id, { id, status: 'finish' }])),
+		}),
+		onUnchanged: () => (count += 1),
+	});
 	for await (const { id } of changed) throw new Error(`${id} counts as changed`);
 	const { user, system } = process.cpuUsage(before);
 	return { skippingCpu: (user + system) / 1e6, skipped: count };

@@ -30,6 +30,31 @@ async function fileItem(name: string, mimeType: string, text: string): Promise<I
 	};
 }
 
+describe('files with nothing in them', () => {
+	it.each([
+		['no bytes', 'a.pdf', 'application/pdf', ''],
+		['no bytes', 'a.md', 'text/markdown', ''],
+		['blanks', 'a.txt', 'text/plain', ' \r\n\t '],
+		['a byte order mark', 'a.csv', 'text/csv', '\ufeff\n'],
+	])('are not uploaded: %s in %s', async (_, name, mimeType, text) => {
+		const items = [
+			await fileItem(name, mimeType, text),
+			await fileItem('b.md', 'text/markdown', 'b'),
+		];
+		const { outputs } = await submit(FILES, { items, onError: 'continueErrorOutput' });
+		expect(column(outputs[1], 'error')).toEqual([
+			'"Input Binary Field" names "data", whose file is empty: nothing could be found in it [item 0]',
+		]);
+		expect(column(outputs[0], 'name')).toEqual(['b.md']);
+		expect(uploads()).toHaveLength(1);
+	});
+
+	it('are looked for in texts alone: blanks may be all there is to another kind', async () => {
+		const { error } = await submit(FILES, { items: [await fileItem('a.bin', 'image/x', ' ')] });
+		expect(error).toBeUndefined();
+	});
+});
+
 /** What the assistant answers from the documents. */
 async function answerTo(question: string): Promise<unknown> {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
@@ -79,6 +104,23 @@ describe('texts', () => {
 	])('are refused: %s', async (message, items) => {
 		expect((await submit(TEXT, { items })).error?.message).toContain(message);
 		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it.each([
+		['Text', texts(['Name', 'cut \ud83d'])],
+		['Name', texts(['cut \ud83d', 'A text'])],
+	])('are refused where half of a character stands in "%s"', async (label, items) => {
+		const { error } = await submit({ ...TEXT, documentKey: 'k' }, { items });
+		expect(error?.message).toContain(`"${label}" holds half of a character`);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('are refused where their key holds half of a character', async () => {
+		const { error } = await submit(
+			{ ...TEXT, documentKey: '={{ $json.title }}', name: 'A name' },
+			{ items: texts(['cut \ud83d', 'A text']) },
+		);
+		expect(error?.message).toContain('"Document Key" holds half of a character');
 	});
 
 	it('are cut as Document Settings say', async () => {
@@ -322,7 +364,7 @@ describe('an upload', () => {
 			endpoint: 'E16',
 			do: 'status',
 			status: 404,
-			body: { message: 'Cannot POST' },
+			body: { statusCode: 404, message: 'Cannot POST /api/ai/v1/file' },
 		});
 		const { error } = await submit(TEXT, { items: three });
 		expect(error?.message).toContain(

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 import { useShortSleeps } from './support/shortSleeps';
@@ -119,6 +120,80 @@ describe('documents that are gone from the source', () => {
 		expect(documents.has(idOf('j'))).toBe(false);
 	});
 
+	it('and that somebody has deleted are forgotten: the next run does not look for them', async () => {
+		await night(ALL);
+		fixture.sandbox.store.documents.delete(idOf('j'));
+		await night('abcdefghi');
+		disabled();
+		const result = await night('abcdefghi', { mode: 'manual' });
+		expect(hintsOf(result).join()).not.toContain('did not come this time');
+	});
+
+	const NO_ANSWERS: Array<[string, Pick<FaultRule & { do: 'status' }, 'status' | 'body'>]> = [
+		['an empty list', { status: 200, body: [] }],
+		['nothing', { status: 200 }],
+		['an object', { status: 200, body: { success: true } }],
+		[
+			'the list of another server',
+			{ status: 200, body: [{ id: derivedId('other', 'z'), status: 'finish' }] },
+		],
+		['404 by somebody else', { status: 404 }],
+	];
+	/** The requests of a night that brings less and nothing new. */
+	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 5 };
+	const DISABLES = { endpoint: 'E3', nth: 3 };
+
+	it.each([
+		['looked for', LOOKS_FOR_GONE],
+		['disabled', DISABLES],
+	])('are tried again where an empty list is answered when they are %s', async (_, which) => {
+		await night(ALL);
+		fixture.sandbox.faults.add({ ...which, do: 'status', status: 200, body: [] });
+		await night('abcdefgh');
+		expect(found()).toBe('abcdefgh');
+	});
+
+	it.each(
+		NO_ANSWERS.flatMap(([what, answer]) => [
+			[what, 'looked for', { ...LOOKS_FOR_GONE, ...answer, do: 'status' as const }] as const,
+			[what, 'disabled', { ...DISABLES, ...answer, do: 'status' as const }] as const,
+		]),
+	)(
+		'are left to the next run where %s is the last answer when they are %s',
+		async (_, __, rule) => {
+			await night(ALL);
+			fixture.sandbox.faults.add(rule);
+			const result = await night('abcdefgh', { options: { retryMinutes: 0 } });
+			expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
+			expect(column(result.items, 'outcome')).not.toContain('disabled');
+			fixture.sandbox.faults.clear();
+			await night('abcdefgh');
+			expect(found()).toBe('abcdefgh');
+		},
+	);
+
+	it('are noted before they are disabled: a crash there leaves nothing unknown', async () => {
+		await night(ALL);
+		disabled();
+		const noted: string[] = [];
+		fixture.sandbox.faults.add({ ...DISABLES, do: 'drop', when: 'after' });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [4, 5, 6], do: 'drop' });
+		await night('abcdefgh', { options: { retryMinutes: 0 } });
+		fixture.sandbox.faults.clear();
+		for (const { body } of fixture.sandbox.requests.of('E3'))
+			noted.push(...(body as IDataObject[]).map((one) => String(one.name ?? 'a document')));
+		expect(noted).toEqual([
+			'n8n: when Xpert AI began',
+			expect.stringMatching(/^n8n: what Xpert AI is storing/),
+			'a document',
+			'a document',
+			'n8n: what Xpert AI has stored',
+		]);
+		// Back again with the same content, they are found: what was disabled without an answer is known.
+		await night(ALL);
+		expect(found()).toBe(ALL);
+	});
+
 	it('are those of this source alone', async () => {
 		await submit(fromText({ ...GONE, sourceName: 'other' }), { items: texts('j') });
 		await night('abcdefgh');
@@ -158,6 +233,19 @@ describe('nothing is disabled', () => {
 		expect(hintsOf(result)).toContain(
 			'Nothing was disabled: 1 document could not be read or stored.',
 		);
+		expect(disabled()).toEqual([]);
+	});
+
+	it('when one of several files of records is empty, which is said', async () => {
+		const records = {
+			source: 'records',
+			documentKeyField: 'name',
+			options: { ...GONE, sourceName: 'records', maxGonePercent: 100 },
+		};
+		await submit(records, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
+		const result = await submit(records, { items: [await file('{"name":"a"}'), await file('\n')] });
+		expect(hintsOf(result)).toContain('Nothing was disabled: 1 file of records held none.');
+		expect(hintsOf(result)).toContain('1 file of records held none.');
 		expect(disabled()).toEqual([]);
 	});
 
@@ -240,6 +328,36 @@ describe('nothing is disabled', () => {
 			onError: 'continueErrorOutput',
 		});
 		expect(disabled()).toEqual([idOf('i'), idOf('j')]);
+	});
+});
+
+describe('another run of the source', () => {
+	/** A night whose standing is asked for as it ends. */
+	const STANDING = { endpoint: 'status', nth: 4 };
+
+	it('that began meanwhile keeps everything', async () => {
+		await night(ALL);
+		disabled();
+		fixture.sandbox.faults.add({ ...STANDING, do: 'delay', ms: 1500 });
+		const first = night('abcdefgh');
+		while (fixture.sandbox.requests.of('status').length < 4)
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		await night(ALL);
+		expect(hintsOf(await first)).toContain(
+			'Nothing was disabled: another run of this source is at work.',
+		);
+		expect(found()).toBe(ALL);
+	});
+
+	it('may have begun where the server does not say: nothing is disabled', async () => {
+		await night(ALL);
+		disabled();
+		fixture.sandbox.faults.add({ ...STANDING, do: 'status', status: 403 });
+		const result = await night('abcdefgh');
+		expect(hintsOf(result)).toContain(
+			'Nothing was disabled: whether another run of this source is at work is not known.',
+		);
+		expect(found()).toBe(ALL);
 	});
 });
 

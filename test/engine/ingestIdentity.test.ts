@@ -131,10 +131,24 @@ describe('ids derived from a key', () => {
 			const files = [await file('a'), await file('b')];
 			const result = await submit({ source: 'files', output }, { items: files });
 			expect(hintsOf(result)).toContain(
-				'1 document came with the key or ID of an earlier one and replaced it.',
+				'1 document came with the key or ID of an earlier one and replaced it: documents.json',
 			);
 		},
 	);
+
+	it('are reported with some of them, as far as they fit', async () => {
+		const items = ['a', 'b', 'c'].flatMap((key) => {
+			const filePath = `/${key.repeat(30)}.md`;
+			return rows(3, () => ({ filePath }));
+		});
+		const [hint = ''] = hintsOf(await submit(byPath, { items })).filter((one) =>
+			one.includes('came with the key'),
+		);
+		expect(hint).toBe(
+			'6 documents came with the key or ID of an earlier one and replaced it: /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.md, ...',
+		);
+		expect(hint.length).toBeLessThanOrEqual(120);
+	});
 
 	it('are reported when two documents share one, of which the later stays', async () => {
 		const result = await submit(byPath, {
@@ -142,7 +156,7 @@ describe('ids derived from a key', () => {
 		});
 		expect(storedNames()).toEqual(['new 0']);
 		expect(hintsOf(result)).toContain(
-			'1 document came with the key or ID of an earlier one and replaced it.',
+			'1 document came with the key or ID of an earlier one and replaced it: /manuals/0.md',
 		);
 	});
 });

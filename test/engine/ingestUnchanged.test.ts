@@ -40,6 +40,14 @@ const sentNames = () => {
 	return names;
 };
 
+/** A server that does not have a route says so in its own words. */
+const without = (endpoint: 'process' | 'status') => ({
+	endpoint,
+	do: 'status' as const,
+	status: 404,
+	body: { statusCode: 404, message: `Cannot POST /api/ai/knowledges/…/${endpoint}` },
+});
+
 /** What the node remembers, in the knowledgebase. */
 const notes = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote);
 
@@ -212,8 +220,8 @@ describe('what is remembered', () => {
 		}
 	});
 
-	it('is nothing on a server that does not give it back, and a hint says so', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
+	it('is nothing on a server without the route, by its own words, and a hint says so', async () => {
+		fixture.sandbox.faults.add(without('status'));
 		await submit(skip, { items: documents(2) });
 		sentNames();
 		const result = await submit(skip, { items: documents(2) });
@@ -224,6 +232,34 @@ describe('what is remembered', () => {
 		);
 	});
 
+	it('that somebody else answers for once, such as a proxy, is asked for again', async () => {
+		await submit(skip, { items: documents(2) });
+		sentNames();
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status: 404 });
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 3, do: 'status', status: 200, body: [] });
+		await submit(skip, { items: documents(2) });
+		expect(sentNames()).toEqual([]);
+	});
+
+	it.each([
+		['somebody else answers 404', { status: 404 }],
+		['the answer is an empty list', { status: 200, body: [] }],
+		['the answer is empty', { status: 200 }],
+	])('lets nothing be sent where %s for it again and again', async (_, answer) => {
+		await submit(skip, { items: documents(2) });
+		sentNames();
+		// An empty list is a good answer before a source's first run.
+		const nth = 'body' in answer ? [2, 3, 4] : undefined;
+		fixture.sandbox.faults.add({ endpoint: 'status', nth, do: 'status', ...answer });
+		const once = { ...skip, options: { ...skip.options, retryMinutes: 0 } };
+		const { error } = await submit(once, { items: documents(2, { 0: 'new' }) });
+		expect(error?.message).toMatch(/404|cannot be read/);
+		expect(sentNames()).toEqual([]);
+		fixture.sandbox.faults.clear();
+		await submit(skip, { items: documents(2, { 0: 'new' }) });
+		expect(sentNames()).toEqual(['doc 0']);
+	});
+
 	it('that cannot be asked for lets nothing be sent: it would not be remembered', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
 		const { error } = await submit(skip, { items: documents(2) });
@@ -231,10 +267,23 @@ describe('what is remembered', () => {
 		expect(sentNames()).toEqual([]);
 	});
 
+	it('takes up a journal that is too large, and nothing is sent a second time', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E3',
+			nth: SECOND_BATCH - 1,
+			do: 'status',
+			status: 413,
+		});
+		await submit(skip, { items: documents(12) });
+		sentNames();
+		await submit(skip, { items: documents(12) });
+		expect(sentNames()).toEqual([]);
+	});
+
 	it.each([
-		['the journal', SECOND_BATCH - 1],
-		['the memory', SECOND_BATCH + 1],
-	])('causes a second sending when %s cannot be written, and a hint says so', async (_, nth) => {
+		['not the memory', [SECOND_BATCH + 1]],
+		['neither the journal nor the memory', [SECOND_BATCH - 1, SECOND_BATCH]],
+	])('causes a second sending when %s can be written, and a hint says so', async (_, nth) => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth, do: 'status', status: 413 });
 		const result = await submit(skip, { items: documents(12) });
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 12 }, () => 'stored'));
@@ -333,11 +382,12 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(second.items).toHaveLength(20);
 	});
 
-	it('is left out on a server that cannot process at all', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'process', ...routeMissing });
+	it('is sent every time to a server that has neither route', async () => {
+		fixture.sandbox.faults.add(without('status'));
+		fixture.sandbox.faults.add(without('process'));
 		await submit(processing, { items: documents(2) });
 		const { items } = await submit(processing, { items: documents(2) });
-		expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+		expect(column(items, 'outcome')).toEqual(['stored', 'stored']);
 	});
 
 	it('is asked for before it is sent again: one that has finished since is left out', async () => {
@@ -349,9 +399,43 @@ describe('with processing, a document is only left out when it was processed as 
 			['unchanged', 'finish'],
 		]);
 		expect(sentNames()).toEqual([]);
-		// By then it is known, and no question is asked.
-		await submit(processing, { items: document('finish', 10) });
-		expect(fixture.sandbox.requests.of('status')).toHaveLength(2);
+	});
+
+	const finished = async () => {
+		await submit(waiting, { items: document('finish', 10) });
+		sentNames();
+		const [stored] = fixture.sandbox.store
+			.documentsOf(fixture.world.knowledgebaseId)
+			.filter((one) => !isNote(one));
+		return stored?.id ?? '';
+	};
+
+	it('is sent again when somebody has deleted it on the server', async () => {
+		fixture.sandbox.store.documents.delete(await finished());
+		await submit(waiting, { items: document('finish', 10) });
+		expect(sentNames()).toEqual(['doc 0']);
+		await submit(waiting, { items: document('finish', 10) });
+		expect(sentNames()).toEqual([]);
+	});
+
+	it('is sent again when another source has disabled it', async () => {
+		const id = await finished();
+		await submit({ source: 'json', jsonBody: [{ id, disabled: true }] });
+		sentNames();
+		await submit(waiting, { items: document('finish', 10) });
+		expect(sentNames()).toEqual(['doc 0']);
+		expect(fixture.sandbox.store.findable(id)).toBeDefined();
+	});
+
+	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
+		await finished();
+		// Two requests read the memory; the third asks after the documents.
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 3, do: 'status', status: 403 });
+		const result = await submit(waiting, { items: document('finish', 10) });
+		expect(sentNames()).toEqual([]);
+		expect(hintsOf(result).join()).toContain(
+			'Not known: whether unchanged documents are still there. The server answered 403',
+		);
 	});
 
 	it('is sent again when it has failed since', async () => {

@@ -5,6 +5,7 @@ import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } f
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
 import { UUID_DEMAND } from '../payloads/common';
+import { isCut } from '../payloads/plainly';
 import { isContainer } from './fields';
 import { placeOf } from './places';
 import type { Place } from './places';
@@ -62,18 +63,29 @@ function firstIssue(issues: ZodIssue[]): ZodIssue {
 	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
 }
 
-/** The JSON text of a value that is sent, or what of it has none: what is too deep, or a number JSON has not. */
+/** The JSON text of a value that is sent, or what of it has none: what is too deep, a number JSON has not, or half a character. */
 export function jsonOf(value: unknown, naming: Naming): { text: string } | { flaw: Flaw } {
 	const text = textOf(value);
 	if (text === undefined) {
 		const subject = subjectOf(placeWithoutText(value), naming);
 		return { flaw: { subject, demand: 'is nested too deeply or too long to be sent' } };
 	}
-	// Infinity and NaN become null, which clears fields: only what holds one is walked through.
+	// JSON writes half a character as an escape: only what holds one is walked through.
+	const cut = text.includes('\\ud') ? placeOf(value, isCutText) : undefined;
+	if (cut) return { flaw: { subject: subjectOf(cut, naming), demand: CUT_DEMAND } };
+	// Infinity and NaN become null, which clears fields.
 	const place = text.includes('null') ? placeOf(value, isNoNumber) : undefined;
 	if (!place) return { text };
 	const flaw = { demand: 'must be a number', value: valueAt(value, place) };
 	return { flaw: { subject: subjectOf(place, naming), ...flaw } };
+}
+
+/** What is asked for where a text holds half of a character. */
+export const CUT_DEMAND =
+	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
+
+function isCutText(part: unknown): boolean {
+	return typeof part === 'string' && isCut(part);
 }
 
 function placeWithoutText(value: unknown): string[] {

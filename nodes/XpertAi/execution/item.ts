@@ -6,10 +6,10 @@ import { z } from 'zod';
 import type { ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { idList } from '../payloads/common';
-import { isPlainJson } from '../payloads/plainly';
+import { isCut, isPlainJson } from '../payloads/plainly';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
-import { checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
+import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor } from './hints';
 import type { RequestMeaning } from './hints';
@@ -201,6 +201,11 @@ export class Item {
 	/** Makes sure that a value has a JSON text, without making it where it plainly has. */
 	checkText(value: unknown, naming: Naming): void {
 		if (!isPlainJson(value)) this.jsonText(value, naming);
+	}
+
+	/** Makes sure that a text, sent as a file or used as a key, stays what it is: half a character does not. */
+	checkWhole(text: string, parameter: string): void {
+		if (isCut(text)) this.refuse({ subject: parameter, demand: CUT_DEMAND });
 	}
 
 	/** Ends the reading of the item: a value of its parameters cannot be sent. */

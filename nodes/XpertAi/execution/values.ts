@@ -1,3 +1,4 @@
+import isEqual from 'lodash/isEqual';
 import omitBy from 'lodash/omitBy';
 import { jsonParse, validateFieldType } from 'n8n-workflow';
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
@@ -77,12 +78,28 @@ function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknow
 		case 'resourceLocator':
 			return chosenId(raw) ?? undefined;
 		case 'collection':
-			return omitBy(readGroup(refuse, field.options ?? [], raw), isEmptyText);
+			return readCollection(refuse, field, raw);
 		case 'fixedCollection':
 			return readFixedCollection(refuse, field, raw);
 		default:
 			return raw;
 	}
+}
+
+/** A group of fields; an expression may give it whole, also as JSON text. */
+function readCollection(
+	refuse: Refuse,
+	{ displayName, options = [] }: INodeProperties,
+	raw: unknown,
+): unknown {
+	const group = parsedJson(refuse, displayName, raw);
+	if (group === undefined || isEqual(group, [])) return undefined;
+	if (isJsonObject(group)) return omitBy(readGroup(refuse, options, group), isEmptyText);
+	return refuse({
+		subject: `"${displayName}"`,
+		demand: 'must be an object (JSON)',
+		value: raw,
+	});
 }
 
 /** A group without entries was not filled in; several groups of one field do not occur here. */

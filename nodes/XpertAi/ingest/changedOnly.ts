@@ -2,46 +2,52 @@ import { atOnce } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './fingerprints';
 import { processingWord } from './processing';
-import type { ProcessingStatus } from './processing';
+import type { ProcessingStatus, Statuses } from './processing';
 
-/** Documents held back until the server has said how their processing ended. */
+/** Documents, and bytes of them, held back until the server has said where they stand. */
 const HELD = 250;
+const HELD_BYTES = 8 * 1024 * 1024;
 
 /** What is left out needs from outside. */
 export interface Unchanged<Origin> {
 	memory: Fingerprints;
-	/**
-	 * Asks where documents stand, by their ids in lower case; those without an answer are sent again. Left out
-	 * where documents are done when they are stored.
-	 */
-	statusesOf?: (ids: string[]) => Promise<Map<string, ProcessingStatus>>;
-	/** Told each document that is left out, with its status where that was asked for. */
+	/** Asks where documents stand, by their ids in lower case; those that are not on the server have no status. */
+	statusesOf: (ids: string[]) => Promise<Statuses>;
+	/** Whether documents are done when they are processed, and not when they are stored. */
+	processed: boolean;
+	/** Told each document that is left out, with its status where the server gave one. */
 	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
 }
 
 /**
- * Leaves out the documents that an earlier run has stored with the same content. Those it has stored, but
- * not seen processed, are left out if the server has processed them since, or is still at it.
+ * Leaves out the documents that an earlier run has stored with the same content, if the server still has
+ * them: people delete documents, and other sources disable them, which takes away their status. Those that
+ * are to be processed are left out if that is done, or under way. Where the server cannot be asked, what
+ * was seen processed is believed to be there.
  */
 export async function* changedOnly<Origin>(
 	given: Documents<Origin>,
-	{ memory, statusesOf, onUnchanged }: Unchanged<Origin>,
+	{ memory, statusesOf, processed, onUnchanged }: Unchanged<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
+	let bytes = 0;
 	async function* release() {
-		const statuses = (await statusesOf?.([...held.keys()])) ?? new Map<string, ProcessingStatus>();
+		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const word = processingWord(status);
 			if (word === 'finish') memory.settle(id);
-			if (word === 'finish' || word === 'running') {
-				onUnchanged(document, status);
+			const isDone = !processed || word === 'finish' || word === 'running';
+			const isBelieved = failure !== undefined && memory.isDone(id, processed);
+			if (status ? isDone : isBelieved) {
+				onUnchanged(document, processed ? status : undefined);
 			} else {
 				memory.forget(id);
 				yield document;
 			}
 		}
 		held.clear();
+		bytes = 0;
 	}
 	for await (const documents of atOnce(given)) {
 		for (const document of documents) {
@@ -52,14 +58,13 @@ export async function* changedOnly<Origin>(
 			}
 			// The later of two documents with one id is compared with the earlier, not with the last run's.
 			const key = id.toLowerCase();
-			if (held.has(key) || held.size >= HELD) yield* release();
-			if (!memory.has(id, content)) {
+			if (held.has(key) || held.size >= HELD || bytes >= HELD_BYTES) yield* release();
+			if (memory.has(id, content)) {
+				held.set(key, document);
+				bytes += document.bytes;
+			} else {
 				memory.forget(id);
 				yield document;
-			} else if (statusesOf && memory.isPending(id)) {
-				held.set(key, document);
-			} else {
-				onUnchanged(document);
 			}
 		}
 	}

@@ -40,9 +40,14 @@ export class Fingerprints {
 		return this.contentById.get(keyOf(id))?.slice(1) === hashOf(content);
 	}
 
-	/** Whether a document was stored, and nothing says that the server has processed it. */
-	isPending(id: string): boolean {
-		return this.contentById.get(keyOf(id))?.startsWith(PENDING) ?? false;
+	/**
+	 * Whether a document was stored with a content that is known.
+	 *
+	 * @param processed whether the server has to have processed it as well
+	 */
+	isDone(id: string, processed: boolean): boolean {
+		const known = this.contentById.get(keyOf(id)) ?? UNKNOWN;
+		return processed ? known.startsWith(SETTLED) : known !== UNKNOWN;
 	}
 
 	/** Notes what the server has accepted; it is pending from now on. */

@@ -1,8 +1,8 @@
 import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
+import { askWhere, listOf } from './listedIds';
 import type { MemoryRoutes } from './notesOnServer';
-import { askStatuses } from './processing';
 import type { ProcessingRoutes } from './processing';
 import type { SourceMemory } from './sourceMemory';
 
@@ -37,7 +37,7 @@ export async function disableGone(
 	ids: string[],
 	{ memory, routes, onDisabled }: Disabling,
 ): Promise<Failure | undefined> {
-	const { statuses, failure } = await askStatuses(ids, routes);
+	const { statuses, failure } = await askWhere(ids, memory.witness, routes);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
@@ -58,6 +58,7 @@ async function disable(
 	const unnoted = await memory.expect(ids);
 	if (unnoted) return unnoted;
 	const body = JSON.stringify(ids.map((id) => ({ id, disabled: true })));
-	const outcome = await send({ method: 'POST', path: storePath, body });
+	const checkAnswer = listOf(ids);
+	const outcome = await send({ method: 'POST', path: storePath, body, checkAnswer });
 	return outcome.ok ? undefined : outcome.failure;
 }

@@ -1,9 +1,10 @@
+import uniq from 'lodash/uniq';
 import { z } from 'zod';
 
-import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { derivedId } from '../payloads/derivedId';
+import { listOf } from './listedIds';
 import { noteText, readNote } from './memoryNote';
 import type { MemoryNote, NoteFlaw } from './memoryNote';
 import { statusesById } from './processing';
@@ -40,16 +41,22 @@ export class NotesOnServer {
 		private readonly routes: MemoryRoutes,
 	) {}
 
-	/** Reads notes; one that was never written is missing. */
+	/**
+	 * Reads notes; one that was never written is missing.
+	 *
+	 * @param witness a document that is certainly there: an answer without it does not count
+	 */
 	async read(
 		names: NoteName[],
+		witness?: string,
 	): Promise<{ notes: Array<MemoryNote | NoteFlaw | undefined> } | { failure: Failure }> {
 		const ids = names.map((name) => this.idOf(name));
+		const there = witness === undefined ? [] : [witness];
 		const outcome = await this.routes.send({
 			method: 'GET',
-			path: this.routes.statusPath(ids),
+			path: this.routes.statusPath(uniq([...ids, ...there])),
 			// What is no answer must not count as nothing stored.
-			checkAnswer: answerMustBe(Array.isArray, 'it is no list'),
+			checkAnswer: listOf(there),
 		});
 		if (!outcome.ok) return outcome;
 		const said = statusesById(outcome.answer);
@@ -72,13 +79,19 @@ export class NotesOnServer {
 			processMsg: noteText({ ...note, source: this.place.source }),
 		};
 		const body = JSON.stringify([document]);
-		const outcome = await this.routes.send({ method: 'POST', path: this.routes.storePath, body });
+		const outcome = await this.routes.send({
+			method: 'POST',
+			path: this.routes.storePath,
+			body,
+			checkAnswer: listOf([document.id]),
+		});
 		if (!outcome.ok) return outcome;
 		const [version] = versions.safeParse(outcome.answer).data ?? [];
 		return { version: version?.version ?? 0 };
 	}
 
-	private idOf(name: NoteName): string {
+	/** The id of the document that holds a note. */
+	idOf(name: NoteName): string {
 		const { knowledgebaseId, source } = this.place;
 		return derivedId(knowledgebaseId, `n8n ${name} of ${source}`);
 	}

@@ -319,7 +319,7 @@ export function saidOf(status: ProcessingStatus | undefined): ProcessingEnd {
 }
 
 /** Statuses by id as it was given, and the failure, if there was one, that ended the asking. */
-interface Statuses {
+export interface Statuses {
 	statuses: Map<string, ProcessingStatus>;
 	failure?: Failure;
 }

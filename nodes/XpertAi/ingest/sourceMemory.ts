@@ -3,7 +3,7 @@ import { randomUUID } from 'crypto';
 import { MINUTE_MS } from '../transport/clock';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { isMissing, isTooLarge } from '../transport/meaning';
+import { isRouteMissing, isTooLarge } from '../transport/meaning';
 import { Fingerprints } from './fingerprints';
 import type { MemoryNote, NoteFlaw } from './memoryNote';
 import { NotesOnServer } from './notesOnServer';
@@ -14,6 +14,8 @@ const WRITTEN_EVERY_MS = MINUTE_MS;
 
 const JOURNALS: NoteName[] = ['journal 0', 'journal 1'];
 
+const ALL_NOTES: NoteName[] = ['turn', 'memory', ...JOURNALS];
+
 /** What of remembering did not go as it should. */
 export interface MemoryTroubles {
 	/** The server does not give back what was stored. */
@@ -23,6 +25,10 @@ export interface MemoryTroubles {
 	/** Another run of the source was at work at the same time. */
 	overlapped?: boolean;
 	notWritten?: Failure;
+	/** Why it is not known whether what was stored is still there. */
+	notAsked?: Failure;
+	/** Why it is not known what was stored before the source had its name. */
+	notRecalled?: Failure;
 }
 
 /**
@@ -40,10 +46,13 @@ export class SourceMemory {
 
 	readonly troubles: MemoryTroubles = {};
 
+	/** A note that the server has given back: an answer that should list it and does not is none. */
+	witness?: string;
+
 	/** Whether anything is remembered at all. */
 	private works = true;
 
-	/** Why nothing may be sent: unremembered, it would make the memory wrong. */
+	/** Why nothing may be sent: what is not remembered makes the memory wrong. */
 	private blocked?: Failure;
 
 	/** Documents that may be on the server otherwise than the written memory has them. */
@@ -96,6 +105,23 @@ export class SourceMemory {
 		return memory;
 	}
 
+	/**
+	 * What a source has stored, for another that takes its place; nothing is noted.
+	 *
+	 * @param witness a document that is certainly there
+	 */
+	static async recall(
+		place: MemoryPlace,
+		routes: MemoryRoutes,
+		{ clock, witness }: { clock: Clock; witness?: string },
+	): Promise<{ known: Fingerprints } | { failure: Failure }> {
+		const memory = new SourceMemory(new NotesOnServer(place, routes), clock);
+		const kept = await memory.notes.read(['memory', ...JOURNALS], witness);
+		if ('failure' in kept) return kept;
+		memory.take(kept.notes);
+		return { known: memory.known };
+	}
+
 	/** Whether what is stored can be remembered. */
 	get isKept(): boolean {
 		return this.works && !this.blocked && !this.troubles.overlapped;
@@ -137,41 +163,46 @@ export class SourceMemory {
 		await this.inTurn(async () => await this.write());
 	}
 
-	/** Whether no other run of the source has begun since. */
-	async isAlone(): Promise<boolean> {
-		const turn = await this.notes.read(['turn']);
-		if ('failure' in turn) return false;
+	/** Whether no other run of the source has begun since; or why that is not known. */
+	async standing(): Promise<{ alone: boolean } | { failure: Failure }> {
+		const turn = await this.notes.read(['turn'], this.notes.idOf('turn'));
+		if ('failure' in turn) return turn;
 		if (markOf(turn.notes[0]) !== this.run) this.troubles.overlapped = true;
-		return !this.troubles.overlapped;
+		return { alone: !this.troubles.overlapped };
 	}
 
-	/** Says that this run has begun before it reads, so that of two runs one at least sees the other. */
+	/**
+	 * Says that this run has begun before it reads, so that of two runs one at least sees the other. Only a
+	 * server that does not have the route, by its own words, remembers nothing; any other failure may pass.
+	 */
 	private async begin(): Promise<void> {
 		const before = await this.notes.read(['turn']);
 		if ('failure' in before) {
-			this.troubles.noRoute = isMissing(before.failure);
-			return this.giveUp(before.failure);
+			if (isRouteMissing(before.failure)) this.doWithout();
+			else this.blocked = before.failure;
+			return;
 		}
 		const begun = await this.notes.write('turn', { mark: this.run, known: new Fingerprints() });
 		// What is unchanged can be told all the same.
-		if ('failure' in begun) this.giveUp(begun.failure);
+		if ('failure' in begun) this.blocked = begun.failure;
 		// Two runs that begin one after the other, or at once, have different journals.
 		else this.ownJournal = begun.version % JOURNALS.length;
-		const kept = await this.notes.read(['turn', 'memory', ...JOURNALS]);
-		if ('failure' in kept) return this.giveUp(kept.failure);
-		const [turn, ...notes] = kept.notes;
-		// A server that takes notes and does not give them back.
-		if ('version' in begun && markOf(turn) === undefined) {
-			this.troubles.noRoute = true;
-			this.works = false;
+		const written = 'version' in begun ? this.notes.idOf('turn') : undefined;
+		const kept = await this.notes.read(ALL_NOTES, written);
+		if ('failure' in kept) {
+			this.blocked = kept.failure;
+			return;
 		}
-		this.take(notes);
+		const seen = ALL_NOTES.find((_, index) => kept.notes[index] !== undefined);
+		this.witness = seen && this.notes.idOf(seen);
+		// A server that takes notes and does not give them back.
+		if (written !== undefined && seen === undefined) this.doWithout();
+		this.take(kept.notes.slice(1));
 	}
 
-	/** A knowledgebase or a route that is missing is for the documents to tell. */
-	private giveUp(failure: Failure): void {
+	private doWithout(): void {
+		this.troubles.noRoute = true;
 		this.works = false;
-		if (!isMissing(failure)) this.blocked = failure;
 	}
 
 	/** What is remembered, with what journals hold beyond it. */
@@ -195,8 +226,11 @@ export class SourceMemory {
 		const { known, clock } = this;
 		if (!this.isKept || this.signal?.aborted || known.changes === this.writtenChanges) return;
 		this.writtenAt = clock.now();
-		if (!(await this.isAlone())) {
-			if (this.troubles.overlapped) await this.writeJournal();
+		const standing = await this.standing();
+		const isAlone = 'alone' in standing && standing.alone;
+		if (!isAlone) {
+			this.troubles.notWritten =
+				'failure' in standing ? standing.failure : await this.writeJournal();
 			return;
 		}
 		const { changes } = known;
@@ -209,10 +243,15 @@ export class SourceMemory {
 		this.uncertain = false;
 	}
 
-	/** A journal that is too large for a proxy is replaced by one that makes all contents uncertain. */
+	/**
+	 * What is in a journal that is too large for a proxy is written with the memory; where that does not go
+	 * either, an empty journal makes all contents uncertain.
+	 */
 	private async writeJournal(): Promise<Failure | undefined> {
 		const failure = await this.tryJournal();
 		if (!failure || !isTooLarge(failure)) return failure;
+		await this.write();
+		if (this.journal.size === 0) return undefined;
 		this.troubles.notWritten = failure;
 		this.journal = new Fingerprints();
 		this.uncertain = true;

@@ -49,13 +49,24 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 	return (prototype === Object.prototype || prototype === null) && !('then' in value);
 }
 
+/** Half of a pair that makes one character: sent as UTF-8, it becomes another character. */
+const HALF = /\p{Surrogate}/u;
+
+/** Any such half, also in its pair: not looked for in texts that hold no character beyond Latin 1. */
+const PERHAPS_HALF = /[\ud800-\udfff]/;
+
+/** Whether a text holds half of a character, as one does that was cut in the middle of an emoji. */
+export function isCut(text: string): boolean {
+	return PERHAPS_HALF.test(text) && HALF.test(text);
+}
+
 /** How deep, and how large, a value may be to be looked through quickly. */
 const MOST_LEVELS = 20;
 const MOST_CHARACTERS = 1_000_000;
 
 /**
  * Whether a value certainly has a JSON text that says all of it, told without making that text: nothing in
- * it is too deep or too large, a number JSON has not, or written by itself. To the rest it says no.
+ * it is too deep or too large, a number JSON has not, half a character, or written by itself. To the rest it says no.
  */
 export function isPlainJson(value: unknown): boolean {
 	return plainLength(value, MOST_LEVELS) <= MOST_CHARACTERS;
@@ -63,7 +74,7 @@ export function isPlainJson(value: unknown): boolean {
 
 /** About how many characters a value takes; no number of them is enough for what is not plain. */
 function plainLength(value: unknown, levels: number): number {
-	if (typeof value === 'string') return value.length + 1;
+	if (typeof value === 'string') return isCut(value) ? Infinity : value.length + 1;
 	if (typeof value === 'number') return Number.isFinite(value) ? 1 : Infinity;
 	if (value === null || value === undefined || typeof value === 'boolean') return 1;
 	if (levels === 0 || typeof value !== 'object' || 'toJSON' in value) return Infinity;

@@ -207,6 +207,21 @@ describe('every message', () => {
 	});
 });
 
+describe('half of a character', () => {
+	const refusal = (value: unknown, naming = {}) => messageIn(jsonOf(value, naming), 1);
+	const DEMAND =
+		'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
+
+	it.each(['\ud83d', 'cut \ud83d', '\ude00\ud83d'])('is refused wherever it stands: %j', (text) => {
+		expect(refusal({ a: [{ text }] })).toBe(`"JSON Body" at a[0].text ${DEMAND} [item 1]`);
+		expect(refusal({ name: text }, DOCUMENT_NAMING)).toBe(`"Name" ${DEMAND} [item 1]`);
+	});
+
+	it.each(['😀', '\\ud83d', 'null'])('is nothing that only looks like it: %j', (text) => {
+		expect(jsonOf({ text }, {})).toEqual({ text: JSON.stringify({ text }) });
+	});
+});
+
 describe('a number that JSON has not', () => {
 	const numbers = [Infinity, -Infinity, NaN];
 

@@ -66,10 +66,31 @@ describe('collections', () => {
 		expect(valuesOf(fields, parameters)).toEqual({ name: 'M' });
 	});
 
-	it.each([undefined, null, '', {}, [], 'text'])('given as %j are left out', (raw) => {
+	it.each([undefined, null, '', {}, []])('given as %j are left out', (raw) => {
 		expect(valuesOf(fields, { name: 'M', additionalFields: raw })).toEqual({
 			name: 'M',
 		});
+	});
+
+	it('may be JSON text, which an expression gives', () => {
+		const copilotModel = { copilotId: 'c', model: 'm' };
+		for (const additionalFields of [
+			{ copilotModel: JSON.stringify(copilotModel) },
+			JSON.stringify({ copilotModel }),
+		])
+			expect(valuesOf(fields, { name: 'M', additionalFields })).toEqual({
+				name: 'M',
+				copilotModel,
+			});
+	});
+
+	it.each([
+		['text', /^"Embedding Model" must be JSON \(.+\), but is "text" \[item 3\]$/],
+		['[1]', /^"Embedding Model" must be an object \(JSON\), but is "\[1\]" \[item 3\]$/],
+		[7, /^"Embedding Model" must be an object \(JSON\), but is 7 \[item 3\]$/],
+	])('given as %j are refused: servers drop what is no object', (raw, words) => {
+		const parameters = { name: 'M', additionalFields: { copilotModel: raw } };
+		expect(thrownBy(() => valuesOf(fields, parameters)).message).toMatch(words);
 	});
 });
 

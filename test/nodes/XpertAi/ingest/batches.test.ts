@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 
-import { batchBody, batchBytes, batches, halves } from '../../../../nodes/XpertAi/ingest/batches';
+import {
+	batchBody,
+	batchBytes,
+	batches,
+	hasChunks,
+	halves,
+} from '../../../../nodes/XpertAi/ingest/batches';
 import type {
 	BatchLimits,
 	Documents,
@@ -131,5 +137,18 @@ describe('the halves of a batch', () => {
 				expect(second.length).toBeLessThan(batch.length);
 			}),
 		);
+	});
+});
+
+describe('a document carries chunks', () => {
+	it.each([
+		[{ chunks: [] }, true],
+		[{ chunks: [{}] }, true],
+		[{ chunks: null }, false],
+		[{ pages: [] }, false],
+		[{ metadata: { chunks: [1] } }, false],
+		[{ name: '"chunks":[]' }, false],
+	])('%j: %p', (record, has) => {
+		expect(hasChunks(prepared(record, 0))).toBe(has);
 	});
 });

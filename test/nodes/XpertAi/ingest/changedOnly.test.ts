@@ -5,7 +5,9 @@ import { changedOnly } from '../../../../nodes/XpertAi/ingest/changedOnly';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/fingerprints';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processing';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../support/documents';
+import { failure } from './support/outcomes';
 
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => prepared({ name, text }, 0, idOf(name));
@@ -20,94 +22,152 @@ function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	return memory;
 }
 
-/** What is sent and what is left out; the server gives these statuses where it is asked. */
+/** What the server says when it is asked: these statuses by the names of documents, or nothing. */
+interface Server {
+	has: Record<string, string | null>;
+	failure?: Failure;
+}
+
+/** What is sent and what is left out. */
 async function sift(
 	documents: Array<ReadyDocument<number>>,
 	memory: Fingerprints,
-	statuses?: Record<string, string | null>,
+	{ has, failure: broken }: Server,
+	processed = true,
 ) {
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const asked: string[][] = [];
 	const sent: Array<string | undefined> = [];
 	const nameOf = ({ json }: ReadyDocument<number>) => (JSON.parse(json) as { name?: string }).name;
 	const statusesOf = async (ids: string[]) => {
-		const names = Object.keys(statuses ?? {}).filter((name) => ids.includes(idOf(name)));
-		asked.push(names);
-		return new Map(
+		const names = Object.keys(has).filter((name) => ids.includes(idOf(name)));
+		asked.push(ids);
+		const statuses = new Map(
 			names.map((name): [string, ProcessingStatus] => [
 				idOf(name),
-				{ id: idOf(name), status: statuses?.[name] },
+				{ id: idOf(name), status: has[name] },
 			]),
 		);
+		return { statuses, failure: broken };
 	};
 	const left = changedOnly(documents, {
 		memory,
+		processed,
+		statusesOf,
 		onUnchanged: (one, status) => unchanged.push([nameOf(one), status?.status]),
-		...(statuses ? { statusesOf } : {}),
 	});
 	for await (const one of left) sent.push(nameOf(one));
 	return { sent, unchanged, asked };
 }
 
 describe('where documents are done when they are stored', () => {
-	it('those stored with the same content are left out', async () => {
-		const documents = [document('a'), document('b', 'new'), document('c'), prepared({}, 3)];
-		const { sent, unchanged, asked } = await sift(documents, knowing(['a', 'b']));
-		expect(sent).toEqual(['b', 'c', undefined]);
+	it('those stored with the same content are left out, as far as the server still has them', async () => {
+		const names = ['a', 'b', 'c', 'd'];
+		const documents = [
+			document('a'),
+			document('b', 'new'),
+			...['c', 'd'].map((name) => document(name)),
+		];
+		const memory = knowing(['a', 'b', 'd']);
+		const { sent, unchanged, asked } = await sift(
+			[...documents, prepared({}, 3)],
+			memory,
+			{ has: { a: null, b: null, c: null } },
+			false,
+		);
+		expect(sent).toEqual(['b', 'c', undefined, 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
-		expect(asked).toEqual([]);
+		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
+		expect(names.map((name) => memory.has(idOf(name), document(name).json))).toEqual([
+			true,
+			false,
+			false,
+			false,
+		]);
 	});
 
 	it('what is sent is forgotten until the server has accepted it', async () => {
 		const memory = knowing(['a']);
-		await sift([document('a', 'new')], memory);
+		await sift([document('a', 'new')], memory, { has: { a: null } }, false);
 		expect(memory.has(idOf('a'), document('a').json)).toBe(false);
 	});
 });
 
 describe('where documents are done when they are processed', () => {
-	it('those known to be processed are left out without a question', async () => {
-		const { unchanged, asked } = await sift([document('a')], knowing(['a'], ['a']), {});
-		expect(unchanged).toEqual([['a', undefined]]);
-		expect(asked).toEqual([]);
+	it.each([
+		['deleted on the server', {}],
+		['disabled by another source, which takes their status away', { a: null }],
+		['given up when somebody had them processed again', { a: 'error' }],
+	])('those seen processed are sent again when they were %s', async (_, has) => {
+		const { sent, unchanged } = await sift([document('a')], knowing(['a'], ['a']), { has });
+		expect([sent, unchanged]).toEqual([['a'], []]);
 	});
 
-	it('the server is asked how the others ended, before anything is sent again', async () => {
+	it('the server is asked how they ended, before anything is sent again', async () => {
 		const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
 		const memory = knowing(ids);
 		const { sent, unchanged, asked } = await sift(
 			ids.map((id) => document(id)),
 			memory,
-			{ f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null },
+			{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
 		);
-		expect(asked).toEqual([['f', 'r', 'e', 'c', 'n']]);
+		expect(asked).toEqual([ids.map(idOf)]);
 		expect(unchanged).toEqual([
 			['f', 'finish'],
 			['r', 'embedding'],
 		]);
 		expect(sent).toEqual(['e', 'c', 'n', 'u']);
-		expect([memory.isPending(idOf('f')), memory.isPending(idOf('r'))]).toEqual([false, true]);
+		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
 	});
 
 	it('are asked for in good time: not all documents are held back', async () => {
 		const ids = range(0, 600).map((index) => `id-${index}`);
-		const statuses = Object.fromEntries(ids.map((id) => [id, 'finish']));
+		const has = Object.fromEntries(ids.map((id) => [id, 'finish']));
 		const { asked, unchanged } = await sift(
 			ids.map((id) => document(id)),
 			knowing(ids),
-			statuses,
+			{ has },
 		);
 		expect(asked.map((part) => part.length)).toEqual([250, 250, 100]);
 		expect(unchanged).toHaveLength(600);
+	});
+
+	it('are asked for sooner where they are large', async () => {
+		const names = ['a', 'b', 'c'];
+		const large = names.map((name) => ({ ...document(name), bytes: 5 * 1024 * 1024 }));
+		const { asked } = await sift(large, knowing(names), { has: {} });
+		expect(asked.map((part) => part.length)).toEqual([2, 1]);
 	});
 
 	it('the later of two documents with one ID is sent after what became of the earlier is known', async () => {
 		const memory = knowing(['a']);
 		const later = document('a', 'new');
 		const twins = [document('a'), { ...later, id: idOf('a').toUpperCase() }];
-		const { sent, unchanged } = await sift(twins, memory, { a: 'finish' });
+		const { sent, unchanged } = await sift(twins, memory, { has: { a: 'finish' } });
 		expect(unchanged).toEqual([['a', 'finish']]);
 		expect(sent).toEqual(['a']);
 		expect(memory.has(idOf('a'), document('a').json)).toBe(false);
+	});
+
+	it('of two that are the same each is told', async () => {
+		const twins = [document('a'), document('a')];
+		const { unchanged } = await sift(twins, knowing(['a']), { has: { a: 'finish' } });
+		expect(unchanged).toHaveLength(2);
+	});
+});
+
+describe('where the server cannot be asked', () => {
+	const broken = { has: {}, failure: failure({ kind: 'status', status: 503 }) };
+
+	it('what was seen processed is believed to be there, and the rest is sent again', async () => {
+		const documents = [document('a'), document('b')];
+		const { sent, unchanged } = await sift(documents, knowing(['a', 'b'], ['a']), broken);
+		expect(unchanged).toEqual([['a', undefined]]);
+		expect(sent).toEqual(['b']);
+	});
+
+	it('what is done when it is stored is believed to be there', async () => {
+		const { unchanged } = await sift([document('a')], knowing(['a']), broken, false);
+		expect(unchanged).toEqual([['a', undefined]]);
 	});
 });

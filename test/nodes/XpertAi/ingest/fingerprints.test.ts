@@ -45,17 +45,21 @@ describe('fingerprints', () => {
 
 	it('know what is only stored from what is processed as well', () => {
 		const fingerprints = recorded([[A, 'one']]);
-		expect(fingerprints.isPending(A)).toBe(true);
+		const done = () => [fingerprints.isDone(A, false), fingerprints.isDone(A, true)];
+		expect(done()).toEqual([true, false]);
 		fingerprints.settle(A);
-		expect([fingerprints.isPending(A), fingerprints.has(A, 'one')]).toEqual([false, true]);
+		expect([...done(), fingerprints.has(A, 'one')]).toEqual([true, true, true]);
 		fingerprints.record(A, 'two');
-		expect(fingerprints.isPending(A)).toBe(true);
+		expect(done()).toEqual([true, false]);
+		fingerprints.forget(A);
+		expect(done()).toEqual([false, false]);
 	});
 
-	it('have nothing pending of a document they do not know', () => {
+	it('have nothing done of a document they do not know', () => {
 		const fingerprints = new Fingerprints();
 		fingerprints.settle(A);
-		expect([fingerprints.isPending(A), fingerprints.size]).toEqual([false, 0]);
+		expect([fingerprints.isDone(A, false), fingerprints.isDone(A, true)]).toEqual([false, false]);
+		expect(fingerprints.size).toBe(0);
 	});
 
 	it('take an ID in either case for the same, as servers do', () => {

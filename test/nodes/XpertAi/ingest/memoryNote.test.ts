@@ -35,7 +35,7 @@ describe('a note', () => {
 				expect(new Set(next.ids())).toEqual(new Set(list.map(({ id }) => id)));
 				for (const { id, content, standing: how } of list) {
 					expect(next.has(id, content)).toBe(how !== 'unknown');
-					expect(next.isPending(id)).toBe(how === 'pending');
+					expect(next.isDone(id, true)).toBe(how === 'settled');
 				}
 			}),
 		);

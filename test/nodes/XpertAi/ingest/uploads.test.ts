@@ -16,7 +16,7 @@ const REFUSED = failure({ kind: 'status', status: 500 });
 const GONE = new Error('the file is gone');
 
 /** Uploads documents of which each has its fate, and gathers what became of them. */
-async function uploadAll(plans: Plan[], goOn: () => boolean = () => true) {
+async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken = Infinity) {
 	const [ready, failed, unreadable]: [number[], number[], number[]] = [[], [], []];
 	const jsons: string[] = [];
 	let [underWay, most, begun] = [0, 0, 0];
@@ -45,6 +45,7 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true) {
 	for await (const { json, origin } of handedOn) {
 		ready.push(origin);
 		jsons.push(json);
+		if (ready.length >= taken) break;
 	}
 	return { ready, failed, unreadable, jsons, most, begun, underWay };
 }
@@ -83,6 +84,15 @@ describe('any mix of documents, files and failures', () => {
 			}),
 		);
 	});
+});
+
+it('that nobody asks for any more are waited for: each tells what became of it', async () => {
+	const list: Plan[] = [
+		{ fate: 'uploaded', turns: 0 },
+		...Array.from({ length: AT_ONCE - 1 }, (): Plan => ({ fate: 'failing', turns: 4 })),
+	];
+	const { ready, failed, underWay } = await uploadAll(list, undefined, 1);
+	expect([ready, failed, underWay]).toEqual([[0], [1, 2, 3, 4], 0]);
 });
 
 it('a document gets the address of its file, and one without a file stays as it is', async () => {

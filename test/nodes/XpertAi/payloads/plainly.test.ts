@@ -87,6 +87,10 @@ describe('a value that plainly has a JSON text', () => {
 		);
 	});
 
+	it('may hold whole characters of any kind', () => {
+		expect(isPlainJson({ a: 'ä 漢 😀' })).toBe(true);
+	});
+
 	it('is any that came from JSON, unless it is deep or large', () => {
 		fc.assert(fc.property(fc.jsonValue({ maxDepth: 10 }), (value) => isPlainJson(value)));
 	});
@@ -97,6 +101,7 @@ describe('a value that plainly has a JSON text', () => {
 		['what says how it is written', { toJSON: () => 1 }],
 		['a whole number without limits', { a: 1n }],
 		['a function', { a: () => 1 }],
+		['half a character', { a: ['cut \ud83d'] }],
 		['something deep', JSON.parse(`${'['.repeat(30)}${']'.repeat(30)}`)],
 		['something large', ['x'.repeat(600_000), 'x'.repeat(600_000)]],
 	])('is not %s', (_, value) => expect(isPlainJson(value)).toBe(false));

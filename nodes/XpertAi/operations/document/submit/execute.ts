@@ -49,7 +49,7 @@ async function storeAndProcess(
 			throw withCounts(report.stopError, report);
 		}
 		notes.push(...(await processStored(submission)));
-		if (disableGone) notes.push(...(await disableMissing(execution, submission, systemClock)));
+		notes.push(...(await disableMissing(execution, submission, systemClock)));
 	} finally {
 		await memories?.save();
 	}

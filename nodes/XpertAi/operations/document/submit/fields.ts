@@ -145,7 +145,7 @@ const documentKey: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.path }}',
 	description:
-		'What tells this document from all others in the knowledgebase, so that a second run replaces it',
+		'What tells this document from all others in the knowledgebase, or of its source if that has a name, so that a second run replaces it',
 };
 
 /** The key of a document that is called and found by one thing anyway. */

@@ -34,7 +34,8 @@ export function refuseInLoop(item: Item): void {
 
 /**
  * Takes the documents out of every answer that this source stored earlier and did not bring this time
- * (Documents Gone From the Source). Only a whole run does so.
+ * (Documents Gone From the Source). Only a whole run does so. What was stored before the source had a name
+ * goes as soon as it is there under its new id, whatever became of the others.
  *
  * @returns notes for the user
  * @throws NodeOperationError with Stop, when more are missing than Max Share Gone allows
@@ -46,6 +47,8 @@ export async function disableMissing(
 ): Promise<string[]> {
 	const notes: string[] = [];
 	for (const [knowledgebaseId, memory] of (await submission.memories?.all()) ?? []) {
+		notes.push(...(await disableRenamed(execution, submission, [knowledgebaseId, memory], clock)));
+		if (!submission.settings.disableGone) continue;
 		const gone = goneOf(memory, submission.broughtTo(knowledgebaseId));
 		if (gone.length === 0) continue;
 		const reason = await reasonToKeep(execution, submission, memory, knowledgebaseId);
@@ -57,6 +60,44 @@ export async function disableMissing(
 	}
 	return notes;
 }
+
+/** Takes out of answers what the source stored before it had a name, where it is there under its new id. */
+async function disableRenamed(
+	execution: Execution,
+	{ settings, report, memories, renamedIn }: Submission,
+	[knowledgebaseId, memory]: [string, SourceMemory],
+	clock: Clock,
+): Promise<string[]> {
+	const renamed = [...renamedIn(knowledgebaseId)];
+	const twice = renamed.flatMap(([before, id]) =>
+		memory.known.isDone(id, settings.process) ? before : [],
+	);
+	const later = renamed.length - twice.length;
+	const notes = later > 0 ? [`${counted(later, 'document is', 'documents are')} ${NOT_YET}`] : [];
+	if (twice.length === 0 || !memories || execution.context.getExecutionCancelSignal()?.aborted)
+		return notes;
+	if (execution.context.getMode() === 'manual')
+		return [...notes, `${counted(twice.length, 'document is', 'documents are')} ${IN_MANUAL}`];
+	const earlier = await memories.ofUnnamed(knowledgebaseId);
+	const args = [execution, settings, knowledgebaseId, clock] as const;
+	const failure = await disableGone(twice, {
+		memory: earlier,
+		routes: { ...processingRoutes(...args), ...memoryRoutes(...args) },
+		onDisabled: (id) => report.addDisabled(id, execution.items[0]),
+	});
+	await earlier.save();
+	return failure
+		? [
+				...notes,
+				asHint(`Documents are there twice, as the source was named. ${failureMessage(failure)}`),
+			]
+		: notes;
+}
+
+const NOT_YET =
+	'there twice, as the source was named: the earlier copies go when the new ones are processed.';
+const IN_MANUAL =
+	'there twice, as the source was named. A scheduled run would disable the earlier copies.';
 
 /** Why this run does not show what the source holds. */
 async function reasonToKeep(
@@ -71,12 +112,15 @@ async function reasonToKeep(
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
 	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
 	if (report.processingBroken) return 'the processing could not be started or followed';
+	if (report.emptyFiles > 0) return `${counted(report.emptyFiles, 'file')} of records held none`;
 	if (report.withoutId > 0) return `${documents(report.withoutId)} came without an ID`;
 	if (broughtTo(knowledgebaseId).size === 0) return 'the source brought no documents';
 	if (Number(context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
-	if (memory.isKept && !(await memory.isAlone())) return 'another run of this source is at work';
-	return memory.isKept ? undefined : 'this run cannot be remembered';
+	if (!memory.isKept) return 'this run cannot be remembered';
+	const standing = await memory.standing();
+	if ('failure' in standing) return 'whether another run of this source is at work is not known';
+	return standing.alone ? undefined : 'another run of this source is at work';
 }
 
 /** What is missing of one knowledgebase after a whole run. */

@@ -9,6 +9,9 @@ import type { SubmitReport } from './report';
 /** How much of a hint, which is short, names columns. */
 const MAX_COLUMNS_LENGTH = 70;
 
+/** How much of a hint names keys. */
+const MAX_KEYS_LENGTH = 40;
+
 /** Columns that were mapped to nothing, without those an expression of the node names. */
 function unusedColumns(
 	context: IExecuteFunctions,
@@ -29,8 +32,16 @@ export function addHints(context: IExecuteFunctions, report: SubmitReport, notes
 	const messages = [report.summary.line(), ...notes];
 	if (report.replaced > 0) {
 		const documents = counted(report.replaced, 'document');
-		messages.push(`${documents} came with the key or ID of an earlier one and replaced it.`);
+		const keys = truncate([...report.replacedKeys].join(', '), {
+			length: MAX_KEYS_LENGTH,
+			separator: ', ',
+		});
+		messages.push(
+			`${documents} came with the key or ID of an earlier one and replaced it: ${keys}`,
+		);
 	}
+	if (report.emptyFiles > 0)
+		messages.push(`${counted(report.emptyFiles, 'file')} of records held none.`);
 	if (report.countMayBeLow) messages.push(COUNT_MAY_BE_LOW);
 	if (report.idMissed > 0) {
 		const documents = counted(report.idMissed, 'document has', 'documents have');

@@ -27,13 +27,25 @@ export interface Identified {
 	idByServer?: boolean;
 }
 
-/** The document under the id that is made of its key; one whose id is known is itself. */
-export function withId(
-	{ record, key, idFromKey }: Identified,
-	knowledgebaseId: string,
-): DocumentRecord {
+/**
+ * What keys belong to: the knowledgebase, or a source of it that has a name, so that two sources may bring
+ * the same key for two documents.
+ *
+ * @param sourceName empty where it has none
+ * @returns what `withId` takes
+ */
+export function keyOwner(knowledgebaseId: string, sourceName: string): string {
+	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
+}
+
+/**
+ * The document under the id that is made of its key; one whose id is known is itself.
+ *
+ * @param owner what the key belongs to
+ */
+export function withId({ record, key, idFromKey }: Identified, owner: string): DocumentRecord {
 	if (!idFromKey || key === undefined) return record;
-	return { ...record, id: derivedId(knowledgebaseId, key) };
+	return { ...record, id: derivedId(owner, key) };
 }
 
 const idMode = z.enum(['derived', 'field', 'server']);
@@ -75,8 +87,10 @@ function derivedIdentifier(item: Item, fromFields: boolean): Identify {
 	const label = `"${item.labelOf(parameter)}"`;
 	return (document, place) => {
 		const key: unknown = fromFields ? given : ownValue(document, given);
-		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
+		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
+			item.checkWhole(String(key), place ? `${place}: ${label}` : label);
 			return { record: document, key: String(key), idFromKey: true };
+		}
 		if (fromFields) return item.refuse({ subject: label, demand: 'must not be empty' });
 		const subject = place ? `${place}: ${label}` : label;
 		const demand = `names ${quoted(given)}, which this document does not have`;

@@ -1,7 +1,9 @@
 import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
+import type { Fingerprints } from '../../../ingest/fingerprints';
 import type { NoteFlaw } from '../../../ingest/memoryNote';
+import type { MemoryPlace, MemoryRoutes } from '../../../ingest/notesOnServer';
 import { SourceMemory } from '../../../ingest/sourceMemory';
 import type { MemoryTroubles } from '../../../ingest/sourceMemory';
 import type { Clock } from '../../../transport/clock';
@@ -11,6 +13,9 @@ import type { SubmitSettings } from './settings';
 
 /** What earlier runs have stored in each of the knowledgebases of an execution. */
 export class Memories {
+	/** What this node stored before its source had a name, by knowledgebase. */
+	readonly unnamed = new Map<string, Fingerprints>();
+
 	private readonly opened = new Map<string, Promise<SourceMemory>>();
 
 	constructor(
@@ -23,14 +28,44 @@ export class Memories {
 	async of(knowledgebaseId: string): Promise<SourceMemory> {
 		const known = this.opened.get(knowledgebaseId);
 		if (known) return await known;
-		const { execution, settings, clock } = this;
-		const signal = execution.context.getExecutionCancelSignal();
-		const routes = memoryRoutes(execution, settings, knowledgebaseId, clock);
-		const place = { knowledgebaseId, ...sourceOf(execution, settings.sourceName) };
-		const options = { clock, signal, fresh: settings.resendAll };
-		const memory = SourceMemory.open(place, routes, options);
+		const memory = this.begin(knowledgebaseId);
 		this.opened.set(knowledgebaseId, memory);
 		return await memory;
+	}
+
+	/** The memory of this node without the name of its source, which holds what it stored before it had one. */
+	async ofUnnamed(knowledgebaseId: string): Promise<SourceMemory> {
+		return await this.open(knowledgebaseId, '');
+	}
+
+	private async begin(knowledgebaseId: string): Promise<SourceMemory> {
+		const memory = await this.open(knowledgebaseId, this.settings.sourceName);
+		if (this.settings.sourceName !== '' && memory.isKept)
+			await this.recall(knowledgebaseId, memory);
+		return memory;
+	}
+
+	private async open(knowledgebaseId: string, sourceName: string): Promise<SourceMemory> {
+		const { clock, settings } = this;
+		const signal = this.execution.context.getExecutionCancelSignal();
+		const options = { clock, signal, fresh: settings.resendAll };
+		return await SourceMemory.open(...this.at(knowledgebaseId, sourceName), options);
+	}
+
+	/** Reads what was stored under ids that the same documents do not get any more. */
+	private async recall(knowledgebaseId: string, memory: SourceMemory): Promise<void> {
+		const { clock } = this;
+		const { witness } = memory;
+		const before = await SourceMemory.recall(...this.at(knowledgebaseId, ''), { clock, witness });
+		if ('failure' in before) memory.troubles.notRecalled = before.failure;
+		else this.unnamed.set(knowledgebaseId, before.known);
+	}
+
+	private at(knowledgebaseId: string, sourceName: string): [MemoryPlace, MemoryRoutes] {
+		const { execution, settings, clock } = this;
+		const source = sourceOf(execution, { ...settings, sourceName });
+		const routes = memoryRoutes(execution, settings, knowledgebaseId, clock);
+		return [{ knowledgebaseId, ...source }, routes];
 	}
 
 	/** All that were opened, by knowledgebase. */
@@ -52,13 +87,24 @@ export class Memories {
 	}
 }
 
-/** What a source is known by: its name, or the workflow and the node, however these are called. */
-function sourceOf({ context }: Execution, sourceName: string): { source: string; title: string } {
-	if (sourceName !== '') return { source: `name ${sourceName}`, title: sourceName };
+/**
+ * What a source is known by: its name, or the workflow and the node, however these are called; and the part
+ * of it that is brought.
+ */
+function sourceOf(
+	{ context }: Execution,
+	{ sourceName, shard }: Pick<SubmitSettings, 'sourceName' | 'shard'>,
+): Pick<MemoryPlace, 'source' | 'title'> {
+	const part = shard === '' ? [] : [`shard ${shard}`];
+	if (sourceName !== '')
+		return {
+			source: [`name ${sourceName}`, ...part].join(', '),
+			title: [sourceName, ...part].join(', '),
+		};
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
 	const { id, name } = context.getNode();
-	const source = `node ${id} of workflow ${workflowId ?? workflowName}`;
-	return { source, title: [workflowName, name].filter(Boolean).join(', ') };
+	const source = [`node ${id} of workflow ${workflowId ?? workflowName}`, ...part].join(', ');
+	return { source, title: [workflowName, name, ...part].filter(Boolean).join(', ') };
 }
 
 /** The longest hint. */
@@ -70,7 +116,8 @@ const FLAWS: Record<NoteFlaw, string> = {
 	'of another source': 'is of another source',
 };
 
-function troubleNotes({ noRoute, flaw, overlapped, notWritten }: MemoryTroubles): string[] {
+function troubleNotes(troubles: MemoryTroubles): string[] {
+	const { noRoute, flaw, overlapped, notWritten, notAsked, notRecalled } = troubles;
 	const notes: string[] = [];
 	if (noRoute)
 		notes.push(
@@ -82,6 +129,16 @@ function troubleNotes({ noRoute, flaw, overlapped, notWritten }: MemoryTroubles)
 	if (notWritten)
 		notes.push(
 			asHint(`The next run sends documents again: not remembered. ${failureMessage(notWritten)}`),
+		);
+	if (notAsked)
+		notes.push(
+			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
+		);
+	if (notRecalled)
+		notes.push(
+			asHint(
+				`Not known: what was stored before the source was named. ${failureMessage(notRecalled)}`,
+			),
 		);
 	return notes;
 }

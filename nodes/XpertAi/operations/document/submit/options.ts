@@ -80,12 +80,21 @@ export const submitOptions = optionsField([
 			'How long to go on trying when the server is busy or cannot be reached, as while it restarts. With 0, each request is sent once.',
 	},
 	{
+		displayName: 'Shard',
+		name: 'shard',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 7 of 20',
+		description:
+			'Which part of the source this run brings, where several runs bring one each. Parts are remembered apart; the IDs of documents do not depend on it.',
+	},
+	{
 		displayName: 'Skip Unchanged',
 		name: 'skipUnchanged',
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to leave out documents that an earlier run of this node has stored with the same content. Needs document IDs. What is stored is remembered in the knowledgebase itself, in disabled documents.',
+			'Whether to leave out documents that an earlier run of this node has stored with the same content, as long as the server still has them. Needs document IDs. What is stored is remembered in the knowledgebase itself, in disabled documents.',
 	},
 	{
 		displayName: 'Source Name',
@@ -94,7 +103,7 @@ export const submitOptions = optionsField([
 		default: '',
 		placeholder: 'e.g. handbook',
 		description:
-			'What the documents come from. Sources that fill the same knowledgebase are remembered apart; left empty, the source is this node in this workflow. With a name, it stays the same in another node or workflow.',
+			'What the documents come from; left empty, this node in this workflow. Sources are remembered apart. A name is also part of the IDs made of keys: two named sources may bring the same file names. To name a source that has run already, keep Skip Unchanged on: everything is sent once more, and its earlier copies are disabled.',
 	},
 	timeoutOption(BATCH_TIMEOUT_SECONDS),
 	{

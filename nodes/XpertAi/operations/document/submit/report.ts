@@ -13,6 +13,9 @@ import { flawItem, outcomeItem, processedItem, unchangedItem } from './outcomeIt
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources';
 
+/** How many keys a hint names. */
+const EXAMPLES = 2;
+
 /** Where the items of documents are that come to one id. */
 type Places = Array<Pick<Origin, 'item' | 'position'>>;
 
@@ -31,6 +34,12 @@ export class SubmitReport {
 
 	/** Documents that came with the id of an earlier one. */
 	replaced = 0;
+
+	/** The keys, or ids, of some of these. */
+	readonly replacedKeys = new Set<string>();
+
+	/** Files of records in which there was none. */
+	emptyFiles = 0;
 
 	/** Documents that come without an id. */
 	withoutId = 0;
@@ -77,17 +86,24 @@ export class SubmitReport {
 		return this.settings.concurrency > 1 && requests.batches > 1 && counts.stored > 0;
 	}
 
+	/** How many documents, and things that are none, were read by now. */
+	get placesGiven(): number {
+		return this.places;
+	}
+
 	/** The place in the output of the next document that was read. */
 	nextPlace(): number {
 		return this.places++;
 	}
 
 	/** Remembers that a document with this id is to be sent. */
-	noteId(knowledgebaseId: string, id: string): void {
+	noteId(knowledgebaseId: string, id: string, key = id): void {
 		const seen = this.seenIds.get(knowledgebaseId) ?? new Set();
 		const known = seen.size;
-		this.seenIds.set(knowledgebaseId, seen.add(id));
-		if (seen.size === known) this.replaced += 1;
+		this.seenIds.set(knowledgebaseId, seen.add(id.toLowerCase()));
+		if (seen.size > known) return;
+		this.replaced += 1;
+		if (this.replacedKeys.size < EXAMPLES) this.replacedKeys.add(key);
 	}
 
 	/** Remembers what of a document is seldom meant, or is done otherwise by servers. */

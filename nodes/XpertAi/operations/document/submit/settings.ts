@@ -27,6 +27,8 @@ export interface SubmitSettings {
 	resendAll: boolean;
 	/** What the source is known by, if its user says so. */
 	sourceName: string;
+	/** Which part of the source is brought, where several runs bring one each. */
+	shard: string;
 	/** Whether documents that are gone from the source are taken out of answers. */
 	disableGone: boolean;
 	/** The largest share of documents that may be gone, in percent. */
@@ -59,6 +61,7 @@ export function readSettings(item: Item): SubmitSettings {
 		skipUnchanged: on('skipUnchanged'),
 		resendAll: on('resendAll'),
 		sourceName: item.text('options.sourceName').trim(),
+		shard: item.text('options.shard').trim(),
 		disableGone: item.choice('options.whenGone', whenGone) === 'disable',
 		maxGonePercent: number('maxGonePercent', z.number().min(0).max(100)),
 		process: after !== 'nothing',

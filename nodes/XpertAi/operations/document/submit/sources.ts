@@ -59,21 +59,22 @@ export function mayHaveFiles(item: Item): boolean {
 /**
  * The documents of one item that is no file of records, each under its id.
  *
+ * @param owner what keys belong to (`keyOwner`)
  * @param unusedColumns gathers the columns that match no field of a document
  * @throws NodeOperationError when the item cannot be read
  */
 export function itemDocuments(
 	item: Item,
-	knowledgebaseId: string,
+	owner: string,
 	unusedColumns: Set<string>,
 ): FoundDocument[] {
 	switch (sourceOf(item)) {
 		case 'text':
-			return [textDocument(item, knowledgebaseId)];
+			return [textDocument(item, owner)];
 		case 'files':
-			return [fileDocument(item, knowledgebaseId)];
+			return [fileDocument(item, owner)];
 		case 'addresses':
-			return [addressDocument(item, knowledgebaseId)];
+			return [addressDocument(item, owner)];
 		case 'json':
 			return documentsInJson(item);
 		default:
@@ -131,7 +132,7 @@ function idPreparation(item: Item, fromFields: boolean): (document: unknown) => 
  */
 export async function* recordsOf(
 	item: Item,
-	knowledgebaseId: string,
+	owner: string,
 ): AsyncGenerator<FoundDocument | { flaw: ItemError }> {
 	const field = item.binary();
 	const identify = identifier(item, false);
@@ -147,7 +148,7 @@ export async function* recordsOf(
 			const identified = identify(checked, place);
 			yield textField === ''
 				? wholeDocument(item, identified, naming)
-				: recordWithText(item, { identified, knowledgebaseId, textField, place });
+				: recordWithText(item, { identified, owner, textField, place });
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
@@ -169,16 +170,17 @@ function wholeDocument(item: Item, identified: Identified, naming: Naming): Foun
 /** A record whose text is uploaded as its file. */
 function recordWithText(
 	item: Item,
-	given: { identified: Identified; knowledgebaseId: string; textField: string; place: string },
+	given: { identified: Identified; owner: string; textField: string; place: string },
 ): FoundDocument {
 	const { identified, textField, place } = given;
 	const { key, idByServer } = identified;
-	const record = withId(identified, given.knowledgebaseId);
+	const record = withId(identified, given.owner);
 	const text = ownValue(record, textField);
 	if (typeof text !== 'string' || text.trim() === '') {
 		const demand = `names ${quoted(textField)}, which holds no text here`;
 		throw item.refusal({ subject: `${place}: "${item.labelOf('textField')}"`, demand });
 	}
+	item.checkWhole(text, `${place}: "${item.labelOf('textField')}"`);
 	const rest = cloneDeep(record);
 	unset(rest, textField);
 	const { id, name } = record;
@@ -196,10 +198,10 @@ function recordWithText(
 export function readyDocument(
 	found: FoundDocument,
 	origin: Origin,
-	knowledgebaseId: string,
+	owner: string,
 ): ReadyDocument<Origin> {
 	const { key, file } = found;
-	const record = withId(found, knowledgebaseId);
+	const record = withId(found, owner);
 	const { id, name } = record;
 	const json = JSON.stringify(record);
 	return {

@@ -3,8 +3,8 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { Documents, ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
-import { askStatuses } from '../../../ingest/processing';
-import type { ProcessingRoutes, ProcessingStart } from '../../../ingest/processing';
+import { askWhere } from '../../../ingest/listedIds';
+import type { ProcessingStart } from '../../../ingest/processing';
 import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { submitDocuments } from '../../../ingest/submit';
 import type { DocumentOutcome } from '../../../ingest/submit';
@@ -12,12 +12,14 @@ import { uploaded } from '../../../ingest/uploads';
 import type { Clock } from '../../../transport/clock';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { buildPath } from '../../../transport/api';
+import { derivedId } from '../../../payloads/derivedId';
 import { BULK_PATH } from '../paths';
+import { keyOwner } from './identity';
 import type { Memories } from './memories';
 import { processingOf } from './processing';
 import { inWords, isForeignId } from './rejections';
 import { SubmitReport } from './report';
-import { processingRoutes, uploadRoute } from './routes';
+import { memoryRoutes, processingRoutes, uploadRoute } from './routes';
 import type { SubmitSettings } from './settings';
 import {
 	contentOf,
@@ -49,6 +51,9 @@ export class Submission {
 	/** The ids of the documents that the source brought, by knowledgebase; needed to tell what is gone. */
 	private readonly brought = new Map<string, Set<string>>();
 
+	/** The ids of documents that were brought, by the ids they had before the source had a name. */
+	private readonly renamed = new Map<string, Map<string, string>>();
+
 	/** What is in the files of documents that may be unchanged. */
 	private readonly contents = new WeakMap<
 		ReadyDocument<Origin>,
@@ -69,6 +74,13 @@ export class Submission {
 	readonly broughtTo = (knowledgebaseId: string): Set<string> => {
 		const ids = this.brought.get(knowledgebaseId) ?? new Set();
 		this.brought.set(knowledgebaseId, ids);
+		return ids;
+	};
+
+	/** The ids of documents that were brought for a knowledgebase, by those they had before the source had a name. */
+	readonly renamedIn = (knowledgebaseId: string): Map<string, string> => {
+		const ids = this.renamed.get(knowledgebaseId) ?? new Map<string, string>();
+		this.renamed.set(knowledgebaseId, ids);
 		return ids;
 	};
 
@@ -123,7 +135,7 @@ export class Submission {
 	}
 
 	private read(item: Item, knowledgebaseId: string): FoundDocument[] {
-		return itemDocuments(item, knowledgebaseId, this.report.unusedColumns);
+		return itemDocuments(item, this.ownerOf(knowledgebaseId), this.report.unusedColumns);
 	}
 
 	private async submitRecords(): Promise<void> {
@@ -144,8 +156,9 @@ export class Submission {
 		item: Item,
 		knowledgebaseId: string,
 	): AsyncGenerator<ReadyDocument<Origin>> {
+		const places = this.report.placesGiven;
 		try {
-			for await (const entry of recordsOf(item, knowledgebaseId)) {
+			for await (const entry of recordsOf(item, this.ownerOf(knowledgebaseId))) {
 				if ('flaw' in entry) {
 					this.report.addFlaw(entry.flaw, item);
 					if (this.report.stopError) return;
@@ -154,6 +167,7 @@ export class Submission {
 				const origin = { item, position: this.report.nextPlace() };
 				yield this.ready(entry, origin, knowledgebaseId);
 			}
+			if (this.report.placesGiven === places) this.report.emptyFiles += 1;
 		} catch (caught) {
 			// The file broke off; what came before is sent all the same.
 			this.addFlaw(caught, item);
@@ -165,8 +179,9 @@ export class Submission {
 		origin: Origin,
 		knowledgebaseId: string,
 	): ReadyDocument<Origin> {
-		const ready = readyDocument(found, origin, knowledgebaseId);
+		const ready = readyDocument(found, origin, this.ownerOf(knowledgebaseId));
 		this.noteId(ready, found, knowledgebaseId);
+		this.noteRenamed(ready, knowledgebaseId);
 		this.report.noteRecord(found.record, found.readAsText);
 		if (this.settings.skipUnchanged && found.contents) this.contents.set(ready, found.contents);
 		return ready;
@@ -174,7 +189,7 @@ export class Submission {
 
 	/** A second run can only know a document by its id. */
 	private noteId(
-		{ id, file }: ReadyDocument<Origin>,
+		{ id, key, file }: ReadyDocument<Origin>,
 		{ idByServer }: FoundDocument,
 		knowledgebaseId: string,
 	): void {
@@ -185,8 +200,19 @@ export class Submission {
 			return;
 		}
 		// Records are too many to remember where nothing else of them is.
-		if (file || !settings.summaryOnly) report.noteId(knowledgebaseId, id);
+		if (file || !settings.summaryOnly) report.noteId(knowledgebaseId, id, key);
 		if (settings.disableGone) this.broughtTo(knowledgebaseId).add(id.toLowerCase());
+	}
+
+	private noteRenamed({ id, key }: ReadyDocument<Origin>, knowledgebaseId: string): void {
+		const unnamed = this.memories?.unnamed.get(knowledgebaseId);
+		if (!unnamed || !id || key === undefined) return;
+		const before = derivedId(knowledgebaseId, key);
+		if (unnamed.knows(before)) this.renamedIn(knowledgebaseId).set(before, id);
+	}
+
+	private ownerOf(knowledgebaseId: string): string {
+		return keyOwner(knowledgebaseId, this.settings.sourceName);
 	}
 
 	/** Sends documents on their way: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
@@ -203,9 +229,7 @@ export class Submission {
 			this.starts.set(knowledgebaseId, processingOf(this, knowledgebaseId, routes, memory));
 		const read = haveFiles && settings.skipUnchanged ? this.withContents(documents) : documents;
 		const wanted =
-			memory && settings.skipUnchanged
-				? this.changedOnly(read, memory, knowledgebaseId, routes)
-				: read;
+			memory && settings.skipUnchanged ? this.changedOnly(read, memory, knowledgebaseId) : read;
 		const path = buildPath(BULK_PATH, { knowledgebaseId });
 		const counts = await submitDocuments({
 			documents: haveFiles ? this.uploaded(wanted, memory, knowledgebaseId) : wanted,
@@ -247,20 +271,24 @@ export class Submission {
 
 	private changedOnly(
 		documents: Documents<Origin>,
-		{ known: memory }: SourceMemory,
+		memory: SourceMemory,
 		knowledgebaseId: string,
-		routes: ProcessingRoutes,
 	): AsyncGenerator<ReadyDocument<Origin>> {
-		const { settings, report } = this;
+		const { execution, settings, report, clock } = this;
+		const args = [execution, settings, knowledgebaseId, clock] as const;
+		const routes = { ...processingRoutes(...args), ...memoryRoutes(...args) };
 		return changedOnly(documents, {
-			memory,
+			memory: memory.known,
+			processed: settings.process,
+			statusesOf: async (ids) => {
+				const asked = await askWhere(ids, memory.witness, routes);
+				memory.troubles.notAsked ??= asked.failure;
+				return asked;
+			},
 			onUnchanged: (document, status) => {
 				const runningId = report.addUnchanged(knowledgebaseId, document, status);
 				if (runningId !== undefined) this.starts.get(knowledgebaseId)?.add(runningId);
 			},
-			...(settings.process
-				? { statusesOf: async (ids) => (await askStatuses(ids, routes)).statuses }
-				: {}),
 		});
 	}
 

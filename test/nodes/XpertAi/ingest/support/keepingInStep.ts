@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 
+import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
 import { KEYS, Nights, VERSIONS } from './nights';
-import type { Night, Trouble } from './nights';
+import type { Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
 
@@ -16,13 +17,27 @@ const source = fc
 
 const turns = fc.array(fc.nat(6), { minLength: 1, maxLength: 6 });
 
-const request = fc.nat(16);
+const request = fc.nat(24);
+
+const afterDoing = AFTER_DOING.map((name) => NIGHT_FAULTS[name] ?? { status: 504 });
 
 const trouble: fc.Arbitrary<Trouble> = fc.oneof(
-	fc.record({ request, kind: fc.constantFrom('crash', 'lost'), done: fc.boolean() }),
+	fc.record({ request, answer: fc.constant('crash' as const), done: fc.boolean() }),
+	fc.record({ request, answer: fc.constantFrom(...afterDoing), done: fc.constant(true) }),
 	// What a server refuses it has not done.
-	fc.record({ request, kind: fc.constant('refused'), done: fc.constant(false) }),
+	fc.record({
+		request,
+		answer: fc.constantFrom(...Object.values(NIGHT_FAULTS)),
+		done: fc.constant(false),
+		stays: fc.boolean(),
+	}),
 );
+
+const setup: fc.Arbitrary<Setup> = fc.record({
+	from: fc.constantFrom('json' as const, 'text' as const),
+	afterStoring: fc.constantFrom('process' as const, 'wait' as const),
+	retries: fc.boolean(),
+});
 
 const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns }),
@@ -41,10 +56,12 @@ export async function keepInStep(sequences: number): Promise<void> {
 			fc.asyncProperty(
 				fc.array(night, { minLength: 1, maxLength: 6 }),
 				source,
-				async (all, last) => {
+				setup,
+				async (all, last, how) => {
 					const knowledgebaseId = await nights.knowledgebase();
 					for (const one of [...all, { source: last, turns: [0] }]) {
-						expect(await nights.night(knowledgebaseId, one)).toEqual([]);
+						const { wrong } = await nights.night(knowledgebaseId, { ...one, ...how });
+						expect(wrong).toEqual([]);
 						if (one.trouble || one.other) continue;
 						expect(await nights.found(knowledgebaseId)).toEqual(nights.expected(one.source));
 					}

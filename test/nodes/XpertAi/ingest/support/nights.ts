@@ -1,14 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
+import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/identity';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
-import { parseAnswer } from '../../../../../nodes/XpertAi/transport/answer';
-import type { Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
+import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
+import { createSend } from '../../../../../nodes/XpertAi/transport/request';
 import { COPILOT_ID, startSandbox } from '../../../../../sandbox';
 import type { Sandbox } from '../../../../../sandbox';
-import { itemOf } from '../../../support/context';
+import { contextWith, itemOf } from '../../../support/context';
+import type { Answer } from './nightFaults';
 
 /** What a source holds in a night: a version of each of its documents, by their keys. */
 export type Source = Record<string, number>;
@@ -16,23 +23,51 @@ export type Source = Record<string, number>;
 /** What goes wrong with one request of a run, and what of it the server has done by then. */
 export interface Trouble {
 	request: number;
-	/** `crash`: n8n is gone from then on; `lost`: no answer; `refused`: the server says no. */
-	kind: 'crash' | 'lost' | 'refused';
+	/** What comes in place of the answer; `crash`: n8n is gone from then on. */
+	answer: 'crash' | Answer;
 	done: boolean;
+	/** Whether that address answers so for the rest of the night. */
+	stays?: boolean;
+}
+
+/** How the node is set up. */
+export interface Setup {
+	/** Whether the documents bring their address, or a text to be uploaded. */
+	from: 'json' | 'text';
+	afterStoring: 'process' | 'wait';
+	/** Whether requests are tried again, after waits that take no time here. */
+	retries: boolean;
 }
 
 /** One run, or two at the same time. */
-export interface Night {
+export interface Night extends Partial<Setup> {
 	source: Source;
 	trouble?: Trouble;
 	/** What another run of the same node brings meanwhile. */
 	other?: Source;
 	/** How many turns each request takes on its way, over and over. */
 	turns: number[];
+	/** How often the node ran before in the same execution, as it does in a loop. */
+	runIndex?: number;
+}
+
+/** What came of a night. */
+export interface Course {
+	/** The keys of documents that were taken out of answers by a run that brought them. */
+	wrong: string[];
+	/** How many requests the first run made. */
+	requests: number;
+	/** Why the first run failed. */
+	error?: Error;
+	/** What the first run said beside its counts. */
+	said: string[];
 }
 
 export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
+
+const SOURCE_NAME = 'nights';
+const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false };
 
 class Crash extends Error {}
 
@@ -41,25 +76,19 @@ export class Nights {
 	private constructor(
 		private readonly sandbox: Sandbox,
 		private readonly addresses: Map<string, string>,
+		private readonly restoreTime: () => void,
 	) {}
 
 	static async start(): Promise<Nights> {
 		const sandbox = await startSandbox({ processMs: 0, logBodies: false });
-		const addresses = new Map<string, string>();
-		for (const key of [...KEYS, 'by hand']) {
-			for (const version of VERSIONS) {
-				const text = textOf(key, version);
-				const form = new FormData();
-				form.append('file', new Blob([text]), `${key}.md`);
-				const answer = await request(sandbox, 'POST', '/v1/file', form);
-				if (!answer.ok) throw new Error('the sandbox takes no file');
-				addresses.set(text, (answer.answer as { url: string }).url);
-			}
-		}
-		return new Nights(sandbox, addresses);
+		const nights = new Nights(sandbox, new Map(), passQuickly());
+		for (const key of [...KEYS, 'by hand'])
+			for (const version of VERSIONS) await nights.upload(key, textOf(key, version));
+		return nights;
 	}
 
 	async close(): Promise<void> {
+		this.restoreTime();
 		await this.sandbox.close();
 	}
 
@@ -70,9 +99,9 @@ export class Nights {
 			name: `Nights ${store.knowledgebases.size}`,
 			copilotModelId: COPILOT_ID,
 		});
-		const document = this.document(id, 'by hand', 0);
-		await request(this.sandbox, 'POST', `/knowledges/${id}/bulk`, JSON.stringify([document]));
-		await request(this.sandbox, 'POST', `/knowledges/${id}/process`, JSON.stringify([document.id]));
+		const document = { ...this.document(id, 'by hand', 0), id: derivedId(id, 'by hand') };
+		await this.post(`/knowledges/${id}/bulk`, [document]);
+		await this.post(`/knowledges/${id}/process`, [document.id]);
 		await this.processed(id);
 		return id;
 	}
@@ -86,11 +115,14 @@ export class Nights {
 	async found(knowledgebaseId: string): Promise<Record<string, string>> {
 		await this.processed(knowledgebaseId);
 		const { store } = this.sandbox;
-		const all = [...KEYS, 'by hand'].flatMap((key) => {
-			const document = store.findable(derivedId(knowledgebaseId, key));
-			return document ? [[key, document.chunks.join('')] as const] : [];
-		});
-		return Object.fromEntries(all);
+		const ids = KEYS.map((key) => [key, idOf(knowledgebaseId, key)]);
+		const all = [...ids, ['by hand', derivedId(knowledgebaseId, 'by hand')]];
+		return Object.fromEntries(
+			all.flatMap(([key, id = '']) => {
+				const document = store.findable(id);
+				return document ? [[key, document.chunks.join('')] as const] : [];
+			}),
+		);
 	}
 
 	/** What assistants should find after a whole run with this source. */
@@ -99,93 +131,155 @@ export class Nights {
 		return { ...Object.fromEntries(texts), 'by hand': textOf('by hand', 0) };
 	}
 
-	/**
-	 * One night.
-	 *
-	 * @returns the keys of documents that were taken out of answers by a run that brought them
-	 */
-	async night(
-		knowledgebaseId: string,
-		{ source, other, trouble, turns }: Night,
-	): Promise<string[]> {
-		const wrong: string[] = [];
-		const runs = [this.run(knowledgebaseId, source, { trouble, turns, wrong })];
-		if (other) runs.push(this.run(knowledgebaseId, other, { turns: [...turns].reverse(), wrong }));
-		const ends = await Promise.allSettled(runs);
-		if (!trouble) for (const end of ends) if (end.status === 'rejected') throw end.reason;
-		return wrong;
+	/** Somebody deletes a document on the server. */
+	lose(knowledgebaseId: string, key: string): void {
+		this.sandbox.store.documents.delete(idOf(knowledgebaseId, key));
 	}
 
-	private async run(
-		knowledgebaseId: string,
-		source: Source,
-		{ trouble, turns, wrong }: Pick<Night, 'trouble' | 'turns'> & { wrong: string[] },
-	): Promise<void> {
-		const documents = Object.entries(source).map(([key, version]) =>
-			this.document(knowledgebaseId, key, version),
-		);
+	/** One night. */
+	async night(knowledgebaseId: string, night: Night): Promise<Course> {
+		const { other, turns } = night;
+		const course: Course = { wrong: [], requests: 0, said: [] };
+		const runs = [this.run(knowledgebaseId, night, course)];
+		if (other) {
+			const meanwhile = {
+				...night,
+				source: other,
+				trouble: undefined,
+				turns: [...turns].reverse(),
+			};
+			runs.push(this.run(knowledgebaseId, meanwhile, { ...course, said: [] }));
+		}
+		const [first, second] = await Promise.allSettled(runs);
+		if (second?.status === 'rejected') throw second.reason;
+		if (first?.status === 'rejected') course.error = first.reason as Error;
+		if (!night.trouble && course.error) throw course.error;
+		return course;
+	}
+
+	private async run(knowledgebaseId: string, night: Night, course: Course): Promise<void> {
+		const { source, from, afterStoring, retries } = { ...SETUP, ...night };
+		const entries = Object.entries(source);
 		const parameters = {
 			knowledgebaseId,
-			source: 'json',
-			jsonBody: documents,
-			afterStoring: 'process',
+			source: from,
+			afterStoring,
+			documentSettings: {},
 			options: {
 				skipUnchanged: true,
 				whenGone: 'disable',
 				maxGonePercent: 100,
-				retryMinutes: 0,
+				retryMinutes: retries ? 10 : 0,
 				batchSize: 2,
-				sourceName: 'nights',
+				sourceName: SOURCE_NAME,
 			},
 		};
+		const inputs: INodeExecutionData[] =
+			from === 'text' ? entries.map(() => ({ json: {} })) : [{ json: {} }];
 		const methods = {
-			getInputData: () => [{ json: {} }],
+			getInputData: () => inputs,
 			getMode: () => 'trigger',
 			getExecutionCancelSignal: () => undefined,
 			getParentNodes: () => [],
 			getChildNodes: () => [],
-			getWorkflowDataProxy: () => ({ $runIndex: 0 }),
+			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
+			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => false,
-			addExecutionHints: () => undefined,
+			addExecutionHints: (...hints: Array<{ message: string }>) =>
+				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
-		const item = itemOf(parameters, { fields: submit.fields, methods });
-		const brought = new Map(
-			Object.keys(source).map((key) => [derivedId(knowledgebaseId, key), key]),
-		);
-		const send = this.sender({ trouble, turns }, (id) => {
-			const key = brought.get(id);
-			if (key !== undefined) wrong.push(key);
+		const of = (key: string, version: number) =>
+			from === 'text'
+				? { name: `${key}.md`, text: textOf(key, version), documentKey: key }
+				: { jsonBody: entries.map((entry) => this.document(knowledgebaseId, ...entry)) };
+		const items = inputs.map((_, index) => {
+			const [key = '', version = 0] = entries[index] ?? [];
+			return itemOf(
+				{ ...parameters, ...of(key, version) },
+				{ fields: submit.fields, methods, index },
+			);
 		});
-		await submit.execute({ context: item.context, send, items: [item] });
+		const [first] = items;
+		if (!first) return;
+		const send = await createSend(this.client(knowledgebaseId, night, course));
+		await submit.execute({ context: first.context, send, items });
 	}
 
-	/** Sends over HTTP, with what goes wrong on the way. */
-	private sender(
-		{ trouble, turns }: Pick<Night, 'trouble' | 'turns'>,
-		onDisabled: (id: string) => void,
-	): Send {
-		let count = 0;
-		let crashed = false;
-		return async ({ method, path, body }) => {
-			const number = count++;
-			if (crashed) throw new Crash();
+	/** n8n's HTTP client and the credential, with what goes wrong on the way. */
+	private client(
+		knowledgebaseId: string,
+		{ source, trouble, turns }: Night,
+		course: Course,
+	): IExecuteFunctions {
+		const brought = new Map(Object.keys(source).map((key) => [idOf(knowledgebaseId, key), key]));
+		let gone = false;
+		let address: string | undefined;
+		const httpRequestWithAuthentication = async (_: string, options: IHttpRequestOptions) => {
+			const number = course.requests++;
+			if (gone) throw new Crash();
 			for (let left = turns[number % turns.length] ?? 0; left > 0; left--) await nextTurn();
-			if (typeof body === 'string' && path.endsWith('/bulk'))
-				for (const { id, disabled } of JSON.parse(body) as IDataObject[])
-					if (disabled === true) onDisabled(String(id));
-			if (number !== trouble?.request) return await request(this.sandbox, method, path, body);
-			crashed = trouble.kind === 'crash';
-			if (trouble.done) await request(this.sandbox, method, path, body);
-			if (crashed) throw new Crash();
-			return trouble.kind === 'lost'
-				? failed(method, path, { kind: 'network', code: 'ECONNRESET' })
-				: failed(method, path, { kind: 'status', status: 422 });
+			for (const id of disabledBy(options)) {
+				const key = brought.get(id);
+				if (key !== undefined) course.wrong.push(key);
+			}
+			const here = `${options.method} ${options.url.replace(/\?.*/, '')}`;
+			if (!trouble || (number !== trouble.request && here !== address))
+				return await this.request(options);
+			if (trouble.stays) address = here;
+			if (trouble.done) await this.request(options);
+			if (trouble.answer === 'crash') gone = true;
+			if (gone) throw new Crash();
+			return answered(trouble.answer as Answer);
 		};
+		const { url: baseUrl, accessToken } = this.sandbox;
+		return contextWith({
+			getCredentials: (async () => ({
+				baseUrl,
+				accessToken,
+			})) as IExecuteFunctions['getCredentials'],
+			getExecutionCancelSignal: () => undefined,
+			helpers: { httpRequestWithAuthentication } as unknown as IExecuteFunctions['helpers'],
+		});
+	}
+
+	private async request({ url, method, body, headers }: IHttpRequestOptions) {
+		const response = await fetch(url, {
+			method,
+			body: body as Buffer | FormData,
+			headers: {
+				...(headers as Record<string, string>),
+				Authorization: `Bearer ${this.sandbox.accessToken}`,
+			},
+		});
+		return {
+			statusCode: response.status,
+			headers: Object.fromEntries(response.headers),
+			body: await response.text(),
+		};
+	}
+
+	private async post(path: string, body: unknown): Promise<unknown> {
+		const json = !(body instanceof FormData);
+		const response = await this.request({
+			url: `${this.sandbox.url}/api/ai${path}`,
+			method: 'POST',
+			body: json ? JSON.stringify(body) : body,
+			headers: json ? { 'Content-Type': 'application/json' } : {},
+		});
+		if (response.statusCode !== 201) throw new Error(response.body);
+		return JSON.parse(response.body) as unknown;
+	}
+
+	private async upload(key: string, text: string): Promise<void> {
+		const form = new FormData();
+		form.append('file', new Blob([text]), `${key}.md`);
+		const { url } = (await this.post('/v1/file', form)) as { url: string };
+		this.addresses.set(text, url);
 	}
 
 	private document(knowledgebaseId: string, key: string, version: number) {
 		const fileUrl = this.addresses.get(textOf(key, version)) ?? '';
-		return { id: derivedId(knowledgebaseId, key), name: `${key}.md`, fileUrl };
+		return { id: idOf(knowledgebaseId, key), name: `${key}.md`, fileUrl };
 	}
 
 	private async processed(knowledgebaseId: string): Promise<void> {
@@ -199,28 +293,38 @@ export class Nights {
 	}
 }
 
+/**
+ * Has pauses pass at once: waiting is none of what is tried here.
+ *
+ * @returns what has them take their time again
+ */
+function passQuickly(): () => void {
+	const { now, sleep } = systemClock;
+	let slept = 0;
+	systemClock.now = () => now() + slept;
+	systemClock.sleep = async (ms) => {
+		slept += ms;
+		await nextTurn();
+	};
+	return () => Object.assign(systemClock, { now, sleep });
+}
+
 const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;
 
-const failed = (method: string, path: string, facts: object) =>
-	({ ok: false, failure: { method, path, ...facts } }) as Outcome;
+const idOf = (knowledgebaseId: string, key: string) =>
+	derivedId(keyOwner(knowledgebaseId, SOURCE_NAME), key);
 
-async function request(
-	sandbox: Sandbox,
-	method: string,
-	path: string,
-	body?: string | FormData,
-): Promise<Outcome> {
-	const response = await fetch(`${sandbox.url}/api/ai${path}`, {
-		method,
-		body,
-		headers: {
-			Authorization: `Bearer ${sandbox.accessToken}`,
-			...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}),
-		},
-	});
-	const { status } = response;
-	const answer = parseAnswer(await response.text());
-	return response.ok
-		? { ok: true, status, answer }
-		: failed(method, path, { kind: 'status', status });
+/** The ids of documents that a request takes out of answers. */
+function disabledBy({ url, body }: IHttpRequestOptions): string[] {
+	if (!url.endsWith('/bulk')) return [];
+	const documents = JSON.parse(String(body)) as IDataObject[];
+	return documents.flatMap(({ id, disabled }) => (disabled === true ? String(id) : []));
+}
+
+/** What n8n's client gives for an answer, or throws for a connection that breaks. */
+function answered(answer: Answer) {
+	if ('code' in answer)
+		throw Object.assign(new Error('broken'), { cause: { code: answer.code, message: 'broken' } });
+	const { status: statusCode, body = '', headers = {} } = answer;
+	return { statusCode, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }

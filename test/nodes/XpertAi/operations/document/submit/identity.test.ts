@@ -5,6 +5,7 @@ import { derivedId } from '../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import {
 	identifier,
+	keyOwner,
 	withId,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
@@ -82,12 +83,36 @@ describe('ids derived from a key', () => {
 		);
 	});
 
+	it('are not made of half a character, which another one has as well', () => {
+		expect(
+			thrownBy(() => identify({ filePath: 'a\ud83d' }, withKeyField('filePath'))).message,
+		).toBe(
+			'"Key Field" holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere [item 0]',
+		);
+		expect(identify({ filePath: 'a\ud83d\ude00' }, withKeyField('filePath')).id).toBeDefined();
+	});
+
 	it('are not made of an expression that came out empty', () => {
 		const empty = { documentIdMode: 'derived', documentKey: '' };
 		const typed = { documentKey: '={{ $json.path }}' };
 		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
 			'"Document Key" must not be empty [item 0]',
 		);
+	});
+});
+
+describe('what keys belong to', () => {
+	const ownerOf = (sourceName: string) => keyOwner(KNOWLEDGEBASE, sourceName);
+
+	it('is the knowledgebase, as long as the source has no name', () => {
+		expect(ownerOf('')).toBe(KNOWLEDGEBASE);
+	});
+
+	it('is the source where it has a name: the same key is another document in each', () => {
+		const owners = [KNOWLEDGEBASE, ownerOf('a'), ownerOf('b'), keyOwner('other', 'a')];
+		const ids = owners.map((owner) => derivedId(owner, '/a.md'));
+		expect(new Set(ids).size).toBe(owners.length);
+		expect(ownerOf('a')).toBe(ownerOf('a'));
 	});
 });
 
