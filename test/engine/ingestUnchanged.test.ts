@@ -51,13 +51,6 @@ const without = (endpoint: 'process' | 'status') => ({
 /** What the node remembers, in the knowledgebase. */
 const notes = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote);
 
-/** How a server says that it does not have a route. */
-const routeMissing = {
-	do: 'status',
-	status: 404,
-	body: { statusCode: 404, error: 'Not Found', message: 'Cannot GET /api/ai/this' },
-} as const;
-
 describe('a second run with Skip Unchanged', () => {
 	it('sends nothing when nothing changed, and says so', async () => {
 		await submit(skip, { items: documents(25) });
