@@ -45,7 +45,7 @@ function countsOf(documents: number, mayBeStored: boolean): string {
 export function worded(words: string): unknown {
 	if (!words.includes('…')) return words;
 	const parts = words.split('…').map(escapeRegExp);
-	return expect.stringMatching(new RegExp(`^${parts.join('.+')}$`));
+	return expect.stringMatching(new RegExp(`^${parts.join('.*')}$`));
 }
 
 /** What the table promises for a trial. */
@@ -57,6 +57,8 @@ export function promiseOf({ cell, onError }: Trial) {
 	const { code } = fault;
 	const requestId = fault.answered ? REQUEST_ID : undefined;
 	const trial = { operation: operation.name, requests };
+	// A list that is empty makes no item.
+	const items: unknown = operation.right?.test(fault.title) ? expect.any(Boolean) : succeeds;
 	if (onError) {
 		const suffix = mayBeStored ? '. It is not known whether this document is stored' : '';
 		const item = {
@@ -72,7 +74,7 @@ export function promiseOf({ cell, onError }: Trial) {
 		return {
 			...trial,
 			stopped: undefined,
-			outputs: [succeeds, failed],
+			outputs: [items, failed],
 			errors: Array.from({ length: failed }, () => item),
 		};
 	}
@@ -87,6 +89,6 @@ export function promiseOf({ cell, onError }: Trial) {
 					requestId,
 					itemIndex: 0,
 				},
-		items: succeeds,
+		items,
 	};
 }

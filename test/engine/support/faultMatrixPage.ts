@@ -81,6 +81,10 @@ const LEGEND: Array<[Reaction, string]> = [
 		'the batch is cut in two and both halves are sent, down to single documents; those the server takes are stored, the others fail with the words given.',
 	],
 	[
+		'sends halves (?)',
+		'as _sends halves_; those that the server does not take are reported as _unknown_: the batch as a whole may have stored them.',
+	],
+	[
 		'reads the thread',
 		'the message is not sent again. The node reads the thread and takes the answer from it when the run ends; if the message is not there, the item fails with “The message did not reach the assistant.” before the words given.',
 	],

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import dns from 'node:dns';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -114,8 +115,13 @@ function receive(
 		return;
 	}
 	request.on('error', () => undefined);
-	request.resume().on('end', () => {
-		const answer = isAsked ? operation.answer : answerAside(cell, request.url ?? '');
+	const pieces: Buffer[] = [];
+	request.on('data', (piece: Buffer) => pieces.push(piece));
+	request.on('end', () => {
+		const url = request.url ?? '';
+		const stored = () => storedOf(Buffer.concat(pieces).toString());
+		const other = () => (isAsked ? operation.answer : answerAside(cell, url));
+		const answer = url.endsWith('/bulk') ? stored() : other();
 		if (misbehave && wrong) {
 			// A run goes on whatever becomes of the answer; a lasting fault kept it from beginning.
 			if (operation.kind === 'run' && !cell.lasting && !isUntouched(fault)) cell.ran = true;
@@ -130,9 +136,14 @@ function receive(
 /** Whether the server has certainly not begun. */
 const isUntouched = (fault: Fault) => fault.title.startsWith('429') || isNoRoute(fault);
 
+/** The documents of a batch as a good server answers with them: each with an ID. */
+function storedOf(body: string): string {
+	const documents = JSON.parse(body) as object[];
+	return JSON.stringify(documents.map((record) => ({ id: randomUUID(), ...record })));
+}
+
 /** What a good server answers to requests beside those that meet the fault. */
 function answerAside(cell: Cell, url: string): string {
-	if (url.endsWith('/bulk')) return JSON.stringify([{ name: 'hello.txt' }]);
 	if (!url.endsWith('/runs/wait')) return threadOf(cell, url);
 	cell.ran = true;
 	return JSON.stringify({ role: 'ai', content: 'the answer' });

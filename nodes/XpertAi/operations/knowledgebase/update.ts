@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
-import { holds } from '../../transport/answer';
+import { answerWith, holds } from '../../transport/answer';
 import type { NamedId } from '../../execution/hints';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/operation';
@@ -56,7 +56,7 @@ function withClearedFields({ clearFields: names, ...changes }: FieldValues): Fie
 
 /** E2 answers with the whole knowledgebase; the id of another one is somebody else's answer. */
 function ofKnowledgebase(answer: unknown, [asked]: NamedId[]): string | undefined {
-	if (!holds(answer, 'id')) return 'it holds no id';
+	if (!holds(answer, 'id')) return answerWith('id')(answer);
 	const isAsked = String(answer.id).toLowerCase() === asked?.id.toLowerCase();
 	return isAsked ? undefined : 'it is about another knowledgebase';
 }
