@@ -4,9 +4,9 @@ import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
-import { isRouteMissing } from '../transport/meaning';
 import type { Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 
 const READ_TIMEOUT_MS = 30_000;
@@ -40,15 +40,14 @@ export async function readThread(send: Send, threadId: string): Promise<ThreadRe
 }
 
 /**
- * Looks at a thread once, for those who look again. Only that the route is missing is asked twice, as a
- * server that starts says so too.
+ * Looks at a thread once, for those who look again: what is believed only when it is said twice, such as
+ * that a route is missing, counts as passing.
  */
 export async function lookAtThread(asking: Asking, threadId: string): Promise<ThreadReading> {
-	return await readThread(
-		retrying(asking, (failure) => !isRouteMissing(failure)),
-		threadId,
-	);
+	return await readThread(retrying(asking, ONE_LOOK), threadId);
 }
+
+const ONE_LOOK: RetryLimits = { ...SINGLE_REQUEST_LIMITS, maxTries: 1 };
 
 /** Reads a thread, and tries again as requests that stand alone do. */
 export async function readThreadWithRetries(
@@ -58,10 +57,9 @@ export async function readThreadWithRetries(
 	return await readThread(retrying(asking), threadId);
 }
 
-function retrying({ send, clock, signal }: Asking, enough?: (failure: Failure) => boolean): Send {
+function retrying({ send, clock, signal }: Asking, limits = SINGLE_REQUEST_LIMITS): Send {
 	return async (request) => {
-		const limits = SINGLE_REQUEST_LIMITS;
-		const retried = { request, limits, repeatable: true, clock, signal, enough };
+		const retried = { request, limits, repeatable: true, clock, signal };
 		return (await sendWithRetries(send, retried)).outcome;
 	};
 }

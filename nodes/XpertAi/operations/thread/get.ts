@@ -23,16 +23,15 @@ export const get = declare({
 	simplify: threadSummary,
 });
 
-/** The status of a thread and its last message; an answer of another shape stays as it is. */
+/** The status of a thread and its last message. */
 function threadSummary(answer: IDataObject): IDataObject {
 	const state = threadState.parse(answer);
-	if (state.status === undefined) return answer;
 	const messages = messagesOf(state);
 	const last = messages.at(-1);
 	return {
 		threadId: state.thread_id ?? null,
 		conversationId: conversationOf(state) ?? null,
-		status: state.status,
+		status: state.status ?? null,
 		lastMessage: last ? textOf(last.content) : null,
 		lastMessageFrom: (last && speakerOf(last)) ?? null,
 		messages: messages.length,

@@ -106,7 +106,7 @@ describe('a thread that cannot be read before the run', () => {
 		expect(server.of('E4').map(({ at }) => at)).toEqual([2 * SECOND]);
 	});
 
-	it('as the server says that it has no such route, is asked twice', async () => {
+	it('as the server says once that it has no such route, is read again', async () => {
 		const { verdict, server } = await run({ earlier: 'idle', reads: [noRoute] });
 		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
 		expect(server.of('E15')).toHaveLength(3);

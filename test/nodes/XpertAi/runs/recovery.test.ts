@@ -22,6 +22,10 @@ const BROKEN_WAITS: Array<[string, Fault]> = [
 	['the answer is cut off', cutOff],
 	['somebody else answers in its place with a text', wrongBody('OK', true)],
 	['somebody else answers in its place with other JSON', wrongBody({ success: false }, true)],
+	[
+		'somebody else answers in its place with JSON that has content',
+		wrongBody({ content: 'down for maintenance' }, true),
+	],
 	['a proxy whose server is away answers 404', stray404(true)],
 	['a gateway answers 502', gateway(502)],
 	['a gateway answers 504', gateway(504)],

@@ -82,6 +82,12 @@ describe('a run', () => {
 		}
 	});
 
+	it('that is answered with nothing is judged by a thread that cannot be read for a moment', async () => {
+		const reads = [undefined, refusal(500), refusal(500)];
+		const { verdict } = await run({ earlier: 'idle', outcome: 'unsaid', reads });
+		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+	});
+
 	it('that is answered with nothing has the reply the thread holds', async () => {
 		for (const earlier of ANY_EARLIER) {
 			const { verdict, server } = await run({ earlier, outcome: 'unsaid' });
