@@ -130,6 +130,14 @@ describe('what comes to light late', () => {
 		expect(trigger.polls.slice(-2).map((asked) => asked.length)).toEqual([1, 1]);
 	});
 
+	it('is one page with what is new where that is enough', async () => {
+		const trigger = await settled(5);
+		changeMany(trigger.server, 30, 10);
+		await trigger.poll({ most: 3 });
+		expect(trigger.polls.at(-1)).toHaveLength(1);
+		expect(trigger.given).toHaveLength(8);
+	});
+
 	it('is not asked for twice where nothing is there any more', async () => {
 		const trigger = await settled(5);
 		trigger.server.change(['last']);
