@@ -51,8 +51,8 @@ export async function runRecords({
 }): Promise<RecordsReport> {
 	const engine = await createEngine();
 	const { knowledgebaseId, ...credential } = target;
-	const lines = Readable.from(range(count).map((index) => `${JSON.stringify(recordOf(index))}\n`));
-	const data = await engine.binary(lines, `${count}.ndjson`, 'application/x-ndjson');
+	const file = Readable.from(lines(count));
+	const data = await engine.binary(file, `${count}.ndjson`, 'application/x-ndjson');
 	let live = 0;
 	const watch = setInterval(() => {
 		global.gc?.();
@@ -65,7 +65,7 @@ export async function runRecords({
 			knowledgebaseId: byId(knowledgebaseId),
 			source: 'records',
 			documentIdMode: 'derived',
-			keyField: 'name',
+			documentKeyField: 'name',
 			output: 'summary',
 		},
 		credential,
@@ -84,12 +84,13 @@ export async function runRecords({
 
 const COLLECT_MS = 2000;
 
-/** A record that the sandbox ends with `finish`, though there is nothing to fetch. */
-const recordOf = (index: number) => ({
-	name: `record ${index}`,
-	fileUrl: `http://127.0.0.1:9/${index}.md`,
-	metadata: { sandbox: { process: 'finish' } },
-});
+/** One line after another, none of which is kept. */
+function* lines(count: number): Generator<string> {
+	for (let index = 0; index < count; index++) {
+		const record = { name: `record ${index}`, fileUrl: `https://files.example.com/${index}.md` };
+		yield `${JSON.stringify(record)}\n`;
+	}
+}
 
 /** In a process of its own: the loads, in n8n's engine with files on disk. */
 export async function runUploads({ target, loads }: UploadLoads): Promise<UploadReport[]> {
