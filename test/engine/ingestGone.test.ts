@@ -1,5 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/identity';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
@@ -198,7 +199,9 @@ describe('documents that are gone from the source', () => {
 		await submit(fromText({ ...GONE, sourceName: 'other' }), { items: texts('j') });
 		await night('abcdefgh');
 		await night('abcdefg');
-		expect(found()).toBe('abcdefgj');
+		expect(found()).toBe('abcdefg');
+		const other = keyOwner(fixture.world.knowledgebaseId, 'other');
+		expect(fixture.sandbox.store.findable(derivedId(other, 'j'))).toBeDefined();
 	});
 });
 

@@ -145,7 +145,7 @@ describe('ids derived from a key', () => {
 			one.includes('came with the key'),
 		);
 		expect(hint).toBe(
-			'6 documents came with the key or ID of an earlier one and replaced it: /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.md, ...',
+			'6 documents came with the key or ID of an earlier one and replaced it: /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.md...',
 		);
 		expect(hint.length).toBeLessThanOrEqual(120);
 	});
