@@ -1,6 +1,7 @@
 import { difference, differenceBy, intersection, isEmpty, keyBy } from 'lodash';
 
 import { FORM_CONTENT, JSON_CONTENT, keyOf } from './routes';
+import type { Route } from './routes';
 import type { NodeRoute } from './nodeRoutes';
 import type { ServerRoute } from './serverRoutes';
 import { shapeOf } from './shape';
@@ -25,8 +26,12 @@ export interface Comparison {
 	notDescribed: Array<Pick<Difference, 'route' | 'operation'>>;
 }
 
-/** Holds what a server takes against what the node sends. */
-export function compare(node: NodeRoute[], server: ServerRoute[]): Comparison {
+/**
+ * Holds what a server takes against what is known of the requests of the node.
+ *
+ * @param known routes that are not new, though the node does not use them
+ */
+export function compare(node: NodeRoute[], server: ServerRoute[], known: Route[] = []): Comparison {
 	const served = keyBy(server, keyOf);
 	const asked = node.map((route) => ({ route, found: served[keyOf(route)] }));
 	const missing = asked.filter(({ route, found }) => !found && !route.isExtension);
@@ -37,9 +42,10 @@ export function compare(node: NodeRoute[], server: ServerRoute[]): Comparison {
 			...shared.flatMap(({ route, found }) =>
 				routeDifferences(route, found).map((one) => ({ ...one, ...nameOf(route) })),
 			),
-			...differenceBy(server, node as Array<NodeRoute | ServerRoute>, keyOf).map(
-				({ method, path }) => ({ kind: 'new' as const, route: `${method} ${path}` }),
-			),
+			...differenceBy(server as Route[], [...node, ...known], keyOf).map(({ method, path }) => ({
+				kind: 'new' as const,
+				route: `${method} ${path}`,
+			})),
 		],
 		notDescribed: shared
 			.filter(({ route, found }) => !isEmpty(route.bodies) && isEmpty(found.bodies))
@@ -57,7 +63,8 @@ function routeDifferences(node: NodeRoute, server: ServerRoute): Found[] {
 	const found = difference(server.required, node.query).map((name) =>
 		changed(`must come with ${quoted(name)} in its query or headers, which the node does not send`),
 	);
-	if (server.isDeprecated) found.push(changed('is to be given up: it is marked as deprecated'));
+	if (server.isDeprecated && !node.isDeprecated)
+		found.push(changed('is to be given up: it is marked as deprecated'));
 	if (!isEmpty(server.bodies)) found.push(...bodyDifferences(node, server));
 	return found;
 }
@@ -73,8 +80,12 @@ function bodyDifferences(node: NodeRoute, server: ServerRoute): Found[] {
 	return differencesAt('', node.bodies[preferred], server.bodies[preferred]);
 }
 
-/** Holds two schemas against each other, place by place, as deep as the node's goes. */
+/** So many names deep is looked: records of a server lead back to themselves. */
+const DEEPEST = 4;
+
+/** Holds two schemas against each other, place by place. */
 function differencesAt(place: string, node?: Schema, server?: Schema): Found[] {
+	if (place.split('.').length > DEEPEST) return [];
 	const known = shapeOf(node);
 	const taken = shapeOf(server);
 	const here = valueDifferences(known, taken).map((what) => changed(`${nameAt(place)} ${what}`));
@@ -115,10 +126,10 @@ function valueDifferences(known: Shape, taken: Shape): string[] {
 		!isEmpty(difference(known.types, taken.types)) ||
 		!isEmpty(difference(taken.types, known.types))
 	)
-		return [`is now ${typeOf(taken)}, the node has ${typeOf(known)}`];
+		return [`is now ${typeOf(taken)}, it was ${typeOf(known)}`];
 	if (known.values ?? taken.values) return listDifferences(known.values, taken.values);
 	if (known.format === taken.format) return [];
-	return [`is now ${typeOf(taken)}, the node has ${typeOf(known)}`];
+	return [`is now ${typeOf(taken)}, it was ${typeOf(known)}`];
 }
 
 function listDifferences(known?: string[], taken?: string[]): string[] {

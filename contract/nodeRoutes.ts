@@ -16,6 +16,8 @@ export interface NodeRoute extends Route {
 	operation: string;
 	/** Whether it is beyond the contract, so that a server's description need not have it. */
 	isExtension: boolean;
+	/** Whether it is known that it is to be given up. */
+	isDeprecated?: boolean;
 }
 
 /** Every request of the node, with the bodies it knows, as the catalogue has them. */

@@ -6,7 +6,8 @@ import { API_ROOT } from '../nodes/XpertAi/transport/api';
 import type { Route } from './routes';
 import type { Schema } from './shape';
 
-type OpenApi = OpenAPIV3.Document | OpenAPIV3_1.Document;
+/** An OpenAPI document of version 3. */
+export type OpenApi = OpenAPIV3.Document | OpenAPIV3_1.Document;
 type PathItem = OpenAPIV3.PathItemObject;
 type Operation = OpenAPIV3.OperationObject;
 type Parameter = OpenAPIV3.ParameterObject;
