@@ -5,45 +5,53 @@ import path from 'node:path';
 import { inChild } from './support/hostileChild';
 import type { InChild } from './support/hostileChild';
 import type { LoadTarget } from './support/hostileLoad';
-import type { UploadLoad, UploadReport } from './support/uploadLoad';
+import type { RecordsReport, UploadLoad, UploadReport } from './support/uploadLoad';
 
 let server: InChild<LoadTarget>;
 let userFolder: string;
 
 /** Submits loads in an n8n of its own, whose files are on disk. */
 async function upload(...loads: UploadLoad[]): Promise<UploadReport[]> {
-	const target = await server.result;
-	const { child, result } = inChild<UploadReport[]>(
-		'uploadLoad.ts',
-		'runUploads',
-		{ target, loads },
-		{
-			flags: ['--expose-gc'],
-			env: {
-				...process.env,
-				N8N_USER_FOLDER: userFolder,
-				N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
-			},
-		},
-	);
+	return await inOwnN8n('runUploads', { target: await server.result, loads });
+}
+
+/** Submits records from a file in an n8n of its own, whose heap may hold so many megabytes. */
+async function records(
+	target: LoadTarget,
+	count: number,
+	heapMegabytes: number,
+): Promise<RecordsReport> {
+	const flags = [`--max-old-space-size=${heapMegabytes}`];
+	return await inOwnN8n('runRecords', { target, count }, flags);
+}
+
+async function inOwnN8n<Result>(work: string, task: object, flags: string[] = []): Promise<Result> {
+	const env = {
+		...process.env,
+		N8N_USER_FOLDER: userFolder,
+		N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
+	};
+	const options = { flags: ['--expose-gc', ...flags], env };
+	const { child, result } = inChild<Result>('uploadLoad.ts', work, task, options);
 	try {
-		const reports = await result;
-		if (process.env.SHOW_MEMORY) process.stderr.write(`${JSON.stringify(reports)}\n`);
-		return reports;
+		const report = await result;
+		if (process.env.SHOW_MEMORY) process.stderr.write(`${JSON.stringify(report)}\n`);
+		return report;
 	} finally {
 		child.kill();
 	}
 }
 
+beforeAll(() => {
+	userFolder = mkdtempSync(path.join(tmpdir(), 'xpertai-uploads-'));
+});
+afterAll(() => rmSync(userFolder, { recursive: true, force: true }));
+
 describe('Document: Submit, uploading, storing, processing and waiting', () => {
 	beforeAll(() => {
-		userFolder = mkdtempSync(path.join(tmpdir(), 'xpertai-uploads-'));
 		server = inChild<LoadTarget>('hostileLoad.ts', 'serveSandbox', null);
 	});
-	afterAll(() => {
-		server.child.kill();
-		rmSync(userFolder, { recursive: true, force: true });
-	});
+	afterAll(() => server.child.kill());
 
 	it('takes a file of 500 MB in flat memory', async () => {
 		const [small, large] = await upload({ megabytes: 5 }, { megabytes: 500 });
@@ -62,3 +70,18 @@ describe('Document: Submit, uploading, storing, processing and waiting', () => {
 		expect(many?.heapGrowth).toBeLessThan(20);
 	});
 });
+
+it('takes 100,000 records from a file in a heap of 128 MB, and in hardly more than 10,000', async () => {
+	const light = inChild<LoadTarget>('lightServer.ts', 'serveLightly', null);
+	try {
+		const target = await light.result;
+		const few = await records(target, 10_000, 128);
+		const many = await records(target, 100_000, 128);
+		expect(few).toMatchObject({ stored: 10_000, failed: 0 });
+		expect(many).toMatchObject({ stored: 100_000, failed: 0 });
+		expect([few.notes, many.notes]).toEqual([undefined, undefined]);
+		expect(many.live).toBeLessThan(1.2 * few.live);
+	} finally {
+		light.child.kill();
+	}
+}, 900_000);

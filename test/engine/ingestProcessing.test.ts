@@ -156,10 +156,25 @@ describe('After Storing: Process and Wait', () => {
 		const { outputs } = await submit(wait, { items: rows(1), onError: 'continueErrorOutput' });
 		expect(outputs[1]?.map(({ json }) => json)).toEqual([
 			expect.objectContaining({
-				error: 'The document is stored, but not being processed: the server did not queue it',
+				error:
+					'The document is stored, but not being processed: the server did not begin, though it was asked to twice',
 				details: expect.objectContaining({ outcome: 'stored', processing: 'none' }),
 			}),
 		]);
+	});
+
+	it.each([
+		['an empty answer', undefined],
+		['something else', { success: false }],
+	])('is not taken for started after %s', async (_, body) => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 201, body });
+		const { outputs } = await submit(parameters('wait', { retryMinutes: 0 }), {
+			items: rows(1),
+			onError: 'continueErrorOutput',
+		});
+		expect(String(column(outputs[1], 'error')[0])).toMatch(
+			/^The document is stored, but its processing could not be started. The server's answer cannot be read/,
+		);
 	});
 
 	it('ends with the time it may take', async () => {
@@ -182,6 +197,43 @@ describe('After Storing: Process and Wait', () => {
 		expect(tookMs).toBeLessThan(1000);
 		await new Promise((resolve) => setTimeout(resolve, 700));
 		expect(requests('status')).toEqual([]);
+	});
+});
+
+describe('a 404 to the request that starts processing', () => {
+	const cannot = (path: string) => ({
+		statusCode: 404,
+		error: 'Not Found',
+		message: `Cannot POST ${path}`,
+	});
+
+	it.each<[string, object | string]>([
+		['of a proxy', '<html><body>404 Not Found</body></html>'],
+		['of another server', { detail: 'Not Found' }],
+		['of a server that starts', cannot('/api/ai/knowledges/1/process')],
+	])('%s passes: the document is found', async (_, body) => {
+		fixture.sandbox.faults.add({ endpoint: 'process', nth: 1, do: 'status', status: 404, body });
+		const result = await submit(parameters('wait'), { items: rows(1, () => ending('finish', 10)) });
+		expect(column(result.items, 'processing')).toEqual(['finish']);
+		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);
+	});
+
+	it.each<[string, object | string]>([
+		['of a proxy', '<html><body>404 Not Found</body></html>'],
+		[
+			'about a record',
+			{ statusCode: 404, error: 'Not Found', message: 'The requested record was not found' },
+		],
+	])('%s that stays is no word of the server on how it processes', async (_, body) => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 404, body });
+		const result = await submit(parameters('wait'), {
+			items: rows(1),
+			onError: 'continueErrorOutput',
+		});
+		expect(String(column(result.outputs[1], 'error')[0])).toContain(
+			'its processing could not be started. The server answered 404',
+		);
+		expect(hintsOf(result).join()).not.toContain('decides by itself');
 	});
 });
 

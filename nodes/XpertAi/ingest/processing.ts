@@ -13,6 +13,10 @@ import { IDS_TO_START } from './idsToStart';
 
 const REQUESTS_AT_ONCE = 5;
 
+/** Where documents are stored faster than small requests start them, larger ones keep the server as busy, and start more. */
+const MOST_IDS_TO_START = 100;
+const MANY_TO_START = REQUESTS_AT_ONCE * MOST_IDS_TO_START;
+
 /** After so long without any sign of work, what an earlier run has started is taken for lost. */
 const STILL_MS = 5 * MINUTE_MS;
 
@@ -115,6 +119,7 @@ export class ProcessingStart {
 	/** Whether the route has worked in this run: it is there, whatever is said of it afterwards. */
 	private hasWorked = false;
 
+	/** Until the next look while others are being stored: the longer, the less the server keeps up. */
 	private pause = FIRST_PAUSE_MS;
 
 	private lookAt?: number;
@@ -167,7 +172,8 @@ export class ProcessingStart {
 			this.waiting = [];
 		}
 		while (this.waiting.length > 0 && this.underWay.size < REQUESTS_AT_ONCE) {
-			const work = this.start(this.waiting.splice(0, IDS_TO_START)).finally(() => {
+			const size = this.waiting.length > MANY_TO_START ? MOST_IDS_TO_START : IDS_TO_START;
+			const work = this.start(this.waiting.splice(0, size)).finally(() => {
 				this.underWay.delete(work);
 				if (this.waiting.length >= IDS_TO_START) this.startWaiting();
 			});
@@ -206,7 +212,6 @@ export class ProcessingStart {
 		this.lookAt = Infinity;
 		// What keeps it from looking is told at the end, if it is there then.
 		if (await this.look()) return;
-		this.pause = longerPause(this.pause);
 		this.lookAt = this.routes.clock.now() + this.pause;
 	}
 
@@ -252,6 +257,7 @@ export class ProcessingStart {
 			if (failure || this.routes.signal?.aborted) return failure;
 			for (const id of ids) this.note(id, statuses.get(id));
 			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.open.has(id));
+			this.pause = isFarEnough ? longerPause(this.pause) : FIRST_PAUSE_MS;
 			if (left <= 0 || (isFarEnough && !all)) return undefined;
 			ids = [];
 		}

@@ -47,8 +47,39 @@ const WRONGS = [
 	{ do: 'delay', ms: 20 },
 ] as const;
 
-/** Said by a server that lacks a route, and by a proxy whose server is away. */
-const MISSING = { do: 'status', status: 404, body: { message: 'Cannot POST' } } as const;
+/** Said by a server that lacks a route, and by one that starts. */
+const MISSING = {
+	do: 'status',
+	status: 404,
+	body: { statusCode: 404, error: 'Not Found', message: 'Cannot POST /api/ai/this' },
+} as const;
+
+/** Said by a proxy whose server is away, by quite another server, and of a record. */
+const OTHERS_404 = [
+	{ do: 'status', status: 404, body: '<html><body>404 Not Found</body></html>' },
+	{ do: 'status', status: 404, body: { detail: 'Not Found' } },
+	{
+		do: 'status',
+		status: 404,
+		body: { statusCode: 404, error: 'Not Found', message: 'The requested record was not found' },
+	},
+] as const;
+
+/** A success that says nothing, or something else, whether the server has done its work or not. */
+const UNCLEAR = [
+	undefined,
+	[],
+	{ success: false },
+	{ statusCode: 500 },
+	[{ id: 'another' }],
+].flatMap((body) =>
+	(['before', 'after'] as const).map((when) => ({
+		do: 'status' as const,
+		status: 201,
+		body,
+		when,
+	})),
+);
 
 const anyFault: fc.Arbitrary<FaultRule> = fc
 	.record({
@@ -60,6 +91,13 @@ const anyFault: fc.Arbitrary<FaultRule> = fc
 		),
 		wrong: fc.oneof(
 			{ weight: 12, arbitrary: fc.constantFrom(...WRONGS) },
+			{
+				weight: 6,
+				arbitrary: fc.constantFrom<(typeof OTHERS_404)[number] | (typeof UNCLEAR)[number]>(
+					...OTHERS_404,
+					...UNCLEAR,
+				),
+			},
 			{ weight: 1, arbitrary: fc.constant(MISSING) },
 		),
 	})

@@ -31,6 +31,67 @@ export interface UploadReport {
 	heapGrowth: number;
 }
 
+/** What came of records from a file, of which only a summary is asked for. */
+export interface RecordsReport {
+	stored: number;
+	/** Named as not stored, or not processed. */
+	failed: number;
+	notes: unknown;
+	/** The most that a full collection left in the heap meanwhile, in megabytes. */
+	live: number;
+}
+
+/** In a process of its own: records from a file on disk, with what Submit is set to at first and Output: Summary. */
+export async function runRecords({
+	target,
+	count,
+}: {
+	target: LoadTarget;
+	count: number;
+}): Promise<RecordsReport> {
+	const engine = await createEngine();
+	const { knowledgebaseId, ...credential } = target;
+	const file = Readable.from(lines(count));
+	const data = await engine.binary(file, `${count}.ndjson`, 'application/x-ndjson');
+	let live = 0;
+	const watch = setInterval(() => {
+		global.gc?.();
+		live = Math.max(live, process.memoryUsage().heapUsed);
+	}, COLLECT_MS);
+	const { items, error } = await engine.run({
+		parameters: {
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: byId(knowledgebaseId),
+			source: 'records',
+			documentIdMode: 'derived',
+			documentKeyField: 'name',
+			output: 'summary',
+		},
+		credential,
+		items: [{ json: {}, binary: { data } }],
+	});
+	clearInterval(watch);
+	if (error) throw error;
+	const { stored, failed, notes } = items[0]?.json ?? {};
+	return {
+		stored: Number(stored),
+		failed: (failed as unknown[]).length,
+		notes,
+		live: live / MEGABYTE,
+	};
+}
+
+const COLLECT_MS = 2000;
+
+/** One line after another, none of which is kept. */
+function* lines(count: number): Generator<string> {
+	for (let index = 0; index < count; index++) {
+		const record = { name: `record ${index}`, fileUrl: `https://files.example.com/${index}.md` };
+		yield `${JSON.stringify(record)}\n`;
+	}
+}
+
 /** In a process of its own: the loads, in n8n's engine with files on disk. */
 export async function runUploads({ target, loads }: UploadLoads): Promise<UploadReport[]> {
 	const engine = await createEngine();

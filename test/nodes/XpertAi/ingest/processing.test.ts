@@ -95,6 +95,15 @@ describe('starting the processing of documents', () => {
 		expect(most).toBe(5);
 	});
 
+	it('takes more at a time where very many wait', async () => {
+		const { starts } = await process(some(2000), [(part) => all(part, 'finish')]);
+		const sizes = starts.map((part) => part.length);
+		expect(starts.flat()).toEqual(some(2000));
+		expect(new Set(sizes)).toEqual(new Set([10, 100]));
+		expect(sizes.slice(-45)).toEqual(range(0, 45).map(() => 10));
+		expect(sizes).toHaveLength(5 + 15 + 45);
+	});
+
 	it('ends with the failure; what was started before is on its way', async () => {
 		const { failure, said, starts, asked, allStarted } = await process(some(200), [], {
 			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),
@@ -312,12 +321,12 @@ describe('a document that an earlier run has started', () => {
 
 	it('is given up only after all others were looked at', async () => {
 		const stuck = range(0, 100).map((index) => `old ${index}`);
-		const { said } = await process(
+		const { ends, said } = await process(
 			[...stuck, 'new'],
 			[(ids) => succeeded(ids.map((id) => ({ id, status: isOld(id) ? 'running' : 'finish' })))],
 			wait,
 		);
-		expect(said.get('new')).toEqual({ word: 'finish' });
+		expect(ends[0]).toEqual(['new', { word: 'finish' }]);
 		expect(said.get('old 99')).toMatchObject({ isStuck: true });
 	});
 });
@@ -412,6 +421,19 @@ describe('waiting for the processing', () => {
 		expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(8000);
 		expect(unfinished).toBe(1);
 		expect([said.get('a'), said.get('b')]).toEqual([{ word: 'finish' }, { word: 'running' }]);
+	});
+
+	it('looks at all once more at the deadline, also behind those that did not end', async () => {
+		const { said, unfinished } = await process(
+			some(300),
+			[
+				(ids) =>
+					succeeded(ids.map((id) => ({ id, status: Number(id) < 200 ? 'running' : 'finish' }))),
+			],
+			{ waitMs: MINUTE },
+		);
+		expect(unfinished).toBe(200);
+		expect(said.get('299')).toEqual({ word: 'finish' });
 	});
 
 	it('does not wait at all when no time is given', async () => {
@@ -558,13 +580,16 @@ describe('very many documents', () => {
 		expect(ended.size).toBe(count);
 		expect([...ended.values()].every(({ word }) => word === 'finish')).toBe(true);
 		expect(result.unfinished).toBe(0);
-		expect(looks).toBeLessThanOrEqual(count / 40);
+		expect(looks).toBeLessThanOrEqual(count / 50);
 	});
 
-	it('are not kept once they have ended, while others are still being stored', async () => {
-		const { most } = await run(20, 80);
-		expect(most).toBeLessThan(1000);
-	});
+	it.each([20, 200])(
+		'are not kept once they have ended, while others are still being stored, %i a second',
+		async (stored) => {
+			const { most } = await run(stored, 4 * stored);
+			expect(most).toBeLessThan(1000);
+		},
+	);
 
 	it('are seen to end behind some that never do', async () => {
 		const { ended, looks } = await run(20, 20, (id) => Number(id) < 60);
