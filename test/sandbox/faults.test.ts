@@ -94,7 +94,11 @@ describe('what can go wrong', () => {
 		const thread = await newThread(slowClient);
 		slow.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 20 });
 		expect(await codeOf(runOn(slowClient, thread, 'hello'))).toBe('ECONNRESET');
-		expect((await viewOf(slowClient, thread)).status).toBe('busy');
+		// A thread that has never run is not shown before its first step.
+		await until(
+			() => viewOf(slowClient, thread),
+			({ status }) => status === 'busy',
+		);
 		const after = await until(
 			() => viewOf(slowClient, thread),
 			({ status }) => status === 'idle',
