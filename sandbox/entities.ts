@@ -89,6 +89,8 @@ export interface Message {
 	calls?: ToolCall[];
 	/** The call a tool answers. */
 	answers?: ToolCall;
+	/** How a look into a knowledgebase ended; helpers say nothing of it. */
+	status?: 'success';
 }
 
 /** What a conversation's runs have left behind; there is none before the first run. */

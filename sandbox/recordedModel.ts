@@ -19,8 +19,13 @@ export interface Reply {
 	text: string;
 	/** The time before each word, in milliseconds; without it all comes at once. */
 	drip?: number;
-	calls?: Array<{ name: string; args: Record<string, unknown> }>;
+	calls?: Call[];
 	error?: string;
+}
+
+interface Call {
+	name: string;
+	args: Record<string, unknown>;
 }
 
 /** Why a run fails when the recorded model is told FAIL (`runs` "the model fails"). */
@@ -56,9 +61,10 @@ export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 	const broken = Object.keys(BREAKS_OFF).find((word) => text.includes(word));
 	if (broken) return { text: FIRST_WORDS, error: BREAKS_OFF[broken] };
 	if (text.includes('FAIL')) return { text: '', error };
-	const calls = callsOf(turn);
-	if (calls.length > 0) {
-		const names = calls.map(({ name }) => name).join(' and ');
+	const called = callsOf(turn);
+	if (called.length > 0) {
+		const names = called.map(({ wanted }) => wanted).join(' and ');
+		const calls = called.map(({ call }) => call);
 		return { text: text.includes('SAY') ? `Let me use ${names}. ` : '', calls };
 	}
 	const told = toolsSaid ?? (turn.rejected ? [REJECTED] : undefined);
@@ -76,7 +82,7 @@ const words = (count: number): string =>
 const drip = (text: string): number => Number(/DRIP(\d+)/.exec(text)?.[1] ?? 0);
 
 /** The tools that come next by what a person said: a name stands for the tool that begins with it. */
-function callsOf({ text, rounds, tools }: Turn): NonNullable<Reply['calls']> {
+function callsOf({ text, rounds, tools }: Turn): Array<{ wanted: string; call: Call }> {
 	const groups = [...text.matchAll(/(?:USETOOL|PAR)\(([^)]*)\)/g)].map(([, names = '']) =>
 		names.split('|'),
 	);
@@ -84,6 +90,6 @@ function callsOf({ text, rounds, tools }: Turn): NonNullable<Reply['calls']> {
 	return (groups[rounds] ?? []).flatMap((wanted, place, all) => {
 		const name = tools.find((tool) => tool.startsWith(wanted));
 		const input = all.length > 1 ? `${rest} #${place + 1}` : rest;
-		return name === undefined ? [] : { name, args: { input, query: rest } };
+		return name === undefined ? [] : { wanted, call: { name, args: { input, query: rest } } };
 	});
 }

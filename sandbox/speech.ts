@@ -68,10 +68,22 @@ export class Saying {
 		else this.parts.push({ type: 'text', text, ...created });
 	}
 
+	/** Shows that a tool is used, and what came of it once it is; streams hear both. */
+	use(data: Loose, { agentKey, executionId }: Speaker, id: string): (result: Loose) => void {
+		const component = { id, type: 'component', agentKey, executionId, runId: randomUUID() };
+		const part = { ...component, data };
+		this.parts.push(part);
+		this.speech.emit({ type: 'message', data: part });
+		return (result) => {
+			part.data = { ...part.data, ...result };
+			this.speech.emit({ type: 'message', data: { ...component, data: result } });
+		};
+	}
+
 	/** All texts, as E4 answers with them. */
 	text(): string {
 		return inLines(this.parts)
-			.map(({ text }) => String(text))
+			.map(({ text }) => String(text ?? ''))
 			.join('');
 	}
 
@@ -87,7 +99,9 @@ export class Saying {
 const inLines = (parts: Loose[]): Loose[] =>
 	parts.map((part, place) => {
 		const before = parts[place - 1]?.executionId ?? part.executionId;
-		return before === part.executionId ? { ...part } : { ...part, text: `\n${String(part.text)}` };
+		return before === part.executionId || part.type !== 'text'
+			? { ...part }
+			: { ...part, text: `\n${String(part.text)}` };
 	});
 
 /** A helper as it speaks in a run. */

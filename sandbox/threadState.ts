@@ -68,7 +68,7 @@ const agentOf = (assistant: Assistant | undefined): Loose => ({
 });
 
 /** A message without type and role, as the server serializes it: once more within itself as `lc_kwargs`. */
-function shownMessage({ id, from, content, calls, answers }: Message): Loose {
+function shownMessage({ id, from, content, calls, answers, status }: Message): Loose {
 	const shared = {
 		content,
 		additional_kwargs: calls?.length ? { tool_calls: calls.map(rawCall) } : {},
@@ -77,6 +77,7 @@ function shownMessage({ id, from, content, calls, answers }: Message): Loose {
 	};
 	const own = {
 		...(from === 'tool' && { name: answers?.name, tool_call_id: answers?.id }),
+		...(status && { status, metadata: {} }),
 		...(from === 'assistant' && {
 			tool_calls: calls ?? [],
 			invalid_tool_calls: [],

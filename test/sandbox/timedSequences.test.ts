@@ -1,6 +1,6 @@
 import { FakeClock, startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
 import { clientFor } from './support/client';
-import { RECORDED_LATER } from './support/recordedServers';
+import { LOOKED_INTO, RECORDED_LATER } from './support/recordedServers';
 import { sequences, type SequenceExchange } from './support/recordings';
 import { Player } from './support/sequences';
 import { playInTime } from './support/timeline';
@@ -29,10 +29,12 @@ const RECORDINGS = [
 	'files-processed',
 	'background',
 	'turns',
+	'tool-calls',
 ];
 
 /** The copilot whose embedding model the recorded knowledgebases have, and how long processing took. */
 const COPILOT = 'f527aa6c-301b-4e2a-a82d-81ac9cf295b4';
+const MODEL = 'f0000000-0000-4000-8000-000000000001';
 const PROCESS_MS: Record<string, number> = {
 	'replaced-while-processing': 8000,
 	'disabled-while-processing': 8000,
@@ -49,6 +51,9 @@ const SOONER: Record<string, Record<string, number>> = {
 
 /** What was on the server before: conversations that a search lists come as they were then, oldest request last. */
 const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) => void> = {
+	'tool-calls': ({ store }) => {
+		store.putKnowledgebase({ id: LOOKED_INTO, name: 'Knowledge', copilotModelId: MODEL });
+	},
 	'conversations-search-operators': ({ store }, exchanges) => {
 		const listed = exchanges.flatMap(({ response }) =>
 			'body' in response ? ((response.body as { items?: Listed[] }).items ?? []) : [],

@@ -8,6 +8,7 @@ export const OWN_VALUES: Record<string, string> = {
 	created_at: 'a moment',
 	updated_at: 'a moment',
 	created_date: 'a moment',
+	end_date: 'a moment',
 	version: 'how often a server writes a row',
 	processingHash: 'a hash',
 	jobId: 'how many jobs a server has had',
@@ -29,6 +30,15 @@ export const OWN_FIELDS: Record<string, string> = {
 	totalTokens: 'what a model counts of its tokens',
 	elapsedTime: 'a time',
 };
+
+/** What stands within texts and is not compared; and why. */
+export const OWN_WORDS: Array<{ words: RegExp; why: string }> = [
+	{ words: /^(?:word\d+ ?)+$/, why: 'How many words had come when a run was cancelled.' },
+	{ words: /(?<="score": )[\d.e-]+/g, why: 'How near an embedding model finds a passage.' },
+	{ words: /(?<="vectorLatency": )\d+/g, why: 'A time.' },
+	{ words: /(?<="source": ")[^"]*/g, why: 'Where a server keeps its files.' },
+	{ words: /SAY {2,}/g, why: 'An older model hands SAY to its tools, a newer one does not.' },
+];
 
 /** Exchanges of the sequences that are sent but whose answer is not compared; and why. */
 export const OWN_ANSWERS: Array<{ is: (exchange: SequenceExchange) => boolean; why: string }> = [

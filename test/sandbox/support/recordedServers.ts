@@ -99,7 +99,13 @@ const said = (id: string, made: string, name: string): AssistantSeed => ({
 	answers: 'said',
 });
 
-ASSISTANTS.push(said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'));
+/** The knowledgebase that one of them looks into. */
+export const LOOKED_INTO = 'b36e28a1-1253-4f39-b371-35e38b1e0579';
+
+ASSISTANTS.push(said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'), {
+	...said('2da974fe-54cb-49dd-929a-407392de3450', 'lah52tup4i', 'tooler 9u9w1'),
+	tools: [{ name: `retriever-${LOOKED_INTO}`, knowledgebaseId: LOOKED_INTO }],
+});
 
 /** What the server of the recordings with times had before a sequence began. */
 export const RECORDED_LATER: SandboxOptions = {

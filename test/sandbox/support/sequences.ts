@@ -1,7 +1,7 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
-import { isInternal, OWN_FIELDS, OWN_VALUES } from './notReproduced';
+import { isInternal, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
 import { eventsIn } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
@@ -55,11 +55,10 @@ const meaningfulOrder = (endpoint: string, body: unknown, by: string): unknown =
 /** A run says where it comes from until it has a model, which is as quick as a server is. */
 const isRun = (value: object): boolean => 'run_id' in value;
 
-/** So many words had come when a run was cancelled: that depends on how quick a server is. */
-const SOME_WORDS = /^(?:word\d+ ?)+$/;
-
 const inWords = (value: unknown): unknown =>
-	typeof value === 'string' && SOME_WORDS.test(value) ? 'some words' : value;
+	typeof value === 'string'
+		? OWN_WORDS.reduce((text, { words }) => text.replace(words, ''), value)
+		: value;
 
 function without(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(without);
