@@ -85,6 +85,8 @@ export interface Message {
 	from: 'person' | 'assistant' | 'tool';
 	/** Text, or parts where a file came with it. */
 	content: string | Loose[];
+	/** What an assistant thought before. */
+	reasoning?: string;
 	/** What an assistant calls. */
 	calls?: ToolCall[];
 	/** The call a tool answers. */

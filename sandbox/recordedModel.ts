@@ -17,6 +17,8 @@ export interface Turn {
 /** What a model says: words, then calls of tools; or words, and then it fails. */
 export interface Reply {
 	text: string;
+	/** What it thought before. */
+	reasoning?: string;
 	/** The time before each word, in milliseconds; without it all comes at once. */
 	drip?: number;
 	calls?: Call[];
@@ -54,7 +56,8 @@ export function slowness(text: string): number | undefined {
 /**
  * What the model of the recordings says. It does what it is told: `USETOOL(a)` calls a tool, the second one when the
  * first has answered, `PAR(a|b)` two at once, with words before it when told to `SAY` something; `RECALL` says all it
- * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, and `FAIL…` fails.
+ * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, `REASON` thinks first, and
+ * `FAIL…` fails.
  */
 export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 	const { text, attachments, heard, toolsSaid } = turn;
@@ -69,11 +72,13 @@ export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 	}
 	const told = toolsSaid ?? (turn.rejected ? [REJECTED] : undefined);
 	if (told) return { text: `Tool said: ${told.join('\n')}` };
-	if (text.includes('EMPTY')) return { text: '' };
+	// The server makes nothing of an answer in parts, be they texts or images (`answers-in-parts`).
+	if (/EMPTY|PARTS/.test(text)) return { text: '' };
 	if (text.includes('RECALL')) return { text: `I heard: ${heard.join(' | ')}` };
 	const [, count] = /LONG(\d+)/.exec(text) ?? [];
 	if (count) return { text: words(Number(count)), drip: drip(text) };
-	return { text: `You said: ${attachments}${text} [users seen: ${heard.length}]` };
+	const reasoning = text.includes('REASON') ? 'First I think.' : undefined;
+	return { text: `You said: ${attachments}${text} [users seen: ${heard.length}]`, reasoning };
 }
 
 const words = (count: number): string =>

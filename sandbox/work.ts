@@ -199,7 +199,10 @@ export class Work {
 
 	/** The conversation's message has what was said since it was given anything. */
 	private giveParts(error?: string): void {
-		if (this.answer) endMessage(this.context, this.answer, this.saying.take(), error);
+		if (!this.answer) return;
+		const thoughts = this.saying.thoughts.splice(0);
+		if (thoughts.length > 0) this.answer.reasoning = thoughts;
+		endMessage(this.context, this.answer, this.saying.take(), error);
 	}
 
 	private stand(status: RunRecord['status']): void {
@@ -264,7 +267,8 @@ export class Work {
 			await this.speak(reply, id);
 			if (reply.error !== undefined) return { status: 'error', error: reply.error };
 			const calls = (reply.calls ?? []).map(toCall);
-			this.step([{ id, from: 'assistant', content: reply.text, calls }]);
+			const { text: content, reasoning } = reply;
+			this.step([{ id, from: 'assistant', content, reasoning, calls }]);
 			if (calls.length === 0) return { status: 'idle' };
 			this.rounds += 1;
 			if (calls.some((call) => toolOf(assistant, call).waits)) {
@@ -314,9 +318,10 @@ export class Work {
 	}
 
 	/** The words come one after another where they drip, and all at once otherwise. */
-	private async speak({ text, drip = 0 }: Reply, id: string): Promise<void> {
+	private async speak({ text, reasoning = '', drip = 0 }: Reply, id: string): Promise<void> {
 		const runId = randomUUID();
 		await this.pass();
+		this.saying.think(reasoning, this.lead, id, runId);
 		for (const word of drip > 0 ? text.split(/(?<= )/) : [text]) {
 			await this.pass(drip);
 			this.saying.say(word, this.lead, id, runId);

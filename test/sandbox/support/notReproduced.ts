@@ -28,7 +28,17 @@ export const OWN_FIELDS: Record<string, string> = {
 	usageMetadata: 'what a model counts of its tokens',
 	tokens: 'what a model counts of its tokens',
 	totalTokens: 'what a model counts of its tokens',
+	inputTokens: 'what a model counts of its tokens',
+	outputTokens: 'what a model counts of its tokens',
+	totalPrice: 'what a model costs',
+	currency: 'what a model costs',
+	responseLatency: 'a time',
 	elapsedTime: 'a time',
+};
+
+/** Events that the sandbox does not send; and why. */
+export const OWN_EVENTS: Record<string, string> = {
+	on_chat_event: 'what a model counts of its tokens, where it counts them',
 };
 
 /** What stands within texts and is not compared; and why. */
@@ -37,6 +47,7 @@ export const OWN_WORDS: Array<{ words: RegExp; why: string }> = [
 	{ words: /(?<="score": )[\d.e-]+/g, why: 'How near an embedding model finds a passage.' },
 	{ words: /(?<="vectorLatency": )\d+/g, why: 'A time.' },
 	{ words: /(?<="source": ")[^"]*/g, why: 'Where a server keeps its files.' },
+	{ words: /^(?:g-chat|fake-parts)$/, why: 'The name of a model.' },
 	{ words: /SAY {2,}/g, why: 'An older model hands SAY to its tools, a newer one does not.' },
 ];
 

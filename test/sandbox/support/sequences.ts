@@ -2,7 +2,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
 import { isInternal, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
-import { eventsIn } from './events';
+import { eventsIn, eventsOf } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
 import { differences } from './shape';
@@ -140,10 +140,11 @@ export class Player {
 	/** Compares an answer with the recorded one: status, content type, shape and meaning. */
 	compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
 		if ('broken' in exchange.response) throw new Error(`${exchange.label} was never answered`);
-		const { status, contentType, pieces } = exchange.response;
+		const { status, contentType, pieces, events } = exchange.response;
 		const { endpoint } = exchange;
-		const body = pieces ? eventsIn(pieces) : exchange.response.body;
-		if (pieces) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
+		const told = pieces ? eventsIn(pieces) : events && eventsOf(events);
+		const body = told ?? exchange.response.body;
+		if (told) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
 		this.substitution.learn(
 			meaningOf(endpoint, body, 'created_at'),
 			meaningOf(endpoint, answer.data, 'created_at'),
