@@ -25,7 +25,7 @@ import { internal } from '../errors';
 import { merged, read, refuseOtherChunks, type Parts } from '../parts';
 import type { Store } from '../store';
 import { asObject, isObject, isUuid, type Loose } from '../values';
-import { knowledgebase } from './knowledgebases';
+import { checkWorkspace, knowledgebase } from './knowledgebases';
 
 /** The columns that only chunks have. */
 const OF_CHUNKS = { contentHash: null, version: 1 };
@@ -112,6 +112,7 @@ async function bulk(call: Call): Promise<Loose[]> {
 	if (!Array.isArray(body)) throw internal();
 	if (body.length === 0) return [];
 	const owner = knowledgebase(call);
+	checkWorkspace(call, owner);
 	const answers: Loose[] = [];
 	for (const element of body as unknown[]) {
 		const count = owner.documentNum ?? 0;
@@ -120,6 +121,7 @@ async function bulk(call: Call): Promise<Loose[]> {
 		answers.push(storeOne(call, owner, element));
 		owner.documentNum = known ? count : count + 1;
 	}
+	owner.structure ??= 'general';
 	return answers;
 }
 

@@ -28,10 +28,12 @@ const TYPE_LENGTH = 20;
 const METADATA_KEY = /^[\w-]{1,128}$/;
 const COLUMNS = ['id', 'name', ...Object.keys(KNOWLEDGEBASE_DEFAULTS)];
 
-const tenancy = (row: Knowledgebase) => ({
-	tenant: { id: row.tenantId },
-	organization: row.organizationId === null ? null : { id: row.organizationId },
-});
+/** Whose it is; nothing is told of that where it is in a workspace (`knowledge` "create"). */
+const tenancy = (row: Knowledgebase) =>
+	row.workspaceId === null && {
+		tenant: { id: row.tenantId },
+		organization: row.organizationId === null ? null : { id: row.organizationId },
+	};
 
 /** The body as the server reads it; without one it fails. An array counts as an object of its places. */
 function bodyOf({ body }: Call): Loose {
@@ -40,7 +42,7 @@ function bodyOf({ body }: Call): Loose {
 }
 
 /** A workspace's own key may not write into it, while a user's and an assistant's may. */
-function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose): void {
+export function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose): void {
 	if (workspaceId === undefined || workspaceId === null) return;
 	if (!isUuid(workspaceId)) throw internal();
 	if (!context.store.workspaces.has(workspaceId)) {
@@ -122,7 +124,7 @@ function create(call: Call): Loose {
 	return {
 		...row,
 		...tenancy(row),
-		...AUTHORS,
+		...(row.workspaceId === null && AUTHORS),
 		...(model && { copilotModel: model }),
 		...(body.documents !== undefined && { documents: children }),
 	};
@@ -242,7 +244,9 @@ export function knowledgebase({ context, params }: Call): Knowledgebase {
 
 function remove(call: Call): Loose {
 	if (call.caller.kind === 'user') throw forbidden('API key not found');
-	call.context.store.removeKnowledgebase(knowledgebase(call).id);
+	const row = knowledgebase(call);
+	checkWorkspace(call, row);
+	call.context.store.removeKnowledgebase(row.id);
 	return { raw: [], affected: 1 };
 }
 

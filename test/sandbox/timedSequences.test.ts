@@ -1,6 +1,6 @@
 import { FakeClock, startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
 import { clientFor } from './support/client';
-import { LOOKED_INTO, RECORDED_LATER } from './support/recordedServers';
+import { LOOKED_INTO, RECORDED_LATER, RECORDED_WORKSPACE } from './support/recordedServers';
 import { sequences, type SequenceExchange } from './support/recordings';
 import { Player } from './support/sequences';
 import { playInTime } from './support/timeline';
@@ -31,6 +31,7 @@ const RECORDINGS = [
 	'turns',
 	'tool-calls',
 	'answers-in-parts',
+	'chatSession',
 ];
 
 /** The copilot whose embedding model the recorded knowledgebases have, and how long processing took. */
@@ -44,6 +45,9 @@ const PROCESS_MS: Record<string, number> = {
 
 /** How long a run takes that nothing makes slow, in milliseconds. */
 const RUN_MS: Record<string, number> = { background: 250, turns: 250, 'answers-in-parts': 1000 };
+
+/** Recorded where no embedding model is set for what assistants remember. */
+const WITHOUT_MODEL = ['chatSession'];
 
 /** What was looked at sooner than the recording says, in milliseconds, as the server was slow to begin. */
 const SOONER: Record<string, Record<string, number>> = {
@@ -81,9 +85,11 @@ describe.each(RECORDINGS)('the recording %s', (name) => {
 			...RECORDED_LATER,
 			runMs: RUN_MS[name],
 			processMs: PROCESS_MS[name],
+			embeddingModel: !WITHOUT_MODEL.includes(name),
 			clock,
 		});
 		sandbox.store.copilots.add(COPILOT);
+		sandbox.store.workspaces.add(RECORDED_WORKSPACE);
 		BEFORE[name]?.(sandbox, exchanges);
 		const runs = RUNS[name] ?? [];
 		const faults = runs.map(

@@ -9,6 +9,8 @@ export const OWN_VALUES: Record<string, string> = {
 	updated_at: 'a moment',
 	created_date: 'a moment',
 	end_date: 'a moment',
+	expires_at: 'a moment',
+	client_secret: 'a secret',
 	version: 'how often a server writes a row',
 	processingHash: 'a hash',
 	jobId: 'how many jobs a server has had',
@@ -49,6 +51,15 @@ export const OWN_WORDS: Array<{ words: RegExp; why: string }> = [
 	{ words: /(?<="source": ")[^"]*/g, why: 'Where a server keeps its files.' },
 	{ words: /^(?:g-chat|fake-parts)$/, why: 'The name of a model.' },
 	{ words: /SAY {2,}/g, why: 'An older model hands SAY to its tools, a newer one does not.' },
+];
+
+/** Exchanges of the sequences of whose answer only the status is compared; and why. */
+export const OWN_BODIES: Array<{ is: (exchange: SequenceExchange) => boolean; why: string }> = [
+	{
+		is: ({ request, label }) =>
+			/assistants\/(search|count)$/.test(request.path) || label === 'search conversations',
+		why: 'What else a server has: other assistants, and other conversations in no order anyone asked for.',
+	},
 ];
 
 /** Exchanges of the sequences that are sent but whose answer is not compared; and why. */

@@ -1,7 +1,7 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
-import { isInternal, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
+import { isInternal, OWN_BODIES, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
 import { eventsIn, eventsOf } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
@@ -79,9 +79,14 @@ function withoutInternals(value: unknown): unknown {
 	return mapValues(shared, (one, key) => (isInternal(key) ? typeof one : withoutInternals(one)));
 }
 
+interface Secret {
+	client_secret?: string;
+}
+
 /** Plays a recorded sequence on one sandbox, request by request. */
 export class Player {
 	readonly substitution: Substitution;
+	private secret = '';
 
 	constructor(
 		readonly exchanges: SequenceExchange[],
@@ -92,16 +97,22 @@ export class Player {
 		this.substitution = new Substitution(sandbox.url);
 	}
 
-	/** Sends a recorded request with the ids that the sandbox gave. */
-	send({ request, key }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
-		const token = tokenFor(request.key ?? key);
-		return this.client.request<unknown>({
+	/** Sends a recorded request with the ids, and the latest client secret, that the sandbox gave. */
+	async send(
+		{ request, key = request.key }: SequenceExchange,
+		signal?: AbortSignal,
+	): Promise<AxiosResponse<unknown>> {
+		const token = key?.startsWith('client secret') ? this.secret : tokenFor(key);
+		const headers = mapValues(request.headers, (value) => value.replace('<secret>', this.secret));
+		const answer = await this.client.request<unknown>({
 			method: request.method,
 			url: this.substitution.apply(request.path),
-			headers: { ...request.headers, authorization: token && `Bearer ${token}` },
+			headers: { ...headers, authorization: token && `Bearer ${token}` },
 			data: bodyOf(this.substitution.apply(request.body)),
 			signal,
 		});
+		this.secret = (answer.data as Secret | null)?.client_secret ?? this.secret;
+		return answer;
 	}
 
 	/** Lets time pass until the answer is there. */
@@ -142,6 +153,10 @@ export class Player {
 		if ('broken' in exchange.response) throw new Error(`${exchange.label} was never answered`);
 		const { status, contentType, pieces, events } = exchange.response;
 		const { endpoint } = exchange;
+		if (OWN_BODIES.some(({ is }) => is(exchange))) {
+			expect([answer.status, answer.headers['content-type']]).toEqual([status, contentType]);
+			return;
+		}
 		const told = pieces ? eventsIn(pieces) : events && eventsOf(events);
 		const body = told ?? exchange.response.body;
 		if (told) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
@@ -168,8 +183,24 @@ interface Multipart {
 const isMultipart = (body: unknown): body is Multipart =>
 	isPlainObject(body) && 'multipart' in (body as object);
 
+/** What a recording tells of a file instead of its content. */
+const TEXT_FILE = /^\(a text file (.+), (\d+) bytes\)$/;
+
+function formOf(told: string): FormData {
+	const [, filename = '', bytes] = TEXT_FILE.exec(told) ?? [];
+	const form = new FormData();
+	form.append(
+		'file',
+		new Blob([SENTENCES.slice(0, Number(bytes))], { type: 'text/plain' }),
+		filename,
+	);
+	return form;
+}
+
 /** A body as it went over the wire: JSON, or a form with one file and some fields. */
 function bodyOf(body: unknown): unknown {
+	const { file: told } = (body ?? {}) as { file?: unknown };
+	if (typeof told === 'string' && TEXT_FILE.test(told)) return formOf(told);
 	if (!isMultipart(body)) return body;
 	const { file, ...fields } = body.multipart;
 	const form = new FormData();
