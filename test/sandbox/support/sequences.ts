@@ -136,6 +136,16 @@ export class Player {
 		}
 	}
 
+	/** Lets time pass until every document that was queued has been processed, which takes real time as well. */
+	async untilAllIsProcessed(): Promise<void> {
+		const { processing } = this.sandbox.store;
+		const patience = Date.now() + 10_000;
+		while ([...processing.values()].some(({ end }) => !end) && Date.now() < patience) {
+			await this.clock.advance(100);
+			await new Promise((resolve) => setTimeout(resolve, 2));
+		}
+	}
+
 	/** Lets the sandbox take a request in and begin to work, until it is answered or the work is asleep. */
 	async taken(answer: Promise<unknown>): Promise<void> {
 		let over = false;
