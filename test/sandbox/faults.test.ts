@@ -94,11 +94,12 @@ describe('what can go wrong', () => {
 		const thread = await newThread(slowClient);
 		slow.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 20 });
 		expect(await codeOf(runOn(slowClient, thread, 'hello'))).toBe('ECONNRESET');
-		// A thread that has never run is not shown before its first step.
-		await until(
+		// Until the first step is stored there is no thread to look at.
+		const during = await until(
 			() => viewOf(slowClient, thread),
-			({ status }) => status === 'busy',
+			({ status }) => status !== undefined,
 		);
+		expect(during.status).toBe('busy');
 		const after = await until(
 			() => viewOf(slowClient, thread),
 			({ status }) => status === 'idle',

@@ -1,8 +1,8 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
-import { isInternal, OWN_FIELDS, OWN_VALUES } from './notReproduced';
-import { eventsIn } from './events';
+import { isInternal, OWN_BODIES, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
+import { eventsIn, eventsOf } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
 import { differences } from './shape';
@@ -55,11 +55,10 @@ const meaningfulOrder = (endpoint: string, body: unknown, by: string): unknown =
 /** A run says where it comes from until it has a model, which is as quick as a server is. */
 const isRun = (value: object): boolean => 'run_id' in value;
 
-/** So many words had come when a run was cancelled: that depends on how quick a server is. */
-const SOME_WORDS = /^(?:word\d+ ?)+$/;
-
 const inWords = (value: unknown): unknown =>
-	typeof value === 'string' && SOME_WORDS.test(value) ? 'some words' : value;
+	typeof value === 'string'
+		? OWN_WORDS.reduce((text, { words }) => text.replace(words, ''), value)
+		: value;
 
 function without(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(without);
@@ -80,9 +79,14 @@ function withoutInternals(value: unknown): unknown {
 	return mapValues(shared, (one, key) => (isInternal(key) ? typeof one : withoutInternals(one)));
 }
 
+interface Secret {
+	client_secret?: string;
+}
+
 /** Plays a recorded sequence on one sandbox, request by request. */
 export class Player {
 	readonly substitution: Substitution;
+	private secret = '';
 
 	constructor(
 		readonly exchanges: SequenceExchange[],
@@ -93,16 +97,22 @@ export class Player {
 		this.substitution = new Substitution(sandbox.url);
 	}
 
-	/** Sends a recorded request with the ids that the sandbox gave. */
-	send({ request, key }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
-		const token = tokenFor(request.key ?? key);
-		return this.client.request<unknown>({
+	/** Sends a recorded request with the ids, and the latest client secret, that the sandbox gave. */
+	async send(
+		{ request, key = request.key }: SequenceExchange,
+		signal?: AbortSignal,
+	): Promise<AxiosResponse<unknown>> {
+		const token = key?.startsWith('client secret') ? this.secret : tokenFor(key);
+		const headers = mapValues(request.headers, (value) => value.replace('<secret>', this.secret));
+		const answer = await this.client.request<unknown>({
 			method: request.method,
 			url: this.substitution.apply(request.path),
-			headers: { ...request.headers, authorization: token && `Bearer ${token}` },
+			headers: { ...headers, authorization: token && `Bearer ${token}` },
 			data: bodyOf(this.substitution.apply(request.body)),
 			signal,
 		});
+		this.secret = (answer.data as Secret | null)?.client_secret ?? this.secret;
+		return answer;
 	}
 
 	/** Lets time pass until the answer is there. */
@@ -126,6 +136,16 @@ export class Player {
 		}
 	}
 
+	/** Lets time pass until every document that was queued has been processed, which takes real time as well. */
+	async untilAllIsProcessed(): Promise<void> {
+		const { processing } = this.sandbox.store;
+		const patience = Date.now() + 10_000;
+		while ([...processing.values()].some(({ end }) => !end) && Date.now() < patience) {
+			await this.clock.advance(100);
+			await new Promise((resolve) => setTimeout(resolve, 2));
+		}
+	}
+
 	/** Lets the sandbox take a request in and begin to work, until it is answered or the work is asleep. */
 	async taken(answer: Promise<unknown>): Promise<void> {
 		let over = false;
@@ -141,10 +161,15 @@ export class Player {
 	/** Compares an answer with the recorded one: status, content type, shape and meaning. */
 	compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
 		if ('broken' in exchange.response) throw new Error(`${exchange.label} was never answered`);
-		const { status, contentType, pieces } = exchange.response;
+		const { status, contentType, pieces, events } = exchange.response;
 		const { endpoint } = exchange;
-		const body = pieces ? eventsIn(pieces) : exchange.response.body;
-		if (pieces) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
+		if (OWN_BODIES.some(({ is }) => is(exchange))) {
+			expect([answer.status, answer.headers['content-type']]).toEqual([status, contentType]);
+			return;
+		}
+		const told = pieces ? eventsIn(pieces) : events && eventsOf(events);
+		const body = told ?? exchange.response.body;
+		if (told) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
 		this.substitution.learn(
 			meaningOf(endpoint, body, 'created_at'),
 			meaningOf(endpoint, answer.data, 'created_at'),
@@ -168,8 +193,24 @@ interface Multipart {
 const isMultipart = (body: unknown): body is Multipart =>
 	isPlainObject(body) && 'multipart' in (body as object);
 
+/** What a recording tells of a file instead of its content. */
+const TEXT_FILE = /^\(a text file (.+), (\d+) bytes\)$/;
+
+function formOf(told: string): FormData {
+	const [, filename = '', bytes] = TEXT_FILE.exec(told) ?? [];
+	const form = new FormData();
+	form.append(
+		'file',
+		new Blob([SENTENCES.slice(0, Number(bytes))], { type: 'text/plain' }),
+		filename,
+	);
+	return form;
+}
+
 /** A body as it went over the wire: JSON, or a form with one file and some fields. */
 function bodyOf(body: unknown): unknown {
+	const { file: told } = (body ?? {}) as { file?: unknown };
+	if (typeof told === 'string' && TEXT_FILE.test(told)) return formOf(told);
 	if (!isMultipart(body)) return body;
 	const { file, ...fields } = body.multipart;
 	const form = new FormData();
