@@ -29,6 +29,8 @@ const RECORDINGS = [
 	'files-processed',
 	'background',
 	'turns',
+	'conversations',
+	'memory',
 ];
 
 /** The copilot whose embedding model the recorded knowledgebases have, and how long processing took. */
@@ -58,9 +60,20 @@ const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) =
 			all && 'body' in all.response ? (all.response.body as { items: Listed[] }) : undefined;
 		for (const item of [...(first?.items ?? []), ...listed]) store.putConversation(item);
 	},
+	conversations: ({ store }, exchanges) => {
+		const searches = exchanges.filter(({ endpoint }) => endpoint === 'POST /threads/search');
+		for (const { response } of searches) {
+			for (const row of 'body' in response ? (response.body as ListedThread[]) : []) {
+				const { id, title, assistant_id: xpertId } = row.metadata;
+				const { thread_id: threadId, created_at: createdAt, status } = row;
+				store.putConversation({ id, title, xpertId, threadId, createdAt, status });
+			}
+		}
+	},
 };
 
 type Listed = Record<string, unknown>;
+type ListedThread = Listed & { metadata: Listed };
 
 const BEGAN = Date.parse('2026-11-22T15:00:00.000Z');
 

@@ -10,12 +10,14 @@ export const OWN_VALUES: Record<string, string> = {
 	created_date: 'a moment',
 	version: 'how often a server writes a row',
 	processingHash: 'a hash',
+	score: 'how near two meanings are to a model',
 	jobId: 'how many jobs a server has had',
 	query: 'the words of a database',
 	parameters: 'the words of a database',
 	driverError: 'the words of a database',
 	detail: 'the words of a database',
 	length: 'the words of a database',
+	constraint: 'the words of a database',
 	line: 'the words of a database',
 	file: 'the words of a database, and where a server keeps its files',
 	where: 'the words of a database',
@@ -28,6 +30,8 @@ export const OWN_FIELDS: Record<string, string> = {
 	tokens: 'what a model counts of its tokens',
 	totalTokens: 'what a model counts of its tokens',
 	elapsedTime: 'a time',
+	interruptBefore: 'how an assistant was drawn',
+	knowledge: 'how an assistant was drawn',
 };
 
 /** Exchanges of the sequences that are sent but whose answer is not compared; and why. */
@@ -80,6 +84,24 @@ const UNSENT: typeof OWN_ANSWERS = [
 	{
 		is: ({ endpoint, label }) => endpoint === 'E13' && /^create \d$/.test(label),
 		why: 'What they made is there before, since later requests name the moments of it.',
+	},
+	{
+		is: ({ endpoint, label }) =>
+			/runtime-capabilities|task-summary|\/goal$|\/state$/.test(endpoint) ||
+			/^(task-summary|goal|state)$/.test(label),
+		why: 'Routes that tell what others tell, or of what the sandbox has none of: skills, goals, task summaries.',
+	},
+	{
+		is: ({ label }) => label === 'ask something like it',
+		why: 'What a model was told before the question.',
+	},
+	{
+		is: ({ sequence }) => sequence === 'usage',
+		why: 'What models count of their tokens.',
+	},
+	{
+		is: ({ sequence, endpoint }) => sequence === 'files' && !/^E13$/.test(endpoint),
+		why: 'Routes of what was read in a file, which nothing but the server’s own chat asks for.',
 	},
 	{
 		is: ({ sequence, label }) => sequence === 'what is refused at once' && label === 'no assistant',

@@ -51,7 +51,7 @@ export interface SequenceExchange {
 	response:
 		| {
 				status: number;
-				contentType: string;
+				contentType: string | null;
 				body: unknown;
 				pieces?: Piece[];
 				ended?: string;

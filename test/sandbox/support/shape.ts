@@ -22,12 +22,16 @@ const EXACT = new Set([
 /** Fields that hold the server's own statement: that they are there is compared, not what is in them. */
 const OPAQUE = new Set(['parameters']);
 
+/** What stands in a recording for what it leaves out. */
+const LEFT_OUT = '(left out)';
+
 const typeOf = (value: unknown) =>
 	value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
 /**
  * What of an answer is not as recorded: keys that are missing or too many, other JSON types, other values of
- * exact fields. A recorded null goes with anything, since another row may have a value there. With `partial`
+ * exact fields. A recorded null goes with anything, since another row may have a value there, and so does what the
+ * recording leaves out. With `partial`
  * the recording was cut, and only what is left of it is looked for.
  */
 export function differences(
@@ -37,7 +41,7 @@ export function differences(
 	path = '',
 	key = '',
 ): string[] {
-	if (recorded === null) return [];
+	if (recorded === null || recorded === LEFT_OUT) return [];
 	const [expected, found] = [typeOf(recorded), typeOf(actual)];
 	if (expected !== found) return [`${path}: ${found} instead of ${expected}`];
 	if (OPAQUE.has(key)) return [];
