@@ -13,6 +13,15 @@ export function eventsIn(pieces: Piece[]): Event[] {
 		.map(eventIn);
 }
 
+/** The ids of all events of a stream, in their order. */
+export const eventIdsIn = (pieces: Piece[]): string[] =>
+	[
+		...pieces
+			.map(({ text }) => text)
+			.join('')
+			.matchAll(/^id: (.*)$/gm),
+	].map(([, id = '']) => id);
+
 interface Told {
 	event?: string;
 	data?: Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
 import { isInternal, OWN_FIELDS, OWN_VALUES } from './notReproduced';
-import { eventsIn } from './events';
+import { eventIdsIn, eventsIn } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
 import { differences } from './shape';
@@ -80,6 +80,12 @@ function withoutInternals(value: unknown): unknown {
 	return mapValues(shared, (one, key) => (isInternal(key) ? typeof one : withoutInternals(one)));
 }
 
+/** No recorded answer took longer, in milliseconds. */
+const LONGEST_MS = 120_000;
+
+/** A run as a path names it. */
+const RUN = /\/runs\/([0-9a-f-]{36})/;
+
 /** Plays a recorded sequence on one sandbox, request by request. */
 export class Player {
 	readonly substitution: Substitution;
@@ -94,15 +100,28 @@ export class Player {
 	}
 
 	/** Sends a recorded request with the ids that the sandbox gave. */
-	send({ request, key }: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+	send(exchange: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+		const { request, key } = exchange;
+		this.learnRun(exchange);
 		const token = tokenFor(request.key ?? key);
 		return this.client.request<unknown>({
 			method: request.method,
 			url: this.substitution.apply(request.path),
-			headers: { ...request.headers, authorization: token && `Bearer ${token}` },
+			headers: {
+				...this.substitution.apply(request.headers),
+				authorization: token && `Bearer ${token}`,
+			},
 			data: bodyOf(this.substitution.apply(request.body)),
 			signal,
 		});
+	}
+
+	/** A run that only its own stream has named, which has not ended, is the newest there is. */
+	private learnRun({ request, response }: SequenceExchange): void {
+		const [, recorded = ''] = RUN.exec(request.path) ?? [];
+		if (!recorded || !JSON.stringify(response).includes(recorded)) return;
+		const newest = this.sandbox.store.runs.filter((run) => run.assistantId !== null).at(-1);
+		this.substitution.learn(recorded, newest?.id);
 	}
 
 	/** Lets time pass until the answer is there. */
@@ -111,7 +130,8 @@ export class Player {
 		const end = () => void (over = true);
 		answer.then(end, end);
 		await this.taken(answer);
-		while (!over) {
+		for (let passed = 0; !over; passed += 100) {
+			if (passed > LONGEST_MS) throw new Error('There was no answer, and no end of it');
 			await this.clock.advance(100);
 			await new Promise((resolve) => setTimeout(resolve, 2));
 		}
@@ -144,7 +164,11 @@ export class Player {
 		const { status, contentType, pieces } = exchange.response;
 		const { endpoint } = exchange;
 		const body = pieces ? eventsIn(pieces) : exchange.response.body;
-		if (pieces) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
+		if (pieces) {
+			const received = [{ atMs: 0, text: String(answer.data) }];
+			this.substitution.learn(eventIdsIn(pieces), eventIdsIn(received));
+			answer.data = eventsIn(received);
+		}
 		this.substitution.learn(
 			meaningOf(endpoint, body, 'created_at'),
 			meaningOf(endpoint, answer.data, 'created_at'),
