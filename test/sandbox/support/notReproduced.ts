@@ -70,6 +70,17 @@ export const OWN_ANSWERS: Array<{ is: (exchange: SequenceExchange) => boolean; w
 	},
 ];
 
+/** The sequences in which an assistant looks in a knowledgebase; of `sources` one question is left, for which none does. */
+const LOOKS = [
+	'one knowledgebase, as a tool',
+	'text before the tool call',
+	'two knowledgebases',
+	'a knowledge step of a workflow',
+	'in the stream',
+	'after a decision',
+	'a document with metadata of its own (year, url)',
+];
+
 /** Exchanges of the sequences that are not sent; and why. */
 const UNSENT: typeof OWN_ANSWERS = [
 	{
@@ -110,6 +121,14 @@ const UNSENT: typeof OWN_ANSWERS = [
 	{
 		is: ({ label }) => label === 'join again with the Last-Event-ID that was seen last',
 		why: 'Which event a client saw last that left in the middle: a matter of milliseconds.',
+	},
+	{
+		is: ({ sequence = '', endpoint, label }) =>
+			LOOKS.includes(sequence) ||
+			(sequence === 'nothing found' &&
+				endpoint !== 'E13' &&
+				!/not look|without a look/.test(label)),
+		why: 'The model of the recordings looks in knowledgebases: what it finds, by a vector index, and how near it is.',
 	},
 	{
 		is: ({ sequence }) => sequence === 'usage',

@@ -127,6 +127,10 @@ ASSISTANTS.push(
 	},
 	remembering('a36898bf-fa54-4873-98e8-f18ed3258637', 'G Remembers', 'remembers'),
 	remembering('2c4eb53b-2ebb-4d8b-8519-4ddcddedb8fd', 'G Remembers at 0.6', 'remembers6'),
+	{
+		...said('712ff2f1-ae91-4916-ad85-4893397f26b4', 'knows', 'G Knows animals'),
+		agentName: 'knowsmain',
+	},
 	said('870ea983-db22-4db8-841d-fd24f0db3efd', 'forgets', 'G Forgets'),
 );
 
