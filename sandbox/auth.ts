@@ -6,9 +6,10 @@ import { unauthorized } from './errors';
 /**
  * What a token may do, as the recordings show and as was measured: a `plain` key (a user's) no runs; an
  * `assistant` key runs of its own assistant; a `workspace` key all runs, but it writes no knowledgebase of a
- * workspace and deletes no uploaded file; a `user` token (a JWT) runs, but neither E2 nor E17.
+ * workspace and deletes no uploaded file; a `user` token (a JWT) runs, but neither E2 nor E17; the secret of a
+ * `session` made with a `plain` key runs all assistants.
  */
-export type TokenKind = 'workspace' | 'plain' | 'assistant' | 'user';
+export type TokenKind = 'workspace' | 'plain' | 'assistant' | 'user' | 'session';
 
 /**
  * A token the sandbox accepts. `assistantId` goes with kind `assistant`, `workspaceId` with a workspace that has not all
@@ -47,16 +48,18 @@ export class Tokens {
 		this.known.set(token, { kind, userId, ...whose });
 	}
 
-	/** A new session secret with the rights of the one who asked for it (`E06`). */
+	/** A new session secret with the rights of the one who asked for it (`E06`), and more than a user's key has. */
 	mint(caller: Caller, expiresAt: number): string {
 		const secret = SESSION_PREFIX + randomBytes(24).toString('hex');
-		this.known.set(secret, { ...caller, expiresAt });
+		const kind = caller.kind === 'plain' ? 'session' : caller.kind;
+		this.known.set(secret, { ...caller, kind, expiresAt });
 		return secret;
 	}
 
 	/** The caller behind the request's headers; throws the 401 of the real server. */
 	identify(headers: Record<string, string | string[] | undefined>): Caller {
-		const token = bearer(headers.authorization) ?? headers['x-api-key'];
+		const token =
+			bearer(headers.authorization) ?? headers['x-api-key'] ?? headers['x-client-secret'];
 		if (typeof token !== 'string') throw unauthorized();
 		const entry = this.known.get(token);
 		if (entry === undefined) {
@@ -64,7 +67,9 @@ export class Tokens {
 				token.startsWith(SESSION_PREFIX) ? 'The requested record was not found' : undefined,
 			);
 		}
-		if (entry.expiresAt !== undefined && entry.expiresAt <= this.clock.now()) throw unauthorized();
+		if (entry.expiresAt !== undefined && entry.expiresAt <= this.clock.now()) {
+			throw unauthorized('Token expired');
+		}
 		return entry;
 	}
 }

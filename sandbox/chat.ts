@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { uniqBy } from 'lodash';
 import { timestamp } from './clock';
 import type { Context } from './context';
 import type { ChatMessage } from './entities';
@@ -44,4 +45,23 @@ export function endMessage(
 		error: error ?? null,
 		updatedAt: timestamp(clock),
 	});
+}
+
+/** What was found is a source of the answer, each passage once. */
+export function addSources(
+	{ clock }: Pick<Context, 'clock'>,
+	{ id: messageId, taskSummary }: ChatMessage,
+	chunks: Array<Record<'documentId' | 'chunkId' | 'knowledgebaseId', string>>,
+): void {
+	const sources = chunks.map(({ documentId, chunkId, knowledgebaseId }) => ({
+		id: `knowledge:${documentId}:${chunkId}`,
+		kind: 'knowledge',
+		title: documentId,
+		description: knowledgebaseId,
+		messageId,
+		updatedAt: timestamp(clock),
+	}));
+	const before = (taskSummary.sources ?? []) as typeof sources;
+	const all = uniqBy([...before, ...sources], 'id');
+	if (all.length > 0) taskSummary.sources = all;
 }

@@ -21,6 +21,8 @@ export interface Context {
 	runMs: number;
 	/** How long processing a document takes, in milliseconds. */
 	processMs: number;
+	/** How long a knowledgebase takes to be embedded anew with another model, in milliseconds. */
+	rebuildMs: number;
 	/** False makes the routes `process` and `status` unknown. */
 	processing: boolean;
 	/** False makes E8 and E11 fail as they do on a server without an embedding model. */

@@ -88,10 +88,14 @@ export interface Message {
 	from: 'person' | 'assistant' | 'tool';
 	/** Text, or parts where a file came with it. */
 	content: string | Loose[];
+	/** What an assistant thought before. */
+	reasoning?: string;
 	/** What an assistant calls. */
 	calls?: ToolCall[];
 	/** The call a tool answers. */
 	answers?: ToolCall;
+	/** How a look into a knowledgebase ended; helpers say nothing of it. */
+	status?: 'success';
 }
 
 /** What a conversation's runs have left behind; there is none before the first run. */

@@ -27,7 +27,7 @@ export const forbidden = (message?: string) =>
 		? new ApiError(403, { message: 'Forbidden', statusCode: 403 })
 		: named(403, 'Forbidden', message);
 
-/** 401; a session secret that is not known carries a reason (`E01` "wrong cs token"). */
+/** 401; a session secret that is not known, or no more, carries a reason (`E01` "wrong cs token"). */
 export const unauthorized = (error?: string) =>
 	new ApiError(401, { message: 'Unauthorized', ...(error ? { error } : {}), statusCode: 401 });
 

@@ -54,6 +54,8 @@ export interface SandboxOptions {
 	runMs?: number;
 	/** How long processing one document takes, in milliseconds; 100 by default. */
 	processMs?: number;
+	/** How long a knowledgebase takes to be embedded anew with another model, in milliseconds; 100 by default. */
+	rebuildMs?: number;
 	/** False makes the sandbox a server without Xpert's routes `process` and `status`. */
 	processing?: boolean;
 	/** False keeps of each request only what it was and its length, for tests that send very much. */
@@ -134,8 +136,16 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		DEFAULT_ITEMS.forEach((item) => store.putItem(item.namespace, item.key, item.value));
 	};
 	reset();
-	const { runMs = 0, processMs = 100, processing = true, embeddingModel = true } = options;
+	const { runMs = 0, processMs = 100, rebuildMs = 100 } = options;
+	const { processing = true, embeddingModel = true } = options;
 	const services = { clock, store, requests, faults, tokens, queue, reset, url: () => '' };
-	const context: Context = { ...services, runMs, processMs, processing, embeddingModel };
+	const context: Context = {
+		...services,
+		runMs,
+		processMs,
+		rebuildMs,
+		processing,
+		embeddingModel,
+	};
 	return context;
 }

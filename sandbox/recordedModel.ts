@@ -17,10 +17,17 @@ export interface Turn {
 /** What a model says: words, then calls of tools; or words, and then it fails. */
 export interface Reply {
 	text: string;
+	/** What it thought before. */
+	reasoning?: string;
 	/** The time before each word, in milliseconds; without it all comes at once. */
 	drip?: number;
-	calls?: Array<{ name: string; args: Record<string, unknown> }>;
+	calls?: Call[];
 	error?: string;
+}
+
+interface Call {
+	name: string;
+	args: Record<string, unknown>;
 }
 
 /** Why a run fails when the recorded model is told FAIL (`runs` "the model fails"). */
@@ -49,25 +56,29 @@ export function slowness(text: string): number | undefined {
 /**
  * What the model of the recordings says. It does what it is told: `USETOOL(a)` calls a tool, the second one when the
  * first has answered, `PAR(a|b)` two at once, with words before it when told to `SAY` something; `RECALL` says all it
- * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, and `FAIL…` fails.
+ * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, `REASON` thinks first, and
+ * `FAIL…` fails.
  */
 export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 	const { text, attachments, heard, toolsSaid } = turn;
 	const broken = Object.keys(BREAKS_OFF).find((word) => text.includes(word));
 	if (broken) return { text: FIRST_WORDS, error: BREAKS_OFF[broken] };
 	if (text.includes('FAIL')) return { text: '', error };
-	const calls = callsOf(turn);
-	if (calls.length > 0) {
-		const names = calls.map(({ name }) => name).join(' and ');
+	const called = callsOf(turn);
+	if (called.length > 0) {
+		const names = called.map(({ wanted }) => wanted).join(' and ');
+		const calls = called.map(({ call }) => call);
 		return { text: text.includes('SAY') ? `Let me use ${names}. ` : '', calls };
 	}
 	const told = toolsSaid ?? (turn.rejected ? [REJECTED] : undefined);
 	if (told) return { text: `Tool said: ${told.join('\n')}` };
-	if (text.includes('EMPTY')) return { text: '' };
+	// The server makes nothing of an answer in parts, be they texts or images (`answers-in-parts`).
+	if (/EMPTY|PARTS/.test(text)) return { text: '' };
 	if (text.includes('RECALL')) return { text: `I heard: ${heard.join(' | ')}` };
 	const [, count] = /LONG(\d+)/.exec(text) ?? [];
 	if (count) return { text: words(Number(count)), drip: drip(text) };
-	return { text: `You said: ${attachments}${text} [users seen: ${heard.length}]` };
+	const reasoning = text.includes('REASON') ? 'First I think.' : undefined;
+	return { text: `You said: ${attachments}${text} [users seen: ${heard.length}]`, reasoning };
 }
 
 const words = (count: number): string =>
@@ -76,7 +87,7 @@ const words = (count: number): string =>
 const drip = (text: string): number => Number(/DRIP(\d+)/.exec(text)?.[1] ?? 0);
 
 /** The tools that come next by what a person said: a name stands for the tool that begins with it. */
-function callsOf({ text, rounds, tools }: Turn): NonNullable<Reply['calls']> {
+function callsOf({ text, rounds, tools }: Turn): Array<{ wanted: string; call: Call }> {
 	const groups = [...text.matchAll(/(?:USETOOL|PAR)\(([^)]*)\)/g)].map(([, names = '']) =>
 		names.split('|'),
 	);
@@ -84,6 +95,6 @@ function callsOf({ text, rounds, tools }: Turn): NonNullable<Reply['calls']> {
 	return (groups[rounds] ?? []).flatMap((wanted, place, all) => {
 		const name = tools.find((tool) => tool.startsWith(wanted));
 		const input = all.length > 1 ? `${rest} #${place + 1}` : rest;
-		return name === undefined ? [] : { name, args: { input, query: rest } };
+		return name === undefined ? [] : { wanted, call: { name, args: { input, query: rest } } };
 	});
 }

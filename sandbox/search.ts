@@ -83,6 +83,20 @@ export class PassageIndex {
 		return { name, sentence: sentenceIn(name, text, question) };
 	}
 
+	/** All passages that have a word of the question, the best first, each with its place in its document. */
+	passages(
+		question: string,
+		current: (documentId: string) => FindableDocument | undefined,
+	): Array<{ documentId: string; place: number; text: string; score: number }> {
+		this.refresh(current);
+		const found = this.index.search(question);
+		const best = found[0]?.score ?? 1;
+		return found.map(({ id, text, score }) => {
+			const [documentId = '', place] = String(id).split('#');
+			return { documentId, place: Number(place), text: String(text), score: score / (best + 1) };
+		});
+	}
+
 	private refresh(current: (documentId: string) => FindableDocument | undefined): void {
 		for (const id of this.changed) {
 			this.index.discardAll(this.passageIds.get(id) ?? []);

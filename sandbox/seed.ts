@@ -5,12 +5,16 @@
  */
 export type AnswerMode = 'documents' | 'echo' | 'said' | 'fail' | 'interrupt';
 
-/** A tool of an assistant: a helper agent. A person is asked before one that `waits` is called. */
+/**
+ * A tool of an assistant: a helper agent, or, with `knowledgebaseId`, a look into that knowledgebase. A person is asked
+ * before one that `waits` is called.
+ */
 export interface ToolSeed {
 	name: string;
 	title?: string;
 	description?: string;
 	waits?: boolean;
+	knowledgebaseId?: string;
 }
 
 /** An assistant to have from the start; everything but the name has a default. */

@@ -50,6 +50,8 @@ export class Saying {
 	/** What one speaker says in one breath is one part. */
 	private readonly parts: Loose[] = [];
 	private taken = 0;
+	/** What was thought and not said. */
+	readonly thoughts: Loose[] = [];
 
 	constructor(
 		private readonly clock: Clock,
@@ -58,20 +60,44 @@ export class Saying {
 
 	/** Says words, which streams hear one by one; `id` is that of the message they will be. */
 	say(text: string, speaker: Speaker, id: string, runId: string): void {
+		const words = text.split(/(?<=\s)(?=\S)/);
+		this.utter(this.parts, 'text', words, { id, ...speaker, runId });
+	}
+
+	/** Thinks aloud: streams hear it, and the conversation's message has it, but it is no part of the answer. */
+	think(text: string, speaker: Speaker, id: string, runId: string): void {
+		const pieces = text.match(/.{1,8}/gs) ?? [];
+		this.utter(this.thoughts, 'reasoning', pieces, { id, ...speaker, runId });
+	}
+
+	private utter(parts: Loose[], type: string, words: string[], whose: Loose): void {
+		const text = words.join('');
 		if (text === '') return;
-		const created = { created_date: timestamp(this.clock), id, ...speaker, runId };
-		for (const word of text.split(/(?<=\s)(?=\S)/)) {
-			this.speech.emit({ type: 'message', data: { type: 'text', text: word, ...created } });
+		const created = { created_date: timestamp(this.clock), ...whose };
+		for (const word of words) {
+			this.speech.emit({ type: 'message', data: { type, text: word, ...created } });
 		}
-		const last = this.parts.at(-1);
-		if (last?.id === id) last.text = String(last.text) + text;
-		else this.parts.push({ type: 'text', text, ...created });
+		const last = parts.at(-1);
+		if (last && last.id === whose.id) last.text = String(last.text) + text;
+		else parts.push({ type, text, ...created });
+	}
+
+	/** Shows that a tool is used, and what came of it once it is; streams hear both. */
+	use(data: Loose, { agentKey, executionId }: Speaker, id: string): (result: Loose) => void {
+		const component = { id, type: 'component', agentKey, executionId, runId: randomUUID() };
+		const part = { ...component, data };
+		this.parts.push(part);
+		this.speech.emit({ type: 'message', data: part });
+		return (result) => {
+			part.data = { ...part.data, ...result };
+			this.speech.emit({ type: 'message', data: { ...component, data: result } });
+		};
 	}
 
 	/** All texts, as E4 answers with them. */
 	text(): string {
 		return inLines(this.parts)
-			.map(({ text }) => String(text))
+			.map(({ text }) => String(text ?? ''))
 			.join('');
 	}
 
@@ -87,7 +113,9 @@ export class Saying {
 const inLines = (parts: Loose[]): Loose[] =>
 	parts.map((part, place) => {
 		const before = parts[place - 1]?.executionId ?? part.executionId;
-		return before === part.executionId ? { ...part } : { ...part, text: `\n${String(part.text)}` };
+		return before === part.executionId || part.type !== 'text'
+			? { ...part }
+			: { ...part, text: `\n${String(part.text)}` };
 	});
 
 /** A helper as it speaks in a run. */

@@ -79,15 +79,19 @@ const agentOf = (assistant: Assistant | undefined): Loose => ({
 });
 
 /** A message without type and role, as the server serializes it: once more within itself as `lc_kwargs`. */
-function shownMessage({ id, from, content, calls, answers }: Message): Loose {
+function shownMessage({ id, from, content, reasoning, calls, answers, status }: Message): Loose {
 	const shared = {
 		content,
-		additional_kwargs: calls?.length ? { tool_calls: calls.map(rawCall) } : {},
+		additional_kwargs: {
+			...(reasoning !== undefined && { reasoning_content: reasoning }),
+			...(calls?.length && { tool_calls: calls.map(rawCall) }),
+		},
 		response_metadata: from === 'assistant' ? { usage: {} } : {},
 		id,
 	};
 	const own = {
 		...(from === 'tool' && { name: answers?.name, tool_call_id: answers?.id }),
+		...(status && { status, metadata: {} }),
 		...(from === 'assistant' && {
 			tool_calls: calls ?? [],
 			invalid_tool_calls: [],

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { difference, findLastIndex } from 'lodash';
 import { replyOf, slownessOf, type Said } from './assistant';
-import { addMessage, endMessage } from './chat';
+import { addMessage, addSources, endMessage } from './chat';
 import { timestamp } from './clock';
 import type { Context } from './context';
 import type {
@@ -16,6 +16,7 @@ import type {
 import { actionsOf, type Action, type ActionOf } from './faultRules';
 import { changed, interruptOf, type Decision } from './interrupts';
 import type { Reply } from './recordedModel';
+import { componentOf, retrieve } from './retriever';
 import { RunEvents } from './runEvents';
 import { helperOf, Saying, type Speaker, type Speech } from './speech';
 import type { Assistant } from './store';
@@ -198,7 +199,10 @@ export class Work {
 
 	/** The conversation's message has what was said since it was given anything. */
 	private giveParts(error?: string): void {
-		if (this.answer) endMessage(this.context, this.answer, this.saying.take(), error);
+		if (!this.answer) return;
+		const thoughts = this.saying.thoughts.splice(0);
+		if (thoughts.length > 0) this.answer.reasoning = thoughts;
+		endMessage(this.context, this.answer, this.saying.take(), error);
 	}
 
 	private stand(status: RunRecord['status']): void {
@@ -263,7 +267,8 @@ export class Work {
 			await this.speak(reply, id);
 			if (reply.error !== undefined) return { status: 'error', error: reply.error };
 			const calls = (reply.calls ?? []).map(toCall);
-			this.step([{ id, from: 'assistant', content: reply.text, calls }]);
+			const { text: content, reasoning } = reply;
+			this.step([{ id, from: 'assistant', content, reasoning, calls }]);
 			if (calls.length === 0) return { status: 'idle' };
 			this.rounds += 1;
 			if (calls.some((call) => toolOf(assistant, call).waits)) {
@@ -313,9 +318,10 @@ export class Work {
 	}
 
 	/** The words come one after another where they drip, and all at once otherwise. */
-	private async speak({ text, drip = 0 }: Reply, id: string): Promise<void> {
+	private async speak({ text, reasoning = '', drip = 0 }: Reply, id: string): Promise<void> {
 		const runId = randomUUID();
 		await this.pass();
+		this.saying.think(reasoning, this.lead, id, runId);
 		for (const word of drip > 0 ? text.split(/(?<= )/) : [text]) {
 			await this.pass(drip);
 			this.saying.say(word, this.lead, id, runId);
@@ -328,15 +334,41 @@ export class Work {
 		await this.pass();
 		const messages: Message[] = [];
 		for (const call of calls) {
-			const helper = helperOf(this.lead, call.name);
-			this.events.helperStarts(helper, call.args);
 			await this.pass(slownessOf(assistant, String(call.args.input)) ?? 0);
-			const content = toolSays(assistant, call, payload);
-			this.saying.say(content, helper, `chatcmpl-${randomUUID()}`, randomUUID());
-			this.events.agentEnds(helper, 'success');
-			messages.push({ id: randomUUID(), from: 'tool', content, answers: call });
+			const { knowledgebaseId } = toolOf(assistant, call);
+			const content =
+				knowledgebaseId === undefined
+					? this.askHelper(call, payload)
+					: this.lookInto(knowledgebaseId, call);
+			messages.push({
+				id: randomUUID(),
+				from: 'tool',
+				content,
+				answers: call,
+				...(knowledgebaseId !== undefined && { status: 'success' }),
+			});
 		}
 		this.step(messages);
+	}
+
+	private askHelper(call: ToolCall, payload: unknown): string {
+		const helper = helperOf(this.lead, call.name);
+		this.events.helperStarts(helper, call.args);
+		const content = toolSays(this.order.assistant, call, payload);
+		this.saying.say(content, helper, `chatcmpl-${randomUUID()}`, randomUUID());
+		this.events.agentEnds(helper, 'success');
+		return content;
+	}
+
+	/** What was found is no word of the answer, but a part of the conversation's message, and one of its sources. */
+	private lookInto(knowledgebaseId: string, call: ToolCall): string {
+		const { store, clock } = this.context;
+		const begun = componentOf(call, knowledgebaseId, timestamp(clock));
+		const ended = this.saying.use(begun, this.lead, call.id);
+		const { output, chunks } = retrieve(store, knowledgebaseId, String(call.args.query));
+		ended({ status: 'success', end_date: timestamp(clock), output });
+		if (this.answer) addSources(this.context, this.answer, chunks);
+		return output;
 	}
 
 	/** Lets time pass: so long, or all that what comes next takes. */

@@ -1,6 +1,7 @@
 import { isEqual } from 'lodash';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
+import { firstEmbedded } from '../embedding';
 import type { StoredDocument } from '../entities';
 import { textOfFile } from './loader';
 import { cutOf, split } from './splitter';
@@ -104,6 +105,8 @@ export class ProcessingQueue {
 		if (result.chunks === undefined) return;
 		latest.chunkNum = result.chunks.length;
 		store.putFindable(latest, result.chunks);
+		const owner = store.knowledgebases.get(latest.knowledgebaseId);
+		if (owner) firstEmbedded(store, owner);
 	}
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { omit, pick } from 'lodash';
+import { isMatch, omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
-import { hasNul, insertInto, nulInText } from '../databaseErrors';
+import { duplicate, hasNul, insertInto, nulInText } from '../databaseErrors';
 import {
 	checkColumns,
 	checkReferences,
@@ -21,11 +21,13 @@ import {
 	type Passage,
 	type StoredDocument,
 } from '../entities';
+import { refuseWhileRebuilt } from '../embedding';
 import { internal } from '../errors';
+import { checkMetadata } from '../metadataSchema';
 import { merged, read, refuseOtherChunks, type Parts } from '../parts';
 import type { Store } from '../store';
 import { asObject, isObject, isUuid, type Loose } from '../values';
-import { knowledgebase } from './knowledgebases';
+import { checkWorkspace, knowledgebase } from './knowledgebases';
 
 /** The columns that only chunks have. */
 const OF_CHUNKS = { contentHash: null, version: 1 };
@@ -70,15 +72,42 @@ function checked({ context }: Call, owner: Knowledgebase, element: unknown) {
 	const row = rowOf(sent, id, owner, asObject(element).type);
 	checkColumns(row);
 	if (hasNul(sent)) throw nulInText(insertInto(TABLE, row));
+	checkMetadata(owner.metadataSchema, sent.metadata);
 	const before = store.documents.get(id);
+	if (before === undefined && store.documents.has(id.toLowerCase())) {
+		throw duplicate(insertInto(TABLE, row), TABLE, 'id', id.toLowerCase());
+	}
 	refuseOtherChunks(partsOf(store, 'chunks', before), sent.chunks);
 	return { id, sent, row, before };
+}
+
+/** The document of the same source, where a knowledgebase keeps in step with sources by itself. */
+function ofSameSource({ context }: Call, owner: Knowledgebase, element: unknown) {
+	const { sourceType, sourceKey } = asObject(element);
+	if (owner.incrementalSyncEnabled !== true || !sourceType || !sourceKey) return undefined;
+	return context.store
+		.documentsOf(owner.id)
+		.find((one) => one.sourceType === sourceType && one.sourceKey === sourceKey);
+}
+
+/** It keeps its first id, and whatever processing has made of it, also when the file is another one. */
+function updated({ context }: Call, known: StoredDocument, sent: Loose, row: Loose): Loose {
+	const fields = omit(pick(row, Object.keys(sent), 'processingHash'), 'id');
+	const isSame = isMatch(known, omit(fields, 'size')) && String(known.size) === String(sent.size);
+	if (!isSame) {
+		const { version, status } = known;
+		Object.assign(known, fields, { status, version: version + 1 });
+		known.updatedAt = timestamp(context.clock);
+	}
+	return omit(known, 'pages', 'chunks');
 }
 
 /** Stores one document and answers with it as the server does. */
 function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	const { store, clock } = call.context;
 	const { id, sent, row, before } = checked(call, owner, element);
+	const known = ofSameSource(call, owner, element);
+	if (known) return updated(call, known, sent, row);
 	const now = timestamp(clock);
 	const parts = partsSent(sent, id, now);
 	const kept = partsAfter(store, before, parts);
@@ -112,18 +141,24 @@ async function bulk(call: Call): Promise<Loose[]> {
 	if (!Array.isArray(body)) throw internal();
 	if (body.length === 0) return [];
 	const owner = knowledgebase(call);
+	checkWorkspace(call, owner);
+	refuseWhileRebuilt(owner);
 	const answers: Loose[] = [];
 	for (const element of body as unknown[]) {
 		const count = owner.documentNum ?? 0;
-		const known = isObject(element) && call.context.store.documents.has(String(element.id));
+		const known =
+			(isObject(element) && call.context.store.documents.has(String(element.id))) ||
+			ofSameSource(call, owner, element) !== undefined;
 		await nextTurn();
 		answers.push(storeOne(call, owner, element));
 		owner.documentNum = known ? count : count + 1;
 	}
+	owner.structure ??= 'general';
 	return answers;
 }
 
 /** E3. */
 export const documentEndpoints: Endpoint[] = [
 	{ id: 'E3', method: 'POST', path: '/knowledges/:id/bulk', status: 201, handle: bulk },
+	{ id: 'E3', method: 'POST', path: '/v1/kb/:id/bulk', status: 201, handle: bulk },
 ];

@@ -20,18 +20,21 @@ import {
 	OWNER,
 	type Knowledgebase,
 } from '../entities';
+import { beginRebuild, needsRebuild, refuseWhileRebuilt } from '../embedding';
 import { badRequest, forbidden, internal, notFound } from '../errors';
+import { metadataSchema } from '../metadataSchema';
 import { asObject, isObject, isUuid, type Loose } from '../values';
 
 const TABLE = 'knowledgebase';
 const TYPE_LENGTH = 20;
-const METADATA_KEY = /^[\w-]{1,128}$/;
 const COLUMNS = ['id', 'name', ...Object.keys(KNOWLEDGEBASE_DEFAULTS)];
 
-const tenancy = (row: Knowledgebase) => ({
-	tenant: { id: row.tenantId },
-	organization: row.organizationId === null ? null : { id: row.organizationId },
-});
+/** Whose it is; nothing is told of that where it is in a workspace (`knowledge` "create"). */
+const tenancy = (row: Knowledgebase) =>
+	row.workspaceId === null && {
+		tenant: { id: row.tenantId },
+		organization: row.organizationId === null ? null : { id: row.organizationId },
+	};
 
 /** The body as the server reads it; without one it fails. An array counts as an object of its places. */
 function bodyOf({ body }: Call): Loose {
@@ -40,30 +43,13 @@ function bodyOf({ body }: Call): Loose {
 }
 
 /** A workspace's own key may not write into it, while a user's and an assistant's may. */
-function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose): void {
+export function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose): void {
 	if (workspaceId === undefined || workspaceId === null) return;
 	if (!isUuid(workspaceId)) throw internal();
 	if (!context.store.workspaces.has(workspaceId)) {
 		throw notFound(`Workspace '${workspaceId}' was not found`);
 	}
 	if (caller.kind === 'workspace') throw forbidden('Access denied to workspace');
-}
-
-/** Metadata fields with their scope filled in (`E01` "metadataSchema ok"). */
-function metadataSchema({ metadataSchema: schema }: Loose): unknown {
-	if (schema === undefined || schema === null) return schema;
-	if (!Array.isArray(schema) || schema.length > 100) {
-		throw badRequest('Metadata schema must contain at most 100 fields.');
-	}
-	return schema.map((field) => {
-		const { key, ...rest } = asObject(field);
-		if (typeof key !== 'string' || !METADATA_KEY.test(key)) {
-			throw badRequest(
-				`Metadata field key '${String(key)}' must be 1-128 letters, numbers, underscores or hyphens.`,
-			);
-		}
-		return { key, scope: 'document', ...rest };
-	});
 }
 
 function refuseNul(body: Loose): void {
@@ -122,7 +108,7 @@ function create(call: Call): Loose {
 	return {
 		...row,
 		...tenancy(row),
-		...AUTHORS,
+		...(row.workspaceId === null && AUTHORS),
 		...(model && { copilotModel: model }),
 		...(body.documents !== undefined && { documents: children }),
 	};
@@ -148,13 +134,13 @@ function overwrite({ context }: Call, existing: Knowledgebase, fields: Loose): L
 }
 
 /** The embedding model the server creates beside a knowledgebase (`E01` "copilotModel object"). */
-function copilotModel({ context }: Call, sent: Loose): Loose {
+function copilotModel({ context }: Call, sent: Loose, options: Loose | null = null): Loose {
 	const now = timestamp(context.clock);
 	const id = randomUUID();
 	const model = {
 		createdById: null,
 		updatedById: null,
-		options: null,
+		options,
 		copilotId: null,
 		referencedId: null,
 		...sent,
@@ -192,14 +178,20 @@ function nestedDocuments(body: Loose, knowledgebaseId: string, now: string): Loo
 	}));
 }
 
-function checkCopilot({ context }: Call, body: Loose): void {
+function checkCopilot({ context }: Call, row: Knowledgebase, body: Loose): void {
 	if (body.copilotModelId !== undefined && body.copilotModel === undefined) {
 		throw badRequest('copilotModel is required when changing embedding model');
 	}
 	if (body.copilotModel === undefined) return;
 	if (body.copilotModel === null) {
-		throw badRequest('copilotModel is required when changing embedding model');
+		const isEmbedded = row.embeddingCollectionName !== null;
+		throw badRequest(
+			isEmbedded
+				? 'Embedding model is required'
+				: 'copilotModel is required when changing embedding model',
+		);
 	}
+	refuseWhileRebuilt(row);
 	const { copilotId, model } = asObject(body.copilotModel);
 	if (typeof copilotId !== 'string' || !context.store.copilots.has(copilotId)) {
 		throw notFound(`Copilot not set for embedding model '${String(model)}'`);
@@ -214,7 +206,7 @@ function update(call: Call): Loose {
 	checkWorkspace(call, row);
 	checkWorkspace(call, body);
 	const schema = metadataSchema(body);
-	checkCopilot(call, body);
+	checkCopilot(call, row, body);
 	refuseNul(body);
 	if (body.name !== undefined && body.name !== null) checkName(call, body.name, row.id);
 	if (body.name === null) throw notNull(insertInto(TABLE, row), TABLE, 'name');
@@ -224,13 +216,29 @@ function update(call: Call): Loose {
 	checkType(body);
 	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
 	if (schema !== undefined) row.metadataSchema = schema;
-	if (isObject(body.copilotModel)) row.copilotModelId = copilotModel(call, body.copilotModel).id;
+	const isRebuilt = isObject(body.copilotModel) && giveModel(call, row, body.copilotModel);
 	if (asObject(body.graphRag).enabled === true) row.graphStatus = 'rebuild_required';
 	store.knowledgebases.set(row.id, row);
 	// The server answers with unknown fields too, but does not store them (`E02` "unknown field").
-	const echoed = { copilotModel: null, ...omit(body, COLUMNS) };
-	return { ...row, chatModel: null, pendingCopilotModel: null, ...echoed, ...tenancy(row) };
+	const models = {
+		copilotModel: modelOf(call, row.copilotModelId),
+		pendingCopilotModel: modelOf(call, row.pendingCopilotModelId),
+		...(!isRebuilt && { chatModel: null }),
+	};
+	return { ...row, ...omit(body, COLUMNS), ...models, ...tenancy(row) };
 }
+
+/** What was embedded with another model is embedded anew; tells whether that has begun. */
+function giveModel(call: Call, row: Knowledgebase, sent: Loose): boolean {
+	const isRebuilt = needsRebuild(call.context.store, row, sent);
+	const model = copilotModel(call, sent, isRebuilt ? { context_size: 100_000 } : null);
+	if (isRebuilt) beginRebuild(call.context, row, model);
+	else row.copilotModelId = model.id;
+	return isRebuilt;
+}
+
+const modelOf = ({ context }: Call, id: unknown): Loose | null =>
+	context.store.copilotModels.get(String(id)) ?? null;
 
 /** The knowledgebase the path names: 500 for a malformed id, 404 for an unknown one. */
 export function knowledgebase({ context, params }: Call): Knowledgebase {
@@ -242,13 +250,18 @@ export function knowledgebase({ context, params }: Call): Knowledgebase {
 
 function remove(call: Call): Loose {
 	if (call.caller.kind === 'user') throw forbidden('API key not found');
-	call.context.store.removeKnowledgebase(knowledgebase(call).id);
+	const row = knowledgebase(call);
+	checkWorkspace(call, row);
+	call.context.store.removeKnowledgebase(row.id);
 	return { raw: [], affected: 1 };
 }
 
-/** E1, E2 and E17. */
+/** E1, E2 and E17, each under both of its addresses. */
 export const knowledgebaseEndpoints: Endpoint[] = [
 	{ id: 'E1', method: 'POST', path: '/knowledges', status: 201, handle: create },
 	{ id: 'E2', method: 'PUT', path: '/knowledges/:id', status: 200, handle: update },
 	{ id: 'E17', method: 'DELETE', path: '/v1/kb/:id', status: 200, handle: remove },
+	{ id: 'E1', method: 'POST', path: '/v1/kb', status: 201, handle: create },
+	{ id: 'E2', method: 'PUT', path: '/v1/kb/:id', status: 200, handle: update },
+	{ id: 'E17', method: 'DELETE', path: '/knowledges/:id', status: 200, handle: remove },
 ];

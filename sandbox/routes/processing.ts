@@ -1,6 +1,7 @@
 import { omit, sortBy, uniq } from 'lodash';
 import type { Call, Endpoint } from '../context';
 import type { StoredDocument } from '../entities';
+import { refuseWhileRebuilt } from '../embedding';
 import { internal, notFound } from '../errors';
 import { stateOf } from '../processing/stages';
 import { isUuid, type Loose } from '../values';
@@ -27,6 +28,8 @@ function start(call: Call): Loose[] {
 	checkRoute(call);
 	const { store, queue } = call.context;
 	if (!Array.isArray(call.body)) throw internal();
+	const owner = store.knowledgebases.get(String(call.params.id));
+	if (owner) refuseWhileRebuilt(owner);
 	const idle = documentsWith(call, call.body as unknown[]).filter(({ id }) => {
 		const processing = store.processing.get(id);
 		return processing === undefined || processing.end !== undefined;
@@ -57,4 +60,6 @@ function status(call: Call): Loose[] {
 export const processingEndpoints: Endpoint[] = [
 	{ id: 'process', method: 'POST', path: '/knowledges/:id/process', status: 201, handle: start },
 	{ id: 'status', method: 'GET', path: '/knowledges/:id/status', status: 200, handle: status },
+	{ id: 'process', method: 'POST', path: '/v1/kb/:id/process', status: 201, handle: start },
+	{ id: 'status', method: 'GET', path: '/v1/kb/:id/status', status: 200, handle: status },
 ];

@@ -224,7 +224,7 @@ describe('Document: Get Processing Status', () => {
 	it('asks for more documents than an address can hold in several requests', async () => {
 		const { store } = fixture.sandbox;
 		const { knowledgebaseId } = fixture.world;
-		const ids = Array.from({ length: 120 }, () => store.putDocument({ knowledgebaseId }).id);
+		const ids = Array.from({ length: 220 }, () => store.putDocument({ knowledgebaseId }).id);
 		const { items } = await fixture.run({
 			resource: 'document',
 			operation: 'getStatus',

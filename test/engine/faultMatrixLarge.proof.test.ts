@@ -23,12 +23,26 @@ async function pour(response: ServerResponse, start: string, end: string): Promi
 	response.end(end);
 }
 
+/** What stands before and behind a further text in the answer of a good server. */
+function around(answer: string): [start: string, end: string] {
+	const good = JSON.parse(answer) as object | object[];
+	const [first, ...others] = Array.isArray(good) ? good : [good];
+	const large = { ...first, message: MARK };
+	const [start = '', end = ''] = JSON.stringify(
+		Array.isArray(good) ? [large, ...others] : large,
+	).split(MARK);
+	return [start, end];
+}
+
+const MARK = 'here';
+
 describe('an answer of 200 MB', () => {
 	let engine: Engine;
 	let server: Server;
 	let baseUrl: string;
 	let status = 200;
 	let kind: Kind;
+	let answer: string;
 	let requests = 0;
 	let atStart = 0;
 
@@ -44,7 +58,7 @@ describe('an answer of 200 MB', () => {
 				// What a run reads of its thread beside it is small.
 				if (aside) response.end('{"status":"idle","values":{"messages":[]}}');
 				else if (isRun) void pour(response, '{"role":"ai","content":"', '"}');
-				else void pour(response, '[{"message":"', '"}]');
+				else void pour(response, ...around(answer));
 			});
 		});
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,6 +77,7 @@ describe('an answer of 200 MB', () => {
 		const binary = await engine.binary(Buffer.from('hello'), 'hello.txt', 'text/plain');
 		const operation = matrixOperations().find((one) => one.kind === kind);
 		if (!operation) throw new Error(`no operation of the kind ${kind}`);
+		answer = operation.answer;
 		let peak = 0;
 		const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
 		const result = await engine.run({

@@ -40,16 +40,15 @@ const sentNames = () => {
 	return names;
 };
 
-/** A server that does not have a route says so in its own words. */
-const without = (endpoint: 'process' | 'status') => ({
-	endpoint,
-	do: 'status' as const,
-	status: 404,
-	body: { statusCode: 404, message: `Cannot POST /api/ai/knowledges/…/${endpoint}` },
-});
-
 /** What the node remembers, in the knowledgebase. */
 const notes = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote);
+
+/** How a server says that it does not have a route. */
+const routeMissing = {
+	do: 'status',
+	status: 404,
+	body: { statusCode: 404, error: 'Not Found', message: 'Cannot GET /api/ai/this' },
+} as const;
 
 describe('a second run with Skip Unchanged', () => {
 	it('sends nothing when nothing changed, and says so', async () => {
@@ -214,7 +213,7 @@ describe('what is remembered', () => {
 	});
 
 	it('is nothing on a server without the route, by its own words, and a hint says so', async () => {
-		fixture.sandbox.faults.add(without('status'));
+		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
 		await submit(skip, { items: documents(2) });
 		sentNames();
 		const result = await submit(skip, { items: documents(2) });
@@ -376,8 +375,8 @@ describe('with processing, a document is only left out when it was processed as 
 	});
 
 	it('is sent every time to a server that has neither route', async () => {
-		fixture.sandbox.faults.add(without('status'));
-		fixture.sandbox.faults.add(without('process'));
+		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
+		fixture.sandbox.faults.add({ endpoint: 'process', ...routeMissing });
 		await submit(processing, { items: documents(2) });
 		const { items } = await submit(processing, { items: documents(2) });
 		expect(column(items, 'outcome')).toEqual(['stored', 'stored']);

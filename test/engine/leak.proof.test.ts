@@ -42,7 +42,8 @@ describe('Document: Submit in an n8n with a heap of 1 GB', () => {
 		if (process.env.LEAK_REPORT) console.log(heaps);
 		expect(reports.map(({ stored }) => stored)).toEqual(Array(20).fill(2000));
 		// One execution alone has 2 MB of items; a leak of it would be 30 MB by the end.
-		const [fifth = 0, last = 0] = [heaps[4], heaps[19]];
-		expect(last - fifth).toBeLessThan(3);
+		// The least of five each: what is collected a little later is no leak.
+		const least = (from: number) => Math.min(...heaps.slice(from, from + 5));
+		expect(least(15) - least(0)).toBeLessThan(3);
 	});
 });

@@ -61,18 +61,22 @@ describe('bad input', () => {
 	});
 });
 
+const CONFLICT = {
+	do: 'status' as const,
+	status: 409,
+	body: { message: ['name taken', 'try another'], error: 'Conflict', statusCode: 409 },
+};
+
 describe('a server that answers with an error', () => {
 	beforeEach(() => {
-		fixture.sandbox.faults.add({
-			do: 'status',
-			status: 409,
-			body: { message: ['name taken', 'try another'], error: 'Conflict', statusCode: 409 },
-		});
+		fixture.sandbox.faults.add(CONFLICT);
 	});
 
 	it.each(ALL_CASES)(
 		'$endpoint fails with reason, status and request ID',
 		async ({ endpoint, good, request }) => {
+			fixture.sandbox.faults.clear();
+			fixture.sandbox.faults.add({ ...CONFLICT, endpoint });
 			const { error, outputs } = await fixture.run(good(fixture.world));
 			expect(outputs).toEqual([]);
 			expect(error?.name).toBe('NodeApiError');

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { get } from 'lodash';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
@@ -51,6 +52,7 @@ function parametersOf({ endpoint, good }: (typeof OPERATIONS)[number]): INodePar
 /** What comes out of the node for every recorded answer; where there is none, for the sandbox's. */
 async function outputsOf(one: (typeof OPERATIONS)[number]): Promise<IDataObject[]> {
 	const { endpoint } = one;
+	const { method } = one.request(fixture.world);
 	const parameters = parametersOf(one);
 	// The answer of a run alone does not tell how the run went.
 	const recorded = endpoint === 'E4' ? [] : recordedAnswers(endpoint);
@@ -59,7 +61,10 @@ async function outputsOf(one: (typeof OPERATIONS)[number]): Promise<IDataObject[
 	const all = 'limit' in parameters ? { ...parameters, limit: 100 } : parameters;
 	for (const { status, body } of recorded) {
 		fixture.sandbox.faults.add({ endpoint, do: 'status', status, body });
-		outputs.push(...jsonOf(await fixture.run(all)));
+		// The answer of a change has to be about the record that was asked for.
+		const knowledgebaseId: unknown = get(body, 'id');
+		const ofBody = method === 'PUT' ? { ...all, knowledgebaseId: String(knowledgebaseId) } : all;
+		outputs.push(...jsonOf(await fixture.run(ofBody)));
 		fixture.sandbox.faults.clear();
 	}
 	return outputs;

@@ -194,7 +194,8 @@ describe('a proxy that does not let requests through', () => {
 		expectAllToFail(http, overHttp);
 		expectAllToFail(https, overHttps);
 		expect(requests()).toEqual([]);
-		expect(proxy.seen.length).toBeGreaterThan(http.length + https.length);
+		// Each call has been tried; what may pass, several times.
+		expect(proxy.seen.length).toBeGreaterThanOrEqual(http.length + https.length);
 	});
 
 	it('fails in plain words when nothing listens there', async () => {

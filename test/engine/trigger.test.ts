@@ -56,6 +56,8 @@ async function cancelledTalk(): Promise<string> {
 	sandbox.faults.add({ endpoint: 'E4', path: threadId, do: 'run', ms: 60_000 });
 	const run = say(sandbox, threadId, 'Take your time');
 	await clock.untilSleeping();
+	// Until its first step a thread cannot be read.
+	await clock.advance(1_000);
 	sandbox.cancelRuns(threadId);
 	await clock.advance(60_000);
 	await run;

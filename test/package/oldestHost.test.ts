@@ -98,7 +98,7 @@ describe('shipped code', () => {
 	it('loads nothing but by the imports at the head of its files, and later only files of its own', () => {
 		const files = [...new Set(SHIPPED.map(({ file }) => file))];
 		const others = files.filter((file) =>
-			/\bimport\((?!'\.{1,2}\/)|\brequire\(|^export .* from /m.test(
+			/\bimport\((?!'\.{1,2}\/)|\brequire\(|^export .* from '/m.test(
 				readFileSync(path.join(ROOT, file), 'utf8'),
 			),
 		);

@@ -94,7 +94,12 @@ describe('what can go wrong', () => {
 		const thread = await newThread(slowClient);
 		slow.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 150 });
 		expect(await codeOf(runOn(slowClient, thread, 'hello'))).toBe('ECONNRESET');
-		expect((await viewOf(slowClient, thread)).status).toBe('busy');
+		// Until the first step is stored there is no thread to look at.
+		const during = await until(
+			() => viewOf(slowClient, thread),
+			({ status }) => status !== undefined,
+		);
+		expect(during.status).toBe('busy');
 		const after = await until(
 			() => viewOf(slowClient, thread),
 			({ status }) => status === 'idle',

@@ -1,7 +1,8 @@
 import { FakeClock, startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
+import { OWNER } from '../../sandbox/entities';
 import { clientFor } from './support/client';
 import { NOT_SENT } from './support/notReproduced';
-import { RECORDED_LATER } from './support/recordedServers';
+import { LOOKED_INTO, RECORDED_LATER, RECORDED_WORKSPACE } from './support/recordedServers';
 import { sequences, type SequenceExchange } from './support/recordings';
 import { Player } from './support/sequences';
 import { playInTime } from './support/timeline';
@@ -34,18 +35,35 @@ const RECORDINGS = [
 	'memory',
 	'streams',
 	'sources',
+	'tool-calls',
+	'answers-in-parts',
+	'chatSession',
+	'knowledge',
 ];
 
-/** The copilot whose embedding model the recorded knowledgebases have, and how long processing took. */
-const COPILOT = 'f527aa6c-301b-4e2a-a82d-81ac9cf295b4';
+/** The copilots whose embedding models the recorded knowledgebases have, and how long processing took. */
+const COPILOTS = ['f527aa6c-301b-4e2a-a82d-81ac9cf295b4', 'c37bd141-8e7a-49b2-9684-170578645a8d'];
+const MODEL = 'f0000000-0000-4000-8000-000000000001';
 const PROCESS_MS: Record<string, number> = {
 	'replaced-while-processing': 8000,
 	'disabled-while-processing': 8000,
 	'files-processed': 1500,
+	knowledge: 500,
 };
 
 /** How long a run takes that nothing makes slow, in milliseconds. */
-const RUN_MS: Record<string, number> = { background: 250, turns: 250, streams: 2000 };
+const RUN_MS: Record<string, number> = {
+	background: 250,
+	turns: 250,
+	streams: 2000,
+	'answers-in-parts': 1000,
+};
+
+/** How long it took to embed a knowledgebase anew. */
+const REBUILD_MS: Record<string, number> = { knowledge: 22_000 };
+
+/** Recorded where no embedding model is set for what assistants remember. */
+const WITHOUT_MODEL = ['chatSession'];
 
 /** What was looked at sooner than the recording says, in milliseconds, as the server was slow to begin. */
 const SOONER: Record<string, Record<string, number>> = {
@@ -54,6 +72,10 @@ const SOONER: Record<string, Record<string, number>> = {
 
 /** What was on the server before: conversations that a search lists come as they were then, oldest request last. */
 const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) => void> = {
+	knowledge: uploadedBefore,
+	'tool-calls': ({ store }) => {
+		store.putKnowledgebase({ id: LOOKED_INTO, name: 'Knowledge', copilotModelId: MODEL });
+	},
 	'conversations-search-operators': ({ store }, exchanges) => {
 		const listed = exchanges.flatMap(({ response }) =>
 			'body' in response ? ((response.body as { items?: Listed[] }).items ?? []) : [],
@@ -74,6 +96,30 @@ const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) =
 		}
 	},
 };
+
+/** Files that documents have and whose upload was not recorded, with a text of their length. */
+function uploadedBefore({ store }: Sandbox, exchanges: SequenceExchange[]): void {
+	const sent = exchanges.flatMap(({ request: { body } }) => (Array.isArray(body) ? body : []));
+	for (const { storageFileId: id, fileUrl, name, size } of sent as Listed[]) {
+		if (typeof id !== 'string' || isUploaded(exchanges, id)) continue;
+		const file = String(fileUrl).replace(/^.*\/(?=[^/]*$)/, `files/${OWNER.tenantId}/`);
+		const head = Buffer.from(`${String(name)} `.padEnd(Number(size), 'a word '));
+		const fields = {
+			id,
+			file,
+			originalName: String(name),
+			size: head.length,
+			url: String(fileUrl),
+		};
+		store.putFile(fields, { size: head.length, head });
+	}
+}
+
+const isUploaded = (exchanges: SequenceExchange[], id: string): boolean =>
+	exchanges.some(
+		({ endpoint, response }) =>
+			endpoint === 'E16' && 'body' in response && (response.body as Listed).id === id,
+	);
 
 type Listed = Record<string, unknown>;
 type ListedThread = Listed & { metadata: Listed };
@@ -97,9 +143,12 @@ describe.each(RECORDINGS)('the recording %s', (name) => {
 				...RECORDED_LATER,
 				runMs: RUN_MS[name],
 				processMs: PROCESS_MS[name],
+				rebuildMs: REBUILD_MS[name],
+				embeddingModel: !WITHOUT_MODEL.includes(name),
 				clock,
 			});
-			sandbox.store.copilots.add(COPILOT);
+			COPILOTS.forEach((id) => sandbox.store.copilots.add(id));
+			sandbox.store.workspaces.add(RECORDED_WORKSPACE);
 			BEFORE[name]?.(sandbox, exchanges);
 			const runs = RUNS[name] ?? [];
 			const faults = runs.map(

@@ -8,6 +8,7 @@ import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { answerMustBe } from '../transport/answer';
 import { IDS_PER_ADDRESS } from '../transport/api';
+import { serverWords } from '../transport/serverWords';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { IDS_TO_START } from './idsToStart';
 
@@ -312,10 +313,11 @@ export class ProcessingStart {
 const NOT_KNOWN = 'the server does not know it in this knowledgebase';
 const NOT_BEGUN = 'the server did not begin, though it was asked to twice';
 
-/** What a status says of a document. */
+/** What a status says of a document, its words as they may be quoted. */
 export function saidOf(status: ProcessingStatus | undefined): ProcessingEnd {
 	const word = processingWord(status);
-	return status?.processMsg ? { word, processMsg: status.processMsg } : { word };
+	const processMsg = serverWords(status?.processMsg ?? '');
+	return processMsg === undefined ? { word } : { word, processMsg };
 }
 
 /** Statuses by id as it was given, and the failure, if there was one, that ended the asking. */

@@ -191,7 +191,6 @@ function submitChanged(): MatrixOperation {
 			options: { retryMinutes: 0.1, skipUnchanged: true },
 		},
 		answer: '[]',
-		right: NOTHING_THERE,
 	};
 }
 

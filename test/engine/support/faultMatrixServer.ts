@@ -22,6 +22,8 @@ export interface Cell {
 	misses: number;
 	/** Whether a run is on the thread. */
 	ran: boolean;
+	/** The documents that were stored, by their ids. */
+	documents: Map<string, object>;
 	/** Whether there is no fault now. */
 	calm?: boolean;
 }
@@ -29,7 +31,7 @@ export interface Cell {
 /** A server on which every cell of the matrix has a path, and a host name, of its own. */
 export interface FaultServer {
 	/** Base URL of a new cell. */
-	add: (cell: Omit<Cell, 'arrivals' | 'misses' | 'times' | 'ran'>) => {
+	add: (cell: Omit<Cell, 'arrivals' | 'misses' | 'times' | 'ran' | 'documents'>) => {
 		baseUrl: string;
 		cell: Cell;
 	};
@@ -63,7 +65,8 @@ export async function startFaultServer(token: string): Promise<FaultServer> {
 	});
 	return {
 		add: (given) => {
-			const cell: Cell = { ...given, arrivals: 0, misses: 0, times: [], ran: false };
+			const counts = { arrivals: 0, misses: 0, times: [], ran: false };
+			const cell: Cell = { ...given, ...counts, documents: new Map() };
 			const number = cells.push(cell) - 1;
 			return { baseUrl: `http://cell${number}.localhost:${port}/cell${number}`, cell };
 		},
@@ -119,9 +122,11 @@ function receive(
 	request.on('data', (piece: Buffer) => pieces.push(piece));
 	request.on('end', () => {
 		const url = request.url ?? '';
-		const stored = () => storedOf(Buffer.concat(pieces).toString());
 		const other = () => (isAsked ? operation.answer : answerAside(cell, url));
-		const answer = url.endsWith('/bulk') ? stored() : other();
+		const answer =
+			(url.endsWith('/bulk') && storedIn(cell, Buffer.concat(pieces).toString())) ||
+			(operation.kind === 'memory' && statusesIn(cell, url)) ||
+			other();
 		if (misbehave && wrong) {
 			// A run goes on whatever becomes of the answer; a lasting fault kept it from beginning.
 			if (operation.kind === 'run' && !cell.lasting && !isUntouched(fault)) cell.ran = true;
@@ -137,9 +142,18 @@ function receive(
 const isUntouched = (fault: Fault) => fault.title.startsWith('429') || isNoRoute(fault);
 
 /** The documents of a batch as a good server answers with them: each with an ID. */
-function storedOf(body: string): string {
-	const documents = JSON.parse(body) as object[];
-	return JSON.stringify(documents.map((record) => ({ id: randomUUID(), ...record })));
+function storedIn({ documents }: Cell, body: string): string {
+	const records = (JSON.parse(body) as object[]).map((one) => ({ id: randomUUID(), ...one }));
+	for (const record of records) documents.set(record.id, record);
+	return JSON.stringify(records);
+}
+
+/** The status of those of the documents asked for that were stored. */
+function statusesIn({ documents }: Cell, url: string): string | undefined {
+	const ids = new URL(url, 'http://localhost').searchParams.get('ids');
+	return ids === null
+		? undefined
+		: JSON.stringify(ids.split(',').flatMap((id) => documents.get(id) ?? []));
 }
 
 /** What a good server answers to requests beside those that meet the fault. */

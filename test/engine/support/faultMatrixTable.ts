@@ -86,6 +86,10 @@ const row = (
 	},
 });
 
+function withMemory({ words, reactions }: Row, memory: Reaction): Row {
+	return { words, reactions: { ...reactions, memory } };
+}
+
 const everywhere = (words: string, reaction: Reaction): Row =>
 	row(words, reaction, reaction, reaction, reaction, reaction);
 
@@ -112,14 +116,11 @@ const ROWS: Record<string, Row> = {
 	'403': finished(403),
 	// No document of the matrix names a file that could be missing: it is the knowledgebase.
 	'404 of the API for a record': finished(404),
-	'404 of the API for its route': {
-		...everywhere('The server answered 404: Cannot POST /not/today', 'asks twice'),
-		reactions: {
-			...everywhere('', 'asks twice').reactions,
-			// A server without the route remembers nothing: everything is sent.
-			memory: 'goes through',
-		},
-	},
+	'404 of the API for its route': withMemory(
+		everywhere('The server answered 404: Cannot POST /not/today', 'asks twice'),
+		// A server without the route remembers nothing: everything is sent.
+		'goes through',
+	),
 	'404 in JSON of somebody else': doubtful(said(404)),
 	'404 as an HTML page': doubtful(
 		'The server answered 404: an HTML page with the title "404 Not Found"',
@@ -173,13 +174,17 @@ const ROWS: Record<string, Row> = {
 	'`{"success":false}` with 200': doubtful(unread('it says that nothing was done', 200)),
 	'JSON of another service with 200': doubtful(unread('…', 200)),
 	// New records have any ID, and what is asked for is told by its ID where several come.
-	'Record of another ID with 200': row(
-		unread('…', 200),
-		'goes through',
-		'goes through',
-		'sends again (?)',
-		'goes through',
-		'goes through',
+	'Record of another ID with 200': withMemory(
+		row(
+			unread('…', 200),
+			'goes through',
+			'goes through',
+			'sends again (?)',
+			'goes through',
+			'goes through',
+			'sends again',
+		),
+		// What is asked for with them is certainly there.
 		'sends again',
 	),
 	'Wrong content type with 200': everywhere('', 'goes through'),

@@ -83,6 +83,16 @@ function asked(body: unknown): object {
 	return { threadId };
 }
 
+/** The conversation of the thread that is looked for. */
+function found(body: unknown): object {
+	return { id: GOOD_ID, threadId: get(parseAnswer(String(body ?? '{}')), 'where.threadId') };
+}
+
+/** All documents are processed; an id that holds a comma is the whole. */
+function statusesOf(ids: string): object[] {
+	return [...new Set([...ids.split(','), ids])].map((id) => ({ id, status: 'finish' }));
+}
+
 /** What a server answers to a good request, after those that arrived. */
 export function answerTo(
 	{ url, method, body }: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown },
@@ -91,11 +101,10 @@ export function answerTo(
 	const { pathname, searchParams } = new URL(url);
 	if (pathname.endsWith('/bulk'))
 		return (JSON.parse(String(body)) as object[]).map((record) => ({ id: GOOD_ID, ...record }));
-	if (pathname.endsWith('/status'))
-		return (searchParams.get('ids') ?? '').split(',').map((id) => ({ id, status: 'finish' }));
+	if (pathname.endsWith('/status')) return statusesOf(searchParams.get('ids') ?? '');
 	if (pathname.endsWith('/v1/file')) return { id: GOOD_ID, url: 'https://example.com/a.md' };
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
-	if (pathname.endsWith('/conversations/search')) return { items: [] };
+	if (pathname.endsWith('/conversations/search')) return { items: [found(body)], total: 1 };
 	if (pathname.endsWith('/conversations')) return { ...asked(body), id: GOOD_ID };
 	// Only a thread that was interrupted can be given a decision; it takes a message as well.
 	const status = arrived.some(({ url: one }) => one.endsWith('/runs/wait'))

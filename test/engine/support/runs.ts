@@ -58,9 +58,12 @@ export async function occupy(
 		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
 		body: JSON.stringify({ assistant_id: assistantId, input }),
 	}).catch(() => undefined);
-	while (store.threads.get(thread)?.status !== 'busy') {
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	}
+	// Before its first step, a thread that has never run cannot be read.
+	const isShown = () => {
+		const { status, isNew } = store.threads.get(thread) ?? {};
+		return status === 'busy' && isNew === false;
+	};
+	while (!isShown()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** How often E4 arrived for a thread. */

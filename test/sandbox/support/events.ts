@@ -1,4 +1,5 @@
 import { pick } from 'lodash';
+import { OWN_EVENTS } from './notReproduced';
 import type { Piece } from './recordings';
 
 /** An event of a stream, without its id: `text` is what is no JSON. */
@@ -21,6 +22,18 @@ export const eventIdsIn = (pieces: Piece[]): string[] =>
 			.join('')
 			.matchAll(/^id: (.*)$/gm),
 	].map(([, id = '']) => id);
+
+/** An event that was recorded as it was read, not as it came. */
+export interface ReadEvent {
+	event?: string;
+	data: Told;
+}
+
+/** The same of events that were read when they were recorded, without those the sandbox does not send. */
+export const eventsOf = (events: ReadEvent[]): Event[] =>
+	events
+		.filter(({ data }) => !(String(data.event) in OWN_EVENTS))
+		.map(({ event: name, data }) => ({ ...(name && { name }), data: shared(data) }));
 
 interface Told {
 	event?: string;

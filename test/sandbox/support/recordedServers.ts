@@ -26,6 +26,9 @@ const TOKENS: Record<string, TokenSeed> = {
 	'owner 2': { token: 'key-of-owner-2', userId: 'b1000000-0000-4000-8000-000000000002' },
 };
 
+/** The workspace of most of the recordings. */
+export const RECORDED_WORKSPACE = '447809ed-4fdc-4c86-a1a8-8b028415ef3f';
+
 /** The tokens of a server of the recordings. */
 export const KEYS = {
 	accessToken: 'workspace-key',
@@ -117,6 +120,9 @@ const remembering = (id: string, name: string, agent: string): AssistantSeed => 
 	memory: true,
 });
 
+/** The knowledgebase that one of them looks into. */
+export const LOOKED_INTO = 'b36e28a1-1253-4f39-b371-35e38b1e0579';
+
 ASSISTANTS.push(
 	said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'),
 	{
@@ -132,6 +138,11 @@ ASSISTANTS.push(
 		agentName: 'knowsmain',
 	},
 	said('870ea983-db22-4db8-841d-fd24f0db3efd', 'forgets', 'G Forgets'),
+	said('be7ed798-74c9-4431-8528-34e380670c58', 'nib0vlt9wb', 'parts unvrv'),
+	{
+		...said('2da974fe-54cb-49dd-929a-407392de3450', 'lah52tup4i', 'tooler 9u9w1'),
+		tools: [{ name: `retriever-${LOOKED_INTO}`, knowledgebaseId: LOOKED_INTO }],
+	},
 );
 
 /** What the server of the recordings with times had before a sequence began. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupBy } from 'lodash';
+import type { ReadEvent } from './events';
 
 /** One request and its answer, recorded from a real server. Long bodies were cut and stand there as text. */
 export interface Exchange {
@@ -54,6 +55,7 @@ export interface SequenceExchange {
 				contentType: string | null;
 				body: unknown;
 				pieces?: Piece[];
+				events?: ReadEvent[];
 				ended?: string;
 		  }
 		| { broken: string };

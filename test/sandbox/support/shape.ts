@@ -22,7 +22,7 @@ const EXACT = new Set([
 /** Fields that hold the server's own statement: that they are there is compared, not what is in them. */
 const OPAQUE = new Set(['parameters']);
 
-/** What stands in a recording for what it leaves out. */
+/** What stands in a recording for what was not kept. */
 const LEFT_OUT = '(left out)';
 
 const typeOf = (value: unknown) =>

@@ -1,8 +1,10 @@
-import { isPlainObject } from 'lodash';
+import { isPlainObject, sortBy } from 'lodash';
 
 /** What the server makes up anew each time: ids, also those of events, and the names under which it keeps files. */
 const MADE_UP =
 	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[\w-]+|call_\w+|\d{13}-\d+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
+
+const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /**
  * What the sandbox has in the place of what was recorded. Whatever the server made up is learned from its
@@ -24,8 +26,19 @@ export class Substitution {
 				this.learn(value, (actual as Record<string, unknown>)[key]);
 			}
 		} else if (typeof recorded === 'string' && typeof actual === 'string') {
-			if (MADE_UP.test(recorded) && !this.known.has(recorded)) this.known.set(recorded, actual);
+			if (!MADE_UP.test(recorded)) this.learnWithin(recorded, actual);
+			else if (!this.known.has(recorded)) this.known.set(recorded, actual);
 		}
+	}
+
+	/** The ids within a text, where both have as many. */
+	private learnWithin(recorded: string, actual: string): void {
+		const [ids, others] = [recorded, actual].map((text) => text.match(IDS) ?? []);
+		if (ids?.length !== others?.length) return;
+		ids?.forEach((id, place) => {
+			const other = others?.[place];
+			if (other !== undefined && !this.known.has(id)) this.known.set(id, other);
+		});
 	}
 
 	/** A recorded value as it would be with what the sandbox has made up. */
@@ -41,7 +54,8 @@ export class Substitution {
 		const whole = this.known.get(text);
 		if (whole !== undefined) return whole;
 		let changed = text;
-		for (const [recorded, actual] of this.known) {
+		// The longest first: an address has ids in it.
+		for (const [recorded, actual] of sortBy([...this.known], ([one]) => -one.length)) {
 			if (changed.includes(recorded)) changed = changed.replaceAll(recorded, actual);
 		}
 		return changed;

@@ -33,6 +33,7 @@ export async function playInTime(player: Player): Promise<void> {
 		const over = waiting.filter((one) => endedAt(one.exchange) <= sentAt(exchange));
 		waiting = waiting.filter((one) => !over.includes(one));
 		for (const one of over) await end(one);
+		if (/^change the embedding model/.test(exchange.label)) await player.untilAllIsProcessed();
 		if (exchange.label.includes('as soon as')) await player.untilNothingRuns();
 		else await player.clock.advance(Math.max(5, sentAt(exchange) - now));
 		now = Math.max(now, sentAt(exchange));
@@ -101,7 +102,7 @@ async function answered(
 ): Promise<AxiosResponse<unknown>> {
 	if (RUNS.test(exchange.request.path)) return await player.ended(answer);
 	let given = await answer;
-	if (!exchange.label.includes('as it was polled')) return given;
+	if (!/as it was polled|first time with this status/.test(exchange.label)) return given;
 	const wanted = 'body' in exchange.response && statusOf(exchange.response.body);
 	for (let tries = 0; statusOf(given.data) !== wanted && tries < 400; tries += 1) {
 		await player.clock.advance(50);
@@ -118,7 +119,7 @@ async function comparing(
 	exchange: SequenceExchange,
 	answer: AxiosResponse<unknown>,
 ): Promise<void> {
-	const patience = Date.now() + (exchange.endpoint === 'status' ? 10_000 : 0);
+	const patience = Date.now() + (exchange.endpoint.endsWith('status') ? 10_000 : 0);
 	let latest = answer;
 	for (;;) {
 		try {
@@ -128,7 +129,8 @@ async function comparing(
 			if (Date.now() > patience) throw named(player.exchanges.indexOf(exchange), exchange, error);
 		}
 		await new Promise((resolve) => setTimeout(resolve, 10));
-		if (/at the end|quiet/.test(exchange.label)) await player.clock.advance(1000);
+		if (/at the end|quiet|^status$|before the change/.test(exchange.label))
+			await player.clock.advance(1000);
 		latest = await player.send(exchange);
 	}
 }

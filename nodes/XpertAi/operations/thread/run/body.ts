@@ -71,5 +71,8 @@ function fileIds(item: Item, name: string, { [name]: given }: FieldValues): stri
 	if (ids === undefined || ids === null || (Array.isArray(ids) && isEmpty(ids))) return [];
 	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
 	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
-	return item.check(idList, texts, { parameter: item.labelOf(name) });
+	const parameter = item.labelOf(name);
+	const checked = item.check(idList, texts, { parameter });
+	for (const id of checked) item.checkWhole(id, `"${parameter}"`);
+	return checked;
 }
