@@ -63,7 +63,7 @@ const RUN_MS: Record<string, number> = {
 const REBUILD_MS: Record<string, number> = { knowledge: 22_000 };
 
 /** Recorded where no embedding model is set for what assistants remember. */
-const WITHOUT_MODEL = ['chatSession'];
+const WITHOUT_MODEL = ['chatSession', 'memory'];
 
 /** What was looked at sooner than the recording says, in milliseconds, as the server was slow to begin. */
 const SOONER: Record<string, Record<string, number>> = {
