@@ -149,5 +149,4 @@ ASSISTANTS.push(
 export const RECORDED_LATER: SandboxOptions = {
 	...KEYS,
 	assistants: ASSISTANTS,
-	embeddingModel: false,
 };
