@@ -2,6 +2,7 @@ import { findLast } from 'lodash';
 import { addMessage } from './chat';
 import { timestamp } from './clock';
 import type { Context } from './context';
+import { insertInto, missingReference } from './databaseErrors';
 import type { Conversation, Message, RunRecord, Thread } from './entities';
 import { ApiError, badRequest } from './errors';
 import type { OpenedFile } from './runFiles';
@@ -39,7 +40,9 @@ export async function runConversation(
 	const thread = context.store.threads.get(place.conversation.threadId);
 	const last = input.legacy ? lastAnswer(thread) : '';
 	const { run } = start(context, place, input);
+	const question = findLast(context.store.messages, ({ role }) => role === 'human');
 	await run?.ended;
+	if (!context.store.conversations.has(place.conversation.id)) throw isDeleted(question?.id ?? '');
 	return run?.text() || last;
 }
 
@@ -59,6 +62,16 @@ export function start(context: Context, place: Place, input: Asked): Started {
 	const named = left ?? run?.record ?? latest(context, conversation);
 	return { run, named: named ?? newRun(context, nowhere(conversation)) };
 }
+
+/** The answer of a run whose conversation was deleted meanwhile has no question any more. */
+const isDeleted = (parentId: string): ApiError =>
+	missingReference(
+		insertInto('chat_message', { parentId }),
+		'chat_message',
+		'parentId',
+		parentId,
+		'chat_message',
+	);
 
 const nowhere = ({ threadId }: Conversation) => ({ threadId, assistantId: null, text: undefined });
 

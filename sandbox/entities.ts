@@ -67,7 +67,10 @@ export type Conversation = {
 	taskId: unknown;
 	createdAt: string;
 	updatedAt: string;
-	/** Null for one that was given its own id when made: nobody finds it (`searchable` "is not found by search"). */
+	/**
+	 * Null for one that was given its own id when made: nobody finds it (`searchable` "is not found by search"); the
+	 * assistant's id for one that was made for it.
+	 */
 	createdById: string | null;
 };
 
@@ -182,6 +185,17 @@ export interface ChatMessage {
 	executionId: string | null;
 	/** What its sender calls it; no answer shows it. */
 	clientMessageId?: unknown;
+	createdAt: string;
+	updatedAt: string;
+}
+
+/** What somebody said of a message. */
+export interface Feedback {
+	id: string;
+	conversationId: string;
+	messageId: string;
+	rating: unknown;
+	content: unknown;
 	createdAt: string;
 	updatedAt: string;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { findLast } from 'lodash';
 import { timestamp } from './clock';
 import type { Context } from './context';
 import type { ChatMessage, Conversation, RunRecord } from './entities';
@@ -96,4 +97,6 @@ export async function cancelRun(
 	Object.assign(record, { status: 'interrupted', updatedAt: clock.now() });
 	Object.assign(conversation, told);
 	Object.assign(store.threads.get(record.threadId) ?? {}, told);
+	const answer = findLast(store.messages, ({ executionId }) => executionId === record.id);
+	Object.assign(answer ?? {}, { ...told, status: 'aborted' });
 }

@@ -39,6 +39,8 @@ export interface AssistantSeed {
 	subAgentSays?: string | null;
 	/** The helpers it has instead of that sub agent. */
 	tools?: ToolSeed[] | null;
+	/** Whether its memory has an embedding model of its own, where the sandbox has none for all. */
+	memory?: boolean;
 	/** How long its runs take, in milliseconds, instead of what the sandbox was started with. */
 	runMs?: number | null;
 }

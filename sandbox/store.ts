@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { defaults, isUndefined, omit, omitBy, pick } from 'lodash';
+import { defaults, isUndefined, omit, omitBy, pick, remove } from 'lodash';
 import { timestamp, type Clock } from './clock';
 import { Contents, type Content } from './contents';
 import {
@@ -10,6 +10,7 @@ import {
 	OWNER,
 	type ChatMessage,
 	type Conversation,
+	type Feedback,
 	type FileContext,
 	type Knowledgebase,
 	type RunRecord,
@@ -62,6 +63,7 @@ export class Store {
 	readonly speeches = new Map<string, Speech>();
 	/** The messages of all conversations, oldest first. */
 	readonly messages: ChatMessage[] = [];
+	readonly feedbacks: Feedback[] = [];
 	readonly files = new Map<string, StoredFile>();
 	/** The bytes of uploaded files by their path, as it stands in their `file`. */
 	readonly contents: Contents;
@@ -103,6 +105,7 @@ export class Store {
 			subAgentSays: null,
 			answers: 'documents',
 			error: null,
+			memory: false,
 			runMs: null,
 			...seed,
 			createdAt: timestamp(this.clock),
@@ -199,6 +202,17 @@ export class Store {
 		return row;
 	}
 
+	/** Deletes a conversation with its thread, and with all that was asked, said and run there. */
+	removeConversation({ id, threadId }: Conversation): void {
+		this.conversations.delete(id);
+		this.threads.delete(threadId);
+		for (const { id: runId } of remove(this.runs, (run) => run.threadId === threadId)) {
+			this.speeches.delete(runId);
+		}
+		remove(this.messages, ({ conversationId }) => conversationId === id);
+		remove(this.feedbacks, ({ conversationId }) => conversationId === id);
+	}
+
 	/** Leaves a thread busy for ever, as a server does that is killed in mid-run; a new run cures it. */
 	strandThread(threadId: string, input: string | null = null): Thread {
 		const known = this.threads.get(threadId);
@@ -233,7 +247,7 @@ export class Store {
 		return all.reverse().find((conversation) => conversation.threadId === threadId);
 	}
 
-	/** Adds an item to the store; there is no endpoint that does. */
+	/** Adds or replaces an item of the store. */
 	putItem(namespace: string[], key: string, value: unknown): StoreItem {
 		const now = timestamp(this.clock);
 		const item: StoreItem = {
@@ -285,6 +299,7 @@ export class Store {
 		this.runs.length = 0;
 		this.speeches.clear();
 		this.messages.length = 0;
+		this.feedbacks.length = 0;
 		this.files.clear();
 		this.contents.clear();
 		this.contexts.clear();

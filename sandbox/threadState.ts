@@ -1,5 +1,5 @@
 import type { Context } from './context';
-import type { Interrupt, Message, Thread, ToolCall } from './entities';
+import type { Conversation, Interrupt, Message, Thread, ToolCall } from './entities';
 import { internal } from './errors';
 import type { Assistant } from './store';
 import type { Loose } from './values';
@@ -10,20 +10,31 @@ export function shownThread({ store }: Context, thread: Thread): Loose {
 	const assistant = store.assistants.get(thread.assistantId);
 	if (conversation === undefined) throw internal();
 	return {
-		thread_id: thread.threadId,
-		status: thread.status,
-		updated_at: thread.updatedAt,
-		created_at: conversation.createdAt,
-		created_by: null,
-		updated_by: null,
-		metadata: {
-			id: conversation.id,
-			title: conversation.title,
-			assistant_id: thread.assistantId,
-		},
+		...listedThread({ ...conversation, ...told(thread) }),
 		values: stateOf(thread, assistant),
 	};
 }
+
+const told = ({ status, updatedAt = '', assistantId }: Thread) => ({
+	status,
+	updatedAt,
+	xpertId: assistantId,
+});
+
+/** A thread as its list shows it, and who makes one: without its state, which there may not be. */
+export const listedThread = (conversation: Conversation): Loose => ({
+	thread_id: conversation.threadId,
+	status: conversation.status,
+	updated_at: conversation.updatedAt,
+	created_at: conversation.createdAt,
+	created_by: null,
+	updated_by: null,
+	metadata: {
+		id: conversation.id,
+		title: conversation.title,
+		assistant_id: conversation.xpertId,
+	},
+});
 
 /** The state of the graph, with more in it than anyone asked for: the agent's channel has the messages again. */
 function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {

@@ -1,5 +1,5 @@
 import type { Call, Endpoint } from '../context';
-import { internal } from '../errors';
+import { internal, notFound } from '../errors';
 import type { Assistant } from '../store';
 import { asObject, isUuid, type Loose } from '../values';
 
@@ -56,7 +56,14 @@ function count(call: Call): string {
 	return String(found.filter((row) => graphId === undefined || row.id === graphId).length);
 }
 
-/** E7 and E9. */
+function get({ context, params }: Call): Loose {
+	if (!isUuid(params.id)) throw internal();
+	const assistant = context.store.assistants.get(params.id);
+	if (assistant === undefined) throw notFound();
+	return shown(assistant);
+}
+
+/** E7 and E9, and one route of the server's own. */
 export const assistantEndpoints: Endpoint[] = [
 	{ id: 'E7', method: 'POST', path: '/assistants/search', status: 201, handle: search },
 	{
@@ -67,4 +74,5 @@ export const assistantEndpoints: Endpoint[] = [
 		contentType: 'text/html; charset=utf-8',
 		handle: count,
 	},
+	{ id: 'assistant', method: 'GET', path: '/assistants/:id', status: 200, handle: get },
 ];

@@ -66,18 +66,25 @@ function checkReferences({ context }: Call, fields: Loose): void {
 	}
 }
 
+/** Those made for an assistant are found by who asks for it (`conversations` "the same, with xpertId"). */
+const ofAssistant = (where: unknown): string[] => {
+	const { xpertId } = asObject(where);
+	return isUuid(xpertId) ? [xpertId] : [];
+};
+
 /** Everyone sees only their own, whoever is asked for (`E05` "where createdById other"). */
 function search(call: Call): Loose {
 	if (call.body === undefined) throw internal();
 	const { where, search: text, ...page } = asObject(call.body);
 	const wanted = text === undefined || text === null ? '' : String(text).toLowerCase();
+	const owners: unknown[] = [call.caller.userId, ...ofAssistant(where)];
 	const { items, total } = select(
 		[...call.context.store.conversations.values()],
 		{ ...page, where: isObject(where) ? omit(where, 'createdById') : where },
 		COLUMNS,
 		UUID_COLUMNS,
 		({ createdById, title }) =>
-			createdById === call.caller.userId &&
+			owners.includes(createdById) &&
 			String(title ?? '')
 				.toLowerCase()
 				.includes(wanted),
@@ -105,15 +112,22 @@ function change({ context, params, body }: Call): Loose {
 	return shown(row);
 }
 
+function remove({ context: { store }, params }: Call): void {
+	const row = store.conversations.get(idOf(params));
+	if (row === undefined) throw internal();
+	store.removeConversation(row);
+}
+
 function idOf({ id }: Record<string, string>): string {
 	if (isUuid(id)) return id;
 	throw notAcceptable('Validation failed (valid uuid is expected)');
 }
 
-/** E13 and E5, and two routes of the server's own. */
+/** E13 and E5, and three routes of the server's own. */
 export const conversationEndpoints: Endpoint[] = [
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },
 	{ id: 'conversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
 	{ id: 'conversation', method: 'PATCH', path: '/conversations/:id', status: 200, handle: change },
+	{ id: 'conversation', method: 'DELETE', path: '/conversations/:id', status: 202, handle: remove },
 ];

@@ -2,6 +2,7 @@ import type { Endpoint } from '../context';
 import { assistantEndpoints } from './assistants';
 import { conversationEndpoints } from './conversations';
 import { documentEndpoints } from './documents';
+import { feedbackEndpoints } from './feedbacks';
 import { fileEndpoints } from './files';
 import { knowledgebaseEndpoints } from './knowledgebases';
 import { messageEndpoints } from './messages';
@@ -20,6 +21,7 @@ export const endpoints: Endpoint[] = [
 	...threadEndpoints,
 	...conversationEndpoints,
 	...messageEndpoints,
+	...feedbackEndpoints,
 	...sessionEndpoints,
 	...assistantEndpoints,
 	...storeEndpoints,

@@ -15,7 +15,7 @@ const messagesOf = ({ context, params }: Call): ChatMessage[] =>
 	context.store.messages.filter(({ conversationId }) => conversationId === params.id);
 
 /** All messages of a conversation, oldest first; none of an unknown one. */
-const list = (call: Call): Loose => search({ ...call, body: call.query });
+const list = (call: Call): Loose => search({ ...call, body: { ...call.query } });
 
 function search(call: Call): Loose {
 	const { items, total } = select(messagesOf(call), asObject(call.body), ALL_COLUMNS);

@@ -26,15 +26,15 @@ function checkAccess(
 	assistant: Assistant,
 	{ xpertId: boundTo, threadId }: Conversation,
 ): void {
+	if (caller.workspaceId !== undefined && caller.workspaceId !== assistant.workspaceId) {
+		throw forbidden('You do not have access to this assistant.');
+	}
 	if (caller.kind === 'plain') {
 		newRun(context, { threadId, assistantId: null, text: undefined });
 		throw forbidden('Access denied to workspace');
 	}
 	if (caller.kind === 'assistant' && caller.assistantId !== assistant.id) {
 		throw forbidden('API key is not allowed to access this assistant.');
-	}
-	if (caller.workspaceId !== undefined && caller.workspaceId !== assistant.workspaceId) {
-		throw forbidden('You do not have access to this assistant.');
 	}
 	if (boundTo !== null && boundTo !== assistant.id) throw forbidden();
 }

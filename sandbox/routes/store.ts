@@ -1,4 +1,4 @@
-import { isEmpty, orderBy, uniqBy } from 'lodash';
+import { isEmpty, orderBy, pick, uniqBy } from 'lodash';
 import MiniSearch from 'minisearch';
 import type { Call, Endpoint } from '../context';
 import type { StoreItem } from '../entities';
@@ -7,10 +7,15 @@ import { asObject, isUuid, type Loose } from '../values';
 
 const NO_MATCH_SCORE = 0.05;
 
-/** A namespace asked for: text parts, the first of them an assistant's id. Anything else fails. */
+/**
+ * A namespace asked for: text parts, the first of them an assistant's id. Anything else fails, and so does that of an
+ * assistant without a model for its memory where the server has none for all (`memory`).
+ */
 function namespace({ context }: Call, value: unknown): string[] {
 	if (!Array.isArray(value) || value.some((part) => typeof part !== 'string')) throw internal();
 	const parts = value as string[];
+	const hasModel = context.store.assistants.get(parts[0] ?? '')?.memory ?? false;
+	if (!hasModel && !context.embeddingModel) throw internal();
 	if (parts.length === 0) return parts;
 	if (!isUuid(parts[0])) throw internal();
 	if (!context.store.assistants.has(parts[0])) {
@@ -26,9 +31,9 @@ function bound(value: unknown, otherwise: number): number {
 	return number;
 }
 
-/** Both endpoints need a body and an embedding model (`E08` "search users"). */
-function bodyOf({ context, body }: Call): Loose {
-	if (body === undefined || !context.embeddingModel) throw internal();
+/** All but reading one item need a body. */
+function bodyOf({ body }: Call): Loose {
+	if (body === undefined) throw internal();
 	return asObject(body);
 }
 
@@ -76,8 +81,46 @@ function namespaces(call: Call): Loose {
 	return { namespaces: uniqBy(found, (parts) => parts.join(':')).slice(skip, skip + take) };
 }
 
-/** E8 and E11. */
+/** Where a single item is: not under the root, and no part of its namespace may have a dot. */
+function place(call: Call, value: unknown): string[] {
+	const parts = namespace(call, value);
+	if (parts.length === 0 || parts.some((part) => part.includes('.'))) throw internal();
+	return parts;
+}
+
+const itemAt = (items: StoreItem[], parts: string[], key: unknown): number =>
+	items.findIndex((item) => item.prefix === parts.join(':') && item.key === key);
+
+/** Nothing is kept of a value that is null. */
+function put(call: Call): Loose {
+	const { namespace: wanted, key, value } = bodyOf(call);
+	const parts = place(call, wanted);
+	if (value !== null && value !== undefined) call.context.store.putItem(parts, String(key), value);
+	return { success: true };
+}
+
+/** The namespace is asked for with dots; an unknown key is nothing, and no failure. */
+function get(call: Call): Loose | undefined {
+	const { namespace: wanted, key } = call.query;
+	if (typeof wanted !== 'string') throw internal();
+	const { items } = call.context.store;
+	const item = items[itemAt(items, place(call, wanted.split('.')), key)];
+	return item && pick(item, 'key', 'value', 'createdAt', 'updatedAt');
+}
+
+function remove(call: Call): Loose {
+	const { namespace: wanted, key } = bodyOf(call);
+	const { items } = call.context.store;
+	const found = itemAt(items, place(call, wanted), key);
+	if (found >= 0) items.splice(found, 1);
+	return { success: true };
+}
+
+/** E8 and E11, and routes of the server's own for one item. */
 export const storeEndpoints: Endpoint[] = [
 	{ id: 'E8', method: 'POST', path: '/store/items/search', status: 201, handle: search },
+	{ id: 'item', method: 'PUT', path: '/store/items', status: 200, handle: put },
+	{ id: 'item', method: 'GET', path: '/store/items', status: 200, handle: get },
+	{ id: 'item', method: 'DELETE', path: '/store/items', status: 200, handle: remove },
 	{ id: 'E11', method: 'POST', path: '/store/namespaces', status: 201, handle: namespaces },
 ];

@@ -1,7 +1,8 @@
+import { orderBy } from 'lodash';
 import type { Call, Endpoint } from '../context';
 import { badRequest, internal } from '../errors';
-import { shownThread } from '../threadState';
-import type { Loose } from '../values';
+import { listedThread, shownThread } from '../threadState';
+import { asObject, type Loose } from '../values';
 
 /** Unknown threads, threads that never ran, and those whose first run has stored nothing yet, all fail. */
 function get({ context, params }: Call): Loose {
@@ -10,12 +11,46 @@ function get({ context, params }: Call): Loose {
 	return shownThread(context, thread);
 }
 
-function copy(): never {
+/** Makes a conversation, which is the assistant's where one is named; one that is there is shown as it is. */
+function create({ context: { store }, caller, body }: Call): Loose {
+	const wanted = asObject(body);
+	const threadId = typeof wanted.thread_id === 'string' ? wanted.thread_id : undefined;
+	const known = threadId === undefined ? undefined : store.conversationOf(threadId);
+	if (known && wanted.if_exists === 'raise') throw badRequest('The thread already exists.');
+	const { assistant_id: xpertId = null } = wanted;
+	const { title = null } = asObject(wanted.metadata);
+	const fields = { title, xpertId, createdById: xpertId ?? caller.userId };
+	return listedThread(known ?? store.putConversation({ ...fields, ...(threadId && { threadId }) }));
+}
+
+/** All threads of an assistant, newest first, whosever they are and whatever `limit` says. */
+function search({ context, body }: Call): Loose[] {
+	const { assistant_id: wanted } = asObject(asObject(body).metadata);
+	const found = [...context.store.conversations.values()].filter(
+		({ xpertId }) => wanted === undefined || xpertId === wanted,
+	);
+	return orderBy(found, 'createdAt', 'desc').map(listedThread);
+}
+
+/** Also deletes what is not there, and what is somebody else's. */
+function remove({ context: { store }, params }: Call): void {
+	const conversation = store.conversationOf(params.id ?? '');
+	if (conversation) store.removeConversation(conversation);
+}
+
+function notYet(): never {
 	throw badRequest('This feature is not yet implemented.');
 }
 
-/** E10 and E15. */
+const ONE = '/threads/:id';
+
+/** E10 and E15, and routes of the server's own. */
 export const threadEndpoints: Endpoint[] = [
-	{ id: 'E10', method: 'POST', path: '/threads/:id/copy', status: 201, handle: copy },
-	{ id: 'E15', method: 'GET', path: '/threads/:id', status: 200, handle: get },
+	{ id: 'E10', method: 'POST', path: `${ONE}/copy`, status: 201, handle: notYet },
+	{ id: 'E15', method: 'GET', path: ONE, status: 200, handle: get },
+	{ id: 'thread', method: 'PATCH', path: ONE, status: 200, handle: notYet },
+	{ id: 'thread', method: 'DELETE', path: ONE, status: 202, handle: remove },
+	{ id: 'history', method: 'POST', path: `${ONE}/history`, status: 201, handle: notYet },
+	{ id: 'threads', method: 'POST', path: '/threads', status: 201, handle: create },
+	{ id: 'threads', method: 'POST', path: '/threads/search', status: 200, handle: search },
 ];

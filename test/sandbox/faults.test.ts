@@ -92,7 +92,7 @@ describe('what can go wrong', () => {
 		const slow = await startSandbox({ runMs: 400 });
 		const slowClient = clientFor(slow);
 		const thread = await newThread(slowClient);
-		slow.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 20 });
+		slow.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 150 });
 		expect(await codeOf(runOn(slowClient, thread, 'hello'))).toBe('ECONNRESET');
 		// Until the first step is stored there is no thread to look at.
 		const during = await until(

@@ -14,6 +14,15 @@ export function eventsIn(pieces: Piece[]): Event[] {
 		.map(eventIn);
 }
 
+/** The ids of all events of a stream, in their order. */
+export const eventIdsIn = (pieces: Piece[]): string[] =>
+	[
+		...pieces
+			.map(({ text }) => text)
+			.join('')
+			.matchAll(/^id: (.*)$/gm),
+	].map(([, id = '']) => id);
+
 /** An event that was recorded as it was read, not as it came. */
 export interface ReadEvent {
 	event?: string;

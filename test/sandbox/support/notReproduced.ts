@@ -18,6 +18,7 @@ export const OWN_VALUES: Record<string, string> = {
 	rebuildTaskId: 'how a server calls its work',
 	version: 'how often a server writes a row',
 	processingHash: 'a hash',
+	score: 'how near two meanings are to a model',
 	jobId: 'how many jobs a server has had',
 	query: 'the words of a database',
 	parameters: 'the words of a database',
@@ -42,6 +43,8 @@ export const OWN_FIELDS: Record<string, string> = {
 	currency: 'what a model costs',
 	responseLatency: 'a time',
 	elapsedTime: 'a time',
+	interruptBefore: 'how an assistant was drawn',
+	knowledge: 'how an assistant was drawn',
 	copilot: 'what a server says of the provider of a model',
 };
 
@@ -77,8 +80,13 @@ export const OWN_BODIES: Array<{ is: (exchange: SequenceExchange) => boolean; wh
 export const OWN_ANSWERS: Array<{ is: (exchange: SequenceExchange) => boolean; why: string }> = [
 	{
 		is: ({ sequence, label }) =>
-			sequence === 'two changed, confirmed twice' && /^confirm again|^messages of/.test(label),
+			label === 'two helpers at once' ||
+			(sequence === 'two changed, confirmed twice' && /^confirm again|^messages of/.test(label)),
 		why: 'Two helpers that work at once speak in no order; here they speak in that of their calls.',
+	},
+	{
+		is: ({ label }) => label === 'a long answer, cancelled after 3 s',
+		why: 'How many words had come when a run was cancelled: that depends on how quick a server is.',
 	},
 	{
 		is: ({ label }) => label === 'process once more' || label === 'process what is disabled',
@@ -104,6 +112,17 @@ export const OWN_ANSWERS: Array<{ is: (exchange: SequenceExchange) => boolean; w
 	},
 ];
 
+/** The sequences in which an assistant looks in a knowledgebase; of `sources` one question is left, for which none does. */
+const LOOKS = [
+	'one knowledgebase, as a tool',
+	'text before the tool call',
+	'two knowledgebases',
+	'a knowledge step of a workflow',
+	'in the stream',
+	'after a decision',
+	'a document with metadata of its own (year, url)',
+];
+
 /** Exchanges of the sequences that are not sent; and why. */
 const UNSENT: typeof OWN_ANSWERS = [
 	{
@@ -123,6 +142,43 @@ const UNSENT: typeof OWN_ANSWERS = [
 	{
 		is: ({ endpoint, label }) => endpoint === 'E13' && /^create \d$/.test(label),
 		why: 'What they made is there before, since later requests name the moments of it.',
+	},
+	{
+		is: ({ endpoint, label }) =>
+			/runtime-capabilities|task-summary|\/goal$|\/state$/.test(endpoint) ||
+			/^(task-summary|goal|state)$/.test(label),
+		why: 'Routes that tell what others tell, or of what the sandbox has none of: skills, goals, task summaries.',
+	},
+	{
+		is: ({ label }) => label === 'ask something like it',
+		why: 'What a model was told before the question.',
+	},
+	{
+		is: ({ sequence = '' }) =>
+			['nginx E4', 'the chat route of v1', 'joined after a restart of the server'].includes(
+				sequence,
+			),
+		why: 'A proxy gives up in the place of the server; a route that nothing builds on; what outlives a restart.',
+	},
+	{
+		is: ({ label }) => label === 'join again with the Last-Event-ID that was seen last',
+		why: 'Which event a client saw last that left in the middle: a matter of milliseconds.',
+	},
+	{
+		is: ({ sequence = '', endpoint, label }) =>
+			LOOKS.includes(sequence) ||
+			(sequence === 'nothing found' &&
+				endpoint !== 'E13' &&
+				!/not look|without a look/.test(label)),
+		why: 'The model of the recordings looks in knowledgebases: what it finds, by a vector index, and how near it is.',
+	},
+	{
+		is: ({ sequence }) => sequence === 'usage',
+		why: 'What models count of their tokens.',
+	},
+	{
+		is: ({ sequence, endpoint }) => sequence === 'files' && !/^E13$/.test(endpoint),
+		why: 'Routes of what was read in a file, which nothing but the server’s own chat asks for.',
 	},
 	{
 		is: ({ sequence, label }) => sequence === 'what is refused at once' && label === 'no assistant',

@@ -2,6 +2,7 @@ import type { AssistantSeed, SandboxOptions, TokenSeed } from '../../../sandbox'
 
 const ECHO = 'dda5bca8-0b5c-4802-aa50-02d615f338ae';
 const WAITS = 'd511212d-43e9-433f-84c8-d8cae0214e79';
+const WORKSPACE = '447809ed-4fdc-4c86-a1a8-8b028415ef3f';
 const SOMEBODY = 'b1000000-0000-4000-8000-000000000003';
 
 /** The keys of the recordings by what is said of them: that of a workspace where nothing is said. */
@@ -10,7 +11,12 @@ const TOKENS: Record<string, TokenSeed> = {
 	assistant: { token: 'key-of-an-assistant', kind: 'assistant', assistantId: ECHO },
 	'another assistant': { token: 'key-of-another', kind: 'assistant', assistantId: WAITS },
 	'another workspace': { token: 'key-of-another-workspace', workspaceId: 'another workspace' },
-	'user, another person': { token: 'key-of-somebody', kind: 'plain', userId: SOMEBODY },
+	'user, another person': {
+		token: 'key-of-somebody',
+		kind: 'plain',
+		workspaceId: 'another workspace',
+		userId: SOMEBODY,
+	},
 	'workspace, another person': {
 		token: 'key-of-the-workspace-of-somebody',
 		workspaceId: 'another workspace',
@@ -40,7 +46,12 @@ export function tokenFor(key: string | undefined): string | undefined {
 const keyOf = (made: string) => `Agent_${made}`;
 
 /** An agent that has one name for all. */
-const named = (title: string) => ({ title, description: title });
+const named = (title: string) => ({
+	title,
+	description: title,
+	slug: title.toLowerCase().replaceAll(' ', '-'),
+	workspaceId: WORKSPACE,
+});
 
 const helper = (name: string, waits = false) => ({
 	name,
@@ -56,7 +67,7 @@ const error = '400 You exceeded your current quota (FAIL)';
 const ASSISTANTS: AssistantSeed[] = [
 	{
 		id: ECHO,
-		name: 'echomain',
+		name: 'G Echo',
 		...named('G Echo'),
 		agentKey: 'Agent_echo',
 		agentName: 'echomain',
@@ -102,12 +113,31 @@ const said = (id: string, made: string, name: string): AssistantSeed => ({
 	answers: 'said',
 });
 
+/** An assistant that has a memory with an embedding model. */
+const remembering = (id: string, name: string, agent: string): AssistantSeed => ({
+	...said(id, agent, name),
+	agentName: `${agent}main`,
+	memory: true,
+});
+
 /** The knowledgebase that one of them looks into. */
 export const LOOKED_INTO = 'b36e28a1-1253-4f39-b371-35e38b1e0579';
 
 ASSISTANTS.push(
 	said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'),
-	said('712ff2f1-ae91-4916-ad85-4893397f26b4', 'knows', 'G Knows animals'),
+	{
+		id: '9677e03f-fc39-4346-9661-dfe96f0e048f',
+		name: 'G Knows animals and plants',
+		...named('G Knows animals and plants'),
+		agentKey: 'Agent_knows2',
+	},
+	remembering('a36898bf-fa54-4873-98e8-f18ed3258637', 'G Remembers', 'remembers'),
+	remembering('2c4eb53b-2ebb-4d8b-8519-4ddcddedb8fd', 'G Remembers at 0.6', 'remembers6'),
+	{
+		...said('712ff2f1-ae91-4916-ad85-4893397f26b4', 'knows', 'G Knows animals'),
+		agentName: 'knowsmain',
+	},
+	said('870ea983-db22-4db8-841d-fd24f0db3efd', 'forgets', 'G Forgets'),
 	said('be7ed798-74c9-4431-8528-34e380670c58', 'nib0vlt9wb', 'parts unvrv'),
 	{
 		...said('2da974fe-54cb-49dd-929a-407392de3450', 'lah52tup4i', 'tooler 9u9w1'),

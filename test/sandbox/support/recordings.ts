@@ -52,7 +52,7 @@ export interface SequenceExchange {
 	response:
 		| {
 				status: number;
-				contentType: string;
+				contentType: string | null;
 				body: unknown;
 				pieces?: Piece[];
 				events?: ReadEvent[];

@@ -2,7 +2,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
 import { isInternal, OWN_BODIES, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
-import { eventsIn, eventsOf } from './events';
+import { eventIdsIn, eventsIn, eventsOf } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
 import { differences } from './shape';
@@ -79,6 +79,12 @@ function withoutInternals(value: unknown): unknown {
 	return mapValues(shared, (one, key) => (isInternal(key) ? typeof one : withoutInternals(one)));
 }
 
+/** No recorded answer took longer, in milliseconds. */
+const LONGEST_MS = 120_000;
+
+/** A run as a path names it. */
+const RUN = /\/runs\/([0-9a-f-]{36})/;
+
 interface Secret {
 	client_secret?: string;
 }
@@ -98,12 +104,14 @@ export class Player {
 	}
 
 	/** Sends a recorded request with the ids, and the latest client secret, that the sandbox gave. */
-	async send(
-		{ request, key = request.key }: SequenceExchange,
-		signal?: AbortSignal,
-	): Promise<AxiosResponse<unknown>> {
+	async send(exchange: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
+		const { request } = exchange;
+		this.learnRun(exchange);
+		const key = request.key ?? exchange.key;
 		const token = key?.startsWith('client secret') ? this.secret : tokenFor(key);
-		const headers = mapValues(request.headers, (value) => value.replace('<secret>', this.secret));
+		const headers = mapValues(this.substitution.apply(request.headers), (value) =>
+			value.replace('<secret>', this.secret),
+		);
 		const answer = await this.client.request<unknown>({
 			method: request.method,
 			url: this.substitution.apply(request.path),
@@ -115,13 +123,22 @@ export class Player {
 		return answer;
 	}
 
+	/** A run that only its own stream has named, which has not ended, is the newest there is. */
+	private learnRun({ request, response }: SequenceExchange): void {
+		const [, recorded = ''] = RUN.exec(request.path) ?? [];
+		if (!recorded || !JSON.stringify(response).includes(recorded)) return;
+		const newest = this.sandbox.store.runs.filter((run) => run.assistantId !== null).at(-1);
+		this.substitution.learn(recorded, newest?.id);
+	}
+
 	/** Lets time pass until the answer is there. */
 	async ended<T>(answer: Promise<T>): Promise<T> {
 		let over = false;
 		const end = () => void (over = true);
 		answer.then(end, end);
 		await this.taken(answer);
-		while (!over) {
+		for (let passed = 0; !over; passed += 100) {
+			if (passed > LONGEST_MS) throw new Error('There was no answer, and no end of it');
 			await this.clock.advance(100);
 			await new Promise((resolve) => setTimeout(resolve, 2));
 		}
@@ -169,13 +186,17 @@ export class Player {
 		}
 		const told = pieces ? eventsIn(pieces) : events && eventsOf(events);
 		const body = told ?? exchange.response.body;
-		if (told) answer.data = eventsIn([{ atMs: 0, text: String(answer.data) }]);
+		if (told) {
+			const received = [{ atMs: 0, text: String(answer.data) }];
+			if (pieces) this.substitution.learn(eventIdsIn(pieces), eventIdsIn(received));
+			answer.data = eventsIn(received);
+		}
 		this.substitution.learn(
 			meaningOf(endpoint, body, 'created_at'),
 			meaningOf(endpoint, answer.data, 'created_at'),
 		);
 		const wanted = this.substitution.apply(body);
-		expect([answer.status, answer.headers['content-type']]).toEqual([status, contentType]);
+		expect([answer.status, answer.headers['content-type'] ?? null]).toEqual([status, contentType]);
 		expect(meaningOf(endpoint, answer.data)).toEqual(meaningOf(endpoint, wanted));
 		const [shape, recordedShape] = [answer.data, wanted].map((one) =>
 			withoutInternals(meaningfulOrder(endpoint, one, 'run_id')),

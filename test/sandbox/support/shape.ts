@@ -30,7 +30,8 @@ const typeOf = (value: unknown) =>
 
 /**
  * What of an answer is not as recorded: keys that are missing or too many, other JSON types, other values of
- * exact fields. A recorded null goes with anything, since another row may have a value there. With `partial`
+ * exact fields. A recorded null goes with anything, since another row may have a value there, and so does what the
+ * recording leaves out. With `partial`
  * the recording was cut, and only what is left of it is looked for.
  */
 export function differences(

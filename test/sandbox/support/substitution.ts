@@ -1,8 +1,8 @@
 import { isPlainObject, sortBy } from 'lodash';
 
-/** What the server makes up anew each time: ids, and the names under which it keeps files. */
+/** What the server makes up anew each time: ids, also those of events, and the names under which it keeps files. */
 const MADE_UP =
-	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[\w-]+|call_\w+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
+	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[\w-]+|call_\w+|\d{13}-\d+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
 
 const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 

@@ -39,6 +39,7 @@ export async function playInTime(player: Player): Promise<void> {
 		now = Math.max(now, sentAt(exchange));
 		if (isLeft(exchange)) {
 			await leave(player, exchange);
+			now = Math.max(now, endedAt(exchange));
 			continue;
 		}
 		const pending = { exchange, answer: player.send(exchange) };
