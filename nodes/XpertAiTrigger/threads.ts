@@ -1,12 +1,11 @@
 import type { ThreadMessage } from '../XpertAi/payloads/run';
 import { messagesOf } from '../XpertAi/runs/messages';
-import { readThread } from '../XpertAi/runs/thread';
+import { readThreadWithRetries } from '../XpertAi/runs/thread';
+import type { Asking } from '../XpertAi/runs/thread';
 import type { Clock } from '../XpertAi/transport/clock';
 import { failureMessage } from '../XpertAi/transport/failure';
 import { inLanes } from '../XpertAi/transport/lanes';
 import type { Send } from '../XpertAi/transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../XpertAi/transport/retryPolicy';
-import { sendWithRetries } from '../XpertAi/transport/sendWithRetries';
 
 /** Threads read at once; when so many cannot be read, the server cannot be asked. */
 export const THREADS_AT_ONCE = 5;
@@ -31,17 +30,13 @@ export async function readThreads(
 	threadIds: string[],
 	{ send, clock, goOn }: ThreadReader,
 ): Promise<Map<string, ThreadMessages>> {
-	const patient: Send = async (request) => {
-		const retried = { request, limits: SINGLE_REQUEST_LIMITS, repeatable: true, clock };
-		return (await sendWithRetries(send, retried)).outcome;
-	};
 	const read = new Map<string, ThreadMessages>();
 	let failed = 0;
 	await inLanes(
 		threadIds,
 		THREADS_AT_ONCE,
 		async (threadId) => {
-			const messages = await messagesOn(patient, threadId);
+			const messages = await messagesOn({ send, clock }, threadId);
 			if ('notRead' in messages) failed += 1;
 			read.set(threadId, messages);
 		},
@@ -50,8 +45,8 @@ export async function readThreads(
 	return read;
 }
 
-async function messagesOn(send: Send, threadId: string): Promise<ThreadMessages> {
-	const reading = await readThread(send, threadId);
+async function messagesOn(asking: Asking, threadId: string): Promise<ThreadMessages> {
+	const reading = await readThreadWithRetries(asking, threadId);
 	if ('failure' in reading) return { notRead: failureMessage(reading.failure) };
 	const { state } = reading;
 	// Recorded servers name the thread in its state: what does not is somebody else's answer.

@@ -44,7 +44,7 @@ export function storingFlaw(answer: unknown, records: unknown[]): string | undef
 }
 
 /** The id of a record; servers give it in lower case, whatever it was sent in. */
-function idOf(record: unknown): string | undefined {
+export function idOf(record: unknown): string | undefined {
 	return isJsonObject(record) && typeof record.id === 'string' && record.id !== ''
 		? record.id.toLowerCase()
 		: undefined;

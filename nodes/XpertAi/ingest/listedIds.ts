@@ -1,5 +1,6 @@
-import { answerMustBe, isJsonObject } from '../transport/answer';
+import { answerMustBe } from '../transport/answer';
 import type { AnswerCheck } from '../transport/answer';
+import { idOf } from './answeredRecords';
 import { askStatuses } from './processing';
 import type { ProcessingRoutes, Statuses } from './processing';
 
@@ -33,10 +34,4 @@ export async function askWhere(
 		statusPath: (part) => routes.statusPath([...part, ...there]),
 		send: async (request) => await routes.send({ ...request, checkAnswer: listOf(there) }),
 	});
-}
-
-function idOf(record: unknown): string | undefined {
-	return isJsonObject(record) && typeof record.id === 'string'
-		? record.id.toLowerCase()
-		: undefined;
 }

@@ -2,7 +2,7 @@ import minBy from 'lodash/minBy';
 import { z } from 'zod';
 
 import { derivedId } from '../payloads/derivedId';
-import { answerMustBe } from '../transport/answer';
+import { answerMustBe, answerWithList, listIn } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { certainlyNotDone, isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
@@ -33,14 +33,6 @@ export const conversationRecord = z.object({
 
 type ConversationRecord = z.infer<typeof conversationRecord>;
 
-/** What E5 answers; a bare list is none of it: taken for one, an empty one would hide a conversation. */
-const searched = z.object({ items: z.array(z.unknown()) });
-
-const searchAnswer = answerMustBe(
-	(answer) => searched.safeParse(answer).success,
-	'it holds no list of results',
-);
-
 /** What the server tells of the conversation a thread belongs to. */
 export interface ConversationFacts {
 	/** Why the server did not answer; nothing else is known then. */
@@ -69,7 +61,8 @@ export async function readConversation(
 			path: '/conversations/search',
 			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
 			timeoutMs: READ_TIMEOUT_MS,
-			checkAnswer: searchAnswer,
+			// A bare list is no answer of E5: taken for one, an empty one would hide a conversation.
+			checkAnswer: answerWithList('items'),
 		},
 		limits: SINGLE_REQUEST_LIMITS,
 		repeatable: true,
@@ -77,7 +70,7 @@ export async function readConversation(
 		signal,
 	});
 	if (!outcome.ok) return { failure: outcome.failure, tasks: [] };
-	const { items = [] } = searched.safeParse(outcome.answer).data ?? {};
+	const items = listIn(outcome.answer, 'items') as unknown[];
 	const found = items
 		.flatMap((item) => conversationRecord.safeParse(item).data ?? [])
 		.filter((one) => one.threadId === threadId);
