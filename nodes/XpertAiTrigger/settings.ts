@@ -5,6 +5,7 @@ import { checked, flawMessage } from '../XpertAi/execution/badInput';
 import type { Flaw } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/operationError';
 import { fieldValues } from '../XpertAi/execution/values';
+import { uuid } from '../XpertAi/payloads/common';
 import { EVENTS } from './events';
 import { DEFAULT_PER_POLL, triggerFields } from './fields';
 
@@ -16,7 +17,7 @@ const options = z.object({
 
 const triggerSettings = z.object({
 	events: z.array(z.enum(EVENTS)).min(1),
-	assistantId: z.string().optional(),
+	assistantId: uuid.optional(),
 	simplify: z.boolean().default(true),
 	options: options.default({}),
 });
