@@ -11,7 +11,7 @@ import {
 	wrongBody,
 } from './support/faults';
 import type { Fault } from './support/faults';
-import { ANSWER, CANCELLED, QUESTION, REASON, TASKS } from './support/modelServer';
+import { ANSWER, CANCELLED, QUESTION, REASON, TASKS, THREAD } from './support/modelServer';
 import type { World } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Send } from '../../../../nodes/XpertAi/transport/request';
@@ -179,7 +179,11 @@ function brokenWait({
 		if (method === 'POST')
 			return { ok: false, failure: { kind: 'status', status: 502, method, path } };
 		const messages = ++reads > 1 ? after : before;
-		return { ok: true, status: 200, answer: { status: 'idle', values: { messages, input } } };
+		return {
+			ok: true,
+			status: 200,
+			answer: { thread_id: THREAD, status: 'idle', values: { messages, input } },
+		};
 	};
 	return send;
 }

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod';
 
 import { optionsField } from '../../../execution/fields';
 
@@ -55,3 +56,14 @@ export const runOptions: INodeProperties = optionsField([
 		description: 'What to do when another run is going on on the thread',
 	},
 ]);
+
+/** What the options say. */
+export const runSettings = z.object({
+	/** At most what a timer of Node.js can wait. */
+	deadlineMinutes: z.number().positive().min(0.001).max(35_791).default(15),
+	concurrency: z.number().int().min(1).max(50).default(5),
+	title: z.string().optional(),
+	whenBusy: z.enum(['wait', 'fail', 'run']).default('wait'),
+});
+
+export type RunSettings = z.infer<typeof runSettings>;
