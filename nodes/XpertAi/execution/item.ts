@@ -1,9 +1,15 @@
 import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	NodeParameterValueType,
+} from 'n8n-workflow';
 import { z } from 'zod';
-import type { ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
+import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { idList } from '../payloads/common';
 import { isCut, isPlainJson } from '../payloads/plainly';
@@ -18,6 +24,7 @@ import type { Field, FieldValues } from './operation';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
+import { readSettings } from './settings';
 import { fieldValues, fromText, isoText, parsedJson, typedValue } from './values';
 
 /** Names of fields; servers and n8n know none that is empty. */
@@ -133,6 +140,13 @@ export class Item {
 		const raw = this.parameter(name, String(this.defaultOf(name)));
 		const known = schema.options.find((value) => value === raw);
 		return known ?? this.check(schema, raw, { parameter: this.labelOf(name) });
+	}
+
+	/** Parameters that say how it is worked on, such as `options`, by a schema with their names (see `readSettings`). */
+	settings<Schema extends AnyZodObject>(schema: Schema): z.output<Schema> {
+		const read = (name: string, initial: NodeParameterValueType) =>
+			this.context.getNodeParameter(name, this.index, initial) as unknown;
+		return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
 	}
 
 	/** The values of some of the operation's fields, by name (see `fieldValues`). */
