@@ -220,19 +220,6 @@ describe('the answer taken from the thread', () => {
 describe('a decision whose wait breaks', () => {
 	const decision: World = { kind: 'decision', earlier: 'interrupted' };
 
-	it('is followed although the server shows nothing of it until it has ended', async () => {
-		const world: World = { ...decision, runs: [drop(true)], runMs: 8 * MINUTE };
-		const { verdict, server } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
-		expect(server.of('E4')).toHaveLength(1);
-	});
-
-	it('may be followed by the next question', async () => {
-		const runs = [drop(true)];
-		const { verdict } = await run({ ...decision, runs, runMs: MINUTE, outcome: 'interrupt' });
-		expect(verdict).toMatchObject({ status: 'interrupted', interrupt: TASKS, recovered: true });
-	});
-
 	it('is looked for until the deadline, and never said not to have arrived', async () => {
 		for (const arrived of [true, false]) {
 			const world: World = { ...decision, runs: [drop(arrived)], runMs: 60 * MINUTE };

@@ -16,8 +16,8 @@ import { runItem } from './runItem';
 /** Runs all items, those of the same thread one after another, and keeps their order in the output. */
 export async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
 	const orders = items.map(orderOf);
-	const first = orders.find((order): order is Order => 'settings' in order);
-	const concurrency = first?.settings.concurrency ?? 1;
+	const first = orders.find((order): order is Order => 'options' in order);
+	const concurrency = first?.options.concurrency ?? 1;
 	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
 	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
 	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;

@@ -57,13 +57,16 @@ export const runOptions: INodeProperties = optionsField([
 	},
 ]);
 
-/** What the options say. */
+/** How a run is to be gone about, whatever is said to the assistant. */
 export const runSettings = z.object({
-	/** At most what a timer of Node.js can wait. */
-	deadlineMinutes: z.number().positive().min(0.001).max(35_791).default(15),
-	concurrency: z.number().int().min(1).max(50).default(5),
-	title: z.string().optional(),
-	whenBusy: z.enum(['wait', 'fail', 'run']).default('wait'),
+	simplify: z.boolean(),
+	options: z.object({
+		/** At most what a timer of Node.js can wait. */
+		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
+		concurrency: z.number().int().min(1).max(50),
+		title: z.string().trim(),
+		whenBusy: z.enum(['wait', 'fail', 'run']),
+	}),
 });
 
-export type RunSettings = z.infer<typeof runSettings>;
+export type RunOptions = z.infer<typeof runSettings>['options'];

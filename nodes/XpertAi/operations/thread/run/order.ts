@@ -8,8 +8,8 @@ import type { RunBody } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { RUN_NAMING, inputKind, runBodyOf } from './body';
 import { attachments } from './fields';
-import { runOptions, runSettings } from './options';
-import type { RunSettings } from './options';
+import { runSettings } from './options';
+import type { RunOptions } from './options';
 
 const threadSource = z.enum(['new', 'key', 'existing']);
 
@@ -28,7 +28,7 @@ export interface Order {
 	/** The binary fields whose files go along with the message. */
 	attachments: BinaryField[];
 	title: string;
-	settings: RunSettings;
+	options: RunOptions;
 	simplify: boolean;
 	failuresAsReplies: boolean;
 }
@@ -56,16 +56,16 @@ export function readOrder(item: Item, failuresAsReplies: boolean): Order {
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
-	const settings = item.check(runSettings, item.values([runOptions]), { fields: [runOptions] });
+	const { simplify, options } = item.settings(runSettings);
 	return {
 		item,
 		runOn,
 		threadId: threadIdOf(item, runOn, body),
 		body,
 		attachments: attachedTo(item),
-		title: settings.title ?? titleOf(item.parameter('message', '')),
-		settings,
-		simplify: item.switch('simplify'),
+		title: options.title || titleOf(item.parameter('message', '')),
+		options,
+		simplify,
 		failuresAsReplies,
 	};
 }

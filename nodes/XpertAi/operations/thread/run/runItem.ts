@@ -30,15 +30,15 @@ export async function runItem(
 	turn: Turn | undefined,
 ): Promise<IDataObject> {
 	const started = clock.now();
-	const { item, threadId, settings } = order;
+	const { item, threadId, options } = order;
 	const signal = item.context.getExecutionCancelSignal();
 	const inTime: InTime = {
 		send,
 		clock,
 		signal,
-		deadline: started + settings.deadlineMinutes * MINUTE_MS,
+		deadline: started + options.deadlineMinutes * MINUTE_MS,
 	};
-	const { whenBusy } = settings;
+	const { whenBusy } = options;
 	const held = turn && (await untilTurn(turn, inTime, whenBusy));
 	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
 	const { made, body } = await prepare(order, inTime);
