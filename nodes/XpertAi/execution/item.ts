@@ -20,7 +20,7 @@ import type { Flaw, Naming } from './badInput';
 import { hintFor } from './hints';
 import type { RequestMeaning } from './hints';
 import { chosenId, mayBeId, splitIds } from './ids';
-import type { Field, FieldValues } from './operation';
+import type { Field, FieldValues } from './fields';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';

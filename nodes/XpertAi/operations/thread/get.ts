@@ -4,7 +4,7 @@ import { threadState } from '../../payloads/run';
 import { messagesOf, speakerOf, textOf } from '../../runs/messages';
 import { threadAnswer, conversationOf } from '../../runs/thread';
 import { declare } from '../../execution/operation';
-import { threadLocator } from '../shared/locators';
+import { threadLocator } from '../../pickers/locators';
 
 export const get = declare({
 	value: 'get',
