@@ -87,7 +87,7 @@ function threadIdOf(
 ): string | undefined {
 	if (runOn === 'new') return undefined;
 	if (runOn === 'existing') return item.id('threadId');
-	const key = item.filledText('conversationKey').trim();
+	const key = item.key('conversationKey');
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
 	const subject = `"${item.labelOf('jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
