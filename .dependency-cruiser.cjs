@@ -49,7 +49,7 @@ module.exports = {
 			from: { path: '^nodes/XpertAiTrigger/' },
 			to: {
 				path: '^nodes/XpertAi/',
-				pathNot: '^nodes/XpertAi/(pickers|execution|runs|threads|transport|payloads)/',
+				pathNot: '^nodes/XpertAi/(pickers|execution|threads|transport|payloads)/',
 			},
 		},
 		{

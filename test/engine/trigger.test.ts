@@ -202,7 +202,7 @@ describe('a thread that cannot be read', () => {
 		['an empty answer', ''],
 		['a list', []],
 		['an object of another kind', {}],
-		['another thread', { thread_id: HELPER_ID, values: { messages: [] } }],
+		['another thread', { thread_id: HELPER_ID, status: 'idle', values: { messages: [] } }],
 	])('is one for which %s comes', async (_, body) => {
 		const trigger = await activate({ ...ALL, options: { onlyWith: 'hello' } });
 		await talk(sandbox, 'Hello', { title: 'One' });

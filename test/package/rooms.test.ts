@@ -13,6 +13,7 @@ const MUTANTS: Array<[file: string, statement: string, rule: string]> = [
 	['XpertAi/pickers/threads.ts', "import '../operations/file/create'", 'pickers: downwards only'],
 	['XpertAi/execution/ids.ts', "import '../pickers/threads'", 'execution: downwards only'],
 	['XpertAi/ingest/gone.ts', "import '../execution/ids'", 'ingest and runs: downwards only'],
+	['XpertAi/threads/messages.ts', "import '../runs/ours'", 'threads: downwards only'],
 	['XpertAi/transport/api.ts', "import '../ingest/gone'", 'transport: downwards only'],
 	['XpertAi/payloads/file.ts', "import '../transport/api'", 'payloads: downwards only'],
 	['XpertAi/ingest/summary.ts', "import '../runs/ours'", 'documents know nothing of runs'],
