@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import { runBodies } from '../../payloads/run';
+import { anyRunBody } from '../../payloads/run';
 import { RUN_PATH } from '../../runs/run';
 import { decideFields } from './run/fields';
 
@@ -10,7 +10,7 @@ export const decide: CodedOperation = {
 	description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
 	endpoint: 'E4',
 	fields: decideFields,
-	request: { method: 'POST', path: RUN_PATH, body: runBodies.decision },
+	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
 	execute: async (execution) =>
 		await (await import('./run/execute')).execute(execution, 'decision'),
 };

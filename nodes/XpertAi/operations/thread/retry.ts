@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import { runBodies } from '../../payloads/run';
+import { anyRunBody } from '../../payloads/run';
 import { RUN_PATH } from '../../runs/run';
 import { retryRunFields } from './run/fields';
 
@@ -10,6 +10,6 @@ export const retry: CodedOperation = {
 	description: 'Have the last message of a thread answered anew; question and answer are replaced',
 	endpoint: 'E4',
 	fields: retryRunFields,
-	request: { method: 'POST', path: RUN_PATH, body: runBodies.retry },
+	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
 	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'retry'),
 };

@@ -4,7 +4,7 @@ import isEmpty from 'lodash/isEmpty';
 import type { Naming } from '../../../execution/badInput';
 import { splitIds } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
-import type { FieldValues } from '../../../execution/operation';
+import type { FieldValues } from '../../../execution/fields';
 import { idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';
 import { rejectsWithPayload, runInput } from '../../../runs/input';

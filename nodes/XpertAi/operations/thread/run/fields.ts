@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf } from '../../../execution/fields';
-import type { Field } from '../../../execution/operation';
-import { assistantLocator, threadLocator } from '../../shared/locators';
+import { displayedIf, enumOptions } from '../../../execution/fields';
+import type { Field } from '../../../execution/fields';
+import { assistantLocator, threadLocator } from '../../../pickers/locators';
 import { decisionOptions, messageOptions, retryOptions } from './options';
 
 const threadSource: INodeProperties = {
@@ -67,14 +67,8 @@ const decision: INodeProperties = {
 	displayName: 'Decision',
 	name: 'decision',
 	type: 'options',
-	options: [
-		{
-			name: 'Confirm',
-			value: 'confirm',
-			description: 'Let the run go on with what it waits to do',
-		},
-		{ name: 'Reject', value: 'reject', description: 'Do not let it be done; the run ends' },
-	],
+	options: enumOptions(['confirm', 'reject'], { confirm: 'Confirm', reject: 'Reject' }),
+	// Nobody is to confirm by leaving it as it is.
 	default: '',
 	required: true,
 	description: 'What to decide for the run that waits: to go on, or not',

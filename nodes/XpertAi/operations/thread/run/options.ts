@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { optionsField, simplify } from '../../../execution/fields';
-import { ID_PLACEHOLDER } from '../../shared/locators';
+import { ID_PLACEHOLDER } from '../../../pickers/locators';
 
 /** How a run is gone about, whatever is said to the assistant. */
 const waiting: INodeProperties[] = [

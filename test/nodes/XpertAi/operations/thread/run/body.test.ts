@@ -112,6 +112,10 @@ describe('what cannot be sent is refused by the name of its field', () => {
 		}
 	});
 
+	it('no decision: none is chosen beforehand', () => {
+		expect(refusal({ decision: '' }, 'decision')).toBe('"Decision" is missing [item 3]');
+	});
+
 	it('no assistant', () => {
 		const assistantId = { __rl: true, mode: 'id', value: '' };
 		expect(refusal({ assistantId, message: 'Hi' })).toMatch(
@@ -121,16 +125,15 @@ describe('what cannot be sent is refused by the name of its field', () => {
 
 	it.each([
 		['Decision', { decision: 'perhaps' }, 'decision'],
-		['Decision', { decision: undefined }, 'decision'],
 		['Target', { decision: 'confirm', options: { target: '[1]' } }, 'decision'],
-		['State', { message: 'Hi', options: { state: '[1]' } }],
-		['Context', { message: 'Hi', options: { context: '"u"' } }],
-		['File Context IDs', { message: 'Hi', options: { fileContextIds: [{ id: 'f' }] } }],
-		['Storage File IDs', { message: 'Hi', options: { storageFileIds: [''] } }],
-		['JSON Body', { message: 'Hi', options: { jsonBody: '{' } }],
-		['JSON Body', { message: 'Hi', options: { jsonBody: '' } }],
-		['JSON Body', { message: 'Hi', options: { jsonBody: '[]' } }],
-	] as Array<[string, Record<string, unknown>, RunInput['kind']?]>)(
+		['State', { message: 'Hi', options: { state: '[1]' } }, 'message'],
+		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
+		['File Context IDs', { message: 'Hi', options: { fileContextIds: [{ id: 'f' }] } }, 'message'],
+		['Storage File IDs', { message: 'Hi', options: { storageFileIds: [''] } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '{' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '[]' } }, 'message'],
+	] as Array<[string, Record<string, unknown>, RunInput['kind']]>)(
 		'"%s": %j',
 		(name, parameters, kind) => {
 			expect(refusal(parameters, kind)).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
