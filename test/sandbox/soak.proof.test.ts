@@ -71,24 +71,3 @@ describe('20,000 documents over a bad connection', () => {
 		expect(new Set(happened.map((fault) => JSON.stringify(fault))).size).toBe(9);
 	});
 });
-
-describe('very many documents', () => {
-	it('are stored with hardly anything kept', async () => {
-		await start({ logBodies: false, keepContents: false });
-		for (let number = 0; number < 100; number += 1) await client.post(path, batch(number));
-		expect(sandbox.store.documents.size).toBe(10_000);
-		expect(sandbox.store.documents.get(idOf(0))).toEqual({
-			id: idOf(0),
-			name: 'document 0',
-			version: 2,
-			knowledgebaseId: expect.any(String) as string,
-			createdAt: expect.any(String) as string,
-			updatedAt: expect.any(String) as string,
-		});
-		const [entry] = sandbox.requests.all;
-		expect(entry).toMatchObject({ endpoint: 'E3', method: 'POST', path, status: 201, headers: {} });
-		expect(entry?.byteLength).toBe(Buffer.byteLength(JSON.stringify(batch(0))));
-		expect(entry).not.toHaveProperty('body');
-		expect(entry).not.toHaveProperty('rawBody');
-	});
-});
