@@ -5,7 +5,7 @@ import { clientFor, newThread, runOn } from './support/client';
 import { ask, document, process, store } from './support/knowledge';
 import { useSandbox } from './support/useSandbox';
 
-let now = Date.UTC(2026, 0, 1);
+const now = Date.UTC(2026, 0, 1);
 const clock = { now: () => now, sleep: () => Promise.resolve() };
 const { sandbox, client } = useSandbox({ accessToken: 'secret', clock });
 
