@@ -1,3 +1,5 @@
+import get from 'lodash/get';
+
 import { isJsonObject } from '../transport/answer';
 import type { ReadyDocument } from './batches';
 
@@ -40,9 +42,8 @@ export function storingFlaw(answer: unknown, records: unknown[]): string | undef
 
 /** The id of a record; servers give it in lower case, whatever it was sent in. */
 export function idOf(record: unknown): string | undefined {
-	return isJsonObject(record) && typeof record.id === 'string' && record.id !== ''
-		? record.id.toLowerCase()
-		: undefined;
+	const id: unknown = get(record, 'id');
+	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
 }
 
 /**

@@ -9,11 +9,9 @@ import { buildPath } from '../../../transport/api';
 import { answerMustBe } from '../../../transport/answer';
 import { isRouteMissing } from '../../../transport/meaning';
 import { multipartForm } from '../../../transport/multipart';
-import { Patience } from '../../../transport/patience';
+import { Patience, repeatedSend } from '../../../transport/patience';
 import type { ApiRequest } from '../../../transport/request';
-import type { RetryLimits } from '../../../transport/retryPolicy';
 import { sendWithRetries } from '../../../transport/sendWithRetries';
-import type { RetriedOutcome } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
 import type { Submission } from './submission';
@@ -23,49 +21,19 @@ import type { Origin } from './sources/found';
 /** What is asked of a knowledgebase: where documents are stored, processed and looked up. */
 export type KnowledgebaseRoutes = ProcessingRoutes & MemoryRoutes;
 
-/** Sends what may arrive twice without harm. */
-async function sendAgain(
-	{ execution, clock, signal }: Submission,
-	request: ApiRequest,
-	limits: RetryLimits,
-	send = execution.send,
-): Promise<RetriedOutcome> {
-	return await sendWithRetries(send, { request, limits, repeatable: true, clock, signal });
-}
-
 /** The routes of a knowledgebase (E3, and Xpert's two to process documents); storing and starting twice does no harm. */
 export function knowledgebaseRoutes(
-	submission: Submission,
+	{ execution, settings, clock, signal }: Submission,
 	knowledgebaseId: string,
 ): KnowledgebaseRoutes {
-	const { settings, clock, signal } = submission;
-	const { timeoutMs, retryLimits } = settings;
+	const { timeoutMs, retryLimits: limits } = settings;
 	return {
 		storePath: buildPath(BULK_PATH, { knowledgebaseId }),
 		startPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
 		statusPath: (ids) => buildPath(STATUS_PATH, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: async (request) =>
-			(await sendAgain(submission, { ...request, timeoutMs }, retryLimits)).outcome,
+		send: repeatedSend(execution.send, { limits, timeoutMs, clock, signal }),
 		clock,
 		signal,
-	};
-}
-
-/** The same routes, by which a server that stays away is waited for once. */
-export function waitingOnce(
-	submission: Submission,
-	routes: KnowledgebaseRoutes,
-): KnowledgebaseRoutes {
-	const { timeoutMs, retryLimits } = submission.settings;
-	const patience = new Patience(retryLimits);
-	return {
-		...routes,
-		send: async (request) => {
-			const sent = { ...request, timeoutMs };
-			const { outcome } = await sendAgain(submission, sent, patience.limits);
-			patience.note(outcome);
-			return outcome;
-		},
 	};
 }
 
@@ -74,7 +42,7 @@ export function waitingOnce(
  * harms nobody. A server that stays away is waited for once.
  */
 export function uploadRoute(submission: Submission): Upload<Origin> {
-	const { execution, settings } = submission;
+	const { execution, settings, clock, signal } = submission;
 	const patience = new Patience(settings.retryLimits);
 	const request: ApiRequest = {
 		method: 'POST',
@@ -87,8 +55,8 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 		// A form is read as it is sent, and made anew for each try.
 		const send = async () =>
 			await execution.send({ ...request, body: whole && multipartForm(whole, {}) });
-		const retried = await sendAgain(submission, request, patience.limits, send);
-		const { outcome, attempts } = retried;
+		const retried = { request, limits: patience.limits, repeatable: true, clock, signal };
+		const { outcome, attempts } = await sendWithRetries(send, retried);
 		patience.note(outcome);
 		if (outcome.ok) {
 			const { url: fileUrl, id: storageFileId, size } = uploadedFile.parse(outcome.answer);

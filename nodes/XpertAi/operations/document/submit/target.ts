@@ -19,7 +19,7 @@ import { isJsonObject } from '../../../transport/answer';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { Remembered } from './memory';
 import { inWords, isForeignId } from './rejections';
-import { knowledgebaseRoutes, uploadRoute, waitingOnce } from './routes';
+import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
 import { keyOwner, withId } from './sources/identity';
 import type { FoundDocument, Origin } from './sources/found';
@@ -45,7 +45,7 @@ export class Target {
 	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
 	memory?: SourceMemory;
 
-	/** The routes by which a server that stays away is waited for once. */
+	/** By which what is remembered is read and written: these wait for a server on their own. */
 	readonly memoryRoutes: KnowledgebaseRoutes;
 
 	readonly remembered: Remembered;
@@ -74,7 +74,7 @@ export class Target {
 	) {
 		const { settings } = submission;
 		const routes = knowledgebaseRoutes(submission, knowledgebaseId);
-		this.memoryRoutes = waitingOnce(submission, routes);
+		this.memoryRoutes = knowledgebaseRoutes(submission, knowledgebaseId);
 		this.remembered = new Remembered(submission, knowledgebaseId, this.memoryRoutes);
 		this.owner = keyOwner(knowledgebaseId, settings.sourceName);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
