@@ -1,6 +1,4 @@
-import type { INodeParameters } from 'n8n-workflow';
-
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';
