@@ -17,7 +17,9 @@ module.exports = {
 	ingest: { mutate: ['nodes/XpertAi/ingest/**/*.ts'], tests: ['test/nodes/XpertAi/ingest'] },
 	runs: { mutate: ['nodes/XpertAi/runs/**/*.ts'], tests: ['test/nodes/XpertAi/runs'] },
 	trigger: {
-		mutate: ['memory', 'reading', 'poll'].map((name) => `nodes/XpertAiTrigger/${name}.ts`),
+		mutate: ['memory', 'reading', 'readingOn', 'giving', 'poll'].map(
+			(name) => `nodes/XpertAiTrigger/${name}.ts`,
+		),
 		tests: ['test/nodes/XpertAiTrigger'],
 	},
 };
