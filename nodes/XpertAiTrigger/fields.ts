@@ -35,8 +35,6 @@ const events: INodeProperties = {
 	description: 'What must have happened to a conversation for the workflow to start',
 };
 
-export const DEFAULT_PER_POLL = 100;
-
 /** The parameters of the trigger; n8n adds the poll times. */
 export const triggerFields: Field[] = [
 	ownConversations,
@@ -52,7 +50,7 @@ export const triggerFields: Field[] = [
 			name: 'conversationsPerPoll',
 			type: 'number',
 			typeOptions: { minValue: 1, numberPrecision: 0 },
-			default: DEFAULT_PER_POLL,
+			default: 100,
 			description:
 				'How many conversations one poll gives at most, the oldest first; the others come with the next polls',
 		},

@@ -89,8 +89,6 @@ export const limit: INodeProperties = {
 	displayOptions: { show: { returnAll: [false] } },
 };
 
-export const DEFAULT_LIMIT = Number(limit.default);
-
 export const simplify: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',
