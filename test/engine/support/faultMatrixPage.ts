@@ -1,3 +1,4 @@
+import { markdownTable } from '../../support/generated';
 import { FAULTS } from './faultMatrixFaults';
 import { KINDS, KIND_TITLES } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
@@ -10,7 +11,7 @@ const INTRO = `# Reliability
 What the node does when a request goes wrong. A test stands behind every cell of this page: it runs every
 operation of the node against a server with the fault, counts the requests that arrive, compares the words, and
 looks for the access token in all that comes out. The page is generated from the table the test
-uses (\`UPDATE_DOCS=1 npx jest test/engine/faultMatrixDocs\`).
+uses (\`npm run generate\`).
 
 Every failure names what happened, how to go on, the request, and status and request ID where the server gave
 them. With _On Error_ set to one of the _Continue_ settings, the item comes out with the same words and the
@@ -154,16 +155,6 @@ ${NETWORK_SECTIONS}
 - The \`client_secret\` of _Chat Session: Create_ can call the API. It comes out of that operation only; n8n keeps
   it in the execution data like any output, so hand it on and do not save such executions longer than needed.
 `;
-
-/** A table with aligned columns, as prettier lays it out. */
-function markdownTable(head: string[], rows: string[][]): string {
-	const widths = head.map((_, column) =>
-		Math.max(...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
-	);
-	const line = (cells: string[]) =>
-		`| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-	return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
-}
 
 /** The page: the table of the fault matrix with the words around it. */
 export function reliabilityPage(): string {
