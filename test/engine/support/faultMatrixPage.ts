@@ -1,3 +1,4 @@
+import { markdownTable } from '../../support/generated';
 import { FAULTS } from './faultMatrixFaults';
 import { KINDS, KIND_TITLES } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
@@ -12,7 +13,7 @@ const INTRO = `# Reliability
 What the node does when a request goes wrong. A test stands behind every cell of this page: it runs every
 operation of the node against a server with the fault, counts the requests that arrive, compares the words, and
 looks for the access token in all that comes out. The page is generated from the table the test
-uses (\`UPDATE_DOCS=1 npx jest test/engine/faultMatrixDocs\`).
+uses (\`npm run generate\`).
 
 Every failure names what happened, how to go on, the request, and status and request ID where the server gave
 them. With _On Error_ set to one of the _Continue_ settings, the item comes out with the same words and the

@@ -31,7 +31,9 @@ const RECORDED = DECLARED.flatMap((operation) =>
 describe('the answers that a real server gave', () => {
 	it('are recorded of most operations', () => {
 		expect(RECORDED.length).toBeGreaterThan(100);
-		expect(new Set(RECORDED.map(({ operation }) => operation.endpoint)).size).toBe(13);
+		expect(
+			new Set(RECORDED.map(({ operation }) => operation.endpoint)).size,
+		).toBeGreaterThanOrEqual(13);
 	});
 
 	it.each(RECORDED)('are taken: $name', ({ operation, ids, body }) => {
