@@ -97,17 +97,13 @@ describe('the request each operation sends, as it arrives at a server', () => {
 	it.each(
 		ALL_CASES.filter((one) => {
 			const operation = calledBy(one);
-			// Of runs, only the message may be a body of its own.
-			return isCoded(operation)
-				? !['decide', 'retry'].includes(operation.value)
-				: operation.body !== undefined;
+			return isCoded(operation) || operation.body !== undefined;
 		}),
 	)(
 		'$endpoint takes a body of its own as JSON, as text or from an expression',
 		async ({ endpoint, good, request }) => {
 			const body = ownBody(request(fixture.world).body);
 			const parametersWith = (jsonBody: string): INodeParameters => {
-				if (endpoint === 'E4') return { ...good(fixture.world), options: { jsonBody } };
 				const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
 				return { ...good(fixture.world), ...mode, jsonBody };
 			};

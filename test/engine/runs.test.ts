@@ -67,7 +67,7 @@ describe('what is said to the assistant', () => {
 
 	it('is a JSON body, sent as it is', async () => {
 		const body = { assistant_id: ECHO_ASSISTANT_ID, input: { input: { input: 'old form' } } };
-		const { json } = await say('', { options: { jsonBody: JSON.stringify(body) } });
+		const { json } = await say('', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
 		expect(bodies()).toEqual([body]);
 		expect(json).toMatchObject({ output: 'Echo: old form', assistantId: ECHO_ASSISTANT_ID });
 	});
@@ -112,7 +112,7 @@ describe('a run that asks a person', () => {
 
 	it('says that a rejection was heard also without Simplify', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const parameters = { decision: 'reject', options: { simplify: false } };
+		const parameters = { decision: 'reject', simplify: false };
 		const { items } = await fixture.run(decide(parameters), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
 	});
@@ -126,9 +126,12 @@ describe('a run that asks a person', () => {
 				assistant_id: ECHO_ASSISTANT_ID,
 				input: { action: 'resume', target: {}, decision },
 			};
-			const { error } = await fixture.run(ask({ options: { jsonBody: JSON.stringify(body) } }), {
-				items: [says(thread, '')],
-			});
+			const { error } = await fixture.run(
+				ask({ bodyMode: 'json', jsonBody: JSON.stringify(body) }),
+				{
+					items: [says(thread, '')],
+				},
+			);
 			expect(error?.message).toBe(
 				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected [item 0]',
 			);
@@ -212,7 +215,7 @@ describe('what comes out', () => {
 	});
 
 	it('is the answer of the server with the thread and its conversation, without', async () => {
-		const { json, thread } = await say('Hello', { options: { simplify: false } });
+		const { json, thread } = await say('Hello', { simplify: false });
 		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
 		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', threadId: thread, conversationId });
 	});
@@ -270,7 +273,7 @@ describe('a new conversation', () => {
 			ask({
 				threadSource: 'new',
 				assistantId: byId(BROKEN_ASSISTANT_ID),
-				options: { simplify: false },
+				simplify: false,
 			}),
 			{ items: [says('', 'Hi')], onError: 'continueErrorOutput' },
 		);

@@ -81,7 +81,7 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		expect(hints.map(({ message }) => message)).toEqual([
 			'One answer is not on the thread: another run at the same time has overwritten the messages.',
 		]);
-		const raw = await say('of-ann', 'chat', 'two', { options: { simplify: false } });
+		const raw = await say('of-ann', 'chat', 'two', { simplify: false });
 		expect(raw.json).toMatchObject({ ...body, remembered: false });
 	});
 

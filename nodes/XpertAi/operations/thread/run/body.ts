@@ -1,18 +1,15 @@
-import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 
 import type { Naming } from '../../../execution/badInput';
 import { splitIds } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import type { FieldValues } from '../../../execution/fields';
-import { idList } from '../../../payloads/common';
+import { freeForm, idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';
-import { rejectsWithPayload, runInput } from '../../../runs/input';
+import { askedBy, rejectsWithPayload, runInput } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { decisionFields, messageFields, retryFields } from './fields';
-
-const OWN_BODY = 'options.jsonBody';
 
 /** The fields that the places of a body come from. */
 const SOURCES = {
@@ -45,10 +42,10 @@ const SCHEMAS = {
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
+	if (item.isJsonBody) return ownBody(item, kind);
 	const fields = FIELDS[kind];
 	const { options, assistantId, ...values } = item.values(fields);
 	const along: FieldValues = isJsonObject(options) ? options : {};
-	if (kind === 'message' && isOwnBody(item)) return ownBody(item, along);
 	const body = {
 		...(assistantId === undefined ? {} : { assistant_id: assistantId }),
 		input: runInput(inputOf(item, kind, { ...along, ...values })),
@@ -61,18 +58,14 @@ export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
 	return checked;
 }
 
-/** Whether the item gives a whole body in place of a message, also an empty one. */
-export function isOwnBody(item: Item): boolean {
-	return has(item.parameter('options', {}), 'jsonBody');
-}
-
-/** A body that the user wrote. */
-function ownBody(item: Item, { jsonBody: value }: FieldValues): RunBody {
-	const naming: Naming = { parameter: item.labelOf(OWN_BODY) };
+/** A body that the user wrote; one of Run and Wait may also decide, or have a message answered again. */
+function ownBody(item: Item, kind: RunInput['kind']): RunBody {
+	const value: RunBody = item.jsonBody(freeForm);
+	const naming: Naming = { parameter: item.labelOf('jsonBody') };
 	const subject = `"${naming.parameter}"`;
-	if (!isJsonObject(value))
-		return item.refuse({ subject, demand: 'must be an object (JSON)', value });
 	item.checkText(value, naming);
+	if (kind !== 'message' && askedBy(value).kind !== kind)
+		return item.refuse({ subject, demand: `must have the "input" of this operation` });
 	if (!rejectsWithPayload(value)) return value;
 	const demand =
 		'must not give a rejection a "payload", as the server then carries out what was rejected';

@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, enumOptions } from '../../../execution/fields';
+import { displayedIf, enumOptions, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
+import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { assistantLocator, threadLocator } from '../../../pickers/locators';
 import { decisionOptions, messageOptions, retryOptions } from './options';
 
@@ -74,9 +75,13 @@ const decision: INodeProperties = {
 	description: 'What to decide for the run that waits: to go on, or not',
 };
 
-/** A body of the user's own stands in for what is said to whom. */
-const withoutOwnBody = (fields: Field[]) =>
-	displayedIf({ hide: { '/options.jsonBody': [{ _cnd: { exists: true } }] } }, fields);
+const messageExample =
+	'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}';
+
+const decisionExample =
+	'{\n  "input": {\n    "action": "resume",\n    "decision": { "type": "confirm" },\n    "target": {}\n  }\n}';
+
+const retryExample = '{\n  "input": { "action": "retry" }\n}';
 
 /** The parameters that the body of a message is made of. */
 export const messageFields: Field[] = [
@@ -100,17 +105,24 @@ export const runFields: Field[] = [
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
+	simplify,
 	messageOptions,
+	...ownBodyFields(messageExample),
 ];
 
 /** Every parameter of Thread: Decide. */
 export const decideFields: Field[] = [
 	threadLocator('The thread of the run that waits: its threadId, of the trigger or of a run'),
-	...decisionFields,
+	...withoutOwnBody([decision]),
+	simplify,
+	decisionOptions,
+	...ownBodyFields(decisionExample),
 ];
 
 /** Every parameter of Thread: Answer Again. */
 export const retryRunFields: Field[] = [
 	threadLocator('The thread whose last message is to be answered anew'),
-	...retryFields,
+	simplify,
+	retryOptions,
+	...ownBodyFields(retryExample),
 ];

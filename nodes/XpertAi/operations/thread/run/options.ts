@@ -2,18 +2,11 @@ import sortBy from 'lodash/sortBy';
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { optionsField, simplify } from '../../../execution/fields';
+import { displayedIf, optionsField } from '../../../execution/fields';
 import { ID_PLACEHOLDER } from '../../../pickers/locators';
 
 /** How a run is gone about, whatever is said to the assistant. */
 const waiting: INodeProperties[] = [
-	{
-		displayName: 'Context',
-		name: 'context',
-		type: 'json',
-		default: '{}',
-		description: 'Values for the run that its agents and tools can read, as a JSON object',
-	},
 	{
 		displayName: 'Deadline (Minutes)',
 		name: 'deadlineMinutes',
@@ -40,7 +33,6 @@ const waiting: INodeProperties[] = [
 		description:
 			'How many threads run side by side. Runs on the same thread always go one after another.',
 	},
-	simplify,
 	{
 		displayName: 'When the Thread Is Busy',
 		name: 'whenBusy',
@@ -60,6 +52,14 @@ const waiting: INodeProperties[] = [
 	},
 ];
 
+const context: INodeProperties = {
+	displayName: 'Context',
+	name: 'context',
+	type: 'json',
+	default: '{}',
+	description: 'Values for the run that its agents and tools can read, as a JSON object',
+};
+
 /** What an agent gives its tool has no files, so the option is not shown there. */
 export const attachments: INodeProperties = {
 	displayName: 'Attach Files',
@@ -71,6 +71,14 @@ export const attachments: INodeProperties = {
 	description:
 		'Names of binary fields of the item whose files the assistant is to read. They are uploaded first. An expression may give a list, such as {{ Object.keys($binary) }} for all of them.',
 	displayOptions: { hide: { '@tool': [true] } },
+};
+
+const title: INodeProperties = {
+	displayName: 'Title',
+	name: 'title',
+	type: 'string',
+	default: '',
+	description: 'Title of a new conversation; the start of the message without it',
 };
 
 const ofMessages: INodeProperties[] = [
@@ -91,16 +99,6 @@ const ofMessages: INodeProperties[] = [
 		placeholder: ID_PLACEHOLDER,
 		description:
 			'IDs of files to send along: the ID that File Context: Upload gave. Separated by commas; an expression may give a list.',
-	},
-	{
-		displayName: 'JSON Body',
-		name: 'jsonBody',
-		type: 'json',
-		typeOptions: { rows: 8 },
-		default:
-			'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}',
-		description:
-			'The whole request body exactly as the server takes it, in place of the message and what goes along with it',
 	},
 	{
 		displayName: 'Project ID',
@@ -126,13 +124,6 @@ const ofMessages: INodeProperties[] = [
 		description:
 			'IDs of files to send along: the ID that File: Upload gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
 	},
-	{
-		displayName: 'Title',
-		name: 'title',
-		type: 'string',
-		default: '',
-		description: 'Title of a new conversation; the start of the message without it',
-	},
 ];
 
 const ofDecisions: INodeProperties[] = [
@@ -156,19 +147,23 @@ const ofDecisions: INodeProperties[] = [
 	},
 ];
 
+/** A body of the user's own says what else goes along. */
+const inFields = (options: INodeProperties[]) =>
+	displayedIf({ hide: { '/bodyMode': ['json'] } }, [context, ...options]);
+
 const sorted = (options: INodeProperties[]) => optionsField(sortBy(options, 'displayName'));
 
-export const messageOptions: INodeProperties = sorted([...waiting, ...ofMessages]);
-export const decisionOptions: INodeProperties = sorted([...waiting, ...ofDecisions]);
-export const retryOptions: INodeProperties = sorted(waiting);
+export const messageOptions: INodeProperties = sorted([...waiting, title, ...inFields(ofMessages)]);
+export const decisionOptions: INodeProperties = sorted([...waiting, ...inFields(ofDecisions)]);
+export const retryOptions: INodeProperties = sorted([...waiting, ...inFields([])]);
 
-/** What the options of every run say. */
+/** What the parameters of every run say of how it is gone about. */
 export const runSettings = z.object({
+	simplify: z.boolean(),
 	options: z.object({
 		/** At most what a timer of Node.js can wait. */
 		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
 		concurrency: z.number().int().min(1).max(50),
-		simplify: z.boolean(),
 		title: z.string().trim().optional(),
 		whenBusy: z.enum(['wait', 'fail', 'run']),
 	}),

@@ -5,7 +5,7 @@ import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
 import { askedBy } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
-import { isOwnBody, runBodyOf } from './body';
+import { runBodyOf } from './body';
 import { runSettings } from './options';
 import type { RunOptions } from './options';
 
@@ -28,6 +28,7 @@ export interface Order {
 	attachments: BinaryField[];
 	title: string;
 	options: RunOptions;
+	simplify: boolean;
 	failuresAsReplies: boolean;
 }
 
@@ -46,8 +47,8 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
-	const { options } = item.settings(runSettings);
-	const withMessage = isMessage && !isOwnBody(item);
+	const { simplify, options } = item.settings(runSettings);
+	const withMessage = isMessage && !item.isJsonBody;
 	return {
 		item,
 		runOn,
@@ -56,6 +57,7 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || (withMessage ? titleOf(item.text('message')) : ''),
 		options,
+		simplify,
 		failuresAsReplies,
 	};
 }
@@ -70,7 +72,7 @@ function threadIdOf(
 	if (runOn === 'existing') return item.id('threadId');
 	const key = item.key('conversationKey');
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
-	const subject = `"${item.labelOf('options.jsonBody')}"`;
+	const subject = `"${item.labelOf('jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
 }
 

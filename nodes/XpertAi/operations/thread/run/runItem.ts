@@ -30,7 +30,7 @@ export async function runItem(
 	turn: Turn | undefined,
 ): Promise<IDataObject> {
 	const started = clock.now();
-	const { item, threadId, options } = order;
+	const { item, threadId, options, simplify } = order;
 	const signal = item.context.getExecutionCancelSignal();
 	const inTime: InTime = {
 		send,
@@ -54,7 +54,7 @@ export async function runItem(
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
 	const facts = { ...thread, ...marksOf(verdict) };
-	if (!options.simplify) return { ...asJson(verdict.answer), ...facts };
+	if (!simplify) return { ...asJson(verdict.answer), ...facts };
 	return { ...summaryOf(verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
 }
 

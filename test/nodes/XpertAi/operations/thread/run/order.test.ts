@@ -69,9 +69,13 @@ describe('the files to attach', () => {
 	});
 
 	it('are none with a JSON body', () => {
-		expect(named({ options: { jsonBody: '{"assistant_id":"a"}', attachments: 'gone' } })).toEqual(
-			[],
-		);
+		expect(
+			named({
+				bodyMode: 'json',
+				jsonBody: '{"assistant_id":"a"}',
+				options: { attachments: 'gone' },
+			}),
+		).toEqual([]);
 	});
 
 	it('are no part of the body before they are uploaded', () => {
@@ -120,13 +124,13 @@ describe('a JSON body that rejects', () => {
 	it('is refused with a payload, with which the server carries out what was rejected', () => {
 		for (const payload of [{}, null, false, 'no']) {
 			const jsonBody = body({ type: 'reject', payload });
-			const { message } = thrownBy(() => order({ options: { jsonBody } }));
+			const { message } = thrownBy(() => order({ bodyMode: 'json', jsonBody }));
 			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
 		}
 	});
 
 	it('is taken without one', () => {
 		const jsonBody = body({ type: 'reject' });
-		expect(order({ options: { jsonBody } }).body).toEqual(JSON.parse(jsonBody));
+		expect(order({ bodyMode: 'json', jsonBody }).body).toEqual(JSON.parse(jsonBody));
 	});
 });
