@@ -74,7 +74,7 @@ export async function sendWithRetries(
 
 /** The failure that tries ended with. */
 function lastOutcome(failure: Failure, attempts: number, unconfirmed: boolean): Outcome {
-	const { missing, ...rest } = failure;
-	const believed = unconfirmed || missing === undefined ? rest : { ...rest, missing };
+	const { missing: _, ...rest } = failure;
+	const believed = unconfirmed ? rest : failure;
 	return { ok: false, failure: attempts > 1 ? { ...believed, attempts } : believed };
 }
