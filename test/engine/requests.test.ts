@@ -1,5 +1,8 @@
+import type { IDataObject } from 'n8n-workflow';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+
+import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
 import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';
@@ -94,26 +97,25 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		expect(fixture.sandbox.requests.all[0]?.fields).toEqual(parts);
 	});
 
-	it.each(
-		ALL_CASES.filter((one) => {
-			const operation = calledBy(one);
-			return isCoded(operation) || operation.body !== undefined;
-		}),
-	)(
-		'$endpoint takes a body of its own as JSON, as text or from an expression',
-		async ({ endpoint, good, request }) => {
-			const body = ownBody(request(fixture.world).body);
-			const parametersWith = (jsonBody: string): INodeParameters => {
-				const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
-				return { ...good(fixture.world), ...mode, jsonBody };
-			};
-			await fixture.run(parametersWith(JSON.stringify(body)));
-			await fixture.run(parametersWith('={{ $json.body }}'), { items: [{ json: { body } }] });
+	const withOwnBody = ALL_CASES.filter((one) => {
+		const operation = calledBy(one);
+		return isCoded(operation) || operation.body !== undefined;
+	});
 
-			expect(fixture.sandbox.requests.of(endpoint).map((request) => request.body)).toEqual([
-				body,
-				body,
-			]);
+	it.each(
+		withOwnBody.flatMap((one) => [
+			{ ...one, given: 'text', jsonBody: (body: unknown) => JSON.stringify(body) },
+			{ ...one, given: 'an expression', jsonBody: () => '={{ $json.body }}' },
+		]),
+	)(
+		'$endpoint takes a body of its own as JSON, as $given',
+		async ({ endpoint, good, request, jsonBody }) => {
+			const body = ownBody(request(fixture.world).body);
+			const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
+			const parameters = { ...good(fixture.world), ...mode, jsonBody: jsonBody(body) };
+			await fixture.run(parameters, { items: [{ json: { body } }] });
+
+			expect(fixture.sandbox.requests.of(endpoint).map((sent) => sent.body)).toEqual([body]);
 		},
 	);
 
