@@ -26,10 +26,12 @@ describe('the parameters of the node', () => {
 		);
 	});
 
-	it('have a default that is one of the options', () => {
+	it('have a default that is one of the options, but for a decision, which nobody is to make unawares', () => {
 		for (const { property } of ALL.filter(({ property: { type } }) => type === 'options')) {
 			const values = property.options?.map((option) => 'value' in option && option.value);
-			expect(values).toContain(property.default);
+			expect([...(property.name === 'decision' ? [''] : []), ...(values ?? [])]).toContain(
+				property.default,
+			);
 		}
 	});
 
@@ -119,13 +121,9 @@ describe('the parameters of the node', () => {
 		expect(uniq(fields.map(({ displayName }) => displayName))).toEqual([
 			'Assistant',
 			'Message',
-			'Decision',
 			'Run On',
 			'Conversation Key',
 			'Thread',
-			'Input',
-			'Attach Files',
-			'Additional Fields',
 			'Simplify',
 			'Options',
 			'Body',
