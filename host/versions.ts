@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PINNED, type Installation } from './installation';
 import { projectRoot, workFolder } from './paths';
+import { withoutLockFile } from './withoutLockFile';
 
 /** An n8n that the node is tried in. */
 export interface TestedVersion {
@@ -45,15 +46,19 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		installation: own('2.20.12', 24),
 		env: KNOWN_MODULES,
 	},
-	{ n8n: '2.41.1', reason: 'the newest', installation: PINNED },
+	{ n8n: '2.41.1', reason: 'the newest tried', installation: PINNED },
 ];
 
-/** Finds a tested version by its number; throws when it is none. */
-export function testedVersion(n8n: string | undefined): TestedVersion {
-	const found = TESTED_VERSIONS.find((version) => version.n8n === n8n);
-	if (found) return found;
-	const numbers = TESTED_VERSIONS.map((version) => version.n8n).join(', ');
-	throw new Error(`n8n ${n8n ?? ''} is not among the versions tested: ${numbers}`);
+/**
+ * Finds a version by its number. One that is not in the list is installed without a lock file of ours.
+ *
+ * @param n8n a number, or `pinned` for that of `npm start`
+ */
+export function testedVersion(n8n: string): TestedVersion {
+	const isMeant = (version: TestedVersion) =>
+		version.n8n === n8n || (n8n === 'pinned' && version.installation === PINNED);
+	const listed = TESTED_VERSIONS.find(isMeant);
+	return listed ?? { n8n, reason: 'not in the list yet', installation: withoutLockFile(n8n) };
 }
 
 function own(version: string, nodeMajor: number): Installation {

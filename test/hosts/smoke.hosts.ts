@@ -14,7 +14,7 @@ import { talk } from '../engine/support/conversations';
 import { isNote } from '../engine/support/ingest';
 import { ingestion, knowledgebases, NODE, question } from './support/workflows';
 
-const { n8n, installation, env, lacks = [] } = testedVersion(process.env.XPERTAI_HOST);
+const { n8n, installation, env, lacks = [] } = testedVersion(process.env.XPERTAI_HOST ?? 'pinned');
 const harness = useHarness({ installation, env });
 
 const FOLDER = 'night';
