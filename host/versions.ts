@@ -13,7 +13,17 @@ export interface TestedVersion {
 	readonly env?: NodeJS.ProcessEnv;
 	/** Nodes of the examples that it has in an older version only, and what n8n calls them. */
 	readonly lacks?: ReadonlyArray<{ name: string; version: number; displayName: string }>;
+	/** Where it is known to differ from the newest. */
+	readonly older?: typeof OLDER;
 }
+
+/** What the tested versions before the newest have in common. */
+const OLDER = {
+	/** What the test of a credential says of an address that is refused, in place of our own words. */
+	refusedAddress: 'Method not allowed - please check you are using the right HTTP method',
+	/** A tool that fails ends the execution of AI Agent 3, in place of telling its model why. */
+	failedToolEndsAgent3: true,
+} as const;
 
 /** n8n does not start when it is told to leave out a module that it has not yet; these are in all versions. */
 const KNOWN_MODULES = { N8N_DISABLED_MODULES: 'chat-hub,external-secrets,mcp' };
@@ -26,6 +36,7 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		installation: own('1.123.81', 20),
 		// The other engine is compiled when n8n is installed, and nothing is compiled here but the database driver.
 		env: { ...KNOWN_MODULES, N8N_EXPRESSION_ENGINE: 'legacy' },
+		older: OLDER,
 		lacks: [
 			{
 				name: 'n8n-nodes-base.readWriteFile',
@@ -39,12 +50,14 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		reason: 'the newest for Node.js 20',
 		installation: own('2.8.4', 20),
 		env: KNOWN_MODULES,
+		older: OLDER,
 	},
 	{
 		n8n: '2.20.12',
 		reason: 'one between',
 		installation: own('2.20.12', 24),
 		env: KNOWN_MODULES,
+		older: OLDER,
 	},
 	{ n8n: '2.41.1', reason: 'the newest tried', installation: PINNED },
 ];
