@@ -39,7 +39,9 @@ export function endMessage(
 ): void {
 	const before = Array.isArray(message.content) ? message.content : [];
 	const content = [...before, ...parts];
+	const sources = sourcesIn(content, message.id, timestamp(clock));
 	Object.assign(message, {
+		taskSummary: { version: 1, ...(sources.length > 0 && { sources }) },
 		content: content.length > 0 ? content : '',
 		status: error === undefined ? 'success' : 'error',
 		error: error ?? null,
@@ -47,21 +49,20 @@ export function endMessage(
 	});
 }
 
-/** What was found is a source of the answer, each passage once. */
-export function addSources(
-	{ clock }: Pick<Context, 'clock'>,
-	{ id: messageId, taskSummary }: ChatMessage,
-	chunks: Array<Record<'documentId' | 'chunkId' | 'knowledgebaseId', string>>,
-): void {
-	const sources = chunks.map(({ documentId, chunkId, knowledgebaseId }) => ({
-		id: `knowledge:${documentId}:${chunkId}`,
+/** A link to a passage, as assistants are told to put it behind what they say. */
+const CITED =
+	/xpert:\/\/knowledgebase\/chunk\?knowledgebaseId=([\w-]+)&documentId=([\w-]+)&chunkId=([\w-]+)/g;
+
+/** What an answer cites is its source, each passage once; what was only found is none. */
+function sourcesIn(parts: Loose[], messageId: string, updatedAt: string): Loose[] {
+	const said = parts.map(({ type, text }) => (type === 'text' ? String(text) : '')).join('');
+	const sources = [...said.matchAll(CITED)].map(([, description, title, chunkId]) => ({
+		id: `knowledge:${title}:${chunkId}`,
 		kind: 'knowledge',
-		title: documentId,
-		description: knowledgebaseId,
+		title,
+		description,
 		messageId,
-		updatedAt: timestamp(clock),
+		updatedAt,
 	}));
-	const before = (taskSummary.sources ?? []) as typeof sources;
-	const all = uniqBy([...before, ...sources], 'id');
-	if (all.length > 0) taskSummary.sources = all;
+	return uniqBy(sources, 'id');
 }

@@ -1,5 +1,6 @@
 import type { Said } from './assistant';
 import type { OpenedFile } from './runFiles';
+import type { Used } from './tokens';
 import type { Loose } from './values';
 
 /** Whose data it is: the sandbox has one tenant, one organization and, unless tokens say otherwise, one user. */
@@ -96,6 +97,8 @@ export interface Message {
 	answers?: ToolCall;
 	/** How a look into a knowledgebase ended; helpers say nothing of it. */
 	status?: 'success';
+	/** What its model has counted. */
+	usage?: Loose;
 }
 
 /** What a conversation's runs have left behind; there is none before the first run. */
@@ -111,6 +114,8 @@ export interface Thread {
 	input?: string | null;
 	attachments?: string;
 	opened?: OpenedFile[];
+	/** What a workflow has found before its assistant was asked. */
+	found?: string;
 	/** When that was said; the graph's state keeps it. */
 	askedAt?: string;
 	/** Whether nothing of it is stored yet: E15 fails until the first step of its first run is. */
@@ -166,6 +171,7 @@ export interface RunRecord {
 	endedAt?: number;
 	updatedAt: number;
 	status: 'running' | 'success' | 'interrupted' | 'error';
+	used: Used;
 }
 
 /** A message of a conversation as its own route shows it, with failed answers and those that were cancelled. */

@@ -45,7 +45,10 @@ const REJECTED = 'Error: Reject by user';
 const FIRST_WORDS = 'These words came first. ';
 
 /** The words that tell the model what to do, and are no part of what it hands to a tool. */
-const COMMANDS = /\b(?:SAY\b|USETOOL\([^)]*\)|PAR\([^)]*\))/g;
+const COMMANDS = /\b(?:SAY\b|ASK\b(?: BOTH\b)?|USETOOL\([^)]*\)|PAR\([^)]*\))/g;
+
+/** What the tools that look into knowledgebases are called begins so. */
+const LOOKS = 'retriever-';
 
 /** How long the model thinks: 6 s for `SLOW6000`. */
 export function slowness(text: string): number | undefined {
@@ -55,7 +58,8 @@ export function slowness(text: string): number | undefined {
 
 /**
  * What the model of the recordings says. It does what it is told: `USETOOL(a)` calls a tool, the second one when the
- * first has answered, `PAR(a|b)` two at once, with words before it when told to `SAY` something; `RECALL` says all it
+ * first has answered, `PAR(a|b)` two at once, `ASK` looks into its knowledgebase and `ASK BOTH` into all it has, with
+ * words before it when told to `SAY` something; `CITE` says what was found, with where it stands; `RECALL` says all it
  * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, `REASON` thinks first, and
  * `FAIL…` fails.
  */
@@ -68,8 +72,10 @@ export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 	if (called.length > 0) {
 		const names = called.map(({ wanted }) => wanted).join(' and ');
 		const calls = called.map(({ call }) => call);
-		return { text: text.includes('SAY') ? `Let me use ${names}. ` : '', calls };
+		const first = names === '' ? 'Let me look that up. ' : `Let me use ${names}. `;
+		return { text: text.includes('SAY') ? first : '', calls };
 	}
+	if (toolsSaid && text.includes('CITE')) return { text: cited(toolsSaid) };
 	const told = toolsSaid ?? (turn.rejected ? [REJECTED] : undefined);
 	if (told) return { text: `Tool said: ${told.join('\n')}` };
 	// The server makes nothing of an answer in parts, be they texts or images (`answers-in-parts`).
@@ -86,12 +92,37 @@ const words = (count: number): string =>
 
 const drip = (text: string): number => Number(/DRIP(\d+)/.exec(text)?.[1] ?? 0);
 
-/** The tools that come next by what a person said: a name stands for the tool that begins with it. */
-function callsOf({ text, rounds, tools }: Turn): Array<{ wanted: string; call: Call }> {
+/** The first sentence of the best passage of each look, with its link; of helpers all that they have said. */
+const cited = (toolsSaid: string[]): string =>
+	`Here is what I found: ${toolsSaid.map(bestOf).join('. ')}.`;
+
+function bestOf(toolSaid: string): string {
+	if (!toolSaid.startsWith('{')) return `(no JSON: ${toolSaid})`;
+	const [best] = (JSON.parse(toolSaid) as { chunks: Array<Record<string, string>> }).chunks;
+	if (best === undefined) return '(no chunks)';
+	const [sentence] = String(best.content)
+		.replace(/^#.*\n/, '')
+		.split('. ');
+	return `${sentence} ${best.citationMarkdown}`;
+}
+
+/**
+ * The tools that come next by what a person said: a name stands for the tool that begins with it. A look that is not
+ * asked for by name has none.
+ */
+function callsOf(turn: Turn): Array<{ wanted: string; call: Call }> {
+	const { text, rounds, tools } = turn;
+	const rest = text.replace(COMMANDS, '').trim() || 'go';
+	if (rounds === 0 && /\bASK\b/.test(text)) {
+		const looks = tools.filter((tool) => tool.startsWith(LOOKS));
+		const args = { input: rest, query: rest };
+		return looks
+			.slice(0, text.includes('BOTH') ? undefined : 1)
+			.map((name) => ({ wanted: '', call: { name, args } }));
+	}
 	const groups = [...text.matchAll(/(?:USETOOL|PAR)\(([^)]*)\)/g)].map(([, names = '']) =>
 		names.split('|'),
 	);
-	const rest = text.replace(COMMANDS, '').trim() || 'go';
 	return (groups[rounds] ?? []).flatMap((wanted, place, all) => {
 		const name = tools.find((tool) => tool.startsWith(wanted));
 		const input = all.length > 1 ? `${rest} #${place + 1}` : rest;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { pick } from 'lodash';
+import { orderBy, pick, uniqBy } from 'lodash';
+import type { StoredDocument, ToolCall } from './entities';
+import type { StepSeed, ToolSeed } from './seed';
 import type { Store } from './store';
-import type { ToolCall } from './entities';
-import type { Loose } from './values';
+import { asObject, type Loose } from './values';
 
 /** What every answer of the tool tells the model to do with it. */
 const INSTRUCTIONS =
@@ -22,52 +23,60 @@ const CITED = [
 	'citationMarkdown',
 ];
 
-/** A passage of a document as the tool gives it to the model. */
-type Chunk = Loose & { chunkId: string; documentId: string; knowledgebaseId: string };
-
-/** What the tool found: its answer as the model reads it, and the passages in it. */
-export interface Retrieved {
-	output: string;
-	chunks: Chunk[];
-}
-
-/**
- * Looks into a knowledgebase as an assistant's tool does (`tool-calls` "one tool call"): the passages that fit best,
- * with where they stand and how they are to be cited.
- */
-export function retrieve(store: Store, knowledgebaseId: string, query: string): Retrieved {
-	const documents = store.documentsOf(knowledgebaseId).filter(({ id }) => store.findable(id));
-	const { topK = 10 } = (store.knowledgebases.get(knowledgebaseId)?.recall ?? {}) as Loose;
-	const own = new Set(documents.map(({ id }) => id));
-	const found = store.index
-		.passages(query, (id) => store.findable(id))
-		.filter(({ documentId }) => own.has(documentId))
-		.slice(0, Number(topK));
-	const chunks = found.map(({ documentId, place, text, score }, at) =>
-		chunkOf({ store, knowledgebaseId, documentId, place, text, score }, at + 1),
-	);
-	const told = {
-		chunks,
-		citations: chunks.map((chunk) => pick(chunk, CITED)),
-		instructions: INSTRUCTIONS,
-		diagnostics: [diagnosticsOf(chunks.length, documents.length)],
-	};
-	return { output: JSON.stringify(told, null, 2), chunks };
-}
-
-interface Place {
-	store: Store;
-	knowledgebaseId: string;
-	documentId: string;
+/** A passage that was found, and how near it is. */
+interface Hit {
+	document: StoredDocument;
+	/** Its place among the passages of its document. */
 	place: number;
 	text: string;
 	score: number;
 }
 
-function chunkOf(at: Place, index: number): Chunk {
-	const { store, knowledgebaseId, documentId, place, text, score } = at;
-	const { name, fileUrl }: Loose = store.documents.get(documentId) ?? {};
-	const chunkId = idOf(documentId, place, text);
+/**
+ * Looks into a knowledgebase: all its passages, those first that fit best. There is no threshold: what has nothing in
+ * common with the question is found as well (`sources` "a question that has nothing in common with the documents").
+ */
+function hits(store: Store, knowledgebaseId: string, query: string): Hit[] {
+	const found = store.index.passages(query, (id) => store.findable(id));
+	const scores = new Map(found.map(({ documentId, place, score }) => [documentId + place, score]));
+	const all = store.documentsOf(knowledgebaseId).flatMap((document) => {
+		const { chunks = [] } = store.findable(document.id) ?? {};
+		return chunks.map((text, place) => {
+			return { document, place, text, score: scores.get(document.id + place) ?? 0 };
+		});
+	});
+	const { topK = 10 } = asObject(store.knowledgebases.get(knowledgebaseId)?.recall);
+	const inOrder = orderBy(all, ['score', ({ text }) => text.length], ['desc', 'asc']);
+	return inOrder.slice(0, Number(topK));
+}
+
+/** What an assistant's tool answers (`tool-calls` "one tool call"): passages, and how they are to be cited; JSON text. */
+export function retrieve(store: Store, knowledgebaseId: string, query: string): string {
+	const found = hits(store, knowledgebaseId, query);
+	const chunks = found.map((hit, place) => chunkOf(hit, knowledgebaseId, place + 1));
+	const told = {
+		chunks,
+		citations: chunks.map((chunk) => pick(chunk, CITED)),
+		instructions: INSTRUCTIONS,
+		diagnostics: [diagnosticsOf(found)],
+	};
+	return JSON.stringify(told, null, 2);
+}
+
+/** What the step of a workflow finds (`sources` "a knowledge step of a workflow"): passages without links. */
+export const found = (store: Store, { knowledgebaseId }: StepSeed, query: string): Loose[] =>
+	hits(store, knowledgebaseId, query).map((hit) => ({
+		id: idOf('row', hit),
+		pageContent: hit.text,
+		metadata: metadataOf(hit),
+		contentHash: createHash('sha256').update(hit.text).digest('hex'),
+		version: 2,
+		document: pick(hit.document, 'id', 'name', 'sourceType', 'category', 'fileUrl'),
+	}));
+
+function chunkOf(hit: Hit, knowledgebaseId: string, index: number): Loose {
+	const { document, text, score } = hit;
+	const [documentId, chunkId] = [document.id, idOf('chunk', hit)];
 	const where = `knowledgebaseId=${knowledgebaseId}&documentId=${documentId}&chunkId=${chunkId}`;
 	const citationUrl = `xpert://knowledgebase/chunk?${where}`;
 	const citationLabel = `⟦${index}⟧`;
@@ -76,19 +85,11 @@ function chunkOf(at: Place, index: number): Chunk {
 		chunkId,
 		documentId,
 		knowledgebaseId,
-		documentName: name,
-		fileUrl,
+		documentName: document.name,
+		fileUrl: document.fileUrl,
 		score,
 		snippet: text.replace(/\s+/g, ' '),
-		metadata: {
-			// Where in its file a passage stands is not kept: these are the lines of its own.
-			loc: { lines: { to: text.split('\n').length, from: 1 } },
-			source: fileUrl,
-			tokens: 0,
-			chunkId,
-			chunkIndex: place,
-			score,
-		},
+		metadata: metadataOf(hit),
 		citationLabel,
 		citationUrl,
 		citationMarkdown: `[${citationLabel}](${citationUrl})`,
@@ -96,32 +97,58 @@ function chunkOf(at: Place, index: number): Chunk {
 	};
 }
 
-/** The id of a passage, the same each time it is found. */
-function idOf(...parts: unknown[]): string {
-	const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+const metadataOf = (hit: Hit): Loose => ({
+	// Where in its file a passage stands is not kept: these are the lines of its own.
+	loc: { lines: { to: hit.text.split('\n').length, from: 1 } },
+	source: hit.document.fileUrl,
+	tokens: 0,
+	chunkId: idOf('chunk', hit),
+	chunkIndex: hit.place,
+	score: hit.score,
+});
+
+/** The id of a passage, the same each time it is found; its row has another one. */
+function idOf(kind: 'chunk' | 'row', { document, place, text }: Hit): string {
+	const parts = JSON.stringify([kind, document.id, place, text]);
+	const hash = createHash('sha256').update(parts).digest('hex');
 	return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 }
 
-const diagnosticsOf = (hitCount: number, documents: number): Loose => ({
+const diagnosticsOf = (found: Hit[]): Loose => ({
 	filterVersion: 2,
 	filterStatus: 'not_applied',
-	hitCount,
+	hitCount: found.length,
 	vectorBackend: 'pgvector',
 	filterLatency: 0,
-	candidateDocumentCount: documents,
-	candidateChunkCount: hitCount,
+	candidateDocumentCount: uniqBy(found, 'document').length,
+	candidateChunkCount: found.length,
 	vectorLatency: 0,
 	retryableWithoutDynamic: false,
 });
 
-/** A use of the tool as the conversation's message shows it, and streams do when it begins (`status` "running"). */
-export const componentOf = (call: ToolCall, knowledgebaseId: string, created: string): Loose => ({
+/**
+ * A use of the tool as the conversation's message shows it, and streams do when it begins (`status` "running"): all
+ * knowledgebases that the assistant has are one set of tools.
+ */
+export const componentOf = (call: ToolCall, tools: ToolSeed[], created: string): Loose => ({
 	input: call.args,
 	category: 'Tool',
 	toolset: 'knowledgebase',
-	toolset_id: knowledgebaseId,
+	toolset_id: tools.flatMap((tool) => tool.knowledgebaseId ?? []).join(','),
 	tool: call.name,
 	title: 'Knowledge Tools',
 	created_date: created,
 	status: 'running',
+});
+
+/** The same of the step of a workflow. */
+export const stepComponentOf = (query: string, created: string): Loose => ({
+	category: 'Tool',
+	type: 'knowledges',
+	title: 'Knowledge retrieval',
+	created_date: created,
+	status: 'running',
+	message: query,
+	end_date: null,
+	input: { query },
 });

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { timestamp, type Clock } from './clock';
 import { AUTHORS, OWNED, OWNER, TENANCY } from './entities';
 import type { ChatMessage, Conversation, RunRecord } from './entities';
 import type { Speaker, Speech } from './speech';
+import type { Used } from './tokens';
 import type { Loose } from './values';
 
 /** The model that all assistants of the sandbox have, as runs name it. */
@@ -10,7 +12,13 @@ export const MODEL = { provider: 'openai-compatible', model: 'g-chat' };
 /** Where a run comes from, before it has ended once. */
 export const SOURCE = { triggerSource: 'api', from: 'api' };
 
-const NO_TOKENS = { embedTokens: 0, inputTokens: 0, outputTokens: 0 };
+/** What a run has used until now; of helpers and of steps nothing is told. */
+const tokensOf = ({ total, input, output }: Used = { total: 0, input: 0, output: 0 }): Loose => ({
+	tokens: total,
+	embedTokens: 0,
+	inputTokens: input,
+	outputTokens: output,
+});
 
 const { tenantId, organizationId, userId } = OWNER;
 const WRITTEN_BY = { createdById: userId, updatedById: userId };
@@ -44,23 +52,23 @@ export class RunEvents {
 	}
 
 	helperStarts(helper: Speaker, inputs: Loose): void {
-		const now = timestamp(this.clock);
-		this.event('on_agent_start', {
-			...this.agent(helper.executionId, helper),
-			title: helper.xpertName,
-			predecessor: this.lead.agentKey,
-			inputs,
-			metadata: MODEL,
-			parentId: helper.parentExecutionId,
-			...TENANCY,
-			...AUTHORS,
-			id: helper.executionId,
-			createdAt: now,
-			updatedAt: now,
-		});
+		const { agentKey: predecessor } = this.lead;
+		this.partStarts(helper, { predecessor, inputs, metadata: MODEL });
 	}
 
-	agentEnds(speaker: Speaker, status: string, error?: string): void {
+	/** A step of a workflow has no model. */
+	stepStarts(step: Speaker, inputs: Loose): void {
+		const checkpointNs = `${step.agentKey}:${randomUUID()}`;
+		const kind = { category: 'workflow', type: 'knowledge', xpertId: undefined };
+		this.partStarts(step, { ...kind, inputs, checkpointNs });
+	}
+
+	stepEnds(step: Speaker): void {
+		this.agentEnds(step, 'success', undefined, { metadata: undefined, xpertId: undefined });
+	}
+
+	agentEnds(speaker: Speaker, status: string, error?: string, otherwise: Loose = {}): void {
+		const used = speaker === this.lead ? this.record.used : undefined;
 		this.event('on_agent_end', {
 			id: speaker.executionId,
 			agentKey: speaker.agentKey,
@@ -68,12 +76,33 @@ export class RunEvents {
 			status,
 			...(error !== undefined && { error }),
 			elapsedTime: String(this.clock.now() - this.record.startedAt),
-			tokens: 0,
-			totalTokens: 0,
-			...NO_TOKENS,
+			...tokensOf(used),
+			totalTokens: used?.total ?? 0,
+			...(used?.input && { totalPrice: 0, currency: 'USD' }),
 			metadata: MODEL,
 			...(speaker.parentExecutionId && { parentId: speaker.parentExecutionId }),
 			xpertId: this.record.assistantId,
+			...otherwise,
+		});
+	}
+
+	/** What a model has counted of one of its answers; one that does not count says nothing. */
+	counted([inputTokens, outputTokens]: [number, number]): void {
+		this.event('on_chat_event', {
+			type: 'thread_context_usage',
+			threadId: this.record.threadId,
+			runId: this.record.id,
+			agentKey: this.lead.agentKey,
+			updatedAt: timestamp(this.clock),
+			usage: {
+				contextTokens: inputTokens,
+				inputTokens,
+				outputTokens,
+				totalTokens: inputTokens + outputTokens,
+				embedTokens: 0,
+				totalPrice: 0,
+				currency: 'USD',
+			},
 		});
 	}
 
@@ -105,15 +134,28 @@ export class RunEvents {
 		this.speech.emit({ type: 'event', event, data });
 	}
 
-	private agent(id: string, { agentKey }: Speaker): Loose {
+	private partStarts(part: Speaker, more: Loose): void {
+		const now = timestamp(this.clock);
+		this.event('on_agent_start', {
+			...this.agent(part.executionId, part),
+			title: part.xpertName,
+			parentId: part.parentExecutionId,
+			...TENANCY,
+			...AUTHORS,
+			createdAt: now,
+			updatedAt: now,
+			...more,
+		});
+	}
+
+	private agent(id: string, speaker: Speaker): Loose {
 		return {
 			id,
 			...OWNED,
 			category: 'agent',
-			agentKey,
+			agentKey: speaker.agentKey,
 			status: 'running',
-			tokens: 0,
-			...NO_TOKENS,
+			...tokensOf(speaker === this.lead ? this.record.used : undefined),
 			threadId: this.record.threadId,
 			xpertId: this.record.assistantId,
 		};

@@ -59,6 +59,7 @@ export function newRun(
 		startedAt: now,
 		updatedAt: now,
 		status: 'running',
+		used: { total: 0, input: 0, output: 0 },
 	};
 	store.runs.push(record);
 	return record;

@@ -17,6 +17,13 @@ export interface ToolSeed {
 	knowledgebaseId?: string;
 }
 
+/** A step of a workflow that looks into a knowledgebase before its assistant is asked. */
+export interface StepSeed {
+	agentKey: string;
+	title: string;
+	knowledgebaseId: string;
+}
+
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
 	id?: string;
@@ -31,6 +38,11 @@ export interface AssistantSeed {
 	/** What its agent is called, where that is not its title. */
 	agentName?: string;
 	answers?: AnswerMode;
+	/** What its agent is told to be; `{found}` is what the step before it has found. */
+	prompt?: string;
+	looksFirst?: StepSeed | null;
+	/** What its model counts for each of its answers, where it counts: the tokens it was told, and those it said. */
+	counts?: [input: number, output: number] | null;
 	/** Why its runs fail, when they do. */
 	error?: string | null;
 	/** What a person is asked before a sub agent is called. */

@@ -83,12 +83,12 @@ export class Saying {
 	}
 
 	/** Shows that a tool is used, and what came of it once it is; streams hear both. */
-	use(data: Loose, { agentKey, executionId }: Speaker, id: string): (result: Loose) => void {
-		const component = { id, type: 'component', agentKey, executionId, runId: randomUUID() };
+	use(data: Loose, { agentKey, executionId }: Speaker, id: string, runId: string = randomUUID()) {
+		const component = { id, type: 'component', agentKey, executionId, runId };
 		const part = { ...component, data };
 		this.parts.push(part);
-		this.speech.emit({ type: 'message', data: part });
-		return (result) => {
+		this.speech.emit({ type: 'message', data: { ...part } });
+		return (result: Loose): void => {
 			part.data = { ...part.data, ...result };
 			this.speech.emit({ type: 'message', data: { ...component, data: result } });
 		};

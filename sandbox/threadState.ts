@@ -54,14 +54,26 @@ function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 		memories: null,
 		[`${key.toLowerCase()}_channel`]: {
 			agent: agentOf(assistant),
-			system: `Your ID is '${key}'.`,
+			system: thread.messages.some(({ from }) => from === 'assistant')
+				? systemOf(thread, assistant)
+				: '',
 			messages,
 			error: null,
 			output: messages.at(-1)?.content ?? null,
 		},
+		...(assistant?.looksFirst && {
+			[`${assistant.looksFirst.agentKey.toLowerCase()}_channel`]: { result: thread.found },
+		}),
 		__pregel_tasks: [[], []],
 		...(thread.isNext && { [`branch:to:${key}`]: null }),
 	};
+}
+
+/** What an assistant is told before all else. */
+export function systemOf({ askedAt = '', found = '' }: Thread, assistant: Assistant | undefined) {
+	const { agentKey = 'Agent', agentName = '', prompt = '' } = assistant ?? {};
+	const who = `Your ID is '${agentKey}'. Your name is '${agentName}'.`;
+	return `Current date: ${askedAt.slice(0, 10)}\n${who}\n${prompt.replace('{found}', () => found)}`;
 }
 
 function systemState({ threadId, askedAt, createdAt }: Thread): Loose {
@@ -79,14 +91,23 @@ const agentOf = (assistant: Assistant | undefined): Loose => ({
 });
 
 /** A message without type and role, as the server serializes it: once more within itself as `lc_kwargs`. */
-function shownMessage({ id, from, content, reasoning, calls, answers, status }: Message): Loose {
+function shownMessage({
+	id,
+	from,
+	content,
+	reasoning,
+	calls,
+	answers,
+	status,
+	usage,
+}: Message): Loose {
 	const shared = {
 		content,
 		additional_kwargs: {
 			...(reasoning !== undefined && { reasoning_content: reasoning }),
 			...(calls?.length && { tool_calls: calls.map(rawCall) }),
 		},
-		response_metadata: from === 'assistant' ? { usage: {} } : {},
+		response_metadata: from === 'assistant' ? { usage: usage ?? {} } : {},
 		id,
 	};
 	const own = {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { difference, findLastIndex } from 'lodash';
 import { replyOf, slownessOf, type Said } from './assistant';
-import { addMessage, addSources, endMessage } from './chat';
+import { addMessage, endMessage } from './chat';
 import { timestamp } from './clock';
 import type { Context } from './context';
 import type {
@@ -15,13 +15,16 @@ import type {
 } from './entities';
 import { actionsOf, type Action, type ActionOf } from './faultRules';
 import { changed, interruptOf, type Decision } from './interrupts';
+import { textIn } from './messageText';
 import type { Reply } from './recordedModel';
-import { componentOf, retrieve } from './retriever';
+import { componentOf, found, retrieve, stepComponentOf } from './retriever';
 import { RunEvents } from './runEvents';
 import { helperOf, Saying, type Speaker, type Speech } from './speech';
 import type { Assistant } from './store';
-import { operation } from './threadState';
-import { toolOf, toolSays } from './tools';
+import { operation, systemOf } from './threadState';
+import { estimated, written } from './tokens';
+import { toolOf, toolSays, toolsOf } from './tools';
+import type { Loose } from './values';
 
 /** A run that is to begin, or to go on after a decision. */
 export interface Order {
@@ -245,6 +248,7 @@ export class Work {
 		await this.pass(first);
 		this.ms = rest;
 		this.firstStep();
+		this.lookFirst();
 		return await this.converse();
 	}
 
@@ -257,6 +261,23 @@ export class Work {
 		Object.assign(thread, { input, askedAt, isNext: true, isNew: false });
 	}
 
+	/** A workflow may look into a knowledgebase before its assistant is asked. */
+	private lookFirst(): void {
+		const { store, clock } = this.context;
+		const { assistant, thread } = this.order;
+		if (!assistant.looksFirst) return;
+		const { agentKey, title: xpertName } = assistant.looksFirst;
+		const query = this.asked.text;
+		const [executionId, id] = [randomUUID(), randomUUID()];
+		const step = { agentKey, xpertName, executionId, parentExecutionId: this.record.id };
+		this.events.stepStarts(step, { query });
+		const ended = this.saying.use(stepComponentOf(query, timestamp(clock)), this.lead, id, id);
+		const data = found(store, assistant.looksFirst, query);
+		thread.found = JSON.stringify(data, null, 2);
+		ended({ category: 'Computer', end_date: timestamp(clock), status: 'success', data });
+		this.events.stepEnds(step);
+	}
+
 	/** The assistant says something and calls tools, until it calls none, or one that waits for a person. */
 	private async converse(): Promise<Ending> {
 		const { assistant } = this.order;
@@ -264,11 +285,11 @@ export class Work {
 			this.hear();
 			const reply = this.nextReply();
 			const id = `chatcmpl-${randomUUID()}`;
-			await this.speak(reply, id);
+			const usage = await this.speak(reply, id);
 			if (reply.error !== undefined) return { status: 'error', error: reply.error };
 			const calls = (reply.calls ?? []).map(toCall);
 			const { text: content, reasoning } = reply;
-			this.step([{ id, from: 'assistant', content, reasoning, calls }]);
+			this.step([{ id, from: 'assistant', content, reasoning, calls, usage }]);
 			if (calls.length === 0) return { status: 'idle' };
 			this.rounds += 1;
 			if (calls.some((call) => toolOf(assistant, call).waits)) {
@@ -318,14 +339,46 @@ export class Work {
 	}
 
 	/** The words come one after another where they drip, and all at once otherwise. */
-	private async speak({ text, reasoning = '', drip = 0 }: Reply, id: string): Promise<void> {
+	private async speak(reply: Reply, id: string): Promise<Loose | undefined> {
+		const { text, reasoning = '', drip = 0, calls = [], error } = reply;
 		const runId = randomUUID();
 		await this.pass();
+		if (error !== undefined && text === '') return undefined;
 		this.saying.think(reasoning, this.lead, id, runId);
-		for (const word of drip > 0 ? text.split(/(?<= )/) : [text]) {
-			await this.pass(drip);
-			this.saying.say(word, this.lead, id, runId);
+		let said = '';
+		try {
+			for (const word of drip > 0 ? text.split(/(?<= )/) : [text]) {
+				await this.pass(drip);
+				this.saying.say(word, this.lead, id, runId);
+				said += word;
+			}
+			said += calls.map(written).join('');
+		} finally {
+			this.use(said);
 		}
+		return this.count();
+	}
+
+	/** Whatever a model has begun to say uses tokens, also when it breaks off or is cancelled. */
+	private use(said: string): void {
+		const { assistant, thread } = this.order;
+		const { used } = this.record;
+		const [input, output] = assistant.counts ?? [0, 0];
+		used.input += input;
+		used.output += output;
+		used.total += assistant.counts
+			? input + output
+			: estimated(systemOf(thread, assistant), this.messages, said);
+	}
+
+	/** What a model that counts says of this one answer. */
+	private count(): Loose | undefined {
+		const { counts } = this.order.assistant;
+		if (!counts) return undefined;
+		this.events.counted(counts);
+		const [prompt_tokens, completion_tokens] = counts;
+		const total_tokens = prompt_tokens + completion_tokens;
+		return { prompt_tokens, completion_tokens, total_tokens };
 	}
 
 	/** Carries out calls, one after another. */
@@ -360,14 +413,13 @@ export class Work {
 		return content;
 	}
 
-	/** What was found is no word of the answer, but a part of the conversation's message, and one of its sources. */
+	/** What was found is no word of the answer, but a part of the conversation's message. */
 	private lookInto(knowledgebaseId: string, call: ToolCall): string {
 		const { store, clock } = this.context;
-		const begun = componentOf(call, knowledgebaseId, timestamp(clock));
+		const begun = componentOf(call, toolsOf(this.order.assistant), timestamp(clock));
 		const ended = this.saying.use(begun, this.lead, call.id);
-		const { output, chunks } = retrieve(store, knowledgebaseId, String(call.args.query));
+		const output = retrieve(store, knowledgebaseId, String(call.args.query));
 		ended({ status: 'success', end_date: timestamp(clock), output });
-		if (this.answer) addSources(this.context, this.answer, chunks);
 		return output;
 	}
 
@@ -409,7 +461,3 @@ const personSays = (content: Message['content']): Message => ({
 	from: 'person',
 	content,
 });
-
-/** The text of a message, also of one in parts. */
-const textIn = ({ content }: Message): string =>
-	typeof content === 'string' ? content : content.map(({ text }) => String(text ?? '')).join('');

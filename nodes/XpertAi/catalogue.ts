@@ -19,15 +19,18 @@ import { copy } from './operations/thread/copy';
 import { get } from './operations/thread/get';
 import { run } from './operations/thread/run';
 
-/** Every operation of the node, in the order a user sees them. A new endpoint is one file and one line here. */
+/**
+ * Every operation of the node, in the order a user sees them: a fresh node, also as a tool of an agent, starts with
+ * the first one. A new endpoint is one file and one line here.
+ */
 export const catalogue: Resource[] = [
+	{ value: 'thread', name: 'Thread', operations: [run, copy, get] },
 	{
 		value: 'knowledgebase',
 		name: 'Knowledgebase',
 		operations: [createKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
 	},
 	{ value: 'document', name: 'Document', operations: [submit, startProcessing, getStatus] },
-	{ value: 'thread', name: 'Thread', operations: [run, copy, get] },
 	{
 		value: 'conversation',
 		name: 'Conversation',

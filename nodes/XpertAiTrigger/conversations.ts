@@ -2,7 +2,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { answerFor } from '../XpertAi/execution/answers';
-import { conversationRecord, reasonIn } from '../XpertAi/runs/conversation';
+import { conversationRecord, reasonIn } from '../XpertAi/threads/conversation';
 import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import { eventOf } from './events';

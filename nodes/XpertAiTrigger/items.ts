@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { ThreadMessage } from '../XpertAi/payloads/run';
-import { lastReply, speakerOf, textOf } from '../XpertAi/runs/messages';
+import type { ThreadMessage } from '../XpertAi/threads/state';
+import { lastReply, speakerOf, textOf } from '../XpertAi/threads/messages';
 import type { ConversationChange } from './conversations';
 import type { TriggerSettings } from './settings';
 import type { ThreadMessages } from './threads';

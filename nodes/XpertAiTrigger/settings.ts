@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { flawMessage } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/operationError';
 import { readSettings as readParameters } from '../XpertAi/execution/settings';
+import { uuid } from '../XpertAi/payloads/common';
 import { EVENTS } from './events';
 import { triggerFields } from './fields';
 
 const triggerSettings = z.object({
 	events: z.array(z.enum(EVENTS)).min(1),
-	assistantId: z.string().optional(),
+	assistantId: uuid.optional(),
 	simplify: z.boolean(),
 	options: z.object({
 		conversationsPerPoll: z.number().int().min(1),

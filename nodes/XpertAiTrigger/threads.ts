@@ -1,19 +1,15 @@
-import type { ThreadMessage } from '../XpertAi/payloads/run';
-import { messagesOf } from '../XpertAi/runs/messages';
-import { readThreadWithRetries } from '../XpertAi/runs/thread';
-import type { Asking } from '../XpertAi/runs/thread';
-import type { Clock } from '../XpertAi/transport/clock';
+import { messagesOf } from '../XpertAi/threads/messages';
+import type { ThreadMessage } from '../XpertAi/threads/state';
+import { readThreadWithRetries } from '../XpertAi/threads/thread';
+import type { Asking } from '../XpertAi/threads/thread';
 import { failureMessage } from '../XpertAi/transport/failure';
 import { inLanes } from '../XpertAi/transport/lanes';
-import type { Send } from '../XpertAi/transport/request';
 
 /** Threads read at once; when so many cannot be read, the server cannot be asked. */
 export const THREADS_AT_ONCE = 5;
 
 /** What is needed to read threads. */
-export interface ThreadReader {
-	send: Send;
-	clock: Clock;
+export interface ThreadReader extends Asking {
 	/** Whether there is time for more. */
 	goOn: () => boolean;
 }
@@ -48,8 +44,5 @@ export async function readThreads(
 async function messagesOn(asking: Asking, threadId: string): Promise<ThreadMessages> {
 	const reading = await readThreadWithRetries(asking, threadId);
 	if ('failure' in reading) return { notRead: failureMessage(reading.failure) };
-	const { state } = reading;
-	// Recorded servers name the thread in its state: what does not is somebody else's answer.
-	if (state.thread_id !== threadId) return { notRead: "The server's answer is not this thread" };
-	return { messages: messagesOf(state) };
+	return { messages: messagesOf(reading.state) };
 }

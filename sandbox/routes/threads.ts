@@ -1,4 +1,4 @@
-import { orderBy } from 'lodash';
+import { findLast, orderBy } from 'lodash';
 import type { Call, Endpoint } from '../context';
 import { badRequest, internal } from '../errors';
 import { listedThread, shownThread } from '../threadState';
@@ -38,6 +38,28 @@ function remove({ context: { store }, params }: Call): void {
 	if (conversation) store.removeConversation(conversation);
 }
 
+/** What the newest run that truly began has used; before the first one nothing. */
+function contextUsage({ context: { store }, params }: Call): Loose {
+	const run = findLast(store.runs, (one) => one.threadId === params.id && one.assistantId !== null);
+	const assistant = store.assistants.get(run?.assistantId ?? '');
+	const { total, input, output } = run?.used ?? { total: 0, input: 0, output: 0 };
+	return {
+		thread_id: params.id,
+		agent_key: assistant?.agentKey ?? null,
+		run_id: run?.id ?? null,
+		updated_at: run ? new Date(run.updatedAt).toISOString() : null,
+		usage: {
+			context_tokens: input,
+			input_tokens: input,
+			output_tokens: output,
+			total_tokens: total,
+			embed_tokens: 0,
+			total_price: 0,
+			currency: null,
+		},
+	};
+}
+
 function notYet(): never {
 	throw badRequest('This feature is not yet implemented.');
 }
@@ -50,6 +72,8 @@ export const threadEndpoints: Endpoint[] = [
 	{ id: 'E15', method: 'GET', path: ONE, status: 200, handle: get },
 	{ id: 'thread', method: 'PATCH', path: ONE, status: 200, handle: notYet },
 	{ id: 'thread', method: 'DELETE', path: ONE, status: 202, handle: remove },
+	{ id: 'usage', method: 'GET', path: `${ONE}/context-usage`, status: 200, handle: contextUsage },
+	{ id: 'usage', method: 'GET', path: `${ONE}/usage`, status: 200, handle: () => [] },
 	{ id: 'history', method: 'POST', path: `${ONE}/history`, status: 201, handle: notYet },
 	{ id: 'threads', method: 'POST', path: '/threads', status: 201, handle: create },
 	{ id: 'threads', method: 'POST', path: '/threads/search', status: 200, handle: search },

@@ -148,17 +148,6 @@ describe('Document: Submit', () => {
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
 	});
 
-	it('says that the ID of a knowledgebase is no UUID, having tried it once', async () => {
-		const { error } = await submit(
-			{ ...BY_NAME, knowledgebaseId: 'manuals', documentKey: '={{ $json.name }}' },
-			{ items: rows(3) },
-		);
-		expect(error?.message).toBe(
-			'The server answered 500: Internal server error. The ID of the knowledgebase, "manuals", is not a UUID, which Xpert AI servers answer this way. 0 documents are stored, 3 are not stored',
-		);
-		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
-	});
-
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { outputs } = await submit(

@@ -73,10 +73,10 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			target: '{"kind":"storage"}',
 			purpose: 'chat_attachment',
 			parseMode: 'deep',
-			conversationId: 'c1',
+			conversationId: 'c0000000-0000-4000-8000-000000000001',
 			threadId: 't1',
-			projectId: 'p1',
-			xpertId: 'x1',
+			projectId: 'c0000000-0000-4000-8000-000000000002',
+			xpertId: 'c0000000-0000-4000-8000-000000000003',
 			workspacePath: 'a/b',
 		};
 		await fixture.run({

@@ -41,15 +41,19 @@ describe('what is said to the assistant', () => {
 		const additionalFields = {
 			context: '{"user":"u"}',
 			state: '{"order":7}',
-			environmentId: 'e',
-			projectId: 'p',
+			environmentId: 'e2000000-0000-4000-8000-000000000001',
+			projectId: 'e3000000-0000-4000-8000-000000000001',
 		};
 		const { json } = await say('Hello', { additionalFields });
 		expect(json?.status).toBe('completed');
 		expect(bodies()).toMatchObject([
 			{
 				context: { user: 'u' },
-				input: { state: { order: 7 }, environmentId: 'e', projectId: 'p' },
+				input: {
+					state: { order: 7 },
+					environmentId: additionalFields.environmentId,
+					projectId: additionalFields.projectId,
+				},
 			},
 		]);
 	});

@@ -226,10 +226,16 @@ describe('errors of real servers', () => {
 	});
 
 	it('says what a 500 usually means', async () => {
+		fixture.sandbox.faults.add({
+			endpoint: 'E17',
+			do: 'status',
+			status: 500,
+			body: JSON.stringify({ statusCode: 500, message: 'Internal server error' }),
+		});
 		const { error } = await fixture.run({
 			resource: 'knowledgebase',
 			operation: 'delete',
-			knowledgebaseId: 'nope',
+			knowledgebaseId: fixture.world.knowledgebaseId,
 		});
 		expect(error?.message).toBe('The server answered 500: Internal server error');
 		expect(error?.description).toContain('not a UUID');

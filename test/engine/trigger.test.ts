@@ -202,7 +202,7 @@ describe('a thread that cannot be read', () => {
 		['an empty answer', ''],
 		['a list', []],
 		['an object of another kind', {}],
-		['another thread', { thread_id: HELPER_ID, values: { messages: [] } }],
+		['another thread', { thread_id: HELPER_ID, status: 'idle', values: { messages: [] } }],
 	])('is one for which %s comes', async (_, body) => {
 		const trigger = await activate({ ...ALL, options: { onlyWith: 'hello' } });
 		await talk(sandbox, 'Hello', { title: 'One' });
@@ -571,9 +571,8 @@ describe('a poll that fails', () => {
 
 	it('names the assistant whose ID is none', async () => {
 		const parameters = { ...ALL, assistantId: byId('nope') };
-		await expect(activate(parameters)).rejects.toThrow('The server answered 500');
-		const { error } = await engine.test({ parameters, credential: credential() });
-		expect(error?.description).toContain('The value of "Assistant", "nope", is not a UUID');
+		await expect(activate(parameters)).rejects.toThrow('"Assistant" must be a UUID such as');
+		expect(sandbox.requests.all).toEqual([]);
 	});
 
 	it('shows the token nowhere', async () => {

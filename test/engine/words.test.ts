@@ -120,26 +120,6 @@ describe('404', () => {
 	});
 });
 
-describe('an ID that is no UUID', () => {
-	it('is sent once, and named', async () => {
-		const { message, description } = await wordsOf(update('nope'));
-		expect(message).toBe('The server answered 500: Internal server error');
-		expect(description).toContain(
-			'The value of "Knowledgebase", "nope", is not a UUID, which Xpert AI servers need.',
-		);
-		expect(fixture.sandbox.requests.of('E2')).toHaveLength(1);
-	});
-
-	it('is named in a body as well', async () => {
-		const { description } = await wordsOf({
-			resource: 'assistant',
-			operation: 'search',
-			filters: { workspaceId: 'main' },
-		});
-		expect(description).toContain('The value of "Workspace ID", "main", is not a UUID');
-	});
-});
-
 describe('a character that cannot be stored', () => {
 	it('is named by the field that holds it', async () => {
 		answers(400, {

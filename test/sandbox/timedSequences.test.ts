@@ -1,9 +1,10 @@
+import { groupBy, uniqBy } from 'lodash';
 import { FakeClock, startSandbox, type FaultRule, type Sandbox } from '../../sandbox';
 import { OWNER } from '../../sandbox/entities';
 import { clientFor } from './support/client';
 import { NOT_SENT } from './support/notReproduced';
 import { LOOKED_INTO, RECORDED_LATER, RECORDED_WORKSPACE } from './support/recordedServers';
-import { sequences, type SequenceExchange } from './support/recordings';
+import { sequence, sequences, type SequenceExchange } from './support/recordings';
 import { Player } from './support/sequences';
 import { playInTime } from './support/timeline';
 
@@ -85,7 +86,10 @@ const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) =
 			all && 'body' in all.response ? (all.response.body as { items: Listed[] }) : undefined;
 		for (const item of [...(first?.items ?? []), ...listed]) store.putConversation(item);
 	},
-	conversations: ({ store }, exchanges) => {
+	sources: (sandbox) => foundBefore(sandbox, 'sources'),
+	conversations: (sandbox, exchanges) => {
+		foundBefore(sandbox, 'conversations');
+		const { store } = sandbox;
 		const searches = exchanges.filter(({ endpoint }) => endpoint === 'POST /threads/search');
 		for (const { response } of searches) {
 			for (const row of 'body' in response ? (response.body as ListedThread[]) : []) {
@@ -96,6 +100,40 @@ const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) =
 		}
 	},
 };
+
+/** The documents in which something was found, as they were processed before. */
+function foundBefore({ store, url }: Sandbox, recording: string): void {
+	const found = foundIn(sequence(recording));
+	for (const [documentId, chunks] of Object.entries(groupBy(found, 'documentId'))) {
+		const { knowledgebaseId, documentName: name, fileUrl } = chunks[0] ?? {};
+		const document = store.putDocument({
+			id: documentId,
+			knowledgebaseId: String(knowledgebaseId),
+			name,
+			fileUrl: String(fileUrl).replace('{base_url}', url),
+			category: 'text',
+		});
+		const texts = uniqBy(chunks, 'chunkId').map(({ content }) => String(content));
+		store.putFindable(document, texts);
+	}
+}
+
+/** The passages in what the tools of a recording have answered. */
+function foundIn(exchanges: SequenceExchange[]): Listed[] {
+	const threads = exchanges.flatMap(({ endpoint, response }) =>
+		endpoint === 'E15' && 'body' in response ? [response.body as { values?: Values }] : [],
+	);
+	const messages = threads.flatMap(({ values }) => values?.messages ?? []);
+	const looks = messages.filter(({ name }) => String(name).startsWith('retriever-'));
+	return looks.flatMap(({ content }) => (JSON.parse(String(content)) as Found).chunks);
+}
+
+interface Values {
+	messages: Listed[];
+}
+interface Found {
+	chunks: Listed[];
+}
 
 /** Files that documents have and whose upload was not recorded, with a text of their length. */
 function uploadedBefore({ store }: Sandbox, exchanges: SequenceExchange[]): void {

@@ -12,7 +12,9 @@ import type { Naming } from './badInput';
 import { uploadFile } from './binary';
 import { MOST_AT_ONCE, fieldCollection } from './fields';
 import { idsInBody } from './hints';
-import type { NamedId, StatusHints } from './hints';
+import type { StatusHints } from './hints';
+import { namedId } from './ids';
+import type { NamedId } from './ids';
 import type { Item } from './item';
 import { isFileBody } from './operation';
 import type { DeclaredOperation, Execution, FileBody, JsonBody, Paging } from './operation';
@@ -107,14 +109,17 @@ async function bodyOf(item: Item, { body, statusHints }: DeclaredOperation): Pro
 }
 
 /**
- * The JSON body of an item, from its fields or from its JSON.
+ * The JSON body of an item, from its fields or from its JSON; that may hold the ids of whatever server it is for.
  *
  * @throws NodeOperationError naming the parameter, the item and what is expected
  */
 export function jsonBodyOf(item: Item, body: JsonBody): unknown {
-	const { fields, sources, schema, notShown, compose = (values) => values } = body;
+	const { fields, sources, schema, ids = [], notShown, compose = (values) => values } = body;
 	if (item.isJsonBody) return item.jsonBody(notShown ? anyJson : schema);
-	return item.check(schema, compose(item.values(fields)), { fields, sources });
+	const naming = { fields, sources };
+	const checked: unknown = item.check(schema, compose(item.values(fields)), naming);
+	item.checkIds(checked, ids, naming);
+	return checked;
 }
 
 const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Send" to File From Binary Field.';
@@ -122,7 +127,7 @@ const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Send" to File 
 /** A file of the item with its text parts as a form; or the JSON body, as the contract has it. */
 async function fileBodyOf(
 	item: Item,
-	{ parts, schema }: FileBody,
+	{ parts, schema, ids = [] }: FileBody,
 	statusHints?: StatusHints,
 ): Promise<ReadBody> {
 	if (item.isJsonBody) {
@@ -132,6 +137,7 @@ async function fileBodyOf(
 	}
 	const fields = [fieldCollection('additionalFields', parts)];
 	const texts = z.record(z.unknown()).parse(item.check(schema, item.values(fields), { fields }));
+	item.checkIds(texts, ids, { fields });
 	// The parts are sent as JSON text each; one that has none is named here.
 	item.jsonText(texts, { fields });
 	const form = multipartForm(await uploadFile(item, item.binary()), texts);
@@ -143,9 +149,6 @@ const LONGEST_TIMEOUT_SECONDS = 2_147_483;
 
 /** A time limit in seconds that the HTTP client can keep. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEOUT_SECONDS);
-
-/** The one id that callers may choose: a thread's may be any text (E13). */
-const CHOSEN_ID = 'threadId';
 
 /** A path and the ids in it. */
 interface ReadPath {
@@ -166,7 +169,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] 
 		paths = paths.flatMap(({ values, ids, listed }) =>
 			groups.map((group) => ({
 				values: { ...values, [name]: group.join(',') },
-				ids: [...ids, ...group.map((id) => ({ subject, id, isAnyText: name === CHOSEN_ID }))],
+				ids: [...ids, ...group.map((id) => namedId(name, subject, id))],
 				listed: list ? group : listed,
 			})),
 		);

@@ -4,6 +4,8 @@ import { FORBIDDEN_HINT } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { quoted, subjectOf } from './badInput';
 import type { Naming } from './badInput';
+import { namedId } from './ids';
+import type { NamedId } from './ids';
 import { placeOf } from './places';
 import type { Place } from './places';
 
@@ -12,15 +14,6 @@ export type StatusHint = string | ((failure: Failure) => string | undefined);
 
 /** What a status means for an operation, which transport cannot know. */
 export type StatusHints = Partial<Record<number, StatusHint>>;
-
-/** An id a request was sent with, by the parameter it came from. */
-export interface NamedId {
-	/** The parameter as messages have it, e.g. `"Thread"`. */
-	subject: string;
-	id: string;
-	/** Whether any text may be such an id, so that it is right also where it is no UUID. */
-	isAnyText?: boolean;
-}
 
 /** What is known of a request beyond its text, to word what its failure means. */
 export interface RequestMeaning {
@@ -64,7 +57,7 @@ export function characterHint(
 	return `${subjectOf(place, body.naming)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
 }
 
-/** Names the first id that is no UUID, after what Xpert answers to one: 500, or its database's 22P02. */
+/** Names the first id of a body given as JSON that is no UUID, after what Xpert answers to one: 500, or its database's 22P02. */
 export function foreignIdHint(
 	{ status, databaseCode }: Failure,
 	ids: NamedId[],
@@ -101,6 +94,8 @@ export function idsInBody(value: unknown, places: string[], naming: Naming): Nam
 			(part, key) => (isJsonObject(part) ? part[key] : undefined),
 			value,
 		);
-		return typeof id === 'string' && id !== '' ? [{ subject: subjectOf(place, naming), id }] : [];
+		return typeof id === 'string' && id !== ''
+			? [namedId(String(place.at(-1)), subjectOf(place, naming), id)]
+			: [];
 	});
 }

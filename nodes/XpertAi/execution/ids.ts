@@ -1,3 +1,4 @@
+import { UUID_DEMAND, isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 
 /** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
@@ -5,6 +6,35 @@ export function chosenId(raw: unknown): unknown {
 	const value = isLocator(raw) ? raw.value : raw;
 	const id = typeof value === 'number' ? String(value) : value;
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
+}
+
+/** The one id that callers may choose: a thread's may be any text (E13). */
+const CHOSEN_ID = 'threadId';
+
+/** An id that is sent, by what it came from. */
+export interface NamedId {
+	/** The parameter as messages have it, e.g. `"Thread"`. */
+	subject: string;
+	id: string;
+	/** Whether any text may be such an id, so that it is right also where it is no UUID. */
+	isAnyText?: boolean;
+}
+
+/** @param name the parameter that holds the id, or the last key of its place in a body */
+export function namedId(name: string, subject: string, id: string): NamedId {
+	return { subject, id, ...(name === CHOSEN_ID ? { isAnyText: true } : {}) };
+}
+
+/** What an id must be, said of one that is none; nothing of one that may be sent. */
+export function idDemand({ id, isAnyText }: NamedId): string | undefined {
+	if (!mayBeId(id)) return 'must be an ID';
+	if (isAddress(id)) return 'must be an ID, or the address of a page that has it';
+	return isAnyText || isUuid(id) ? undefined : UUID_DEMAND;
+}
+
+/** Whether a text is an expression that nobody resolves, as its field is not set to Expression. */
+export function isLeftExpression(value: unknown): boolean {
+	return typeof value === 'string' && /\{\{|^\$(json|input|node|fromAI|\()/.test(value.trim());
 }
 
 /** What expressions give that found no value, or no text for it, and segments of a path that lead elsewhere. */
@@ -20,8 +50,8 @@ const NO_IDS = new Set([
 ]);
 
 /** Whether a text may be an id of whatever kind. */
-export function mayBeId(text: string): boolean {
-	return isEncodable(text) && !NO_IDS.has(text);
+function mayBeId(text: string): boolean {
+	return isEncodable(text) && !NO_IDS.has(text) && !isLeftExpression(text);
 }
 
 /** Whether a text can stand in an address: half a surrogate pair cannot. */
@@ -31,9 +61,11 @@ function isEncodable(text: string): boolean {
 
 /** A pasted address stands for the last UUID in it. */
 function idInAddress(text: string): string {
-	if (!/^https?:\/\//i.test(text)) return text;
+	if (!isAddress(text)) return text;
 	return text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi)?.at(-1) ?? text;
 }
+
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
 function isLocator(value: unknown): value is { value: unknown } {
 	return isJsonObject(value) && 'value' in value;

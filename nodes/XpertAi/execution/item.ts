@@ -17,9 +17,10 @@ import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
-import { hintFor } from './hints';
+import { hintFor, idsInBody } from './hints';
 import type { RequestMeaning } from './hints';
-import { chosenId, mayBeId, splitIds } from './ids';
+import { chosenId, idDemand, isLeftExpression, namedId, splitIds } from './ids';
+import type { NamedId } from './ids';
 import type { Field, FieldValues } from './operation';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
@@ -96,12 +97,12 @@ export class Item {
 			extractValue: true,
 		});
 		const id = chosenId(raw);
-		if (typeof id === 'string' && id !== '' && mayBeId(id)) return id;
 		const subject = `"${this.labelOf(name)}"`;
 		if (id === undefined || id === null || id === '')
 			return this.refuse({ subject, demand: 'must not be empty' });
-		const demand = typeof id === 'string' ? 'must be an ID' : 'must be text';
-		return this.refuse({ subject, demand, value: id });
+		if (typeof id !== 'string') return this.refuse({ subject, demand: 'must be text', value: id });
+		this.checkId(namedId(name, subject, id));
+		return id;
 	}
 
 	/** Several ids, given as text with commas or, by an expression, as a list; at least one. */
@@ -109,10 +110,34 @@ export class Item {
 		const raw = this.parameter(name, '');
 		const parameter = this.labelOf(name);
 		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw) : raw, { parameter });
-		const value = ids.find((id) => !mayBeId(id));
-		return value === undefined
-			? ids
-			: this.refuse({ subject: `"${parameter}"`, demand: 'must be IDs', value });
+		for (const id of ids) this.checkId(namedId(name, `"${parameter}"`, id));
+		return ids;
+	}
+
+	/** Makes sure that a text may be sent as the id of a record. */
+	checkId(named: NamedId): void {
+		const demand = idDemand(named);
+		if (demand !== undefined) this.refuse({ subject: named.subject, demand, value: named.id });
+	}
+
+	/** Makes sure that the ids at places of a body may be sent; a place is written `where.xpertId`. */
+	checkIds(body: unknown, places: string[], naming: Naming): void {
+		for (const named of idsInBody(body, places, naming)) this.checkId(named);
+	}
+
+	/**
+	 * A text that tells records apart, so that it is whole and no expression that nobody resolves.
+	 *
+	 * @param otherwise what it is where the parameter is left empty, which is refused without it
+	 */
+	key(name: string, otherwise?: string): string {
+		const key = this.text(name).trim() || (otherwise ?? '');
+		const subject = `"${this.labelOf(name)}"`;
+		if (key === '' && otherwise === undefined)
+			return this.refuse({ subject, demand: 'must not be empty' });
+		if (isLeftExpression(key)) return this.refuse({ subject, demand: 'must be a key', value: key });
+		this.checkWhole(key, subject);
+		return key;
 	}
 
 	/** A number; the default is the field's own. */
@@ -229,8 +254,10 @@ export class Item {
 
 	/** The error of a value that cannot be sent. */
 	refusal(flaw: Flaw): NodeOperationError {
-		const description =
-			'Nothing was sent for this item. Correct the value, or the expression or column it comes from.';
+		const cure = isLeftExpression(flaw.value)
+			? 'The value is the text of an expression: switch the field from Fixed to Expression.'
+			: 'Correct the value, or the expression or column it comes from.';
+		const description = `Nothing was sent for this item. ${cure}`;
 		return this.operationError(flawMessage(flaw, this.index), description);
 	}
 

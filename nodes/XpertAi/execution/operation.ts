@@ -9,7 +9,8 @@ import type { ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
 import type { Send } from '../transport/request';
-import type { NamedId, StatusHints } from './hints';
+import type { StatusHints } from './hints';
+import type { NamedId } from './ids';
 import type { Item } from './item';
 
 /** A parameter of the editor, with what it asks of the server while it is filled in, e.g. its list search. */
@@ -40,7 +41,7 @@ export interface JsonBody {
 	compose?: (values: FieldValues) => unknown;
 	/** The fields that places of a composed body come from, by their names, e.g. `assistant.id` from `assistantId`. */
 	sources?: Record<string, string>;
-	/** Places of the body that hold ids of records, e.g. `where.xpertId`; messages name them. */
+	/** Places of the body that hold ids of records, e.g. `where.xpertId`; what is none is refused, messages name them. */
 	ids?: string[];
 	/** The bodies it is sent as, one after another, where servers had better get less at a time. */
 	split?: (body: unknown) => unknown[];
@@ -55,6 +56,8 @@ export interface FileBody {
 	/** Fields of the text parts; a field's name is the part's. */
 	parts: Field[];
 	schema: ZodTypeAny;
+	/** The parts that hold ids of records; what is none is refused. */
+	ids?: string[];
 }
 
 /** A list endpoint that takes `limit` and `offset`. */

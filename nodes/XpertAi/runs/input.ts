@@ -1,11 +1,11 @@
+import cloneDeep from 'lodash/cloneDeep';
 import get from 'lodash/get';
-import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import omitBy from 'lodash/omitBy';
 import set from 'lodash/set';
 
-import { parseAnswer } from '../transport/answer';
-import { textOf } from './messages';
+/** A body of E4, which has a JSON text; the user may have written it. */
+export type RunBody = Record<string, unknown>;
 
 /** What is said to the assistant, as it was read of fields. */
 export type RunInput =
@@ -54,12 +54,11 @@ function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<str
 
 const FILES = 'input.message.input.files';
 
-/** The body of a message, as JSON text, with further file contexts (E12) after the files it has. */
-export function withFileContexts(message: string, ids: string[]): string {
-	const body = JSON.parse(message) as object;
-	const given: unknown = get(body, FILES);
+/** The body of a message with further file contexts (E12) after the files it has. */
+export function withFileContexts(message: RunBody, ids: string[]): RunBody {
+	const given: unknown = get(message, FILES);
 	const files = [given ?? [], ids.map((fileId) => ({ fileId }))].flat();
-	return JSON.stringify(set(body, FILES, files));
+	return set(cloneDeep(message), FILES, files);
 }
 
 /** What a body of E4 asks for, as far as it tells. */
@@ -72,23 +71,18 @@ export interface Asked {
 }
 
 /** Whether a body of E4 is a rejection with a payload, of any value: the server carries out what it rejects. */
-export function rejectsWithPayload(body: string): boolean {
-	const decision: unknown = get(parseAnswer(body), 'input.decision');
-	return get(decision, 'type') === 'reject' && has(decision, 'payload');
+export function rejectsWithPayload(body: RunBody): boolean {
+	const decision: unknown = get(body, 'input.decision');
+	return get(decision, 'type') === 'reject' && get(decision, 'payload') !== undefined;
 }
 
 /** Reads what a body of E4 asks for, also one that the user wrote; anything unknown is a message. */
-export function askedBy(body: string): Asked {
-	const json = parseAnswer(body);
-	const action: unknown = get(json, 'input.action');
-	const rejects = get(json, 'input.decision.type') === 'reject';
+export function askedBy(body: RunBody): Asked {
+	const action: unknown = get(body, 'input.action');
+	const rejects = get(body, 'input.decision.type') === 'reject';
 	if (action === 'resume') return { kind: 'decision', ...(rejects ? { rejects } : {}) };
 	if (action === 'retry') return { kind: 'retry' };
-	const text: unknown = get(json, 'input.message.input.input') ?? get(json, 'input.input.input');
-	if (typeof text === 'string') return { kind: 'message', text };
-	const messages: unknown = get(json, 'input.messages');
-	const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-	return last === undefined
-		? { kind: 'message' }
-		: { kind: 'message', text: textOf(get(last, 'content')) };
+	// The older form has no action and no message around its input.
+	const text: unknown = get(body, 'input.message.input.input') ?? get(body, 'input.input.input');
+	return { kind: 'message', ...(typeof text === 'string' ? { text } : {}) };
 }

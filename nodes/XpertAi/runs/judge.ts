@@ -1,14 +1,12 @@
 import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
 
-import type { ThreadState } from '../payloads/run';
-import { isJsonObject } from '../transport/answer';
-import { errorReason } from './answer';
-import { readConversation } from './conversation';
-import type { ConversationFacts } from './conversation';
+import { readConversation } from '../threads/conversation';
+import type { ConversationFacts } from '../threads/conversation';
+import type { ThreadState } from '../threads/state';
+import { conversationOf } from '../threads/thread';
 import { isOfAnother } from './ours';
 import type { RunUnderWay } from './run';
-import { conversationOf } from './thread';
 import { failed, passedOver } from './verdict';
 import type { Verdict } from './verdict';
 
@@ -48,27 +46,17 @@ const idsOf = (tasks: unknown[]): unknown[] => tasks.map((task) => get(task, 'id
 
 function judgeFacts(state: ThreadState | undefined, facts: ConversationFacts): Verdict | undefined {
 	const status = state?.status ?? facts.status;
-	if (status === 'interrupted') return judgeInterrupted(state, facts);
+	if (status === 'interrupted') return judgeInterrupted(facts);
 	if (status !== 'error' && !facts.error) return undefined;
-	return failed(undefined, `The run failed: ${facts.error ?? errorReason(state?.error)}`);
+	return failed(undefined, `The run failed: ${facts.error ?? 'the server gave no reason'}`);
 }
 
 /** A thread is interrupted while it waits for a person, and also when somebody has cancelled its run. */
-function judgeInterrupted(
-	state: ThreadState | undefined,
-	{ tasks, error, failure }: ConversationFacts,
-): Verdict {
-	const interrupt = tasks.length > 0 ? tasks : interruptsOf(state);
-	if (interrupt.length > 0) return { status: 'interrupted', interrupt, recovered: false };
+function judgeInterrupted({ tasks, error, failure }: ConversationFacts): Verdict {
+	if (tasks.length > 0) return { status: 'interrupted', interrupt: tasks, recovered: false };
 	if (error) return failed(undefined, `The run was cancelled on the server: ${error}`);
 	const unknown = failure ? 'its conversation cannot be read' : 'the server does not say why';
 	return failed(undefined, `The run was interrupted, and ${unknown}`);
-}
-
-/** What the thread itself says it waits for, on servers that put it there: a list, or lists by task. */
-function interruptsOf(state: ThreadState | undefined): unknown[] {
-	const named: unknown = state?.interrupts ?? state?.values?.__interrupt__;
-	return isJsonObject(named) ? Object.values(named).flat() : Array.isArray(named) ? named : [];
 }
 
 /** An answer of nothing, where the thread does not prove that the assistant said nothing. */

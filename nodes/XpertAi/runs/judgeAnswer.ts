@@ -1,19 +1,25 @@
-import type { ThreadState } from '../payloads/run';
+import { isSilence, lastReply, messagesOf, replyIn, textOf } from '../threads/messages';
+import type { Reply } from '../threads/messages';
+import type { ThreadState } from '../threads/state';
+import { conversationOf, lookAtThread } from '../threads/thread';
+import type { ThreadReading } from '../threads/thread';
+import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
-import { readRunAnswer } from './answer';
 import { judgeNoAnswer, judgeThread } from './judge';
-import { isSilence, lastReply, messagesOf, textOf } from './messages';
-import type { Reply } from './messages';
 import { isKept, isRejected, isUnchanged, ownReplies } from './ours';
 import { QUIET_LOOKS, recover } from './recover';
 import { remaining, waitInTime } from './run';
 import type { RunUnderWay } from './run';
-import { conversationOf, lookAtThread } from './thread';
-import type { ThreadReading } from './thread';
 import { failed, nothingToDecide, rejected, stillUndecided, timedOut } from './verdict';
 import type { Verdict } from './verdict';
+
+/** What E4 must answer (recorded); what it says is judged with the thread. */
+export const runAnswer = answerMustBe(
+	(answer) => isJsonObject(answer) && 'role' in answer && 'content' in answer,
+	'it is not the answer of a run',
+);
 
 /** Looks that may fail at a thread whose answer says enough without it. */
 const MAX_UNREAD = 3;
@@ -23,10 +29,7 @@ const MAX_UNREAD = 3;
  * servers send an empty or an earlier text then, or the words that had come.
  */
 export async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> {
-	const reading = readRunAnswer(answer);
-	if (reading.kind === 'failed') return { ...failed(undefined, reading.reason), answer };
-	if (reading.kind === 'interrupted')
-		return { status: 'interrupted', interrupt: reading.interrupt, answer, recovered: false };
+	const reading = replyIn(isJsonObject(answer) ? answer.content : undefined);
 	const silence = isSilence(reading);
 	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reading.reply);
 	const saysNothing = silence || earlier;

@@ -1,8 +1,6 @@
 import findLast from 'lodash/findLast';
 import isEqual from 'lodash/isEqual';
 
-import type { ThreadMessage, ThreadState } from '../payloads/run';
-import type { Asked } from './input';
 import {
 	beforeNextPerson,
 	callsTool,
@@ -14,9 +12,11 @@ import {
 	says,
 	speakerOf,
 	textOf,
-} from './messages';
+} from '../threads/messages';
+import type { ThreadMessage, ThreadState } from '../threads/state';
+import { lastAsked } from '../threads/thread';
+import type { Asked } from './input';
 import type { RunUnderWay } from './run';
-import { lastAsked } from './thread';
 
 /** The question a run is about. */
 export function questionOf(asked: Asked, before: ThreadState | undefined): string | undefined {

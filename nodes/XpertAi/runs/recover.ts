@@ -1,14 +1,14 @@
-import type { ThreadState } from '../payloads/run';
+import { readConversation } from '../threads/conversation';
+import { isSilence, lastReply } from '../threads/messages';
+import type { ThreadState } from '../threads/state';
+import { conversationOf, lookAtThread } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
-import { readConversation } from './conversation';
 import { judgeNoAnswer, judgeThread } from './judge';
-import { isSilence, lastReply } from './messages';
 import { isCarriedOut, isRejected, isUnchanged, ownReplies } from './ours';
 import { remaining, waitInTime } from './run';
 import type { RunUnderWay } from './run';
-import { conversationOf, lookAtThread } from './thread';
 import {
 	cancelled,
 	carriedOut,

@@ -1,26 +1,22 @@
-import type { ThreadState } from '../payloads/run';
-import type { Clock } from '../transport/clock';
+import type { ThreadState } from '../threads/state';
+import type { Asking } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
 import type { Send } from '../transport/request';
-import type { Asked } from './input';
+import type { Asked, RunBody } from './input';
 
 /** Where a thread is run and waited for (E4). */
 export const RUN_PATH = '/threads/{threadId}/runs/wait';
 
 /** What is needed to send requests until a deadline, or until the execution is stopped. */
-export interface InTime {
-	send: Send;
+export interface InTime extends Asking {
 	/** Milliseconds since the epoch. */
 	deadline: number;
-	clock: Clock;
-	signal?: AbortSignal;
 }
 
 /** A run and what it needs from outside. */
 export interface Run extends InTime {
 	threadId: string;
-	/** JSON text of the body of E4. */
-	body: string;
+	body: RunBody;
 	/** Whether the thread was made for this run, so that nothing else can be on it. */
 	isNew: boolean;
 	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */

@@ -1,4 +1,5 @@
-import { answerMustBe, isJsonObject } from '../transport/answer';
+import { readConversation } from '../threads/conversation';
+import { conversationOf } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
 import {
@@ -8,31 +9,18 @@ import {
 	mayMeanNoRecord,
 } from '../transport/meaning';
 import { sendWithRetries } from '../transport/sendWithRetries';
-import { readConversation } from './conversation';
 import { askedBy } from './input';
-import { judgeAnswer } from './judgeAnswer';
+import { judgeAnswer, runAnswer } from './judgeAnswer';
 import { questionOf } from './ours';
 import { recover } from './recover';
 import { RUN_PATH, remaining, sendInTime } from './run';
 import type { Run, RunUnderWay } from './run';
-import { conversationOf } from './thread';
 import { untilFree } from './untilFree';
 import { cancelled, failed, nothingToDecide, timedOut } from './verdict';
 import type { Verdict } from './verdict';
 
 /** Tries while the server certainly has not begun; a server that is down is reported soon. */
 const MAX_TRIES = 5;
-
-/** What E4 says beside a reply, on servers that say it so. */
-const OTHER_ANSWERS = ['__error__', '__interrupt__', 'messages'];
-
-/** What E4 must answer; what it says is judged with the thread. */
-const runAnswer = answerMustBe(
-	(answer) =>
-		isJsonObject(answer) &&
-		(('role' in answer && 'content' in answer) || OTHER_ANSWERS.some((key) => key in answer)),
-	'it is not the answer of a run',
-);
 
 /**
  * Runs a thread and waits for the answer (E4). Comes to exactly one verdict. E4 is sent a second time
@@ -69,7 +57,7 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 		request: {
 			method: 'POST',
 			path: buildPath(RUN_PATH, { threadId: run.threadId }),
-			body: run.body,
+			body: JSON.stringify(run.body),
 			timeoutMs: remaining(run),
 			checkAnswer: runAnswer,
 		},

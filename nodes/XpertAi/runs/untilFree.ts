@@ -1,11 +1,11 @@
-import type { ThreadState } from '../payloads/run';
+import { readConversation } from '../threads/conversation';
+import type { ThreadState } from '../threads/state';
+import { lookAtThread } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
-import { readConversation } from './conversation';
 import { remaining, waitInTime } from './run';
 import type { Run } from './run';
-import { lookAtThread } from './thread';
 import { busy, failed, stillBusy } from './verdict';
 import type { Verdict } from './verdict';
 

@@ -1,5 +1,5 @@
 import { pick } from 'lodash';
-import { OWN_EVENTS } from './notReproduced';
+import { isOwnEvent } from './notReproduced';
 import type { Piece } from './recordings';
 
 /** An event of a stream, without its id: `text` is what is no JSON. */
@@ -32,7 +32,7 @@ export interface ReadEvent {
 /** The same of events that were read when they were recorded, without those the sandbox does not send. */
 export const eventsOf = (events: ReadEvent[]): Event[] =>
 	events
-		.filter(({ data }) => !(String(data.event) in OWN_EVENTS))
+		.filter(({ data }) => !isOwnEvent(data.data ?? {}))
 		.map(({ event: name, data }) => ({ ...(name && { name }), data: shared(data) }));
 
 interface Told {

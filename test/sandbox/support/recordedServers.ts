@@ -63,14 +63,23 @@ const helper = (name: string, waits = false) => ({
 /** What the model of the later recordings says when it is told to fail. */
 const error = '400 You exceeded your current quota (FAIL)';
 
+/** An agent that was given a name of its own. */
+const agent = (made: string) => ({
+	agentKey: `Agent_${made}`,
+	agentName: `${made}main`,
+	prompt: 'You are a test assistant.',
+});
+
+/** What the model of some of them counts, whatever it is told. */
+const COUNTS: [number, number] = [5, 5];
+
 /** The assistants of the recordings of 22 November: one that echoes, one with helpers, one that asks before it calls them. */
 const ASSISTANTS: AssistantSeed[] = [
 	{
 		id: ECHO,
 		name: 'G Echo',
 		...named('G Echo'),
-		agentKey: 'Agent_echo',
-		agentName: 'echomain',
+		...agent('echo'),
 		answers: 'said',
 		error,
 	},
@@ -78,8 +87,7 @@ const ASSISTANTS: AssistantSeed[] = [
 		id: 'ee448943-1248-4351-94f7-08f3759bd74a',
 		name: 'toolmain',
 		...named('G Uses tools'),
-		agentKey: 'Agent_tooluser',
-		agentName: 'toolmain',
+		...agent('tooluser'),
 		answers: 'said',
 		tools: [helper('helper'), helper('other')],
 		error,
@@ -88,8 +96,7 @@ const ASSISTANTS: AssistantSeed[] = [
 		id: WAITS,
 		name: 'waitsmain',
 		...named('G Asks first'),
-		agentKey: 'Agent_waits',
-		agentName: 'waitsmain',
+		...agent('waits'),
 		answers: 'said',
 		tools: [helper('subagent', true), helper('second', true)],
 		error,
@@ -101,6 +108,7 @@ const ASSISTANTS: AssistantSeed[] = [
 		agentKey: keyOf('jouczo9qfj'),
 		answers: 'said',
 		tools: [{ name: 'sub', ...named('sub'), waits: true }],
+		counts: COUNTS,
 	},
 ];
 
@@ -114,34 +122,73 @@ const said = (id: string, made: string, name: string): AssistantSeed => ({
 });
 
 /** An assistant that has a memory with an embedding model. */
-const remembering = (id: string, name: string, agent: string): AssistantSeed => ({
-	...said(id, agent, name),
-	agentName: `${agent}main`,
+const remembering = (id: string, name: string, made: string): AssistantSeed => ({
+	...said(id, made, name),
+	...agent(made),
 	memory: true,
 });
 
-/** The knowledgebase that one of them looks into. */
+/** The knowledgebase that one of them looks into, and those of `sources`: of animals, of plants, of nothing, of lions. */
 export const LOOKED_INTO = 'b36e28a1-1253-4f39-b371-35e38b1e0579';
+const ANIMALS = 'a10d0f9f-78fb-4441-99aa-1c0020315267';
+const PLANTS = '1c7826fc-1424-46d4-a9b0-1b8d86c1cc93';
+const NOTHING = '1c7f5114-d5b9-4ca3-b107-13f497f07b43';
+const LIONS = '490460ad-c269-406c-921c-130cbcdc1ef2';
+
+/** An assistant that looks into knowledgebases. */
+const knowing = (id: string, made: string, name: string, ...into: string[]): AssistantSeed => ({
+	...said(id, made, name),
+	...agent(made),
+	tools: into.map((knowledgebaseId) => ({ name: `retriever-${knowledgebaseId}`, knowledgebaseId })),
+});
+
+/** A step of a workflow that looks into a knowledgebase. */
+const step = (made: string, knowledgebaseId: string) => ({
+	agentKey: `Knowledge_${made}`,
+	title: 'Look up',
+	knowledgebaseId,
+});
+
+const helped = knowing(
+	'ec2f9969-c01c-45fd-ad64-03d9317ae851',
+	'knowsHelper',
+	'G Knows and has a helper',
+	ANIMALS,
+);
 
 ASSISTANTS.push(
-	said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'),
 	{
-		id: '9677e03f-fc39-4346-9661-dfe96f0e048f',
-		name: 'G Knows animals and plants',
-		...named('G Knows animals and plants'),
-		agentKey: 'Agent_knows2',
+		...said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'),
+		counts: COUNTS,
 	},
 	remembering('a36898bf-fa54-4873-98e8-f18ed3258637', 'G Remembers', 'remembers'),
 	remembering('2c4eb53b-2ebb-4d8b-8519-4ddcddedb8fd', 'G Remembers at 0.6', 'remembers6'),
+	knowing('712ff2f1-ae91-4916-ad85-4893397f26b4', 'knows', 'G Knows animals', ANIMALS),
+	knowing(
+		'9677e03f-fc39-4346-9661-dfe96f0e048f',
+		'knows2',
+		'G Knows animals and plants',
+		ANIMALS,
+		PLANTS,
+	),
+	knowing('77c867ff-492e-4aba-b626-b44d8117aa68', 'knowsNothing', 'G Knows nothing', NOTHING),
+	knowing('6fe8fbeb-9672-4590-8ac1-492ac8a2c3d5', 'metaKnowsefaa', 'G Meta 76e0', LIONS),
+	{ ...helped, tools: [...(helped.tools ?? []), helper('subhelper', true)] },
 	{
-		...said('712ff2f1-ae91-4916-ad85-4893397f26b4', 'knows', 'G Knows animals'),
-		agentName: 'knowsmain',
+		...said('987881cc-4b27-4db0-a44c-a3002f04515c', 'knowsFlow2', 'G Knowledge step 2'),
+		...agent('knowsFlow2'),
+		prompt: 'Answer from: {found}',
+		looksFirst: step('Gflow2', ANIMALS),
 	},
 	said('870ea983-db22-4db8-841d-fd24f0db3efd', 'forgets', 'G Forgets'),
-	said('be7ed798-74c9-4431-8528-34e380670c58', 'nib0vlt9wb', 'parts unvrv'),
+	{
+		...said('be7ed798-74c9-4431-8528-34e380670c58', 'nib0vlt9wb', 'parts unvrv'),
+		counts: COUNTS,
+	},
 	{
 		...said('2da974fe-54cb-49dd-929a-407392de3450', 'lah52tup4i', 'tooler 9u9w1'),
 		tools: [{ name: `retriever-${LOOKED_INTO}`, knowledgebaseId: LOOKED_INTO }],
+		counts: COUNTS,
 	},
 );
 

@@ -1,7 +1,15 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, omit, omitBy, sortBy } from 'lodash';
 import type { FakeClock, Sandbox, SandboxOptions } from '../../../sandbox';
-import { isInternal, OWN_BODIES, OWN_FIELDS, OWN_VALUES, OWN_WORDS } from './notReproduced';
+import {
+	isInternal,
+	OWN_BODIES,
+	OWN_FIELDS,
+	OWN_TOKENS,
+	OWN_VALUES,
+	OWN_WORDS,
+	TOKENS,
+} from './notReproduced';
 import { eventIdsIn, eventsIn, eventsOf } from './events';
 import type { SequenceExchange } from './recordings';
 import { sampleFile } from './sampleFiles';
@@ -43,8 +51,10 @@ export const RECORDED_SERVER: SandboxOptions = {
 const SENTENCES = 'A sentence of some words. '.repeat(60);
 
 /** An answer without what is each server's own; lists that come in no order of theirs are put in order. */
-function meaningOf(endpoint: string, body: unknown, by = 'run_id'): unknown {
-	const told = without(meaningfulOrder(endpoint, body, by));
+function meaningOf(exchange: SequenceExchange, body: unknown, by = 'run_id'): unknown {
+	const { endpoint } = exchange;
+	const own = OWN_TOKENS(exchange) ? TOKENS : [];
+	const told = without(meaningfulOrder(endpoint, body, by), own);
 	return endpoint === 'status' && Array.isArray(told) ? sortBy(told, 'id') : told;
 }
 
@@ -60,14 +70,15 @@ const inWords = (value: unknown): unknown =>
 		? OWN_WORDS.reduce((text, { words }) => text.replace(words, ''), value)
 		: value;
 
-function without(value: unknown): unknown {
-	if (Array.isArray(value)) return value.map(without);
+function without(value: unknown, own: string[]): unknown {
+	if (Array.isArray(value)) return value.map((one) => without(one, own));
 	if (!isPlainObject(value)) return inWords(value);
 	const shared = omitBy(
 		value as Record<string, unknown>,
-		(_one, key) => key in OWN_VALUES || key in OWN_FIELDS || isInternal(key),
+		(_one, key) => key in OWN_VALUES || key in OWN_FIELDS || own.includes(key) || isInternal(key),
 	);
-	return mapValues(isRun(shared) ? omit(shared, 'metadata') : shared, without);
+	const meant = isRun(shared) ? omit(shared, 'metadata') : shared;
+	return mapValues(meant, (one) => without(one, own));
 }
 
 /** The internals are not compared in their shape either, but for there being any. */
@@ -192,12 +203,12 @@ export class Player {
 			answer.data = eventsIn(received);
 		}
 		this.substitution.learn(
-			meaningOf(endpoint, body, 'created_at'),
-			meaningOf(endpoint, answer.data, 'created_at'),
+			meaningOf(exchange, body, 'created_at'),
+			meaningOf(exchange, answer.data, 'created_at'),
 		);
 		const wanted = this.substitution.apply(body);
 		expect([answer.status, answer.headers['content-type'] ?? null]).toEqual([status, contentType]);
-		expect(meaningOf(endpoint, answer.data)).toEqual(meaningOf(endpoint, wanted));
+		expect(meaningOf(exchange, answer.data)).toEqual(meaningOf(exchange, wanted));
 		const [shape, recordedShape] = [answer.data, wanted].map((one) =>
 			withoutInternals(meaningfulOrder(endpoint, one, 'run_id')),
 		);

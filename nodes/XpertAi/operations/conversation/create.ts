@@ -63,7 +63,7 @@ export const create = declare({
 			fieldCollection('additionalFields', fields),
 		],
 		schema: conversation,
-		ids: ['xpertId', 'projectId'],
+		ids: ['xpertId', 'projectId', 'threadId'],
 		notShown: true,
 		example: '{\n  "title": "Question from the website"\n}',
 	},

@@ -96,7 +96,7 @@ export const search = declare({
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
 		sources: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
-		ids: ['where.xpertId'],
+		ids: ['where.xpertId', 'where.threadId'],
 		notShown: true,
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},

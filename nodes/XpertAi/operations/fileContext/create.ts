@@ -75,7 +75,11 @@ export const create = declare({
 	endpoint: 'E12',
 	method: 'POST',
 	path: '/contexts/file',
-	body: { parts, schema: fileContextParts },
+	body: {
+		parts,
+		schema: fileContextParts,
+		ids: ['conversationId', 'threadId', 'projectId', 'xpertId'],
+	},
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: [
 		'id',

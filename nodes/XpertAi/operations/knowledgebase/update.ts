@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { answerWith, holds } from '../../transport/answer';
-import type { NamedId } from '../../execution/hints';
+import type { NamedId } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/operation';
 import { knowledgebaseLocator } from '../shared/locators';

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { threadState } from '../../payloads/run';
-import { messagesOf, speakerOf, textOf } from '../../runs/messages';
-import { threadAnswer, conversationOf } from '../../runs/thread';
+import { messagesOf, speakerOf, textOf } from '../../threads/messages';
+import { threadState } from '../../threads/state';
+import { threadAnswer, conversationOf } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../shared/locators';
 
@@ -16,7 +16,7 @@ export const get = declare({
 	path: '/threads/{threadId}',
 	ids: { threadId: threadLocator('The thread to read') },
 	repeatable: true,
-	checkAnswer: threadAnswer,
+	checkAnswer: (answer, [thread]) => threadAnswer(thread?.id ?? '')(answer),
 	statusHints: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Run and Wait.',
 	},

@@ -4,6 +4,8 @@ import { itemOf } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
 import { thrownBy } from '../../support/thrown';
 
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
 const body = (resource: string, operation: string, parameters: Record<string, unknown>) =>
 	jsonBodyOf(
 		itemOf(parameters, { fields: operationFields(operationOf(resource, operation)) }),
@@ -51,8 +53,8 @@ describe('a body from fields', () => {
 		[
 			'conversation',
 			'create',
-			{ title: 'T', additionalFields: { options: '{"k":1}', xpertId: 'x' } },
-			{ title: 'T', options: { k: 1 }, xpertId: 'x' },
+			{ title: 'T', additionalFields: { options: '{"k":1}', xpertId: ID } },
+			{ title: 'T', options: { k: 1 }, xpertId: ID },
 		],
 		['conversation', 'search', { filters: {} }, {}],
 		[
@@ -71,8 +73,8 @@ describe('a body from fields', () => {
 		[
 			'chatSession',
 			'create',
-			{ assistantId: 'a', additionalFields: { expires_after: '60' } },
-			{ assistant: { id: 'a' }, expires_after: 60 },
+			{ assistantId: ID, additionalFields: { expires_after: '60' } },
+			{ assistant: { id: ID }, expires_after: 60 },
 		],
 		['assistant', 'count', {}, {}],
 		[

@@ -159,9 +159,11 @@ describe('the IDs in a body', () => {
 		const where = { xpertId: 'abc', threadId: 'my thread!' };
 		expect(idsInBody({ where }, ids, { fields, sources })).toEqual([
 			{ subject: '"Assistant ID"', id: 'abc' },
+			{ subject: '"Thread ID"', id: 'my thread!', isAnyText: true },
 		]);
 		expect(idsInBody({ where }, ids, {})).toEqual([
 			{ subject: '"JSON Body" at where.xpertId', id: 'abc' },
+			{ subject: '"JSON Body" at where.threadId', id: 'my thread!', isAnyText: true },
 		]);
 	});
 

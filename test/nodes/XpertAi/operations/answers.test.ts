@@ -1,5 +1,5 @@
 import { catalogue } from '../../../../nodes/XpertAi/catalogue';
-import type { NamedId } from '../../../../nodes/XpertAi/execution/hints';
+import type { NamedId } from '../../../../nodes/XpertAi/execution/ids';
 import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
 import type { DeclaredOperation } from '../../../../nodes/XpertAi/execution/operation';
 import { answerFlaw, answerWithList } from '../../../../nodes/XpertAi/transport/answer';

@@ -1,4 +1,4 @@
-import { runBodies, threadState } from '../../../../nodes/XpertAi/payloads/run';
+import { runBodies } from '../../../../nodes/XpertAi/payloads/run';
 
 const send = (input: unknown, more = {}) => ({ action: 'send', message: { input }, ...more });
 const withInput = (input: unknown) => ({ assistant_id: 'a', input });
@@ -31,17 +31,5 @@ describe('the body of E4', () => {
 		['decision', withInput({ action: 'resume', target: {}, decision: { type: 'perhaps' } })],
 	] as const)('of the kind %s is not taken as %j', (kind, body) => {
 		expect(runBodies[kind].safeParse(body).success).toBe(false);
-	});
-});
-
-describe('the state of a thread', () => {
-	it.each([
-		{},
-		{ thread_id: 't', status: 'idle', values: { messages: [] } },
-		{ values: null },
-		{ values: { messages: null, documents: [1] } },
-		{ values: { messages: [{ type: 'ai', content: [{ type: 'text' }], id: 'm' }] }, more: 1 },
-	])('is read from %j, and nothing is lost', (state) => {
-		expect(threadState.parse(state)).toEqual(state);
 	});
 });

@@ -4,8 +4,8 @@ import get from 'lodash/get';
 import { drop, gateway } from './support/faults';
 import { ANSWER, REASON, TASKS, THREAD } from './support/modelServer';
 import type { World } from './support/modelServer';
-import { recordedExchanges } from './support/recorded';
-import type { Exchange } from './support/recorded';
+import { recordedExchanges } from '../threads/support/recorded';
+import type { Exchange } from '../threads/support/recorded';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Send } from '../../../../nodes/XpertAi/transport/request';
 
@@ -170,8 +170,7 @@ describe('a decision that was watched on the server, and whose wait breaks', () 
 	});
 });
 
-const body = (type: string) =>
-	JSON.stringify({ input: { action: 'resume', target: {}, decision: { type } } });
+const body = (type: string) => ({ input: { action: 'resume', target: {}, decision: { type } } });
 const [confirming, rejecting] = [body('confirm'), body('reject')];
 
 const asked = { id: 'p', content: 'delete it' };
@@ -195,7 +194,11 @@ function standing(after: Shown, answer?: object, end = after): Send {
 		if (method === 'GET') {
 			const updated_at = status;
 			if (current === after && ++looks > 1) current = end;
-			return { ok: true, status: 200, answer: { status, updated_at, values: { messages } } };
+			return {
+				ok: true,
+				status: 200,
+				answer: { thread_id: THREAD, status, updated_at, values: { messages } },
+			};
 		}
 		if (path === '/conversations/search') {
 			const operation = status === 'interrupted' ? { tasks: [{ id: 'task' }] } : null;

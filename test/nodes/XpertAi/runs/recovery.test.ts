@@ -11,7 +11,7 @@ import {
 	wrongBody,
 } from './support/faults';
 import type { Fault } from './support/faults';
-import { ANSWER, CANCELLED, QUESTION, REASON, TASKS } from './support/modelServer';
+import { ANSWER, CANCELLED, QUESTION, REASON, TASKS, THREAD } from './support/modelServer';
 import type { World } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Send } from '../../../../nodes/XpertAi/transport/request';
@@ -179,7 +179,11 @@ function brokenWait({
 		if (method === 'POST')
 			return { ok: false, failure: { kind: 'status', status: 502, method, path } };
 		const messages = ++reads > 1 ? after : before;
-		return { ok: true, status: 200, answer: { status: 'idle', values: { messages, input } } };
+		return {
+			ok: true,
+			status: 200,
+			answer: { thread_id: THREAD, status: 'idle', values: { messages, input } },
+		};
 	};
 	return send;
 }
@@ -215,19 +219,6 @@ describe('the answer taken from the thread', () => {
 
 describe('a decision whose wait breaks', () => {
 	const decision: World = { kind: 'decision', earlier: 'interrupted' };
-
-	it('is followed although the server shows nothing of it until it has ended', async () => {
-		const world: World = { ...decision, runs: [drop(true)], runMs: 8 * MINUTE };
-		const { verdict, server } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
-		expect(server.of('E4')).toHaveLength(1);
-	});
-
-	it('may be followed by the next question', async () => {
-		const runs = [drop(true)];
-		const { verdict } = await run({ ...decision, runs, runMs: MINUTE, outcome: 'interrupt' });
-		expect(verdict).toMatchObject({ status: 'interrupted', interrupt: TASKS, recovered: true });
-	});
 
 	it('is looked for until the deadline, and never said not to have arrived', async () => {
 		for (const arrived of [true, false]) {

@@ -125,7 +125,11 @@ describe('a decision', () => {
 	);
 
 	it('that the server answers with nothing, and a thread as it was, was not waited for', async () => {
-		const thread = { status: 'interrupted', values: { messages: [{ id: 'm', content: 'q' }] } };
+		const thread = {
+			thread_id: THREAD,
+			status: 'interrupted',
+			values: { messages: [{ id: 'm', content: 'q' }] },
+		};
 		const conversations = {
 			items: [{ id: 'c1', threadId: THREAD, status: 'interrupted', error: CANCELLED }],
 		};
@@ -151,7 +155,7 @@ describe('an answer that does not say whether it is new', () => {
 			{ id: 'm1', content: 'q' },
 			{ id: 'm2', content: OLD_ANSWER, tool_calls: [] },
 		];
-		const thread = { status: 'error', values: { messages } };
+		const thread = { thread_id: THREAD, status: 'error', values: { messages } };
 		const conversations = {
 			items: [{ id: 'c1', threadId: THREAD, status: 'error', error: 'an older reason' }],
 		};
@@ -186,7 +190,7 @@ describe('an answer that does not say whether it is new', () => {
 	});
 
 	it('of an interrupted thread has failed when nothing says what it waits for', async () => {
-		const thread = { status: 'interrupted', values: { messages: [] } };
+		const thread = { thread_id: THREAD, status: 'interrupted', values: { messages: [] } };
 		const conversations = {
 			items: [{ id: 'c1', threadId: THREAD, status: 'interrupted', operation: null }],
 		};
@@ -201,22 +205,9 @@ describe('an answer that does not say whether it is new', () => {
 		expect(verdict.reason).toBe('The run was interrupted, and the server does not say why');
 	});
 
-	it.each([
-		['by task', { interrupts: { task1: [{ id: 'i1', value: 'May I?' }] } }],
-		['as a list', { values: { messages: [], __interrupt__: [{ id: 'i1', value: 'May I?' }] } }],
-	])('is interrupted with what the thread itself asks, %s', async (_, named) => {
-		const thread = { status: 'interrupted', values: { messages: [] }, ...named };
-		const answers = { thread, conversations: { items: [] }, run: { role: 'ai', content: '' } };
-		const { verdict } = await run({}, { isNew: true, send: answering(answers) });
-		expect(verdict).toMatchObject({
-			status: 'interrupted',
-			interrupt: [{ id: 'i1', value: 'May I?' }],
-		});
-	});
-
 	it('does not hide behind one message of another shape that the thread is still busy', async () => {
-		const odd = [null, 7, { content: 5, role: 3 }, { id: 'm', content: 'q' }];
-		const thread = { status: 'busy', values: { messages: odd } };
+		const odd = [null, 7, { content: 5, tool_calls: 3 }, { id: 'm', content: 'q' }];
+		const thread = { thread_id: THREAD, status: 'busy', values: { messages: odd } };
 		const { verdict } = await run(
 			{},
 			{

@@ -29,6 +29,9 @@ export const RUN_NAMING = {
 	},
 };
 
+/** Places of ids in it. */
+const RUN_IDS = ['assistant_id', 'input.environmentId', 'input.projectId'];
+
 /**
  * The body of E4 for an item, from its fields or its JSON, but for the files that are yet to be uploaded.
  *
@@ -47,6 +50,7 @@ export function runBodyOf(item: Item): unknown {
 		input: runInput(inputOf(item, kind, values)),
 		...(context === undefined ? {} : { context }),
 	};
+	item.checkIds(body, RUN_IDS, RUN_NAMING);
 	return item.check(runBodies[kind], body, RUN_NAMING);
 }
 
@@ -73,6 +77,6 @@ function fileIds(item: Item, name: string, { [name]: given }: FieldValues): stri
 	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
 	const parameter = item.labelOf(name);
 	const checked = item.check(idList, texts, { parameter });
-	for (const id of checked) item.checkWhole(id, `"${parameter}"`);
+	for (const id of checked) item.checkId({ subject: `"${parameter}"`, id });
 	return checked;
 }

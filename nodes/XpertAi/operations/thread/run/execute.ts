@@ -1,5 +1,4 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -14,14 +13,11 @@ import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
 
-const atOnce = z.number().int().min(1).max(50);
-
 /** Runs all items, those of the same thread one after another, and keeps their order in the output. */
 export async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
-	const [first] = items;
-	if (!first) return [];
-	const concurrency = first.number('options.concurrency', atOnce);
 	const orders = items.map(orderOf);
+	const first = orders.find((order): order is Order => 'options' in order);
+	const concurrency = first?.options.concurrency ?? 1;
 	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
 	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
 	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod';
 
 import { optionsField } from '../../../execution/fields';
 
@@ -55,3 +56,17 @@ export const runOptions: INodeProperties = optionsField([
 		description: 'What to do when another run is going on on the thread',
 	},
 ]);
+
+/** How a run is to be gone about, whatever is said to the assistant. */
+export const runSettings = z.object({
+	simplify: z.boolean(),
+	options: z.object({
+		/** At most what a timer of Node.js can wait. */
+		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
+		concurrency: z.number().int().min(1).max(50),
+		title: z.string().trim(),
+		whenBusy: z.enum(['wait', 'fail', 'run']),
+	}),
+});
+
+export type RunOptions = z.infer<typeof runSettings>['options'];

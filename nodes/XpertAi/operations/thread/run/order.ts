@@ -1,20 +1,15 @@
 import truncate from 'lodash/truncate';
-import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
 import { askedBy, rejectsWithPayload } from '../../../runs/input';
-import type { Run } from '../../../runs/run';
+import type { RunBody } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
-import { MINUTE_MS } from '../../../transport/clock';
 import { RUN_NAMING, inputKind, runBodyOf } from './body';
 import { attachments } from './fields';
-
-/** Minutes that a timer of Node.js can wait. */
-const deadline = z.number().positive().min(0.001).max(35_791);
-
-const whenBusy = z.enum(['wait', 'fail', 'run']);
+import { runSettings } from './options';
+import type { RunOptions } from './options';
 
 const threadSource = z.enum(['new', 'key', 'existing']);
 
@@ -29,14 +24,11 @@ export interface Order {
 	runOn: ThreadSource;
 	/** The thread to run; a new conversation gets one of its own. */
 	threadId?: string;
-	body: IDataObject;
-	/** The body as it is sent. */
-	bodyText: string;
+	body: RunBody;
 	/** The binary fields whose files go along with the message. */
 	attachments: BinaryField[];
 	title: string;
-	whenBusy: Run['whenBusy'];
-	deadlineMs: number;
+	options: RunOptions;
 	simplify: boolean;
 	failuresAsReplies: boolean;
 }
@@ -53,28 +45,27 @@ export function readOrder(item: Item, failuresAsReplies: boolean): Order {
 		const subject = `"${item.labelOf('jsonBody')}"`;
 		return item.refuse({ subject, demand: 'must be an object (JSON)', value: body });
 	}
-	const bodyText = item.jsonText(body, item.isJsonBody ? {} : RUN_NAMING);
-	if (rejectsWithPayload(bodyText)) {
+	item.checkText(body, item.isJsonBody ? {} : RUN_NAMING);
+	if (rejectsWithPayload(body)) {
 		const demand =
 			'must not give a rejection a "payload", as the server then carries out what was rejected';
 		return item.refuse({ subject: `"${item.labelOf('jsonBody')}"`, demand });
 	}
-	if (runOn === 'new' && askedBy(bodyText).kind !== 'message') {
+	if (runOn === 'new' && askedBy(body).kind !== 'message') {
 		const demand =
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
+	const { simplify, options } = item.settings(runSettings);
 	return {
 		item,
 		runOn,
 		threadId: threadIdOf(item, runOn, body),
 		body,
-		bodyText,
 		attachments: attachedTo(item),
-		title: item.text('options.title') || titleOf(item.parameter('message', '')),
-		whenBusy: item.choice('options.whenBusy', whenBusy),
-		deadlineMs: item.number('options.deadlineMinutes', deadline) * MINUTE_MS,
-		simplify: item.switch('simplify'),
+		title: options.title || titleOf(item.parameter('message', '')),
+		options,
+		simplify,
 		failuresAsReplies,
 	};
 }
@@ -83,11 +74,11 @@ export function readOrder(item: Item, failuresAsReplies: boolean): Order {
 function threadIdOf(
 	item: Item,
 	runOn: ThreadSource,
-	{ assistant_id: assistantId }: IDataObject,
+	{ assistant_id: assistantId }: RunBody,
 ): string | undefined {
 	if (runOn === 'new') return undefined;
 	if (runOn === 'existing') return item.id('threadId');
-	const key = item.filledText('conversationKey').trim();
+	const key = item.key('conversationKey');
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
 	const subject = `"${item.labelOf('jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });

@@ -3,9 +3,10 @@ import { randomUUID } from 'crypto';
 import { uploadFile } from '../../../execution/binary';
 import { uploadAttachments } from '../../../runs/attachments';
 import type { Attachment } from '../../../runs/attachments';
-import { createConversation, openConversation } from '../../../runs/conversation';
-import type { ThreadFacts } from '../../../runs/conversation';
 import { withFileContexts } from '../../../runs/input';
+import type { RunBody } from '../../../runs/input';
+import { createConversation, openConversation } from '../../../runs/openConversation';
+import type { ThreadFacts } from '../../../runs/openConversation';
 import { sendInTime } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
 import type { Failure } from '../../../transport/failure';
@@ -24,8 +25,8 @@ const SETUP_TIMEOUT_MS = 60_000;
 export async function prepare(
 	order: Order,
 	inTime: InTime,
-): Promise<{ made: ThreadFacts; body: string }> {
-	const { item, bodyText } = order;
+): Promise<{ made: ThreadFacts; body: RunBody }> {
+	const { item, body } = order;
 	// Looked for before anything is sent: n8n deletes the files of old executions.
 	const files = await filesOf(order);
 	// An id of our own, so that the thread is known also when the answer is lost.
@@ -33,10 +34,10 @@ export async function prepare(
 	const made = await conversationFor(order, inTime, threadId);
 	if (made === undefined) throw keyError(item);
 	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' }, {});
-	if (files.length === 0) return { made, body: bodyText };
+	if (files.length === 0) return { made, body };
 	const attached = await uploadAttachments(inTime, made.threadId, files);
 	if ('failure' in attached) throw uploadError(item, attached, made);
-	return { made, body: withFileContexts(bodyText, attached.ids) };
+	return { made, body: withFileContexts(body, attached.ids) };
 }
 
 async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
@@ -50,17 +51,12 @@ async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
 
 /** Where the run takes place; what has to be made for it first is made. None where a key leads to no thread. */
 async function conversationFor(
-	{ runOn, title, deadlineMs }: Order,
+	{ runOn, title }: Order,
 	inTime: InTime,
 	threadId: string,
 ): Promise<ThreadFacts | { failure: Failure } | undefined> {
 	if (runOn === 'existing') return { threadId };
 	const open = runOn === 'key' ? openConversation : createConversation;
-	const timeoutMs = Math.min(SETUP_TIMEOUT_MS, deadlineMs);
-	return await open(
-		{ ...inTime, send: sendInTime(inTime) },
-		threadId,
-		title ? { title } : {},
-		timeoutMs,
-	);
+	const asking = { ...inTime, send: sendInTime(inTime) };
+	return await open(asking, threadId, title ? { title } : {}, SETUP_TIMEOUT_MS);
 }

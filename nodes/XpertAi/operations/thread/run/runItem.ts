@@ -3,13 +3,14 @@ import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { ThreadFacts } from '../../../runs/conversation';
+import type { ThreadFacts } from '../../../runs/openConversation';
 import { runAndWait } from '../../../runs/runAndWait';
 import type { InTime } from '../../../runs/run';
 import { untilTurn } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import type { Verdict } from '../../../runs/verdict';
 import { asJson } from '../../../transport/answer';
+import { MINUTE_MS } from '../../../transport/clock';
 import type { Clock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { verdictError } from './errors';
@@ -29,10 +30,15 @@ export async function runItem(
 	turn: Turn | undefined,
 ): Promise<IDataObject> {
 	const started = clock.now();
-	const { item } = order;
+	const { item, threadId, options } = order;
 	const signal = item.context.getExecutionCancelSignal();
-	const inTime: InTime = { send, clock, signal, deadline: started + order.deadlineMs };
-	const { threadId, whenBusy } = order;
+	const inTime: InTime = {
+		send,
+		clock,
+		signal,
+		deadline: started + options.deadlineMinutes * MINUTE_MS,
+	};
+	const { whenBusy } = options;
 	const held = turn && (await untilTurn(turn, inTime, whenBusy));
 	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
 	const { made, body } = await prepare(order, inTime);

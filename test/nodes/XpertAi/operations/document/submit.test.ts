@@ -4,13 +4,15 @@ import { submit } from '../../../../../nodes/XpertAi/operations/document/submit'
 import { itemOf } from '../../../support/context';
 import { BulkServer } from '../../ingest/support/bulkServer';
 
+const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
+
 /** Runs Submit outside of n8n, on a server in memory. */
 async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 	const hints: NodeExecutionHint[] = [];
 	const progress: string[] = [];
 	const server = new BulkServer();
 	const parameters = {
-		knowledgebaseId: 'kb',
+		knowledgebaseId: KNOWLEDGEBASE_ID,
 		source: 'json',
 		afterStoring: 'nothing',
 		jsonBody: [{ key: 1 }, { key: 2 }],
@@ -61,7 +63,7 @@ describe('items are read', () => {
 			}) as IDataObject,
 		}));
 		const parameters = {
-			knowledgebaseId: 'kb',
+			knowledgebaseId: KNOWLEDGEBASE_ID,
 			source: 'fields',
 			afterStoring: 'nothing',
 			documentFields: { mappingMode: 'autoMapInputData' },

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordedBody } from '../../runs/support/recorded';
+import { recordedBody } from '../../threads/support/recorded';
 import { get } from '../../../../../nodes/XpertAi/operations/thread/get';
 
 const simplified = (answer: IDataObject) =>
@@ -15,8 +15,8 @@ const threadWith = (...messages: IDataObject[]): IDataObject => ({
 
 describe('a thread with Simplify', () => {
 	it('has its status and its last message', () => {
-		const question = { type: 'human', content: 'Hello' };
-		const answer = { type: 'ai', content: [{ type: 'text', text: 'Good ' }, 'day'] };
+		const question = { content: 'Hello' };
+		const answer = { tool_calls: [], content: [{ type: 'text', text: 'Good ' }, 'day'] };
 		expect(simplified(threadWith(question, answer))).toEqual({
 			threadId: 't-1',
 			conversationId: null,
@@ -28,11 +28,6 @@ describe('a thread with Simplify', () => {
 	});
 
 	it.each([
-		[{ type: 'human' }, 'user'],
-		[{ role: 'user' }, 'user'],
-		[{ role: 'assistant' }, 'assistant'],
-		[{ type: 'tool' }, 'tool'],
-		[{ role: 'system' }, 'system'],
 		[{}, 'user'],
 		[{ tool_calls: [] }, 'assistant'],
 		[{ tool_call_id: 'c' }, 'tool'],

@@ -81,7 +81,8 @@ export class KeyServer {
 	/** Does what is asked, and gives what answers it. */
 	private handle(kind: Kind, owner: string, request: ApiRequest): () => Outcome {
 		const body = JSON.parse(String(request.body ?? '{}')) as Body;
-		const threadId = body.where?.threadId ?? body.threadId ?? request.path.split('/')[2] ?? '';
+		const threadId =
+			body.where?.threadId ?? body.threadId ?? decodeURIComponent(request.path.split('/')[2] ?? '');
 		if (kind === 'lookups') return () => success({ items: this.listed(owner, threadId) });
 		if (kind === 'reads') return () => this.thread(request, threadId);
 		if (kind === 'creations') {

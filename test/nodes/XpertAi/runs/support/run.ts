@@ -1,3 +1,4 @@
+import type { RunBody } from '../../../../../nodes/XpertAi/runs/input';
 import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
 import type { Run } from '../../../../../nodes/XpertAi/runs/run';
 import type { Verdict } from '../../../../../nodes/XpertAi/runs/verdict';
@@ -10,10 +11,10 @@ import type { VirtualTime } from '../../../support/virtualTime';
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 
-const body = (input: object) => JSON.stringify({ assistant_id: 'a', input });
+const body = (input: object) => ({ assistant_id: 'a', input });
 
 /** The body of E4 that says a text. */
-export const saying = (input: string): string =>
+export const saying = (input: string): RunBody =>
 	body({ action: 'send', message: { input: { input } } });
 
 /** Bodies of E4 of each kind. */
@@ -30,7 +31,7 @@ export interface Settings {
 	isNew?: boolean;
 	deadlineMs?: number;
 	stopAfterMs?: number;
-	body?: string;
+	body?: RunBody;
 	threadId?: string;
 	/** A server of its own instead of the model. */
 	send?: Send;

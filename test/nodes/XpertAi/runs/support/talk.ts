@@ -1,4 +1,4 @@
-import { openConversation } from '../../../../../nodes/XpertAi/runs/conversation';
+import { openConversation } from '../../../../../nodes/XpertAi/runs/openConversation';
 import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
 import type { Verdict } from '../../../../../nodes/XpertAi/runs/verdict';
 import type { Send } from '../../../../../nodes/XpertAi/transport/request';

@@ -11,7 +11,7 @@ function added(name: string, chosen: INodeParameters = {}) {
 	const given: INodeParameters = {
 		resource: 'thread',
 		operation: 'run',
-		assistantId: { __rl: true, mode: 'id', value: 'a1' },
+		assistantId: { __rl: true, mode: 'id', value: 'd0000000-0000-4000-8000-000000000001' },
 		...chosen,
 	};
 	const node = { typeVersion: 1, type: name, name: 'Ask', parameters: given } as unknown as INode;

@@ -3,7 +3,11 @@ import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 
-const ASSISTANT = { assistantId: { __rl: true, mode: 'list', value: 'a1' } };
+const ENVIRONMENT_ID = 'e2000000-0000-4000-8000-000000000001';
+const PROJECT_ID = 'e3000000-0000-4000-8000-000000000001';
+const ASSISTANT = {
+	assistantId: { __rl: true, mode: 'list', value: 'd0000000-0000-4000-8000-000000000001' },
+};
 const body = (parameters: Record<string, unknown>) =>
 	runBodyOf(itemOf({ ...ASSISTANT, ...parameters }, { fields: runFields, index: 3 }));
 const refusal = (parameters: Record<string, unknown>) => thrownBy(() => body(parameters)).message;
@@ -11,18 +15,20 @@ const refusal = (parameters: Record<string, unknown>) => thrownBy(() => body(par
 describe('the body of a run', () => {
 	it('holds the message', () => {
 		expect(body({ message: 'Hi' })).toEqual({
-			assistant_id: 'a1',
+			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: { action: 'send', message: { input: { input: 'Hi' } } },
 		});
 	});
 
 	it.each([
-		['f1, f2 ,', ['f1', 'f2']],
 		[
-			['f1', 'f2'],
-			['f1', 'f2'],
+			'f0000000-0000-4000-8000-000000000001, f0000000-0000-4000-8000-000000000002 ,',
+			['f0000000-0000-4000-8000-000000000001', 'f0000000-0000-4000-8000-000000000002'],
 		],
-		[7, ['7']],
+		[
+			['f0000000-0000-4000-8000-000000000001', 'f0000000-0000-4000-8000-000000000002'],
+			['f0000000-0000-4000-8000-000000000001', 'f0000000-0000-4000-8000-000000000002'],
+		],
 		['', []],
 		[[], []],
 	])('holds the files %j by their kind of id', (given, ids) => {
@@ -36,17 +42,17 @@ describe('the body of a run', () => {
 		const additionalFields = {
 			context: '{"user":"u"}',
 			state: '{"order":7}',
-			environmentId: 'e1',
-			projectId: 'p1',
+			environmentId: ENVIRONMENT_ID,
+			projectId: PROJECT_ID,
 		};
 		expect(body({ message: 'Hi', additionalFields })).toEqual({
-			assistant_id: 'a1',
+			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: {
 				action: 'send',
 				message: { input: { input: 'Hi' } },
 				state: { order: 7 },
-				environmentId: 'e1',
-				projectId: 'p1',
+				environmentId: ENVIRONMENT_ID,
+				projectId: PROJECT_ID,
 			},
 			context: { user: 'u' },
 		});
@@ -55,7 +61,7 @@ describe('the body of a run', () => {
 	it('holds a decision with what goes with it', () => {
 		const additionalFields = { payload: '{"only":1}', target: '{"task":"t"}', context: '{"a":1}' };
 		expect(body({ inputType: 'decision', decision: 'confirm', additionalFields })).toEqual({
-			assistant_id: 'a1',
+			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: {
 				action: 'resume',
 				target: { task: 't' },
@@ -87,7 +93,7 @@ describe('the body of a run', () => {
 
 	it('has the last message answered again', () => {
 		expect(body({ inputType: 'retry' })).toEqual({
-			assistant_id: 'a1',
+			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: { action: 'retry', source: {} },
 		});
 	});

@@ -18,7 +18,7 @@ const BINARY = { data: file('a.txt'), attachment_0: file('b.txt'), '7': file('c.
 /** The order of an item with three files. */
 function order(parameters: Record<string, unknown>, binary: Record<string, IBinaryData> = BINARY) {
 	const all = {
-		assistantId: 'a1',
+		assistantId: 'd0000000-0000-4000-8000-000000000001',
 		threadSource: 'existing',
 		threadId: 't1',
 		message: 'Hi',
@@ -77,7 +77,7 @@ describe('the files to attach', () => {
 
 	it('are no part of the body before they are uploaded', () => {
 		expect(order({ attachments: 'data' }).body).toEqual({
-			assistant_id: 'a1',
+			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: { action: 'send', message: { input: { input: 'Hi' } } },
 		});
 	});
@@ -120,7 +120,10 @@ describe('what names no file', () => {
 
 describe('a JSON body that rejects', () => {
 	const body = (decision: object) =>
-		JSON.stringify({ assistant_id: 'a1', input: { action: 'resume', target: {}, decision } });
+		JSON.stringify({
+			assistant_id: 'd0000000-0000-4000-8000-000000000001',
+			input: { action: 'resume', target: {}, decision },
+		});
 
 	it('is refused with a payload, with which the server carries out what was rejected', () => {
 		for (const payload of [{}, null, false, 'no']) {
@@ -132,6 +135,6 @@ describe('a JSON body that rejects', () => {
 
 	it('is taken without one', () => {
 		const jsonBody = body({ type: 'reject' });
-		expect(order({ bodyMode: 'json', jsonBody }).bodyText).toBe(jsonBody);
+		expect(order({ bodyMode: 'json', jsonBody }).body).toEqual(JSON.parse(jsonBody));
 	});
 });

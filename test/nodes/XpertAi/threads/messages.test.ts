@@ -1,44 +1,20 @@
 import fc from 'fast-check';
 
-import { threadState } from '../../../../nodes/XpertAi/payloads/run';
+import { threadState } from '../../../../nodes/XpertAi/threads/state';
 import {
-	isFromAssistant,
-	isFromPerson,
 	lastReply,
 	messagesOf,
 	newMessages,
 	repliesTo,
 	speakerOf,
 	textOf,
-} from '../../../../nodes/XpertAi/runs/messages';
+} from '../../../../nodes/XpertAi/threads/messages';
 import { recordedThread } from './support/recorded';
 
 describe('who says a message', () => {
 	it('is told, on Xpert, by what only the messages of an assistant or of a tool have', () => {
 		const thread = recordedThread('interrupts', 'thread after confirm');
 		expect(messagesOf(thread).map(speakerOf)).toEqual(['user', 'assistant', 'tool', 'assistant']);
-		for (const message of messagesOf(thread)) {
-			expect(message.type).toBeUndefined();
-			expect(message.role).toBeUndefined();
-		}
-	});
-
-	it.each(['ai', 'assistant', 'AIMessage', 'AIMessageChunk'])('the assistant as %s', (name) => {
-		for (const message of [{ type: name }, { role: name }]) {
-			expect([isFromAssistant(message), isFromPerson(message)]).toEqual([true, false]);
-		}
-	});
-
-	it.each(['human', 'user', 'HumanMessage'])('a person as %s', (name) => {
-		for (const message of [{ type: name }, { role: name }]) {
-			expect([isFromAssistant(message), isFromPerson(message)]).toEqual([false, true]);
-		}
-	});
-
-	it.each(['system', 'tool', 'constructor'])('neither as "%s"', (name) => {
-		const message = { type: name, role: name };
-		expect(speakerOf(message)).toBe(name);
-		expect([isFromAssistant(message), isFromPerson(message)]).toEqual([false, false]);
 	});
 
 	it('nobody, for what is no message', () => {
@@ -81,9 +57,9 @@ describe('the messages of a thread', () => {
 
 	it('end with the last words of the assistant', () => {
 		const messages = [
-			{ type: 'ai', content: 'first' },
+			{ content: 'first', tool_calls: [] },
 			{ content: 'second', tool_calls: [] },
-			{ type: 'human', content: 'question' },
+			{ content: 'question' },
 		];
 		expect(lastReply(messages)).toEqual({ reply: 'second', parts: [] });
 	});
@@ -111,10 +87,10 @@ describe('the messages that are new on a thread', () => {
 	});
 });
 
-describe('the replies to our message', () => {
-	const person = (content: string) => ({ content });
-	const assistant = (content: string) => ({ content, tool_calls: [] });
+const person = (content: unknown) => ({ content });
+const assistant = (content: string) => ({ content, tool_calls: [] });
 
+describe('the replies to our message', () => {
 	it('follow the last message with our words, up to the next of a person', () => {
 		const fresh = [person('q'), assistant('1'), person('q'), assistant('2'), person('n')];
 		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
@@ -131,5 +107,20 @@ describe('the replies to our message', () => {
 		const fresh = [person('p'), assistant('1'), person('Asked: q'), assistant('2')];
 		expect(repliesTo('q', fresh, true)).toEqual([assistant('2')]);
 		expect(repliesTo('q', [], true)).toBeUndefined();
+	});
+});
+
+const read = { type: 'text', text: 'Attachment File: otters.txt\nOtters swim.' };
+const withFile = (text: string) => person([read, { type: 'text', text }]);
+
+describe('a message with a file', () => {
+	it('is told by its own part, beside what the server has read of the file', () => {
+		const fresh = [person('p'), assistant('1'), withFile('q'), assistant('2'), person('r')];
+		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
+	});
+
+	it('is not one that says something else about the file', () => {
+		expect(repliesTo('q', [withFile('p'), assistant('1')], false)).toBeUndefined();
+		expect(repliesTo('q', [withFile('qq'), assistant('1')], false)).toBeUndefined();
 	});
 });

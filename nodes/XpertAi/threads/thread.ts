@@ -1,6 +1,5 @@
-import { threadState } from '../payloads/run';
-import type { ThreadState } from '../payloads/run';
 import { answerMustBe, isJsonObject } from '../transport/answer';
+import type { AnswerCheck } from '../transport/answer';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
@@ -8,14 +7,22 @@ import type { Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import { threadState } from './state';
+import type { ThreadState } from './state';
 
 const READ_TIMEOUT_MS = 30_000;
 
-/** What E15 must answer: another server's JSON has no status that tells of runs. */
-export const threadAnswer = answerMustBe(
-	(answer) => isJsonObject(answer) && typeof answer.status === 'string',
-	'it is not a thread',
-);
+/**
+ * Makes the check of what E15 must answer: the thread that was asked for, which recorded servers name, with its
+ * status. Another server's JSON has none that tells of runs.
+ */
+export function threadAnswer(threadId: string): AnswerCheck {
+	return answerMustBe(
+		(answer) =>
+			isJsonObject(answer) && typeof answer.status === 'string' && answer.thread_id === threadId,
+		'it is not this thread',
+	);
+}
 
 /** The state of a thread, or why it could not be read. */
 export type ThreadReading = { state: ThreadState } | { failure: Failure };
@@ -33,7 +40,7 @@ export async function readThread(send: Send, threadId: string): Promise<ThreadRe
 		method: 'GET',
 		path: buildPath('/threads/{threadId}', { threadId }),
 		timeoutMs: READ_TIMEOUT_MS,
-		checkAnswer: threadAnswer,
+		checkAnswer: threadAnswer(threadId),
 	});
 	if (!outcome.ok) return { failure: outcome.failure };
 	return { state: threadState.parse(outcome.answer) };

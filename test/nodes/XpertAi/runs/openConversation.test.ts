@@ -1,142 +1,24 @@
-import get from 'lodash/get';
-
 import {
 	createConversation,
 	openConversation,
-	readConversation,
-} from '../../../../nodes/XpertAi/runs/conversation';
-import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { virtualTime } from '../../support/virtualTime';
-import { checked } from './support/faults';
-import { recordedBody } from './support/recorded';
-
-const failure = { kind: 'status' as const, status: 500, method: 'POST', path: '/api/ai/x' };
-const lost = { kind: 'network' as const, code: 'ECONNRESET', method: 'POST', path: '/api/ai/x' };
-const success = (answer: unknown): Outcome => ({ ok: true, status: 200, answer });
-const no = (why: Extract<Outcome, { ok: false }>['failure']): Outcome => ({
-	ok: false,
-	failure: why,
-});
-
-/** A server that gives these answers one after another, the last for ever. */
-function answering(...outcomes: Outcome[]) {
-	const asked: ApiRequest[] = [];
-	const send = async (request: ApiRequest) => {
-		asked.push(request);
-		const outcome = outcomes[Math.min(asked.length, outcomes.length) - 1];
-		if (!outcome) throw new Error('the test gives no answer');
-		return checked(request, outcome);
-	};
-	return { asking: { send, clock: virtualTime() }, asked };
-}
-
-/** The thread of the conversation that was recorded. */
-const threadIn = (answer: unknown) => String(get(answer, 'items.0.threadId'));
+} from '../../../../nodes/XpertAi/runs/openConversation';
+import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
+import { answering, failure, listed, lost, mine, no, success } from '../threads/support/answering';
+import type { Answer } from '../threads/support/answering';
 
 const pathsOf = (asked: ApiRequest[]) => asked.map(({ path }) => path);
 
-describe('looking up the conversation of a thread', () => {
-	it('asks for all of the thread, the one that changed last first', async () => {
-		const { asking, asked } = answering(success({ items: [], total: 0 }));
-		await readConversation(asking, 't');
-		expect(asked).toMatchObject([{ method: 'POST', path: '/conversations/search' }]);
-		expect(JSON.parse(String(asked[0]?.body))).toEqual({
-			where: { threadId: 't' },
-			order: { updatedAt: 'DESC' },
-		});
-	});
-
-	it.each([
-		[
-			{ items: [{ id: 'c', threadId: 't', error: 'No model' }] },
-			{ conversationId: 'c', error: 'No model' },
-		],
-		[
-			{ items: [{ id: 'c', threadId: 't', error: { code: 1 } }] },
-			{ conversationId: 'c', error: '{"code":1}' },
-		],
-		[
-			{ items: [{ id: 'c', threadId: 't', error: null, status: 'busy' }] },
-			{ conversationId: 'c', status: 'busy' },
-		],
-		[{ items: [{ threadId: 't', error: '', operation: null }] }, {}],
-		[{ items: [{ id: 5, threadId: 't', status: {}, operation: { tasks: 'no' } }] }, {}],
-		[{ items: [{ id: 'c', error: 'of a record without a thread' }] }, {}],
-		[
-			{ items: [{ id: 'c', threadId: 't', status: 'idle' }] },
-			{ conversationId: 'c', status: 'idle' },
-		],
-		[{ items: [{ id: 'c', threadId: 'of another', error: 'No model' }] }, {}],
-		[{ items: [] }, {}],
-	])('%j says %j', async (answer, facts) => {
-		const read = await readConversation(answering(success(answer)).asking, 't');
-		expect(read).toEqual({ tasks: [], ...facts });
-	});
-
-	it.each([[], {}, 'OK', undefined, { total: 0 }, { items: null }])(
-		'is tried again where the success says something else: %j',
-		async (answer) => {
-			const { asking, asked } = answering(success(answer), listed(mine('c')));
-			expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
-			expect(asked).toHaveLength(2);
-		},
-	);
-
-	it('says what a run waits for, as recorded', async () => {
-		const answer = recordedBody('interrupts', 'conversation that waits');
-		const { status, tasks } = await readConversation(
-			answering(success(answer)).asking,
-			threadIn(answer),
-		);
-		expect(status).toBe('interrupted');
-		expect(tasks).toMatchObject([
-			{
-				call: { name: 'subagent', args: { input: 'USETOOL(sub)' } },
-				type: 'agent',
-				info: { title: 'SubAgent' },
-				parameters: [{ name: 'input' }],
-				agent: { name: 'LeadAgent' },
-			},
-		]);
-	});
-
-	it('says that a run was cancelled, as recorded', async () => {
-		const answer = recordedBody('runs', 'conversation after the cancelled run');
-		const read = await readConversation(answering(success(answer)).asking, threadIn(answer));
-		expect(read).toMatchObject({
-			status: 'interrupted',
-			error: 'Canceled by user',
-			tasks: [],
-		});
-	});
-
-	it('is tried again, and says why nothing is known when it cannot be looked up', async () => {
-		const { asking, asked } = answering(no(lost));
-		expect(await readConversation(asking, 't')).toMatchObject({ failure: lost, tasks: [] });
-		expect(asked).toHaveLength(3);
-	});
-});
-
-const mine = (id: string, createdAt?: string, threadId = 't') => ({ id, threadId, createdAt });
-const listed = (...items: object[]) => success({ items, total: items.length });
 const noThread = no(failure);
-const thread = success({ status: 'idle', values: { messages: [{ content: 'a secret' }] } });
-
-describe('several conversations on one thread', () => {
-	it('count as the oldest, so that all executions agree; how it stands says the one that changed last', async () => {
-		const items = [
-			{ ...mine('b', '2026-11-22T15:42:13.689Z'), status: 'idle' },
-			{ ...mine('d', '2026-11-22T15:42:04.047Z'), status: 'error' },
-			{ ...mine('c', '2026-11-22T15:42:04.047Z'), status: 'busy' },
-		];
-		const read = await readConversation(answering(listed(...items)).asking, 't');
-		expect(read).toMatchObject({ conversationId: 'c', status: 'idle' });
+/** A thread that is there: it names itself. */
+const thread = (path: string) =>
+	success({
+		thread_id: path.slice('/threads/'.length),
+		status: 'idle',
+		values: { messages: [{ content: 'a secret' }] },
 	});
-});
-
 describe('opening the conversation of a key', () => {
-	const open = async (...outcomes: Outcome[]) => {
-		const { asking, asked } = answering(...outcomes);
+	const open = async (...answers: Answer[]) => {
+		const { asking, asked } = answering(...answers);
 		return { opened: await openConversation(asking, 't', { title: 'Hi' }, 1000), asked };
 	};
 	const threadsOf = (asked: ApiRequest[]) =>
@@ -218,8 +100,8 @@ describe('opening the conversation of a key', () => {
 });
 
 describe('making a conversation', () => {
-	const create = async (...outcomes: Outcome[]) => {
-		const { asking, asked } = answering(...outcomes);
+	const create = async (...answers: Answer[]) => {
+		const { asking, asked } = answering(...answers);
 		return { made: await createConversation(asking, 't', { title: 'Hi' }, 1000), asked };
 	};
 

@@ -1,30 +1,16 @@
 import findLast from 'lodash/findLast';
 import findLastIndex from 'lodash/findLastIndex';
 
-import type { ThreadMessage, ThreadState } from '../payloads/run';
 import { isJsonObject } from '../transport/answer';
-
-/** What servers that name the kind of a message call it. */
-const KINDS: Record<string, string> = {
-	ai: 'assistant',
-	assistant: 'assistant',
-	AIMessage: 'assistant',
-	AIMessageChunk: 'assistant',
-	human: 'user',
-	user: 'user',
-	HumanMessage: 'user',
-};
+import type { ThreadMessage, ThreadState } from './state';
 
 /**
- * Who says a message: `assistant`, `user`, or whatever else the server calls it. Where it names no
- * kind, as Xpert does, only the assistant's messages have `tool_calls`, and a tool's answer a call's
- * id (recorded, E15).
+ * Who says a message: only the assistant's have `tool_calls`, and only a tool's answer has the id of a call
+ * (recorded, E15).
  *
  * @returns `undefined` for what is no message
  */
-export function speakerOf(message: ThreadMessage): string | undefined {
-	const named = message.type || message.role;
-	if (named) return Object.hasOwn(KINDS, named) ? KINDS[named] : named;
+export function speakerOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' | undefined {
 	if (Array.isArray(message.tool_calls)) return 'assistant';
 	if (typeof message.tool_call_id === 'string') return 'tool';
 	return message.content === undefined ? undefined : 'user';
@@ -86,11 +72,6 @@ function isBareCall(message: ThreadMessage): boolean {
 /** Whether a message calls a tool. */
 export function callsTool({ tool_calls: calls }: ThreadMessage): boolean {
 	return Array.isArray(calls) && calls.length > 0;
-}
-
-/** The messages after the last one of a person. */
-export function afterLastPerson(messages: ThreadMessage[]): ThreadMessage[] {
-	return messages.slice(findLastIndex(messages, isFromPerson) + 1);
 }
 
 /**

@@ -1,0 +1,29 @@
+import type { Message, ToolCall } from './entities';
+import { textIn } from './messageText';
+
+/** What a run has used: `input` and `output` only where its model counts them, else the server's own estimate of all. */
+export interface Used {
+	total: number;
+	input: number;
+	output: number;
+}
+
+/** How many letters the server takes for a token, where a model does not count. */
+const LETTERS = 4;
+
+const ROLES: Record<Message['from'], string> = { person: 'Human', assistant: 'AI', tool: 'Tool' };
+
+/** The tokens of one answer of a model that does not count, by the letters of what it was told and of what it said. */
+export const estimated = (system: string, messages: Message[], said: string): number =>
+	tokensIn([`System: ${system}`, ...messages.map(toldOf)].join('\n')) + tokensIn(said);
+
+/** What a model writes when it calls a tool. */
+export const written = ({ name, args }: Pick<ToolCall, 'name' | 'args'>): string =>
+	name + JSON.stringify(args);
+
+const tokensIn = (text: string): number => Math.ceil(text.length / LETTERS);
+
+const toldOf = (message: Message): string => {
+	const name = message.answers ? `${message.answers.name}, ` : '';
+	return `${ROLES[message.from]}: ${name}${textIn(message)}`;
+};
