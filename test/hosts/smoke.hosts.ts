@@ -181,20 +181,17 @@ describe(`n8n ${n8n}`, () => {
 		const { runFailing, told } = useAgents(harness, 'Where does the fox sleep?');
 		const REASON = 'Model quota exceeded';
 
-		it.each([2.2, 3])(
-			'gives AI Agent %d the reason of a failed run, if set to',
-			async (version) => {
-				const agent = { version, executionOrder: 'v1' } as const;
-				const cures = [{ tool: { options: { failuresAsReplies: true } } }, { onError: CONTINUE }];
-				for (const cure of cures) {
-					const { error } = await runFailing({ ...agent, ...cure }, REASON);
-					expect(error).toBeUndefined();
-					expect(told()).toContain(REASON);
-				}
-			},
-		);
+		it.each([2.2, 3])('tells AI Agent %d why a run failed, by either setting', async (version) => {
+			const agent = { version, executionOrder: 'v1' } as const;
+			const cures = [{ tool: { options: { failuresAsReplies: true } } }, { onError: CONTINUE }];
+			for (const cure of cures) {
+				const { error } = await runFailing({ ...agent, ...cure }, REASON);
+				expect(error).toBeUndefined();
+				expect(told()).toContain(REASON);
+			}
+		});
 
-		it('tells an agent without a setting what docs/thread-runs.md says', async () => {
+		it('tells agents without such a setting what docs/thread-runs.md says', async () => {
 			const { error } = await runFailing({ version: 3, executionOrder: 'v1' }, REASON);
 			const ends = older?.failedToolEndsAgent3 ?? false;
 			expect([error?.message, told()]).toEqual(
