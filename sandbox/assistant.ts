@@ -24,6 +24,8 @@ export interface Said {
 	text: string;
 	attachments: string;
 	files: OpenedFile[];
+	/** Why one of the files cannot be told of: the run fails then. */
+	unreadable?: string;
 }
 
 /** What an assistant is asked when its turn comes. */
@@ -40,6 +42,7 @@ export function replyOf(
 	question: Question,
 	fault?: ActionOf<'run'>,
 ): Reply {
+	if (question.unreadable) return { text: '', error: question.unreadable };
 	const outcome = fault?.outcome ?? usualOutcome(assistant, question);
 	if (outcome === 'empty') return { text: '' };
 	if (outcome === 'interrupt') {

@@ -13,7 +13,11 @@ import { asObject, isObject, type Loose } from './values';
 import type { Order } from './work';
 
 /** What a run is asked, with the files that were given to it. */
-export type Asked = RunInput & { attachments: string; opened: OpenedFile[] };
+export type Asked = RunInput & {
+	attachments: string;
+	unreadable?: string;
+	opened: OpenedFile[];
+};
 
 /** What a run is to do, but for where it runs. */
 type Task = Pick<Order, 'question' | 'decision' | 'base'>;
@@ -143,13 +147,18 @@ function taskOf(input: Asked, thread: Thread): Task | undefined {
 }
 
 /** What a model is told. */
-type Told = Pick<Asked, 'text' | 'attachments' | 'opened'> & { clientMessageId?: unknown };
+type Told = Pick<Asked, 'text' | 'attachments' | 'opened' | 'unreadable'> & {
+	clientMessageId?: unknown;
+};
 
 function ask(base: Message[], told: Told, isAgain: boolean): Task {
-	const { text, attachments, opened: files, clientMessageId } = told;
+	const { text, attachments, opened: files, unreadable, clientMessageId } = told;
 	const parts = [attachments, text].map((part) => ({ type: 'text', text: part }));
 	const content = attachments === '' ? text : parts;
-	return { base, question: { text, attachments, files, content, isAgain, clientMessageId } };
+	return {
+		base,
+		question: { text, attachments, files, unreadable, content, isAgain, clientMessageId },
+	};
 }
 
 /** What was said last is asked anew, from where it was asked; its messages get new ids (`runs` "retry"). */

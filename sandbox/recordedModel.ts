@@ -5,6 +5,8 @@ export interface Turn {
 	attachments: string;
 	/** All that persons have said so far, this included. */
 	heard: string[];
+	/** All that it is told, with what it is to be. */
+	all: Array<{ role: string; content: unknown }>;
 	/** How often it has called tools for this, and what they said last when it is their answer that it is told. */
 	rounds: number;
 	toolsSaid?: string[];
@@ -60,7 +62,7 @@ export function slowness(text: string): number | undefined {
  * What the model of the recordings says. It does what it is told: `USETOOL(a)` calls a tool, the second one when the
  * first has answered, `PAR(a|b)` two at once, `ASK` looks into its knowledgebase and `ASK BOTH` into all it has, with
  * words before it when told to `SAY` something; `CITE` says what was found, with where it stands; `RECALL` says all it
- * has heard, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, `REASON` thinks first, and
+ * has heard, `SHOWALL` all it was told, `LONG24 DRIP250` so many words with pauses, `EMPTY` nothing, `REASON` thinks first, and
  * `FAIL…` fails.
  */
 export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
@@ -80,6 +82,7 @@ export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 	if (told) return { text: `Tool said: ${told.join('\n')}` };
 	// The server makes nothing of an answer in parts, be they texts or images (`answers-in-parts`).
 	if (/EMPTY|PARTS/.test(text)) return { text: '' };
+	if (text.includes('SHOWALL')) return { text: `ALL: ${JSON.stringify(turn.all)}` };
 	if (text.includes('RECALL')) return { text: `I heard: ${heard.join(' | ')}` };
 	const [, count] = /LONG(\d+)/.exec(text) ?? [];
 	if (count) return { text: words(Number(count)), drip: drip(text) };

@@ -4,15 +4,14 @@ import type { Context } from './context';
 import { insertInto, notNull } from './databaseErrors';
 import type { FileContext, StoredFile } from './entities';
 import { notFound } from './errors';
+import { toldOf } from './fileUnderstanding';
 import { textAt } from './processing/loader';
-import { asObject } from './values';
+import { asObject, type Loose } from './values';
 
-const ADVICE =
-	'Do not assume the summary is exhaustive. Use parsed_file_search/parsed_file_read when the user asks about parsed file contents. If workspacePath is present and sandbox_read_file is available, use it to read the original file by that path; use sandbox_shell only when command execution is necessary. If pageImages are present, use parsed_file_page_images for the complete or page-specific image list, then use a view-image tool on the listed image path or URL when visual layout, charts, screenshots, tables, or OCR are needed. Cite page/sheet/slide/path anchors when available.';
-
-/** A file given to a run: what the model is told of it, and where it is. */
+/** A file given to a run: what the model is told of it, or why it cannot be, and where it is. */
 interface GivenFile {
 	told: string;
+	unreadable?: string;
 	name: string;
 	url: string;
 }
@@ -24,8 +23,8 @@ export type OpenedFile = { name: string } & ({ text: string } | { reason: string
  * The files given to a run. A file is named by `fileId` (a file context's id) or by `id` (an uploaded file's); a
  * file context's id as `id` is taken for a new file, which the database refuses (`runs` "files: {id: its id}").
  */
-export function filesGiven(context: Context, files: unknown[]): GivenFile[] {
-	return files.map((file) => given(context, asObject(file)));
+export async function filesGiven(context: Context, files: unknown[]): Promise<GivenFile[]> {
+	return await Promise.all(files.map(async (file) => await given(context, asObject(file))));
 }
 
 /** Opens files as an assistant does with its tools: the model itself is told no more of a file than a summary. */
@@ -43,42 +42,28 @@ async function textOf(name: string, url: string): Promise<{ text: string } | { r
 	}
 }
 
-function given({ store }: Context, { id, fileId }: { id?: unknown; fileId?: unknown }): GivenFile {
+async function given({ store }: Context, { id, fileId }: Loose): Promise<GivenFile> {
 	const contexts = [...store.contexts.values()];
 	if (fileId !== undefined) {
 		const found = contexts.find((one) => one.id === fileId);
 		if (found === undefined) throw notFound();
-		return inContext(found);
+		return await inContext(found);
 	}
 	const file = store.files.get(String(id));
 	if (file === undefined) {
 		throw notNull(insertInto('storage_file', { id }), 'storage_file', 'file');
 	}
 	const found = store.contexts.get(file.id);
-	if (found) return inContext(found);
+	if (found) return await inContext(found);
 	const told = plain(file, store.contents.at(String(file.file)));
 	return { told, name: file.originalName, url: file.url };
 }
 
-const inContext = (file: FileContext): GivenFile => ({
-	told: understood(file),
+const inContext = async (file: FileContext): Promise<GivenFile> => ({
+	...(await toldOf(file)),
 	name: String(file.originalName),
 	url: String(file.url),
 });
 
 const plain = ({ originalName }: StoredFile, content: Content | undefined): string =>
 	`Attachment File: ${originalName}\n${content?.head.toString('utf8') ?? ''}\n`;
-
-function understood(file: FileContext): string {
-	const { id, storageFileId, originalName, status, capabilities, summary } = file;
-	return `Attachment File: ${String(originalName)}
-<file_understanding>
-fileId: ${id}
-storageFileId: ${storageFileId}
-status: ${String(status)}
-capabilities: ${[capabilities].flat().join(', ')}
-summary: ${String(summary ?? '')}
-availableAnchors: ${String(originalName)}
-${ADVICE}
-</file_understanding>`;
-}

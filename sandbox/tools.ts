@@ -29,6 +29,14 @@ export function toolSays(assistant: Assistant, { args }: ToolCall, payload?: unk
 	if (assistant.answers !== 'said') {
 		return `Confirmed: ${text}${payload === undefined ? '' : ` ${JSON.stringify(payload)}`}`;
 	}
-	const told = { text, attachments: '', heard: [text], rounds: 0, rejected: false, tools: [] };
+	const told = {
+		text,
+		attachments: '',
+		heard: [text],
+		all: [],
+		rounds: 0,
+		rejected: false,
+		tools: [],
+	};
 	return recordedReply(told).text;
 }

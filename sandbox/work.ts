@@ -325,17 +325,19 @@ export class Work {
 
 	private nextReply(): Reply {
 		const { messages, rounds, hasRejected: rejected } = this;
+		const { thread, assistant } = this.order;
 		const heard = messages.filter(({ from }) => from === 'person');
 		const since = messages.slice(findLastIndex(messages, ({ from }) => from === 'person') + 1);
 		const tools = since.at(-1)?.from === 'tool' ? since.filter(({ from }) => from === 'tool') : [];
 		const question = {
 			...this.asked,
 			heard: heard.map(textIn),
+			all: [{ role: 'system', content: systemOf(thread, assistant) }, ...messages.map(told)],
 			rounds,
 			toolsSaid: tools.length > 0 ? tools.map(textIn) : undefined,
 			rejected,
 		};
-		return replyOf(this.context, this.order.assistant, question, this.fault);
+		return replyOf(this.context, assistant, question, this.fault);
 	}
 
 	/** The words come one after another where they drip, and all at once otherwise. */
@@ -448,6 +450,11 @@ const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
 	interrupted: 'interrupted',
 	error: 'error',
 };
+
+const told = ({ from, content }: Message) => ({
+	role: from === 'person' ? 'user' : from,
+	content,
+});
 
 const toCall = ({ name, args }: Omit<ToolCall, 'id' | 'type'>): ToolCall => ({
 	name,

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { optionsField, simplify } from '../XpertAi/execution/fields';
-import type { Field } from '../XpertAi/execution/operation';
-import { assistantLocator } from '../XpertAi/operations/shared/locators';
+import type { Field } from '../XpertAi/execution/fields';
+import { assistantLocator } from '../XpertAi/pickers/locators';
 import { EVENTS } from './events';
 import type { ConversationEvent } from './events';
 

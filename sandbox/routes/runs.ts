@@ -50,10 +50,11 @@ async function askedOf(
 	if (conversation === undefined) throw internal();
 	const input = readRunInput(body.input);
 	checkAccess(call, assistant, conversation);
-	const given = filesGiven(call.context, input.files);
+	const given = await filesGiven(call.context, input.files);
 	const files = assistant.answers === 'documents' ? await opened(given) : [];
 	const attachments = given.map(({ told }) => told).join('');
-	return { assistant, conversation, asked: { ...input, attachments, opened: files } };
+	const { unreadable } = given.find((file) => file.unreadable !== undefined) ?? {};
+	return { assistant, conversation, asked: { ...input, attachments, unreadable, opened: files } };
 }
 
 async function runAndWait(call: Call): Promise<Loose> {

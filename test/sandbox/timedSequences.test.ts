@@ -40,6 +40,7 @@ const RECORDINGS = [
 	'answers-in-parts',
 	'chatSession',
 	'knowledge',
+	'file-context-parsing',
 ];
 
 /** The copilots whose embedding models the recorded knowledgebases have, and how long processing took. */
@@ -64,7 +65,7 @@ const RUN_MS: Record<string, number> = {
 const REBUILD_MS: Record<string, number> = { knowledge: 22_000 };
 
 /** Recorded where no embedding model is set for what assistants remember. */
-const WITHOUT_MODEL = ['chatSession', 'memory'];
+const WITHOUT_MODEL = ['chatSession', 'memory', 'file-context-parsing'];
 
 /** What was looked at sooner than the recording says, in milliseconds, as the server was slow to begin. */
 const SOONER: Record<string, Record<string, number>> = {
@@ -85,6 +86,12 @@ const BEFORE: Record<string, (sandbox: Sandbox, exchanges: SequenceExchange[]) =
 		const first =
 			all && 'body' in all.response ? (all.response.body as { items: Listed[] }) : undefined;
 		for (const item of [...(first?.items ?? []), ...listed]) store.putConversation(item);
+	},
+	'file-context-parsing': ({ store }, exchanges) => {
+		for (const { request } of exchanges) {
+			const [, threadId] = /threads\/([^/]+)/.exec(request.path) ?? [];
+			if (threadId) store.putConversation({ threadId });
+		}
 	},
 	sources: (sandbox) => foundBefore(sandbox, 'sources'),
 	conversations: (sandbox, exchanges) => {

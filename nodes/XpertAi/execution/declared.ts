@@ -3,13 +3,14 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { anyJson } from '../payloads/common';
-import { answerItems, answerWithList, isJsonObject, listIn } from '../transport/answer';
+import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { multipartForm } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import type { ApiRequest, Send } from '../transport/request';
 import { answerFor } from './answers';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
+import { forEachItem } from './eachItem';
 import { MOST_AT_ONCE, fieldCollection } from './fields';
 import { idsInBody } from './hints';
 import type { StatusHints } from './hints';
@@ -18,7 +19,7 @@ import type { NamedId } from './ids';
 import type { Item } from './item';
 import { isFileBody } from './operation';
 import type { DeclaredOperation, Execution, FileBody, JsonBody, Paging } from './operation';
-import { forEachItem, simplified } from './outputs';
+import { answerItems, simplified } from './results';
 import { collectPages } from './paging';
 
 /** Runs an operation that is one request an item (or, for lists, one a page). */

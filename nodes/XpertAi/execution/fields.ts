@@ -1,4 +1,17 @@
-import type { IDisplayOptions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type {
+	IDisplayOptions,
+	INodeProperties,
+	INodePropertyOptions,
+	INodeType,
+} from 'n8n-workflow';
+
+/** A parameter of the editor, with what it asks of the server while it is filled in, e.g. its list search. */
+export interface Field extends INodeProperties {
+	methods?: INodeType['methods'];
+}
+
+/** Values read from the fields of an item, by the field's name. */
+export type FieldValues = Record<string, unknown>;
 
 /** The choice between typed fields and a body of one's own. */
 export const bodyMode: INodeProperties = {

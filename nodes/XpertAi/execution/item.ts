@@ -19,9 +19,9 @@ import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody } from './hints';
 import type { RequestMeaning } from './hints';
+import type { Field, FieldValues } from './fields';
 import { chosenId, idDemand, isLeftExpression, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
-import type { Field, FieldValues } from './operation';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';

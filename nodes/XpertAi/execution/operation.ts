@@ -1,22 +1,13 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeProperties,
-	INodeType,
-} from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
 import type { Send } from '../transport/request';
+import type { Field, FieldValues } from './fields';
 import type { StatusHints } from './hints';
 import type { NamedId } from './ids';
 import type { Item } from './item';
-
-/** A parameter of the editor, with what it asks of the server while it is filled in, e.g. its list search. */
-export interface Field extends INodeProperties {
-	methods?: INodeType['methods'];
-}
+import type { Simplification } from './results';
 
 /** What every operation tells the editor. */
 interface OperationInfo {
@@ -27,9 +18,6 @@ interface OperationInfo {
 	/** Its number in the contract, or that it is an Xpert server's own. */
 	endpoint: `E${number}` | 'extension';
 }
-
-/** Values read from the fields of an item, by the field's name. */
-export type FieldValues = Record<string, unknown>;
 
 /** The JSON body of an operation: its fields in the editor and the schema both ways of giving it must meet. */
 export interface JsonBody {
@@ -113,9 +101,6 @@ export function declare<const Path extends string>(
 ): DeclaredOperation {
 	return operation;
 }
-
-/** The keys Simplify keeps of a result, or what it makes of it. */
-export type Simplification = string[] | ((result: IDataObject) => IDataObject);
 
 /** What an operation with code of its own is given. */
 export interface Execution {

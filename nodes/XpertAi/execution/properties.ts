@@ -5,14 +5,7 @@ import takeWhile from 'lodash/takeWhile';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from './operation';
-import type {
-	DeclaredOperation,
-	Field,
-	FileBody,
-	JsonBody,
-	Operation,
-	Resource,
-} from './operation';
+import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from './operation';
 import {
 	atOnceOption,
 	binaryFieldName,
@@ -29,6 +22,7 @@ import {
 	timeoutOption,
 	uploadMode,
 } from './fields';
+import type { Field } from './fields';
 
 /** The parameters of the whole node: the Resource and Operation lists, then each operation's own. */
 export function nodeProperties(resources: Resource[]): INodeProperties[] {

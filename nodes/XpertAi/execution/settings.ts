@@ -4,7 +4,7 @@ import type { INodeProperties, NodeParameterValueType } from 'n8n-workflow';
 import type { AnyZodObject, z } from 'zod';
 
 import { checked, fieldNamed } from './badInput';
-import type { FieldValues } from './operation';
+import type { FieldValues } from './fields';
 import { fieldValues } from './values';
 import type { Refuse } from './values';
 

@@ -9,7 +9,7 @@ import { checked } from './badInput';
 import type { Flaw } from './badInput';
 import { isContainer } from './fields';
 import { chosenId } from './ids';
-import type { FieldValues } from './operation';
+import type { FieldValues } from './fields';
 
 /** Ends the reading of an item because of a value. */
 export type Refuse = (flaw: Flaw) => never;

@@ -95,26 +95,3 @@ function refusalIn({ statusCode, success, message }: IDataObject): string | unde
 export function isJsonObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-/**
- * The output an answer gives when an operation does not shape it: the object itself, one item for
- * each element of an array, and `{ response }` for anything else.
- */
-export function answerItems(answer: unknown): IDataObject[] {
-	if (Array.isArray(answer)) return answer.map(asJson);
-	return [asJson(answer)];
-}
-
-/**
- * The output of a delete, which is the same for all of n8n's nodes. A success whose answer counts no
- * record as deleted is told apart; those recorded count one (E17), or give back what there was (E14).
- */
-export function deletedItem(answer: unknown): IDataObject[] {
-	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];
-}
-
-/** An answer as the JSON of an item; what is no object stands under `response`. */
-export function asJson(value: unknown): IDataObject {
-	if (isJsonObject(value)) return value;
-	return value === undefined ? {} : { response: value as IDataObject[string] };
-}

@@ -2,7 +2,7 @@ import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
-import type { Field } from '../../../nodes/XpertAi/execution/operation';
+import type { Field } from '../../../nodes/XpertAi/execution/fields';
 import { node } from './node';
 
 /**

@@ -5,6 +5,7 @@ export const OWN_VALUES: Record<string, string> = {
 	createdAt: 'a moment',
 	updatedAt: 'a moment',
 	recordedAt: 'a moment',
+	parsedAt: 'a moment',
 	created_at: 'a moment',
 	updated_at: 'a moment',
 	created_date: 'a moment',
@@ -165,8 +166,11 @@ const UNSENT: typeof OWN_ANSWERS = [
 		why: 'Which event a client saw last that left in the middle: a matter of milliseconds.',
 	},
 	{
-		is: ({ sequence, endpoint }) => sequence === 'files' && !/^E13$/.test(endpoint),
-		why: 'Routes of what was read in a file, which nothing but the server’s own chat asks for.',
+		is: ({ label, atMs = 0 }) =>
+			/^(zeta|status of it .outside|status 4 s later|ask with it)/.test(label) &&
+			atMs >= 35_179 &&
+			atMs < 77_061,
+		why: 'The sandbox has no reader for DOCX.',
 	},
 	{
 		is: ({ sequence, label }) => sequence === 'what is refused at once' && label === 'no assistant',

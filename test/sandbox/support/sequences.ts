@@ -216,42 +216,42 @@ export class Player {
 	}
 }
 
-interface Multipart {
-	multipart: {
-		file: { filename: string; contentType: string; content: string; bytes?: number };
-	} & Record<string, unknown>;
+interface SentFile {
+	filename: string;
+	contentType: string;
+	content: string;
+	bytes?: number;
 }
 
-const isMultipart = (body: unknown): body is Multipart =>
-	isPlainObject(body) && 'multipart' in (body as object);
-
 /** What a recording tells of a file instead of its content. */
-const TEXT_FILE = /^\(a text file (.+), (\d+) bytes\)$/;
+const TEXT_FILE = /^\(a text file (.+?)(?:, (\d+) bytes)?\)$/;
 
-function formOf(told: string): FormData {
+/** The text of `conversations`, of which the recording has what was read in it. */
+const NOTES = '# Notes\nThe meeting is on Friday at ten. Bring the red folder.';
+
+function fileOf(told: string): SentFile {
 	const [, filename = '', bytes] = TEXT_FILE.exec(told) ?? [];
-	const form = new FormData();
-	form.append(
-		'file',
-		new Blob([SENTENCES.slice(0, Number(bytes))], { type: 'text/plain' }),
-		filename,
-	);
-	return form;
+	const content = bytes ? SENTENCES.slice(0, Number(bytes)) : NOTES;
+	return { filename, contentType: bytes ? 'text/plain' : 'text/markdown', content };
 }
 
 /** A body as it went over the wire: JSON, or a form with one file and some fields. */
 function bodyOf(body: unknown): unknown {
-	const { file: told } = (body ?? {}) as { file?: unknown };
-	if (typeof told === 'string' && TEXT_FILE.test(told)) return formOf(told);
-	if (!isMultipart(body)) return body;
-	const { file, ...fields } = body.multipart;
+	const { file, multipart, ...rest } = (body ?? {}) as Record<string, unknown>;
+	if (typeof file === 'string' && TEXT_FILE.test(file)) return formOf(fileOf(file), rest);
+	if (!isPlainObject(multipart)) return body;
+	const { file: sent, ...fields } = multipart as { file: SentFile };
+	return formOf(sent, fields);
+}
+
+function formOf(file: SentFile, fields: object): FormData {
 	const form = new FormData();
 	form.append('file', new Blob([contentOf(file)], { type: file.contentType }), file.filename);
 	for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
 	return form;
 }
 
-function contentOf({ filename, content, bytes }: Multipart['multipart']['file']): Buffer | string {
+function contentOf({ filename, content, bytes }: SentFile): Buffer | string {
 	if (content === '(binary)') return sampleFile(filename, bytes);
 	return filename === 'long.md' ? SENTENCES : content;
 }

@@ -3,9 +3,9 @@ import pickBy from 'lodash/pickBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../../transport/answer';
-import type { FieldValues } from '../../execution/operation';
+import type { FieldValues } from '../../execution/fields';
 import { fieldCollection } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 
 /** The filters that E7 and E9 share. */
 export const assistantFilters: INodeProperties = fieldCollection('filters', [

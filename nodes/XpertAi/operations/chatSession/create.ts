@@ -1,9 +1,9 @@
 import { chatSession } from '../../payloads/chatSession';
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/operation';
+import type { FieldValues } from '../../execution/fields';
 import { fieldCollection } from '../../execution/fields';
-import { assistantLocator } from '../shared/locators';
+import { assistantLocator } from '../../pickers/locators';
 
 export const create = declare({
 	value: 'create',

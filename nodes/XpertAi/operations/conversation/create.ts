@@ -4,7 +4,7 @@ import { conversation } from '../../payloads/conversation';
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const fields: INodeProperties[] = [

@@ -5,9 +5,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { conversationSearch } from '../../payloads/conversation';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/operation';
+import type { FieldValues } from '../../execution/fields';
 import { fieldCollection } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY } from './summary';
 
 const filters: INodeProperties[] = [

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { answerItems, isJsonObject } from '../../transport/answer';
+import { answerItems } from '../../execution/results';
+import { isJsonObject } from '../../transport/answer';
 
 /**
  * One item for each document asked for, in the order asked: servers answer in no order, and leave out the

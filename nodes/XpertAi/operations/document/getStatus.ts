@@ -1,6 +1,6 @@
 import { answerWithRecords } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { knowledgebaseLocator } from '../shared/locators';
+import { knowledgebaseLocator } from '../../pickers/locators';
 import { itemPerDocument } from './askedDocuments';
 import { STATUS_PATH } from './paths';
 import { documentIds } from './processingFields';

@@ -5,7 +5,7 @@ import { IDS_TO_START } from '../../ingest/idsToStart';
 import { idList } from '../../payloads/common';
 import { answerWithRecords } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { knowledgebaseLocator } from '../shared/locators';
+import { knowledgebaseLocator } from '../../pickers/locators';
 import { itemPerDocument } from './askedDocuments';
 import { PROCESS_PATH } from './paths';
 import { documentIds } from './processingFields';

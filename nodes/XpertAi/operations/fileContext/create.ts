@@ -4,7 +4,7 @@ import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { PARSE_MODES, fileContextParts } from '../../payloads/file';
 import { enumOptions } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 const parts: INodeProperties[] = [

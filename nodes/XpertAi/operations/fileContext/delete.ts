@@ -1,6 +1,7 @@
-import { answerWith, deletedItem } from '../../transport/answer';
+import { deletedItem } from '../../execution/results';
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { fileLocator } from '../shared/locators';
+import { fileLocator } from '../../pickers/locators';
 
 export const deleteFileContext = declare({
 	value: 'delete',

@@ -1,6 +1,7 @@
-import { answerWith, deletedItem } from '../../transport/answer';
+import { deletedItem } from '../../execution/results';
+import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { knowledgebaseLocator } from '../shared/locators';
+import { knowledgebaseLocator } from '../../pickers/locators';
 
 export const deleteKnowledgebase = declare({
 	value: 'delete',

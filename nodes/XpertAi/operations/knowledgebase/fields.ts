@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { StatusHint, StatusHints } from '../../execution/hints';
 import { KNOWLEDGEBASE_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import { enumOptions } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { parserConfigField } from '../shared/parserConfig';
 
 /** What Simplify keeps of a knowledgebase, which real servers answer with over 40 fields. */

@@ -4,8 +4,8 @@ import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { answerWith, holds } from '../../transport/answer';
 import type { NamedId } from '../../execution/ids';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/operation';
-import { knowledgebaseLocator } from '../shared/locators';
+import type { FieldValues } from '../../execution/fields';
+import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection } from '../../execution/fields';
 import {
 	KNOWLEDGEBASE_HINTS,

@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { storeNamespace } from '../../payloads/store';
-import { answerItems, answerWithList, isJsonObject } from '../../transport/answer';
+import { answerItems } from '../../execution/results';
+import { answerWithList, isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/operation';
+import type { FieldValues } from '../../execution/fields';
 import { fieldCollection } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const createNamespace = declare({

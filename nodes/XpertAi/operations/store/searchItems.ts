@@ -1,7 +1,7 @@
 import { storeSearch } from '../../payloads/store';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../shared/locators';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const searchItems = declare({

@@ -1,7 +1,7 @@
 import { anyJson } from '../../payloads/common';
 import { answerMustBe, holds } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { threadLocator } from '../shared/locators';
+import { threadLocator } from '../../pickers/locators';
 
 export const copy = declare({
 	value: 'copy',

@@ -4,7 +4,7 @@ import { messagesOf, speakerOf, textOf } from '../../threads/messages';
 import { threadState } from '../../threads/state';
 import { threadAnswer, conversationOf } from '../../threads/thread';
 import { declare } from '../../execution/operation';
-import { threadLocator } from '../shared/locators';
+import { threadLocator } from '../../pickers/locators';
 
 export const get = declare({
 	value: 'get',

@@ -2,14 +2,11 @@ import fc from 'fast-check';
 
 import {
 	answerFlaw,
-	answerItems,
 	answerMustBe,
 	answerWith,
 	answerWithList,
 	answerWithRecords,
-	deletedItem,
 	isHtml,
-	isJsonObject,
 	parseAnswer,
 } from '../../../../nodes/XpertAi/transport/answer';
 
@@ -119,44 +116,4 @@ describe('the flaw of an answer', () => {
 		'is none in the record %j',
 		(answer) => expect(answerFlaw(answer, false)).toBeUndefined(),
 	);
-});
-
-describe('the output of an answer', () => {
-	it.each([
-		[{ a: 1 }, [{ a: 1 }]],
-		[
-			[{ a: 1 }, { b: 2 }],
-			[{ a: 1 }, { b: 2 }],
-		],
-		[[], []],
-		[
-			[1, 'a', [2]],
-			[{ response: 1 }, { response: 'a' }, { response: [2] }],
-		],
-		[3, [{ response: 3 }]],
-		['text', [{ response: 'text' }]],
-		[false, [{ response: false }]],
-		[null, [{ response: null }]],
-		[undefined, [{}]],
-	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toEqual(items));
-
-	it.each([
-		[{ raw: [], affected: 1 }, { deleted: true }],
-		[{ originalName: 'hello.txt', deletedAt: null }, { deleted: true }],
-		[undefined, { deleted: true }],
-		['ok', { deleted: true }],
-		[{ raw: [], affected: 0 }, { deleted: false }],
-	])('of a delete that answered %j is %j', (answer, item) =>
-		expect(deletedItem(answer)).toEqual([item]),
-	);
-
-	it('is always JSON objects, one for each element', () => {
-		fc.assert(
-			fc.property(fc.jsonValue(), (answer) => {
-				const items = answerItems(answer);
-				expect(items.every(isJsonObject)).toBe(true);
-				expect(items).toHaveLength(Array.isArray(answer) ? answer.length : 1);
-			}),
-		);
-	});
 });

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { binaryFieldName, displayedIf, jsonBodyField, simplify } from '../../../execution/fields';
-import type { Field } from '../../../execution/operation';
-import { knowledgebaseLocator } from '../../shared/locators';
+import type { Field } from '../../../execution/fields';
+import { knowledgebaseLocator } from '../../../pickers/locators';
 import { chunksField, pagesField } from './parts';
 import { submitOptions } from './options';
 

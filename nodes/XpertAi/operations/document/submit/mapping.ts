@@ -4,7 +4,7 @@ import mapValues from 'lodash/mapValues';
 import type { FieldType, IDataObject } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
-import type { Field } from '../../../execution/operation';
+import type { Field } from '../../../execution/fields';
 import { isoText, typedValue } from '../../../execution/values';
 import { document } from '../../../payloads/document';
 import type { DocumentRecord } from '../../../payloads/document';

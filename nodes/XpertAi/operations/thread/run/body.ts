@@ -2,7 +2,7 @@ import isEmpty from 'lodash/isEmpty';
 import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
-import type { FieldValues } from '../../../execution/operation';
+import type { FieldValues } from '../../../execution/fields';
 import { splitIds } from '../../../execution/ids';
 import { anyJson, idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';

@@ -2,9 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { RunInput } from '../../../runs/input';
 import { displayedIf, fieldCollection, simplify } from '../../../execution/fields';
-import type { Field } from '../../../execution/operation';
+import type { Field } from '../../../execution/fields';
 import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
-import { ID_PLACEHOLDER, assistantLocator, threadLocator } from '../../shared/locators';
+import { ID_PLACEHOLDER, assistantLocator, threadLocator } from '../../../pickers/locators';
 import { runOptions } from './options';
 
 const threadSource: INodeProperties = {

@@ -9,7 +9,7 @@ import type { InTime } from '../../../runs/run';
 import { untilTurn } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import type { Verdict } from '../../../runs/verdict';
-import { asJson } from '../../../transport/answer';
+import { asJson } from '../../../execution/results';
 import { MINUTE_MS } from '../../../transport/clock';
 import type { Clock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';

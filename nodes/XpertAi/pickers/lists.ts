@@ -8,7 +8,7 @@ export async function searchAssistants(
 	this: ILoadOptionsFunctions,
 	...asked: Asked
 ): Promise<INodeListSearchResult> {
-	const pickers = await import('../../pickers/assistants');
+	const pickers = await import('./assistants');
 	return await pickers.searchAssistants.call(this, ...asked);
 }
 
@@ -17,6 +17,6 @@ export async function searchThreads(
 	this: ILoadOptionsFunctions,
 	...asked: Asked
 ): Promise<INodeListSearchResult> {
-	const pickers = await import('../../pickers/threads');
+	const pickers = await import('./threads');
 	return await pickers.searchThreads.call(this, ...asked);
 }

@@ -1,6 +1,6 @@
 import type { INodePropertyMode } from 'n8n-workflow';
 
-import type { Field } from '../../execution/operation';
+import type { Field } from '../execution/fields';
 import { searchAssistants, searchThreads } from './lists';
 
 /** What an ID looks like. */

@@ -1,0 +1,81 @@
+// @ts-check
+'use strict';
+
+/** The rooms of the house from the roof down (docs/architecture.md); each may lean on those below it only. */
+const ROOMS = [
+	['the face', '^nodes/XpertAi/XpertAi\\.node\\.ts$'],
+	['the catalogue', '^nodes/XpertAi/catalogue\\.ts$'],
+	['operations', '^nodes/XpertAi/operations/'],
+	['pickers', '^nodes/XpertAi/pickers/'],
+	['execution', '^nodes/XpertAi/execution/'],
+	['ingest and runs', '^nodes/XpertAi/(ingest|runs)/'],
+	['threads', '^nodes/XpertAi/threads/'],
+	['transport', '^nodes/XpertAi/transport/'],
+	['payloads', '^nodes/XpertAi/payloads/'],
+];
+
+const downwards = ROOMS.slice(1).map(([name, path], above) => ({
+	name: `${name}: downwards only`,
+	severity: 'error',
+	from: { path },
+	to: { path: ROOMS.slice(0, above + 1).map(([, room]) => room) },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+	forbidden: [
+		...downwards,
+		{
+			name: 'no cycles, of types either',
+			severity: 'error',
+			from: { pathNot: '^nodes/XpertAi/operations/document/submit/' },
+			to: { circular: true },
+		},
+		{
+			name: 'documents know nothing of runs, nor runs of documents',
+			severity: 'error',
+			from: { path: '^nodes/XpertAi/(ingest|runs)/' },
+			to: { path: '^nodes/XpertAi/(ingest|runs)/', pathNot: '^nodes/XpertAi/$1/' },
+		},
+		{
+			name: 'a resource leans on no other',
+			severity: 'error',
+			from: { path: '^nodes/XpertAi/operations/([^/]+)/' },
+			to: { path: '^nodes/XpertAi/operations/', pathNot: '^nodes/XpertAi/operations/($1|shared)/' },
+		},
+		{
+			name: 'the trigger leans on what both faces share',
+			severity: 'error',
+			from: { path: '^nodes/XpertAiTrigger/' },
+			to: {
+				path: '^nodes/XpertAi/',
+				pathNot: '^nodes/XpertAi/(pickers|execution|threads|transport|payloads)/',
+			},
+		},
+		{
+			name: 'nothing leans on the trigger',
+			severity: 'error',
+			from: { pathNot: '^nodes/XpertAiTrigger/' },
+			to: { path: '^nodes/XpertAiTrigger/' },
+		},
+		{
+			name: 'of n8n, only its types',
+			comment:
+				'ingest, runs and threads are given what sends and the clock, and their tests need no n8n',
+			severity: 'error',
+			from: { path: '^nodes/XpertAi/(ingest|runs|threads|payloads)/' },
+			to: { path: '^n8n-workflow$|node_modules/n8n-workflow/', dependencyTypesNot: ['type-only'] },
+		},
+		{
+			name: 'nothing stands about unused',
+			severity: 'error',
+			from: { orphan: true },
+			to: {},
+		},
+	],
+	options: {
+		tsPreCompilationDeps: true,
+		tsConfig: { fileName: 'tsconfig.json' },
+		doNotFollow: { path: 'node_modules' },
+	},
+};
