@@ -1,0 +1,286 @@
+import type { Clock } from '../transport/clock';
+import type { Failure } from '../transport/failure';
+import type { ApiRequest, Send } from '../transport/request';
+import { certainlyNotDone, isMissing, isTooLarge, mayBePartlyDone } from '../transport/meaning';
+import { Patience } from '../transport/patience';
+import type { RetryLimits } from '../transport/retryPolicy';
+import { sendWithRetries } from '../transport/sendWithRetries';
+import type { RetriedOutcome } from '../transport/sendWithRetries';
+import { answeredRecords, storingFlaw } from './answeredRecords';
+import { isTooMuch, mayBeStored, namesFile } from './batchFailure';
+import type { Attempted, Batch } from './batchFailure';
+import { batchBody, batchBytes, batches, halves } from './batches';
+import type { BatchLimits, Documents, ReadyDocument } from './batches';
+import { IdOrder } from './idOrder';
+
+/** What became of one document. `unknown`: no answer says whether the server has stored it. */
+export type DocumentOutcome<Origin> = {
+	document: ReadyDocument<Origin>;
+	/** Number of the batch, counted from 1. */
+	batch: number;
+	/** Requests the document was in. */
+	attempts: number;
+} & (
+	| { outcome: 'stored'; status: number; record: unknown }
+	| { outcome: 'rejected' | 'unknown'; failure: Failure }
+);
+
+/** What storing needs from outside: it knows neither n8n nor HTTP. */
+export interface Storing<Origin> {
+	documents: Documents<Origin>;
+	batchLimits: BatchLimits;
+	retryLimits: RetryLimits;
+	/** Requests at once. */
+	concurrency: number;
+	/** Whether a batch without ids may be cut up to find the documents the server rejects. */
+	isolateWithoutIds: boolean;
+	/**
+	 * Whether a failure is about the knowledgebase and not about a document: then nothing of the batch is
+	 * stored, and cutting it up leads nowhere. Not asked any more once something was stored.
+	 */
+	noKnowledgebase: (failure: Failure) => boolean;
+	send: Send;
+	/**
+	 * Asked before each batch is sent, once, with the ids of its documents.
+	 *
+	 * @returns why it must not be sent
+	 */
+	beforeBatch?: (ids: string[]) => Promise<Failure | undefined>;
+	/** The request (E3) that carries a batch. */
+	request: (body: string) => ApiRequest;
+	/** Told each document's outcome once, batch by batch as they end. */
+	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
+	/** Asked after a document failed: whether further batches may start. */
+	goOn: () => boolean;
+	clock: Clock;
+	signal?: AbortSignal;
+}
+
+/** Requests that stored documents, and what they carried. */
+export interface StoringCounts {
+	batches: number;
+	/** Of all bodies that were sent. */
+	bytes: number;
+	requests: number;
+	retries: number;
+	splits: number;
+}
+
+/** The counts before anything is sent. */
+export function noRequests(): StoringCounts {
+	return { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
+}
+
+/**
+ * Stores documents in batches, several at once if asked to. Each document is told to `onOutcome`
+ * exactly once, unless the execution is stopped or a failure ends the storing before its turn.
+ *
+ * @throws what the documents throw
+ */
+export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<StoringCounts> {
+	return await new Storer(storing).run();
+}
+
+class Storer<Origin> {
+	private readonly counts = noRequests();
+
+	private stopped = false;
+
+	private storedAny = false;
+
+	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
+	private knowledgebaseMissing = false;
+
+	private readonly patience: Patience;
+
+	constructor(private readonly storing: Storing<Origin>) {
+		this.patience = new Patience(storing.retryLimits);
+	}
+
+	async run(): Promise<StoringCounts> {
+		const { documents, batchLimits, concurrency } = this.storing;
+		const source = batches(documents, batchLimits);
+		const order = new IdOrder();
+		const work = async () => {
+			let next: Promise<IteratorResult<Batch<Origin>>> | undefined;
+			while (!this.stopped && !this.storing.signal?.aborted) {
+				const { done, value: batch } = await (next ?? source.next());
+				if (done) return;
+				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
+				const settled = order.after(ids, async () => await this.settleBatch(batch));
+				// Several at once have the next ready by themselves.
+				next = concurrency === 1 ? this.madeMeanwhile(source, settled) : undefined;
+				await settled;
+			}
+		};
+		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
+		// Closes the file the documents come from, where it was not read to its end.
+		await source.return(undefined);
+		const broken = ends.find((end) => end.status === 'rejected');
+		if (broken) throw broken.reason;
+		return this.counts;
+	}
+
+	/** The next batch, made while the server is at work on one. */
+	private madeMeanwhile(
+		source: AsyncGenerator<Batch<Origin>>,
+		settled: Promise<void>,
+	): Promise<IteratorResult<Batch<Origin>>> {
+		const hasLeft = this.storing.clock.sleep(TIME_TO_LEAVE_MS);
+		const next = Promise.race([hasLeft, settled]).then(() => source.next());
+		// One that is not sent any more, as a failure came first, may break in peace.
+		next.catch(() => undefined);
+		return next;
+	}
+
+	private async settleBatch(batch: Batch<Origin>): Promise<void> {
+		// Another batch may have failed while this one was read or had to wait.
+		if (this.stopped) return;
+		const number = ++this.counts.batches;
+		const before = this.storedAny;
+		const failure = await this.sendBatch({ batch, number, attempts: 0, partlyDone: [] });
+		if (!failure) return;
+		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
+		if (!this.storing.goOn()) this.stopped = true;
+	}
+
+	/** Sends a batch, unless there is a reason not to; then nothing of it is stored. */
+	private async sendBatch(attempted: Attempted<Origin>): Promise<Failure | undefined> {
+		const { batch, number, attempts } = attempted;
+		const ids = batch.flatMap(({ id }) => id ?? []);
+		const failure = await this.storing.beforeBatch?.(ids);
+		if (!failure) return await this.settle(attempted);
+		for (const document of batch) {
+			const outcome = 'rejected';
+			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
+		}
+		return failure;
+	}
+
+	/**
+	 * Sends a batch until each of its documents has an outcome.
+	 *
+	 * @returns the last failure, if any document failed
+	 */
+	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
+		const { batch, attempts } = attempted;
+		const repeatable = batch.every(({ id }) => id !== undefined);
+		const result = await this.send(batch, repeatable);
+		const { outcome } = result;
+		const tried = attempts + result.attempts;
+		this.counts.requests += result.attempts;
+		this.counts.retries += result.attempts - 1;
+		this.counts.bytes += batchBytes(batch) * result.attempts;
+		const now = { ...attempted, attempts: tried };
+		now.mayBeDone ||= result.mayBeDone;
+		if (outcome.ok) {
+			const records = answeredRecords(batch, outcome.answer);
+			batch.forEach((document, at) => this.stored(document, now, outcome.status, records[at]));
+			return undefined;
+		}
+		const { failure } = outcome;
+		const allowed = repeatable || this.storing.isolateWithoutIds;
+		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
+			this.counts.splits += 1;
+			if (mayBePartlyDone(failure)) now.partlyDone = [...now.partlyDone, { failure, ended: false }];
+			const [first, second] = halves(batch);
+			const failed = await this.settle({ ...now, batch: first });
+			return (await this.settle({ ...now, batch: second })) ?? failed;
+		}
+		this.reportFailed(now, failure, result.shown);
+		return failure;
+	}
+
+	/**
+	 * Sends a batch with the retry policy; only once where the server was waited for in vain before.
+	 *
+	 * @returns also whether the batch is too much as a whole, and may be sent in halves, and the records that the
+	 * last answer showed
+	 */
+	private async send(
+		batch: Batch<Origin>,
+		repeatable: boolean,
+	): Promise<RetriedOutcome & { tooMuch: boolean; shown: unknown[] }> {
+		const { send, request, clock, signal } = this.storing;
+		const divisible = repeatable && batch.length > 1 && this.patience.isLeft;
+		const overtaxed = (failure: Failure, attempts: number) =>
+			divisible && isTooMuch(batch, failure, attempts);
+		let shown: unknown[] = [];
+		let unclear = 0;
+		const checkAnswer = (answer: unknown) => {
+			shown = answeredRecords(batch, answer);
+			const flaw = storingFlaw(answer, shown);
+			if (flaw !== undefined) unclear += 1;
+			return flaw;
+		};
+		const result = await sendWithRetries(send, {
+			request: { ...request(batchBody(batch)), checkAnswer },
+			limits: this.patience.limits,
+			repeatable,
+			clock,
+			signal,
+			enough: (failure, attempts) =>
+				unclear >= MOST_UNCLEAR_ANSWERS || overtaxed(failure, attempts),
+		});
+		const { outcome, attempts } = result;
+		const tooMuch = !outcome.ok && overtaxed(outcome.failure, attempts);
+		const isWaitedFor = repeatable || outcome.ok || certainlyNotDone(outcome.failure);
+		if (!tooMuch && isWaitedFor) this.patience.note(outcome);
+		return { ...result, tooMuch, shown };
+	}
+
+	/** What is too large stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
+	private maySplit(attempted: Attempted<Origin>, failure: Failure, allowed: boolean): boolean {
+		if (isTooLarge(failure)) return true;
+		if (this.storesNothing(attempted, failure)) return false;
+		if (isMissing(failure) && this.knowledgebaseMissing && !this.storedAny) return false;
+		return allowed && mayBePartlyDone(failure);
+	}
+
+	/**
+	 * Whether a failure says that no document of the batch is stored: servers look the knowledgebase up
+	 * first, and 404 is about it where no document names a record of its own.
+	 */
+	private storesNothing(
+		{ batch, mayBeDone, partlyDone }: Attempted<Origin>,
+		failure: Failure,
+	): boolean {
+		if (mayBeDone || partlyDone.length > 0) return false;
+		if (!this.storedAny && this.storing.noKnowledgebase(failure)) return true;
+		return isMissing(failure) && !batch.some(namesFile);
+	}
+
+	private stored(
+		document: ReadyDocument<Origin>,
+		{ number, attempts }: Attempted<Origin>,
+		status: number,
+		record: unknown,
+	): void {
+		this.storedAny = true;
+		const outcome = 'stored';
+		this.storing.onOutcome({ document, batch: number, attempts, outcome, status, record });
+	}
+
+	/** An answer that shows not all documents as stored shows those that are. */
+	private reportFailed(attempted: Attempted<Origin>, failure: Failure, shown: unknown[]): void {
+		const { batch, number, attempts, partlyDone } = attempted;
+		const may = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
+		const outcome = may ? 'unknown' : 'rejected';
+		if (!may) for (const earlier of partlyDone) earlier.ended = true;
+		batch.forEach((document, at) => {
+			const record = failure.kind === 'unreadable' ? shown[at] : undefined;
+			if (record !== undefined)
+				return this.stored(document, attempted, failure.status ?? 200, record);
+			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
+		});
+	}
+}
+
+/** So many answers that do not show what was sent as stored: what gives them may not be the server, or never will. */
+const MOST_UNCLEAR_ANSWERS = 3;
+
+/**
+ * Until the request is on its way, over a connection of its own: making the next batch takes the processor,
+ * so that it would wait.
+ */
+const TIME_TO_LEAVE_MS = 4;

@@ -1,0 +1,120 @@
+import isEmpty from 'lodash/isEmpty';
+import isNil from 'lodash/isNil';
+import mapValues from 'lodash/mapValues';
+import type { FieldType, IDataObject } from 'n8n-workflow';
+
+import type { Item } from '../../../../execution/item';
+import type { Field } from '../../../../execution/fields';
+import { isoText, typedValue } from '../../../../execution/values';
+import { document } from '../../../../payloads/document';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { isDocument, isDocumentField } from '../../../../payloads/isDocument';
+import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
+import { isJsonObject } from '../../../../transport/answer';
+import { parserConfigField } from '../../../shared/parserConfig';
+import { mapColumns } from './columns';
+import type { MappedColumns } from './columns';
+import { chunksField, pagesField } from './parts';
+
+const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
+	document.shape,
+	documentFieldType,
+);
+
+const PART_FIELDS = [pagesField, chunksField];
+
+/** Fields a mapped column may hold as JSON text. */
+const JSON_FIELDS = new Set(
+	Object.keys(FIELD_TYPES).filter((name) => ['object', 'array'].includes(FIELD_TYPES[name] ?? '')),
+);
+
+/** How messages name the parts of a document that fields make: as the mapper shows them. */
+export const DOCUMENT_NAMING = { fields: namedFields() };
+
+function namedFields(): Field[] {
+	const groups = [pagesField, chunksField, parserConfigField('')];
+	return Object.keys(document.shape).map((name) => {
+		const group = groups.find((one) => one.name === name);
+		const field: Field = { displayName: '', name, type: 'string', default: '', ...group };
+		return { ...field, displayName: documentFieldName(name) };
+	});
+}
+
+/**
+ * The document an item's fields make.
+ *
+ * @param prepared what is done to it before it is checked
+ * @returns also the columns that match no field of a document
+ * @throws NodeOperationError naming the field, the item and what is expected
+ */
+export function documentFromFields(
+	item: Item,
+	prepared: (document: unknown) => unknown = (document) => document,
+): { made: DocumentRecord; unusedColumns: string[] } {
+	const { fields: mapped, text, unused: unusedColumns } = mappedColumns(item);
+	const filled = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
+	const typed = filled.length > 0 ? item.values(filled) : {};
+	addParts(mapped, 'pages', typed.pages);
+	addParts(mapped, 'chunks', typed.chunks);
+	// A column with the text becomes a page, unless the item has pages or chunks.
+	if (text && (mapped.pages || mapped.chunks)) unusedColumns.push(text.column);
+	else if (text) mapped.pages = [{ pageContent: text.value }];
+	const whole = prepared(mapped);
+	const made = isDocument(whole) ? whole : item.check(document, whole, DOCUMENT_NAMING);
+	return { made, unusedColumns };
+}
+
+function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {
+	if (!Array.isArray(parts) || parts.length === 0) return;
+	const already = mapped[list];
+	mapped[list] = [...(Array.isArray(already) ? already : []), ...parts];
+}
+
+/** Columns that match document fields by their names, or the fields mapped by hand. */
+function mappedColumns(item: Item): MappedColumns {
+	const { mappingMode, value } = mapperOf(item);
+	if (mappingMode === 'autoMapInputData') {
+		const columns = mapColumns(item.json);
+		return { ...columns, fields: withTypes(item, columns.fields) };
+	}
+	const filled: IDataObject = {};
+	for (const [name, column] of Object.entries(isJsonObject(value) ? value : {}))
+		if (column !== '' && !isNil(column) && isDocumentField(name)) filled[name] = column;
+	return { fields: withTypes(item, filled), unused: [] };
+}
+
+/**
+ * What the mapper says. n8n resolves all of it for each item that differs, also the list of all fields the
+ * editor keeps beside the values: so only the values are asked for, unless an expression gives the whole.
+ */
+function mapperOf(item: Item): { mappingMode?: unknown; value?: unknown } {
+	const kept: unknown = item.context.getNode().parameters.documentFields;
+	const mappingMode = isJsonObject(kept) ? kept.mappingMode : undefined;
+	if (mappingMode === 'autoMapInputData') return { mappingMode };
+	if (mappingMode === 'defineBelow')
+		return { mappingMode, value: item.parameter('documentFields.value', {}) };
+	const mapper = item.parameter('documentFields', {});
+	return isJsonObject(mapper) ? mapper : {};
+}
+
+/** The values as their fields take them. */
+function withTypes(item: Item, filled: IDataObject): IDataObject {
+	for (const name of Object.keys(filled)) {
+		const typed = columnValue(name, filled[name]);
+		filled[name] = (
+			JSON_FIELDS.has(name) && typeof typed === 'string'
+				? item.parsed(documentFieldName(name), typed)
+				: typed
+		) as IDataObject[string];
+	}
+	return filled;
+}
+
+/** A column's value as its field takes it: files of rows hold numbers as text, and tables codes as numbers. */
+function columnValue(name: string, column: unknown): unknown {
+	const type = FIELD_TYPES[name];
+	// What the server knows a document by is not to be guessed at.
+	if (name === 'id' || (type !== 'string' && type !== 'number' && type !== 'boolean'))
+		return isoText(column);
+	return typedValue(type, column);
+}

@@ -1,0 +1,116 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { fieldCollection } from '../../../../execution/fields';
+
+const contentField: INodeProperties = {
+	displayName: 'Content',
+	name: 'pageContent',
+	type: 'string',
+	typeOptions: { rows: 4 },
+	default: '',
+	description: 'The text itself',
+};
+
+const optionalFields = (one: string): INodeProperties[] => [
+	{
+		displayName: 'Created At',
+		name: 'createdAt',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 2026-01-31T08:00:00Z',
+		description: 'When it was created, as an ISO 8601 date-time',
+	},
+	{
+		displayName: 'Created By ID',
+		name: 'createdById',
+		type: 'string',
+		default: '',
+		description: 'ID of the user who created it',
+	},
+	{
+		displayName: 'ID',
+		name: 'id',
+		type: 'string',
+		default: '',
+		description: `Best left out: on Xpert AI servers, a ${one} that comes again with the same ID and other content is lost from its document`,
+	},
+	{
+		displayName: 'Metadata',
+		name: 'metadata',
+		type: 'json',
+		default: '{}',
+		description: 'Anything to keep with the text, as a JSON object',
+	},
+	{
+		displayName: 'Status',
+		name: 'status',
+		type: 'string',
+		default: '',
+		description: 'State of its processing',
+	},
+	{
+		displayName: 'Updated At',
+		name: 'updatedAt',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 2026-01-31T08:00:00Z',
+		description: 'When it was last changed, as an ISO 8601 date-time',
+	},
+	{
+		displayName: 'Updated By ID',
+		name: 'updatedById',
+		type: 'string',
+		default: '',
+		description: 'ID of the user who last changed it',
+	},
+];
+
+const parentField: INodeProperties = {
+	displayName: 'Parent',
+	name: 'parent',
+	type: 'json',
+	default: '{}',
+	description: 'The chunk this one belongs to, as JSON',
+};
+
+function listField(
+	name: 'pages' | 'chunks',
+	displayName: string,
+	description: string,
+	one: string,
+): INodeProperties {
+	const common = optionalFields(one.toLowerCase());
+	const optional = name === 'chunks' ? inOrder([...common, parentField]) : common;
+	return {
+		displayName,
+		name,
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: `Add ${one.toLowerCase()}`,
+		default: {},
+		description,
+		options: [
+			{
+				displayName: one,
+				name: 'values',
+				values: [contentField, fieldCollection('additionalFields', optional)],
+			},
+		],
+	};
+}
+
+/** Typed fields for the pages of a document. */
+export const pagesField = listField('pages', 'Pages', 'Text of the document page by page', 'Page');
+
+/** Typed fields for the chunks of a document. */
+export const chunksField = listField(
+	'chunks',
+	'Chunks',
+	'Text of the document cut for the search. On Xpert AI servers, a document whose chunks changed cannot be sent again.',
+	'Chunk',
+);
+
+/** As n8n's linter wants options; lodash would bring seven files that n8n loads nowhere else. */
+function inOrder(fields: INodeProperties[]): INodeProperties[] {
+	return fields.sort((one, other) => (one.displayName < other.displayName ? -1 : 1));
+}

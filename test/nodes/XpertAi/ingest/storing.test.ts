@@ -1,0 +1,232 @@
+import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { prepared } from '../../support/documents';
+import { BulkServer } from './support/bulkServer';
+import { answered, checking, succeeded } from './support/outcomes';
+import { submitTo, withIds } from './support/storingOn';
+
+const documents = (count: number) =>
+	Array.from({ length: count }, (_, index) => prepared({ name: `d${index}` }, index));
+
+/** Submits two documents a request to a server that stores them, unless `answers` has something else. */
+async function submit(
+	count: number,
+	answers: Record<number, Outcome> = {},
+	changes: Partial<Storing<number>> = {},
+) {
+	const bodies: string[] = [];
+	let running = 0;
+	let most = 0;
+	const send: Storing<number>['send'] = async ({ body }) => {
+		most = Math.max(most, ++running);
+		const turn = bodies.push(String(body));
+		await new Promise((resolve) => setImmediate(resolve));
+		running -= 1;
+		const records = JSON.parse(String(body)) as object[];
+		const stored = records.map((record) => ({ ...record, id: 'new' }));
+		return answers[turn] ?? { ok: true, status: 201, answer: stored };
+	};
+	const { told: outcomes, counts } = await submitTo({ send }, [], {
+		documents: documents(count),
+		batchLimits: { maxCount: 2, maxBytes: 1000 },
+		retryLimits: { maxTries: 1, maxElapsedMs: 60_000 },
+		...changes,
+	});
+	const told = outcomes.map(({ document, outcome, batch }) => [document.origin, outcome, batch]);
+	return { bodies, outcomes, told, counts, most };
+}
+
+describe('submitting documents', () => {
+	it('sends batches in order and gives each document its stored record', async () => {
+		const { bodies, outcomes, told } = await submit(5);
+		expect(bodies).toEqual([
+			'[{"name":"d0"},{"name":"d1"}]',
+			'[{"name":"d2"},{"name":"d3"}]',
+			'[{"name":"d4"}]',
+		]);
+		expect(told).toEqual([
+			[0, 'stored', 1],
+			[1, 'stored', 1],
+			[2, 'stored', 2],
+			[3, 'stored', 2],
+			[4, 'stored', 3],
+		]);
+		expect(outcomes.map((outcome) => outcome.outcome === 'stored' && outcome.record)).toEqual(
+			[0, 1, 2, 3, 4].map((index) => ({ name: `d${index}`, id: 'new' })),
+		);
+	});
+
+	it('sends nothing without documents', async () => {
+		const { bodies, told, counts } = await submit(0);
+		expect({ bodies, told }).toEqual({ bodies: [], told: [] });
+		expect(counts).toEqual({ batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 });
+	});
+
+	it.each([1, 3])('has at most %i requests under way', async (concurrency) => {
+		const { most, told } = await submit(20, {}, { concurrency });
+		expect(most).toBe(concurrency);
+		expect(told.map(([origin]) => Number(origin)).sort((a, b) => a - b)).toEqual(
+			documents(20).map(({ origin }) => origin),
+		);
+	});
+
+	it('gives the failure of a batch to each of its documents, and goes on', async () => {
+		const { bodies, told, outcomes } = await submit(5, { 2: answered(401) });
+		expect(bodies).toHaveLength(3);
+		expect(told).toEqual([
+			[0, 'stored', 1],
+			[1, 'stored', 1],
+			[2, 'rejected', 2],
+			[3, 'rejected', 2],
+			[4, 'stored', 3],
+		]);
+		expect(outcomes[2]).toMatchObject({ failure: { status: 401 }, attempts: 1 });
+	});
+
+	it('stops after a failed batch when told to, and says nothing of documents not sent', async () => {
+		const { bodies, told } = await submit(5, { 2: answered(401) }, { goOn: () => false });
+		expect(bodies).toHaveLength(2);
+		expect(told.map(([origin]) => origin)).toEqual([0, 1, 2, 3]);
+	});
+
+	it('asks whether to go on only after a failure', async () => {
+		let asked = 0;
+		const goOn = () => ++asked > 0;
+		await submit(5, {}, { goOn });
+		expect(asked).toBe(0);
+		await submit(5, { 2: answered(401) }, { goOn });
+		expect(asked).toBe(1);
+	});
+
+	it('does not claim to know what a batch of several left behind, which is not transactional', async () => {
+		const { told } = await submit(2, { 1: answered(400) });
+		expect(told).toEqual([
+			[0, 'unknown', 1],
+			[1, 'unknown', 1],
+		]);
+	});
+
+	it('halves a batch that is too large for the server, which then has stored nothing', async () => {
+		const { bodies, told, counts } = await submit(2, { 1: answered(413) });
+		expect(bodies.slice(1)).toEqual(['[{"name":"d0"}]', '[{"name":"d1"}]']);
+		expect(told).toEqual([
+			[0, 'stored', 1],
+			[1, 'stored', 1],
+		]);
+		expect(counts).toMatchObject({ batches: 1, requests: 3, splits: 1, retries: 0 });
+	});
+
+	it.each([
+		['too short', [{ id: 'new' }], 'it shows 0 of 2 documents as stored'],
+		['too long', [{ id: 'a' }, { id: 'b' }, { id: 'c' }], 'it shows 0 of 2 documents as stored'],
+		['a list of something else', [{}, {}], 'it shows 0 of 2 documents as stored'],
+		['empty', [], 'it shows 0 of 2 documents as stored'],
+		['no list', { id: 'new' }, 'it shows 0 of 2 documents as stored'],
+		['nothing', undefined, 'it is empty, and shows no document as stored'],
+		['text', 'ok', 'it shows 0 of 2 documents as stored'],
+	])('calls nothing stored that the answer does not show: %s', async (_, answer, reason) => {
+		const { outcomes, bodies } = await submit(2, { 1: { ok: true, status: 200, answer } });
+		expect(bodies).toHaveLength(1);
+		expect(outcomes).toEqual(
+			documents(2).map((document) => ({
+				document,
+				batch: 1,
+				attempts: 1,
+				outcome: 'unknown',
+				failure: expect.objectContaining({ kind: 'unreadable', status: 200, reason }),
+			})),
+		);
+	});
+
+	it('sends nothing more once the execution was stopped', async () => {
+		const stop = new AbortController();
+		const onOutcome = () => stop.abort();
+		const { bodies } = await submit(6, {}, { signal: stop.signal, onOutcome });
+		expect(bodies).toHaveLength(1);
+	});
+
+	it('keeps the order also with thousands of documents', async () => {
+		const { told } = await submit(3000, {}, { batchLimits: { maxCount: 100, maxBytes: 1e6 } });
+		expect(told.map(([origin]) => origin)).toEqual(documents(3000).map(({ origin }) => origin));
+	});
+});
+
+describe('an answer that does not show what was sent as stored, to documents with ids', () => {
+	const both = withIds(2);
+	/** Gives these answers, one after another, and afterwards stores. */
+	async function answering(...answers: unknown[]) {
+		const server = new BulkServer();
+		const all = [...answers];
+		const send: Storing<number>['send'] = async (request) =>
+			all.length > 0 ? succeeded(all.shift()) : await server.send(request);
+		const submitted = await submitTo({ send: checking(send) }, both, {
+			retryLimits: { maxTries: 100, maxElapsedMs: Infinity },
+		});
+		return { ...submitted, server };
+	}
+
+	it('is asked for again', async () => {
+		const { placesOf, counts } = await answering([], { success: false });
+		expect(placesOf('stored')).toEqual([0, 1]);
+		expect(counts).toMatchObject({ requests: 3, retries: 2 });
+	});
+
+	it('is asked for three times, however long the server would be waited for', async () => {
+		const { told, counts } = await answering([], [], [], []);
+		expect(told.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
+		expect(counts.requests).toBe(3);
+	});
+
+	it('counts for those it does show', async () => {
+		const one = [{ id: 'id-1' }];
+		const { placesOf, told } = await answering(one, one, one);
+		expect([placesOf('stored'), placesOf('unknown')]).toEqual([[1], [0]]);
+		expect(told[1]).toMatchObject({ status: 201, record: { id: 'id-1' }, attempts: 3 });
+		expect(told[0]).toMatchObject({
+			failure: { reason: 'it shows 1 of 2 documents as stored' },
+		});
+	});
+
+	it('says nothing once the last answer is of another kind', async () => {
+		let sent = 0;
+		const send: Storing<number>['send'] = async () =>
+			++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401);
+		const { placesOf } = await submitTo({ send: checking(send) }, both);
+		expect(placesOf('unknown')).toEqual([0, 1]);
+	});
+});
+
+describe('one request at a time', () => {
+	/** Documents that note when they are asked for, in batches of two. */
+	async function course(answers: Record<number, Outcome> = {}) {
+		const log: string[] = [];
+		function* source() {
+			for (const document of documents(6)) {
+				log.push(`made ${document.origin}`);
+				yield document;
+			}
+		}
+		const counted = async (goOn: boolean) =>
+			await submit(6, answers, {
+				documents: source(),
+				concurrency: 1,
+				goOn: () => goOn,
+				onOutcome: ({ document }) => log.push(`told ${document.origin}`),
+			});
+		return { log, counted };
+	}
+
+	it('makes the next batch while the server is at work on one', async () => {
+		const { log, counted } = await course();
+		await counted(true);
+		expect(log.indexOf('made 3')).toBeLessThan(log.indexOf('told 0'));
+		expect(log.filter((entry) => entry.startsWith('told'))).toHaveLength(6);
+	});
+
+	it('makes no more than that once a failure ends it', async () => {
+		const { log, counted } = await course({ 1: answered(400) });
+		await counted(false);
+		expect(log).not.toContain('made 5');
+		expect(log.filter((entry) => entry.startsWith('told'))).toEqual(['told 0', 'told 1']);
+	});
+});

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+
+import { BulkServer, FAULTS, ODDITIES, REFUSALS } from './support/bulkServer';
+import type { Fault, ModelDocument } from './support/bulkServer';
+import { submitTo } from './support/storingOn';
+import type { Submitted } from './support/storingOn';
+
+/** The status a document is refused with; most are good. */
+const bad = fc.option(fc.constantFrom(400, 422, 500), { freq: 8, nil: undefined });
+const passing = fc.array(fc.constantFrom<Fault>('none', 'none', ...FAULTS), { maxLength: 25 });
+const wrong = fc.array(
+	fc.constantFrom<Fault>('none', 'none', 'none', ...FAULTS, ...ODDITIES, ...REFUSALS),
+	{ maxLength: 25 },
+);
+/** One fault of those that are not waited for long. */
+const oneOddity = fc
+	.tuple(fc.nat({ max: 12 }), fc.constantFrom(...ODDITIES))
+	.map(([before, oddity]) => [...Array<Fault>(before).fill('none'), oddity]);
+const harmless = fc.array(fc.constantFrom<Fault>('none', 'refused', 'limited', 'unavailable'));
+const batchLimits = fc.record({
+	maxCount: fc.integer({ min: 1, max: 12 }),
+	maxBytes: fc.integer({ min: 40, max: 400 }),
+});
+const concurrency = fc.integer({ min: 1, max: 20 });
+const retryLimits = fc.record({
+	maxTries: fc.integer({ min: 1, max: 4 }),
+	maxElapsedMs: fc.constant(Infinity),
+});
+const serverBytes = fc.oneof(fc.constant(Infinity), fc.integer({ min: 60, max: 300 }));
+
+function documents(
+	hasId: fc.Arbitrary<boolean>,
+	hasChunks: fc.Arbitrary<boolean> = fc.constant(false),
+): fc.Arbitrary<ModelDocument[]> {
+	return fc.array(fc.record({ bad, hasId, hasChunks }), { maxLength: 50 }).map((drawn) =>
+		drawn.map((one, key) => ({
+			key,
+			...(one.hasId ? { id: `id-${key}` } : {}),
+			...(one.bad === undefined ? {} : { bad: one.bad }),
+			...(one.hasChunks ? { chunks: [] } : {}),
+		})),
+	);
+}
+
+const allWithIds = documents(fc.constant(true));
+/** Chunks are refused when they come again, as after a batch that was stored as far as a bad document. */
+const someWithChunks = documents(fc.constant(true), fc.boolean());
+const noneWithIds = documents(fc.constant(false));
+const someWithIds = documents(fc.boolean());
+const goodWithoutIds = fc
+	.nat({ max: 50 })
+	.map((count) => Array.from({ length: count }, (_, key) => ({ key })));
+
+/** What goes wrong with the requests of a submission, and how it is set up. */
+interface Course extends NonNullable<Parameters<typeof submitTo>[2]> {
+	wrong: Fault[];
+	serverBytes?: number;
+}
+
+/** Tries and halves enough for one thing that goes wrong. */
+const patient = (faults: fc.Arbitrary<Fault[]>): fc.Arbitrary<Course> =>
+	fc.record({ wrong: faults, batchLimits, concurrency }).map((course) => ({
+		...course,
+		retryLimits: { maxTries: 4, maxElapsedMs: Infinity },
+	}));
+/** More tries than things that go wrong. */
+const outlasting = (faults: fc.Arbitrary<Fault[]>): fc.Arbitrary<Course> =>
+	fc.record({ wrong: faults, batchLimits, concurrency }).map((course) => ({
+		...course,
+		retryLimits: { maxTries: course.wrong.length + 1, maxElapsedMs: Infinity },
+	}));
+/** Whatever goes wrong, for however long. */
+const any: fc.Arbitrary<Course> = fc.record({
+	wrong,
+	batchLimits,
+	concurrency,
+	retryLimits,
+	serverBytes,
+});
+
+/** Submits drawn documents in drawn courses, each to a server of its own, and checks what came of it. */
+async function always(
+	models: fc.Arbitrary<ModelDocument[]>,
+	course: fc.Arbitrary<Course>,
+	check: (
+		submitted: Submitted,
+		server: BulkServer,
+		models: ModelDocument[],
+		course: Course,
+	) => void,
+	numRuns?: number,
+): Promise<void> {
+	await fc.assert(
+		fc.asyncProperty(models, course, async (drawn, drawnCourse) => {
+			const { wrong: faults, serverBytes: most, ...changes } = drawnCourse;
+			const server = new BulkServer(faults, most);
+			check(await submitTo(server, drawn, changes), server, drawn, drawnCourse);
+		}),
+		{ numRuns },
+	);
+}
+
+function expectToldOnce({ told }: Submitted, models: ModelDocument[]): void {
+	const places = told.map(({ document }) => document.origin);
+	expect(places.sort((one, other) => one - other)).toEqual(models.map(({ key }) => key));
+}
+
+/** What is reported must be true: stored is stored, and rejected is not. */
+function expectHonest({ placesOf }: Submitted, server: BulkServer): void {
+	expect(placesOf('stored').filter((key) => server.copiesOf(key) === 0)).toEqual([]);
+	expect(placesOf('rejected').filter((key) => server.copiesOf(key) > 0)).toEqual([]);
+}
+
+describe('documents with ids', () => {
+	it('are all stored, once, but for those the server rejects, when what is wrong passes', async () => {
+		await always(
+			allWithIds,
+			fc.oneof(outlasting(passing), patient(oneOddity)),
+			(submitted, server, models) => {
+				const good = models.filter((model) => model.bad === undefined).map(({ key }) => key);
+				expectToldOnce(submitted, models);
+				expect(submitted.placesOf('stored')).toEqual(good);
+				expect(server.rows.map(({ key }) => key).sort((a, b) => a - b)).toEqual(good);
+			},
+			300,
+		);
+	});
+
+	it('are reported as what they are, whatever goes wrong and for however long', async () => {
+		await always(
+			fc.oneof(allWithIds, someWithChunks),
+			any,
+			(submitted, server, models) => {
+				expectToldOnce(submitted, models);
+				expectHonest(submitted, server);
+				expect(new Set(server.rows.map(({ id }) => id)).size).toBe(server.rows.length);
+			},
+			500,
+		);
+	});
+});
+
+describe('documents without ids', () => {
+	it('are never stored twice, and what may be stored is not called stored or rejected', async () => {
+		await always(
+			fc.oneof(noneWithIds, someWithIds),
+			any,
+			(submitted, server, models) => {
+				expectToldOnce(submitted, models);
+				expectHonest(submitted, server);
+				expect(models.filter(({ key }) => server.copiesOf(key) > 1)).toEqual([]);
+			},
+			500,
+		);
+	});
+
+	it('are all stored once when nothing worse than "not now" is answered', async () => {
+		await always(goodWithoutIds, outlasting(harmless), ({ placesOf }, server, models) => {
+			expect(placesOf('stored')).toEqual(models.map(({ key }) => key));
+			expect(models.filter(({ key }) => server.copiesOf(key) !== 1)).toEqual([]);
+		});
+	});
+
+	it('are reported as what they are also when their batches are cut up', async () => {
+		const isolateWithoutIds = fc.constant(true);
+		await always(
+			noneWithIds,
+			fc.record({ wrong, batchLimits, retryLimits, isolateWithoutIds }),
+			(submitted, server, models) => {
+				expectToldOnce(submitted, models);
+				expectHonest(submitted, server);
+			},
+			300,
+		);
+	});
+});
+
+it('has no more requests under way than asked for', async () => {
+	const pairs = fc.constant({ maxCount: 2, maxBytes: Infinity });
+	await always(
+		allWithIds,
+		fc.record({ wrong, batchLimits: pairs, concurrency }),
+		(_submitted, server, _models, course) =>
+			expect(server.most).toBeLessThanOrEqual(Number(course.concurrency)),
+	);
+});
+
+it('counts requests, retries and splits as they were', async () => {
+	await always(allWithIds, fc.record({ wrong, batchLimits }), ({ counts }, server) => {
+		expect(counts.requests).toBe(server.requests);
+		// Every batch is one request; a split makes two more of it, and a retry one.
+		expect(counts.requests).toBe(counts.batches + 2 * counts.splits + counts.retries);
+	});
+});

@@ -1,0 +1,83 @@
+import { range } from 'lodash';
+
+import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
+import { virtualTime } from '../../support/virtualTime';
+import { BulkServer } from './support/bulkServer';
+import { broken } from './support/outcomes';
+import { submitTo, withIds, withoutIds } from './support/storingOn';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** What Submit sets when Retry for (Minutes) is left as it is. */
+const TEN_MINUTES = { maxTries: Infinity, maxElapsedMs: 10 * MINUTE };
+
+/** Submits to a server that cannot be reached until so long after the start; chance says when it is asked. */
+async function submitDuring(
+	downMs: number,
+	models: ReturnType<typeof withIds>,
+	random: number,
+	changes: Partial<Storing<number>> = {},
+) {
+	const clock = { ...virtualTime(), random: () => random };
+	const server = new BulkServer();
+	let sent = 0;
+	const send: BulkServer['send'] = async (request) => {
+		sent += 1;
+		clock.pass(SECOND / 10);
+		return clock.elapsed() < downMs ? broken('ECONNREFUSED') : await server.send(request);
+	};
+	const submitted = await submitTo({ send }, models, {
+		clock,
+		retryLimits: TEN_MINUTES,
+		...changes,
+	});
+	return { ...submitted, sent, server, elapsed: clock.elapsed(), waits: clock.waits };
+}
+
+describe('a server that restarts', () => {
+	it.each([80 * SECOND, 9 * MINUTE])(
+		'for %i ms is waited for, whatever chance says',
+		async (down) => {
+			for (const random of [0.02, 0.5, 0.999]) {
+				const { placesOf, server, elapsed } = await submitDuring(down, withoutIds(25), random);
+				expect(placesOf('stored')).toEqual(range(0, 25));
+				expect(server.rows).toHaveLength(25);
+				expect(elapsed - down).toBeLessThanOrEqual(31 * SECOND);
+			}
+		},
+	);
+
+	it('is asked every half a minute at most', async () => {
+		const { waits } = await submitDuring(9 * MINUTE, withIds(1), 0.999);
+		expect(Math.max(...waits)).toBeLessThanOrEqual(30 * SECOND);
+		expect(waits.length).toBeLessThan(40);
+	});
+});
+
+describe('a server that does not come back', () => {
+	it('is waited for once, not for each batch: the others are tried a single time', async () => {
+		const { placesOf, elapsed, counts } = await submitDuring(Infinity, withIds(100), 0.5);
+		expect(placesOf('rejected')).toEqual(range(0, 100));
+		expect(elapsed).toBeLessThanOrEqual(11 * MINUTE);
+		expect(counts.requests - counts.retries).toBe(10);
+	});
+
+	it('is waited for again after it has answered', async () => {
+		const clock = virtualTime();
+		const answers = [2, 3];
+		let sent = 0;
+		const server = new BulkServer();
+		const send: BulkServer['send'] = async (request) => {
+			sent += 1;
+			clock.pass(MINUTE);
+			return answers.includes(sent) || sent > 3
+				? await server.send(request)
+				: broken('ECONNREFUSED');
+		};
+		const once = { maxTries: Infinity, maxElapsedMs: 30 * SECOND };
+		const { placesOf } = await submitTo({ send }, withIds(40), { clock, retryLimits: once });
+		expect(placesOf('rejected')).toEqual(range(0, 10));
+		expect(placesOf('stored')).toEqual(range(10, 40));
+	});
+});

@@ -1,0 +1,324 @@
+import { range } from 'lodash';
+
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { BulkServer } from './support/bulkServer';
+import { answered, broken, failed } from './support/outcomes';
+import { submitTo, withIds, withoutIds } from './support/storingOn';
+
+/** A server that gives these outcomes to its first requests and stores what comes after them. */
+function answering(...outcomes: Outcome[]) {
+	const server = new BulkServer();
+	const send: BulkServer['send'] = async (request) =>
+		outcomes.shift() ?? (await server.send(request));
+	return { server, send };
+}
+
+const oneBatch = (maxCount: number) => ({ batchLimits: { maxCount, maxBytes: Infinity } });
+
+describe('a batch the server rejects, of documents with ids', () => {
+	it.each([400, 404, 422])('is cut up until those it answers %i to are found', async (status) => {
+		const server = new BulkServer();
+		const { placesOf, told, counts } = await submitTo(
+			server,
+			withIds(250, { 3: status, 137: status, 138: status }),
+			oneBatch(100),
+		);
+		expect(placesOf('rejected')).toEqual([3, 137, 138]);
+		expect(placesOf('stored')).toHaveLength(247);
+		expect(server.rows).toHaveLength(247);
+		expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
+			batch: 2,
+			failure: { status, reason: `reason ${status}` },
+		});
+		// Two requests a level for each bad document at most, and seven levels in a hundred.
+		expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
+	});
+
+	it('with 500, which says nothing of a document, is cut up as well: all others are stored', async () => {
+		const { placesOf } = await submitTo(new BulkServer(), withIds(20, { 3: 500 }), oneBatch(20));
+		expect(placesOf('unknown')).toEqual([3]);
+		expect(placesOf('stored')).toHaveLength(19);
+	});
+
+	it('may have several bad ones, each refused in words of its own', async () => {
+		const { placesOf } = await submitTo(new BulkServer(), withIds(9, { 2: 400, 5: 422, 8: 404 }));
+		expect(placesOf('rejected')).toEqual([2, 5, 8]);
+	});
+
+	it('may be all bad', async () => {
+		const everyOne = Object.fromEntries(range(0, 10).map((key) => [key, 400]));
+		const { placesOf, counts } = await submitTo(new BulkServer(), withIds(10, everyOne));
+		expect(placesOf('rejected')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 19, splits: 9 });
+	});
+
+	it('tells each document how many requests it was in', async () => {
+		const { told } = await submitTo(new BulkServer(), withIds(4, { 0: 400 }), oneBatch(4));
+		expect(told.map(({ document, attempts }) => [document.origin, attempts])).toEqual([
+			[0, 3],
+			[1, 3],
+			[2, 2],
+			[3, 2],
+		]);
+	});
+
+	it('is not cut up when no document is to blame', async () => {
+		for (const status of [401, 403, 409, 501]) {
+			const { send } = answering(answered(status));
+			const { counts } = await submitTo({ send }, withIds(10));
+			expect(counts).toMatchObject({ requests: 1, splits: 0 });
+		}
+	});
+
+	it('leaves documents that an earlier request may have stored unknown, not rejected', async () => {
+		// The batch is stored up to the bad one; afterwards the token is revoked.
+		const { server, send } = answering();
+		let sent = 0;
+		const revoked: BulkServer['send'] = async (request) =>
+			++sent === 1 ? await send(request) : answered(401);
+		const { placesOf } = await submitTo({ send: revoked }, withIds(4, { 3: 400 }));
+		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2]);
+		expect(placesOf('rejected').filter((key) => key < 3)).toEqual([]);
+	});
+});
+
+describe('a document that was stored before a bad one of its batch', () => {
+	it('is not called rejected when it is refused afterwards for another reason', async () => {
+		const { server, send } = answering();
+		const rebuild = failed({ kind: 'status', status: 400, reason: 'Embedding rebuild is running' });
+		let sent = 0;
+		const then: BulkServer['send'] = async (request) =>
+			++sent === 1 ? await send(request) : rebuild;
+		const { placesOf } = await submitTo({ send: then }, withIds(2, { 1: 400 }));
+		expect(server.rows.map(({ key }) => key)).toEqual([0]);
+		expect(placesOf('unknown')).toEqual([0, 1]);
+	});
+
+	it('is not called rejected when it is refused because it is there, with its chunks', async () => {
+		const [first, bad] = withIds(2, { 1: 400 });
+		const models = [{ key: 0, ...first, chunks: [] }, bad ?? { key: 1 }];
+		const server = new BulkServer();
+		const { placesOf } = await submitTo(server, models);
+		expect(server.rows.map(({ key }) => key)).toEqual([0]);
+		expect([placesOf('unknown'), placesOf('rejected')]).toEqual([[0], [1]]);
+	});
+
+	it('is not called rejected after 500, whatever comes then', async () => {
+		const server = new BulkServer(['broken off with 500', 'refused for now', 'refused for now']);
+		const { placesOf } = await submitTo(server, withIds(2));
+		expect(server.rows.map(({ key }) => key)).toEqual([0]);
+		expect(placesOf('rejected')).toEqual([]);
+	});
+});
+
+describe('a batch the server rejects, of documents without ids', () => {
+	it('is left as it is, because sending its documents again could double them', async () => {
+		const server = new BulkServer();
+		const { placesOf, counts } = await submitTo(server, withoutIds(20, { 3: 400 }));
+		expect(placesOf('unknown')).toEqual(range(0, 10));
+		expect(placesOf('stored')).toEqual(range(10, 20));
+		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is cut up when the user says so', async () => {
+		const server = new BulkServer();
+		const { placesOf } = await submitTo(server, withoutIds(20, { 3: 422 }), {
+			isolateWithoutIds: true,
+		});
+		expect(placesOf('rejected')).toEqual([3]);
+		expect(placesOf('stored')).toHaveLength(19);
+	});
+
+	it('is left as it is also when only one of its documents has none', async () => {
+		const models = [...withIds(9, { 3: 400 }), { key: 9 }];
+		expect((await submitTo(new BulkServer(), models)).counts.splits).toBe(0);
+	});
+});
+
+describe('a batch that is too large for the server', () => {
+	it.each([
+		['with', withIds],
+		['without', withoutIds],
+	])('is halved until it fits, %s ids', async (_, make) => {
+		const server = new BulkServer([], 70);
+		const { placesOf, told } = await submitTo(server, make(20));
+		expect(placesOf('stored')).toEqual(range(0, 20));
+		expect(server.rows.map(({ key }) => key)).toEqual(range(0, 20));
+		expect(told.map(({ document }) => document.origin)).toEqual(range(0, 20));
+	});
+
+	it('leaves a single document that is too large rejected, and stores the others', async () => {
+		const large = { key: 4, text: 'x'.repeat(500) };
+		const models = withoutIds(10).map((model) => (model.key === 4 ? large : model));
+		const server = new BulkServer([], 300);
+		const { placesOf, told } = await submitTo(server, models);
+		expect(placesOf('rejected')).toEqual([4]);
+		expect(placesOf('stored')).toHaveLength(9);
+		expect(told.find(({ outcome }) => outcome === 'rejected')).toMatchObject({
+			failure: { status: 413 },
+		});
+	});
+});
+
+describe('a batch that the server never manages in time', () => {
+	/** A gateway that gives up on more than three documents, some of which are stored by then. */
+	function impatient(giveUp: Outcome, most = 3) {
+		const server = new BulkServer();
+		const send: BulkServer['send'] = async (request) => {
+			const documents = JSON.parse(String(request.body)) as unknown[];
+			if (documents.length <= most) return await server.send(request);
+			await server.send({ ...request, body: JSON.stringify(documents.slice(0, most)) });
+			return giveUp;
+		};
+		return { server, send };
+	}
+
+	it.each([
+		['504', answered(504)],
+		['no answer in time', failed({ kind: 'timeout' })],
+	])('is halved after three tries of the same: %s', async (_, giveUp) => {
+		const { server, send } = impatient(giveUp);
+		const { placesOf, counts } = await submitTo({ send }, withIds(10), oneBatch(10));
+		expect(placesOf('stored')).toEqual(range(0, 10));
+		expect(server.rows).toHaveLength(10);
+		// Ten, then twice five, three times each; then four of two or three.
+		expect(counts).toMatchObject({ requests: 3 + 2 * 3 + 4, splits: 3 });
+	});
+
+	it('is left as it is without ids: its documents may be stored', async () => {
+		const { send } = impatient(answered(504));
+		const { placesOf, counts } = await submitTo({ send }, withoutIds(10), oneBatch(10));
+		expect(placesOf('unknown')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 1, splits: 0 });
+	});
+
+	it('costs little where the server never answers: once a document was waited for in vain, each batch is tried once', async () => {
+		const { send } = impatient(answered(504), 0);
+		const { placesOf, counts } = await submitTo({ send }, withIds(80));
+		expect(placesOf('unknown')).toEqual(range(0, 80));
+		expect(counts.requests).toBeLessThanOrEqual(5 * 3 + 4 + 7);
+	});
+
+	it.each([
+		['large', 400_000, 'stored'],
+		['small', 10, 'unknown'],
+	])('by closing the connection is halved where it is %s', async (_, length, outcome) => {
+		const { send } = impatient(broken('ECONNRESET'));
+		const models = withIds(10).map((model) => ({ ...model, text: 'x'.repeat(length) }));
+		const { placesOf } = await submitTo({ send }, models, oneBatch(10));
+		expect(placesOf(outcome as 'stored')).toEqual(range(0, 10));
+	});
+});
+
+describe('a knowledgebase that is missing', () => {
+	const missing = () => new BulkServer([], Infinity, true);
+	const withFiles = (count: number) =>
+		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
+
+	it.each([
+		['with', withIds],
+		['without', withoutIds],
+	])('stores nothing, which is certain, and costs one request a batch: %s ids', async (_, make) => {
+		const { placesOf, counts } = await submitTo(missing(), make(100));
+		expect(placesOf('rejected')).toEqual(range(0, 100));
+		expect(counts).toMatchObject({ requests: 10, splits: 0 });
+	});
+
+	it('may be a file that is missing, where documents name one: the first batch is searched for it', async () => {
+		const { placesOf, counts } = await submitTo(missing(), withFiles(100));
+		expect(counts.requests).toBeLessThanOrEqual(2 * 10 + 9);
+		expect(placesOf('rejected').filter((key) => key < 10)).toEqual(range(0, 10));
+		expect(placesOf('unknown')).toEqual(range(10, 100));
+	});
+
+	it('is not certain after a request that may have stored something', async () => {
+		const gone = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
+		const { send } = answering(broken('ECONNRESET'), answered(404));
+		const { placesOf } = await submitTo({ send }, withIds(3), gone);
+		expect(placesOf('unknown')).toEqual([0, 1, 2]);
+	});
+
+	it('is not what a server says that has no such route, said twice: nothing is cut up, and nothing stored', async () => {
+		const noRoute = failed({ kind: 'status', status: 404, missing: 'route' });
+		const send: BulkServer['send'] = async () => noRoute;
+		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
+		expect(placesOf('rejected')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is not known where somebody else answers 404', async () => {
+		const send: BulkServer['send'] = async () => failed({ kind: 'status', status: 404 });
+		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
+		expect(placesOf('unknown')).toEqual(range(0, 10));
+		expect(counts).toMatchObject({ requests: 3, splits: 0 });
+	});
+
+	it('may be told by another answer: then nothing is cut up, and nothing stored', async () => {
+		const { send } = answering(answered(500), answered(500));
+		const noKnowledgebase = () => true;
+		const { placesOf, counts } = await submitTo({ send }, withIds(20), { noKnowledgebase });
+		expect(placesOf('rejected')).toEqual(range(0, 20));
+		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is there where something was stored, whatever a later answer looks like', async () => {
+		const noKnowledgebase = () => true;
+		const models = withIds(20, { 15: 422 });
+		const { placesOf } = await submitTo(new BulkServer(), models, { noKnowledgebase });
+		expect(placesOf('rejected')).toEqual([15]);
+		expect(placesOf('stored')).toHaveLength(19);
+	});
+
+	it('is not what a first batch means whose documents are all bad', async () => {
+		const models = withIds(30, { 0: 404, 1: 404, 25: 404 });
+		const { placesOf } = await submitTo(new BulkServer(), models, oneBatch(2));
+		expect(placesOf('stored')).toHaveLength(27);
+		expect(placesOf('rejected')).toEqual([0, 1, 25]);
+	});
+});
+
+describe('what may be stored', () => {
+	const gone = broken('ECONNRESET');
+	const once = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
+
+	it.each([
+		['unknown', 'a dropped request', [gone, gone]],
+		['unknown', 'a dropped request and then 429', [gone, answered(429)]],
+		['unknown', 'a dropped request and then 401', [gone, answered(401)]],
+		['unknown', 'a dropped request and then 403', [gone, answered(403)]],
+		['unknown', 'a dropped request and then a refused connection', [gone, broken('ECONNREFUSED')]],
+		[
+			'unknown',
+			'a dropped request and then 413, its halves 401',
+			[gone, answered(413), answered(401), answered(401)],
+		],
+		['unknown', '429 and then a dropped request', [answered(429), gone]],
+		['unknown', '504', [answered(504), answered(504)]],
+		['unknown', '520 of a proxy', [answered(520)]],
+		['unknown', '524 of a proxy, which gave up waiting', [answered(524)]],
+		['rejected', '429 twice', [answered(429), answered(429)]],
+		['rejected', '503 with Retry-After twice', [answered(503, 0), answered(503, 0)]],
+		['rejected', 'a refused connection twice', [broken('ECONNREFUSED'), broken('ECONNREFUSED')]],
+		['rejected', '401', [answered(401)]],
+		['rejected', '409', [answered(409)]],
+	])('is %s after %s', async (expected, _, outcomes) => {
+		const { send } = answering(...outcomes);
+		const { told } = await submitTo({ send }, withIds(3), once);
+		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
+	});
+
+	it.each([404, 400, 422, 500])(
+		'of a document alone is unknown after a dropped request and then %i',
+		async (status) => {
+			const { send } = answering(gone, answered(status));
+			const { told } = await submitTo({ send }, withIds(1), once);
+			expect(told.map(({ outcome }) => outcome)).toEqual(['unknown']);
+		},
+	);
+
+	it.each([404, 400, 422, 500])('of a document alone is rejected after %i', async (status) => {
+		const { send } = answering(answered(status));
+		const { told } = await submitTo({ send }, withIds(1));
+		expect(told.map(({ outcome }) => outcome)).toEqual(['rejected']);
+	});
+});

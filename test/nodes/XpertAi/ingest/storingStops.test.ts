@@ -1,0 +1,162 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/storing';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
+import { virtualTime } from '../../support/virtualTime';
+import { BulkServer } from './support/bulkServer';
+import { answered, failed } from './support/outcomes';
+import { submitTo, waiting, withIds } from './support/storingOn';
+
+const stop = { goOn: () => false, batchLimits: { maxCount: 2, maxBytes: Infinity } };
+
+describe('with On Error set to Stop', () => {
+	it('no batch starts after one has failed for good', async () => {
+		const server = new BulkServer();
+		const { told } = await submitTo(server, withIds(20, { 4: 400 }), stop);
+		// The batch that failed is still cut up, so that its other document is stored.
+		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2, 3, 5]);
+		expect(told).toHaveLength(6);
+	});
+
+	it('those under way are finished, and told', async () => {
+		let sent = 0;
+		const server = new BulkServer();
+		const send: BulkServer['send'] = async (request) => {
+			const turn = ++sent;
+			for (let turns = 0; turns < (turn === 2 ? 5 : 20); turns++) await nextTurn();
+			if (turn === 2) return answered(401);
+			return await server.send(request);
+		};
+		const { placesOf } = await submitTo({ send }, withIds(40), { ...stop, concurrency: 3 });
+		expect(sent).toBe(3);
+		expect(placesOf('rejected')).toEqual([2, 3]);
+		expect(placesOf('stored')).toEqual([0, 1, 4, 5]);
+	});
+
+	it('a batch that was still being read when another failed does not start', async () => {
+		let sent = 0;
+		const send: BulkServer['send'] = async () => (++sent, answered(401));
+		async function* slow() {
+			for (const document of waiting(withIds(6))) {
+				if (document.origin === 4) for (let turns = 0; turns < 20; turns++) await nextTurn();
+				yield document;
+			}
+		}
+		await submitTo({ send }, [], { ...stop, documents: slow(), concurrency: 2 });
+		expect(sent).toBe(1);
+	});
+});
+
+describe('before a batch', () => {
+	const batchLimits = { maxCount: 2, maxBytes: Infinity };
+
+	it('its ids are told, once, also where it is cut up', async () => {
+		const asked: string[][] = [];
+		const server = new BulkServer();
+		const documents = withIds(4, { 1: 400 });
+		await submitTo(server, documents, {
+			batchLimits,
+			beforeBatch: async (ids) => void asked.push(ids),
+		});
+		expect(asked).toEqual([
+			documents.slice(0, 2).map(({ id }) => id),
+			documents.slice(2).map(({ id }) => id),
+		]);
+	});
+
+	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {
+		const server = new BulkServer();
+		let batch = 0;
+		const { failure } = answered(403) as { failure: Failure };
+		const { told, placesOf } = await submitTo(server, withIds(4), {
+			batchLimits,
+			beforeBatch: async () => (++batch === 1 ? failure : undefined),
+		});
+		expect(placesOf('rejected')).toEqual([0, 1]);
+		expect(placesOf('stored')).toEqual([2, 3]);
+		expect(told.map(({ attempts }) => attempts)).toEqual([0, 0, 1, 1]);
+	});
+});
+
+describe('a source that breaks', () => {
+	async function* breaking(good: number) {
+		yield* waiting(withIds(good));
+		throw new Error('the file ends here');
+	}
+
+	it.each([1, 3])(
+		'ends the submission after what was read is told, %i at once',
+		async (concurrency) => {
+			const told: Array<DocumentOutcome<number>> = [];
+			const server = new BulkServer();
+			const send: BulkServer['send'] = async (request) => {
+				for (let turns = 0; turns < 10; turns++) await nextTurn();
+				return await server.send(request);
+			};
+			const submitting = submitTo({ send }, [], {
+				documents: breaking(25),
+				concurrency,
+				onOutcome: (outcome) => told.push(outcome),
+			});
+			await expect(submitting).rejects.toThrow('the file ends here');
+			const places = told.map(({ document }) => document.origin).sort((a, b) => a - b);
+			expect(places).toEqual(withIds(25).map(({ key }) => key));
+			expect(server.rows).toHaveLength(25);
+		},
+	);
+});
+
+describe('an execution that is stopped', () => {
+	const untilAborted = async (signal: AbortSignal) =>
+		await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+
+	it('takes no further batch', async () => {
+		const stopping = new AbortController();
+		const server = new BulkServer();
+		const told: unknown[] = [];
+		await submitTo(server, withIds(50), {
+			signal: stopping.signal,
+			onOutcome: (outcome) => {
+				if (told.push(outcome) === 15) stopping.abort();
+			},
+		});
+		expect(server.requests).toBe(2);
+		expect(told).toHaveLength(20);
+	});
+
+	it('leaves the documents of a request it broke off unknown', async () => {
+		const stopping = new AbortController();
+		const send: BulkServer['send'] = async () => {
+			stopping.abort();
+			return failed({ kind: 'cancelled' });
+		};
+		const { placesOf, counts } = await submitTo({ send }, withIds(50), { signal: stopping.signal });
+		expect(placesOf('unknown')).toHaveLength(10);
+		expect(counts.requests).toBe(1);
+	});
+
+	it('does not wait for a retry', async () => {
+		const stopping = new AbortController();
+		const clock = { ...virtualTime(), sleep: async () => await untilAborted(stopping.signal) };
+		let sent = 0;
+		const send: BulkServer['send'] = async () => (++sent, answered(429, 3_600_000));
+		setImmediate(() => stopping.abort());
+		const { placesOf } = await submitTo({ send }, withIds(50), {
+			clock,
+			signal: stopping.signal,
+			concurrency: 2,
+		});
+		expect(sent).toBe(2);
+		expect(placesOf('stored')).toEqual([]);
+	});
+
+	it('ends a wait on the real clock within a second', async () => {
+		const stopping = new AbortController();
+		const started = Date.now();
+		setTimeout(() => stopping.abort(), 50);
+		const send: BulkServer['send'] = async () => answered(429, 20_000);
+		await submitTo({ send }, withIds(5), { clock: systemClock, signal: stopping.signal });
+		expect(Date.now() - started).toBeLessThan(1050);
+	});
+});

@@ -1,0 +1,143 @@
+import { DateTime } from 'luxon';
+import type { INodeParameters } from 'n8n-workflow';
+
+import { derivedId } from '../../../../../../../nodes/XpertAi/payloads/derivedId';
+import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import {
+	identifier,
+	keyOwner,
+	withId,
+} from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import type { DocumentRecord } from '../../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../../support/context';
+import { node } from '../../../../../support/node';
+import { thrownBy } from '../../../../../support/thrown';
+
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
+/** Identifies a document on a node with these parameters; expressions are given as typed as well. */
+function identify(
+	document: DocumentRecord,
+	parameters: Record<string, unknown>,
+	fromFields = false,
+	asTyped: Record<string, unknown> = {},
+): DocumentRecord {
+	const typed = { ...parameters, ...asTyped } as INodeParameters;
+	const getNode = () => ({ ...node, parameters: typed });
+	const item = itemOf(parameters, { fields: submitFields, methods: { getNode } });
+	return withId(identifier(item, fromFields)(document), KNOWLEDGEBASE);
+}
+
+describe('ids derived from a key', () => {
+	const withKeyField = (documentKeyField: string) => ({
+		documentIdMode: 'derived',
+		documentKeyField,
+	});
+
+	it('come from the knowledgebase and the field of the document', () => {
+		const document = { filePath: '/a.md', pages: [{ pageContent: 'x' }] };
+		const id = derivedId(KNOWLEDGEBASE, '/a.md');
+		expect(identify(document, withKeyField('filePath'))).toEqual({
+			...document,
+			id,
+		});
+	});
+
+	it('may come from a field within the document, and from a number', () => {
+		const document = { metadata: { source: { row: 7 } } };
+		expect(identify(document, withKeyField('metadata.source.row')).id).toBe(
+			derivedId(KNOWLEDGEBASE, '7'),
+		);
+	});
+
+	it('come from Document Key when the document is made of fields', () => {
+		const parameters = { documentIdMode: 'derived', documentKey: '/a.md' };
+		expect(identify({ name: 'a', id: 'x' }, parameters, true)).toEqual({
+			name: 'a',
+			id: derivedId(KNOWLEDGEBASE, '/a.md'),
+		});
+	});
+
+	it.each([undefined, '', ' ', '='])('need a key: with %j documents keep their own id', (key) => {
+		const parameters = { documentIdMode: 'derived', documentKeyField: key, documentKey: key };
+		expect(identify({ id: ID }, parameters)).toEqual({ id: ID });
+		expect(identify({ name: 'a' }, parameters, true)).toEqual({ name: 'a' });
+	});
+
+	it.each([undefined, null, '', '  ', {}, true])('are not made of %j', (filePath) => {
+		const document = { filePath } as DocumentRecord;
+		expect(thrownBy(() => identify(document, withKeyField('filePath'))).message).toBe(
+			'"Key Field" names "filePath", which this document does not have [item 0]',
+		);
+	});
+
+	it('may come from a date, and say so of what is no text', () => {
+		const documentKey = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
+		const typed = { documentKey: '={{ $json.key }}' };
+		const withKey = (key: unknown) =>
+			identify({}, { documentIdMode: 'derived', documentKey: key }, true, typed).id;
+		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
+		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
+			'"Document Key" must be text, but is {"a":1} [item 0]',
+		);
+	});
+
+	it('are not made of half a character, which another one has as well', () => {
+		expect(
+			thrownBy(() => identify({ filePath: 'a\ud83d' }, withKeyField('filePath'))).message,
+		).toBe(
+			'"Key Field" holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere [item 0]',
+		);
+		expect(identify({ filePath: 'a\ud83d\ude00' }, withKeyField('filePath')).id).toBeDefined();
+	});
+
+	it('are not made of an expression that came out empty', () => {
+		const empty = { documentIdMode: 'derived', documentKey: '' };
+		const typed = { documentKey: '={{ $json.path }}' };
+		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
+			'"Document Key" must not be empty [item 0]',
+		);
+	});
+});
+
+describe('what keys belong to', () => {
+	const ownerOf = (sourceName: string) => keyOwner(KNOWLEDGEBASE, sourceName);
+
+	it('is the knowledgebase, as long as the source has no name', () => {
+		expect(ownerOf('')).toBe(KNOWLEDGEBASE);
+	});
+
+	it('is the source where it has a name: the same key is another document in each', () => {
+		const owners = [KNOWLEDGEBASE, ownerOf('a'), ownerOf('b'), keyOwner('other', 'a')];
+		const ids = owners.map((owner) => derivedId(owner, '/a.md'));
+		expect(new Set(ids).size).toBe(owners.length);
+		expect(ownerOf('a')).toBe(ownerOf('a'));
+	});
+});
+
+describe('ids of the documents themselves', () => {
+	it('are kept', () => {
+		expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'field' })).toEqual({
+			id: ID,
+			name: 'a',
+		});
+	});
+
+	it.each(['field', 'derived'])(
+		'give pages and chunks none: one that comes again with an id loses its document (%s)',
+		(documentIdMode) => {
+			const document = { id: ID, pages: [{ pageContent: 'x' }], chunks: [{ id: 'own' }, {}] };
+			expect(identify(document, { documentIdMode })).toEqual(document);
+		},
+	);
+
+	it.each([undefined, null, '', '42', 'a.md'])('must be UUIDs: %j', (id) => {
+		const { message } = thrownBy(() => identify({ id }, { documentIdMode: 'field' }));
+		expect(message).toMatch(/^The document's ID must be a UUID such as .* \[item 0\]$/);
+	});
+});
+
+it('ids left to the server are not sent', () => {
+	expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'server' })).toEqual({ name: 'a' });
+});

@@ -1,0 +1,150 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { Item } from '../../../../../../../nodes/XpertAi/execution/item';
+import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { documentFromFields as made } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
+import { documentList } from '../../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../../support/context';
+import { node } from '../../../../../support/node';
+import { thrownBy } from '../../../../../support/thrown';
+
+/** The item of a node with these parameters. */
+function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): Item {
+	const getInputData = () => [{ json }];
+	const getNode = () => ({ ...node, parameters: parameters as INodeParameters });
+	return itemOf(parameters, { fields: submitFields, methods: { getInputData, getNode } });
+}
+
+const documentFromFields = (item: Item) => made(item).made;
+const byHand = (value: unknown, more = {}) =>
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
+const byColumn = (json: IDataObject) =>
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
+const byJson = (jsonBody: unknown) =>
+	itemWith({ source: 'json', jsonBody }).jsonBody(documentList());
+
+describe('documents mapped by hand', () => {
+	it('hold what was filled in, and nothing that was left empty', () => {
+		expect(byHand({ name: 'a', type: '', size: null, disabled: false, tokenNum: 0 })).toEqual({
+			name: 'a',
+			disabled: false,
+			tokenNum: 0,
+		});
+	});
+
+	it.each([null, undefined, {}])('may be empty: %j', (value) => expect(byHand(value)).toEqual({}));
+
+	it('take objects and lists as JSON text too', () => {
+		const document = { metadata: '{"k":1}', pages: '[{"pageContent":"x"}]', parserConfig: {} };
+		expect(byHand(document)).toEqual({
+			metadata: { k: 1 },
+			pages: [{ pageContent: 'x' }],
+			parserConfig: {},
+		});
+	});
+
+	it('get the pages and chunks filled in below', () => {
+		const pages = { values: [{ pageContent: 'two', additionalFields: { status: 's' } }] };
+		expect(byHand({ pages: [{ pageContent: 'one' }] }, { pages })).toEqual({
+			pages: [{ pageContent: 'one' }, { pageContent: 'two', status: 's' }],
+		});
+	});
+});
+
+describe('documents mapped from columns', () => {
+	it('hold the columns that are fields of a document, null included', () => {
+		expect(byColumn({ name: 'a', size: 5, folder: null, customer: 'x', row_number: 2 })).toEqual({
+			name: 'a',
+			size: 5,
+			folder: null,
+		});
+	});
+
+	it('hold the text of a column that is named so, as a page', () => {
+		expect(byColumn({ title: 'a', content: 'hello' })).toEqual({
+			name: 'a',
+			pages: [{ pageContent: 'hello' }],
+		});
+	});
+
+	it('hold a text once: pages and chunks come before a column', () => {
+		const pages = [{ pageContent: 'p' }];
+		const reader = itemWith(
+			{ documentFields: { mappingMode: 'autoMapInputData' } },
+			{ pages, content: 'hello', mood: 'good' },
+		);
+		expect(made(reader)).toEqual({ made: { pages }, unusedColumns: ['mood', 'content'] });
+	});
+
+	it('take the dates of a database as ISO 8601', () => {
+		// Database nodes emit Date objects, which the type of an item does not show.
+		const createdAt = new Date('2026-01-31T08:00:00Z') as unknown as string;
+		expect(byColumn({ name: 'a', createdAt })).toEqual({
+			name: 'a',
+			createdAt: '2026-01-31T08:00:00.000Z',
+		});
+	});
+
+	it('take numbers and switches a file holds as text, and codes a table holds as numbers', () => {
+		const row = { name: 2024, size: '12', disabled: 'true', processDuation: ' 1.5 ', folder: '' };
+		expect(byColumn(row)).toEqual({
+			name: '2024',
+			size: 12,
+			disabled: true,
+			processDuation: 1.5,
+		});
+	});
+
+	it('are never guessed to hold an ID', () => {
+		expect(thrownBy(() => byColumn({ id: 5 })).message).toBe(
+			'"ID (UUID)" must be text, but is 5 [item 0]',
+		);
+	});
+
+	it('name a column that is wrong', () => {
+		expect(thrownBy(() => byColumn({ size: '5 MB' })).message).toBe(
+			'"Size" must be a number, but is "5 MB" [item 0]',
+		);
+		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"Metadata" must be JSON/);
+	});
+});
+
+describe('documents given as JSON', () => {
+	it.each([
+		['[{"name":"a"},{"name":"b"}]', [{ name: 'a' }, { name: 'b' }]],
+		['{"name":"a"}', [{ name: 'a' }]],
+		[[{ name: 'a', ofANewerServer: 1 }], [{ name: 'a', ofANewerServer: 1 }]],
+		['[]', []],
+	])('%j', (body, documents) => expect(byJson(body)).toEqual(documents));
+
+	it.each([
+		['', '"JSON Body" must not be empty'],
+		['5', '"JSON Body" must be a list (JSON array), but is 5'],
+		['[{},{"progress":"half"}]', '"JSON Body" at [1].progress must be a number'],
+	])('%j is refused', (body, message) => {
+		expect(thrownBy(() => byJson(body)).message).toContain(message);
+	});
+});
+
+describe('the mapper', () => {
+	/** What is asked of n8n for one item. */
+	function asked(documentFields: unknown): string[] {
+		const item = itemWith({ documentFields }, { name: 'a' });
+		const names: string[] = [];
+		const resolve = item.context.getNodeParameter.bind(item.context) as (name: string) => unknown;
+		const getNodeParameter = ((name: string) => {
+			names.push(name);
+			return resolve(name);
+		}) as typeof item.context.getNodeParameter;
+		const context = Object.create(item.context, { getNodeParameter: { value: getNodeParameter } });
+		documentFromFields(new Item(context as typeof item.context, 0, submitFields));
+		return names.filter((name) => name.startsWith('documentFields'));
+	}
+
+	it('is asked for its values alone, and for nothing where columns are mapped by their names', () => {
+		const schema = [{ id: 'name' }];
+		const value = { name: 'a' };
+		expect(asked({ mappingMode: 'defineBelow', value, schema })).toEqual(['documentFields.value']);
+		expect(asked({ mappingMode: 'autoMapInputData', value, schema })).toEqual([]);
+	});
+});
