@@ -59,7 +59,7 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		env: KNOWN_MODULES,
 		older: OLDER,
 	},
-	{ n8n: '2.41.1', reason: 'the newest', installation: PINNED },
+	{ n8n: '2.41.1', reason: 'the newest tried', installation: PINNED },
 ];
 
 /**
