@@ -148,6 +148,6 @@ describe('an ID', () => {
 			assistantId: { __rl: true, mode: 'id', value },
 			message: 'hello',
 		});
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: hello', assistantId: ECHO_ASSISTANT_ID });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: hello', assistantId: ECHO_ASSISTANT_ID });
 	});
 });
