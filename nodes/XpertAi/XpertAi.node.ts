@@ -21,6 +21,21 @@ export class XpertAi implements INodeType {
 		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
 		defaults: { name: 'Xpert AI' },
 		usableAsTool: true,
+		builderHint: {
+			searchHint:
+				'To answer a chat, put Thread: Run and Wait behind a Chat Trigger: its output is the reply. To fill a knowledgebase, use Document: Submit alone: it uploads, stores, processes and waits.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-xpertai.xpertAiTrigger',
+					relationHint:
+						'Starts a workflow when a conversation was answered, failed or waits for a person',
+				},
+				{
+					nodeType: '@n8n/n8n-nodes-langchain.chatTrigger',
+					relationHint: 'Gives the message and the key of the conversation to Run and Wait',
+				},
+			],
+		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'xpertAiApi', required: true }],

@@ -19,10 +19,21 @@ export class XpertAiTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,
+		// The nodes panel shows this sentence for both nodes of the package.
 		description:
-			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person',
+			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person. The node Xpert AI asks assistants and fills knowledgebases.',
 		defaults: { name: 'Xpert AI Trigger' },
 		polling: true,
+		builderHint: {
+			searchHint:
+				'Sees conversations of the owner of the access token only. For an approval, choose the event Waiting for a Person, ask the person, then use Thread: Decide of Xpert AI with the threadId of this item.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-xpertai.xpertAi',
+					relationHint: 'Decides on a run that waits, or goes on with the conversation',
+				},
+			],
+		},
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: CREDENTIAL_NAME, required: true }],

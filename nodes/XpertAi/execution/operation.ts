@@ -15,6 +15,8 @@ interface OperationInfo {
 	name: string;
 	action: string;
 	description: string;
+	/** What n8n's own AI must know to build with it, where the description does not say it. */
+	builderHint?: string;
 	/** Its number in the contract, or that it is an Xpert server's own. */
 	endpoint: `E${number}` | 'extension';
 }

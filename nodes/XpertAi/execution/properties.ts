@@ -70,11 +70,12 @@ function operationList(resource: Resource): INodeProperties {
 		type: 'options',
 		noDataExpression: true,
 		displayOptions: { show: { resource: [resource.value] } },
-		options: resource.operations.map(({ name, value, action, description }) => ({
+		options: resource.operations.map(({ name, value, action, description, builderHint }) => ({
 			name,
 			value,
 			action,
 			description,
+			...(builderHint ? { builderHint: { propertyHint: builderHint } } : {}),
 		})),
 		default: defaultOperation,
 	};

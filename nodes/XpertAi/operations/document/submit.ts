@@ -10,6 +10,8 @@ export const submit: CodedOperation = {
 	name: 'Submit',
 	action: 'Submit documents to knowledgebase',
 	description: 'Upload, store and process documents, also very many at once',
+	builderHint:
+		'Takes all items at once, so put no loop around it. Text that assistants are to find goes in as Text or Files, never as Fields or JSON with pages. The knowledgebase needs an embedding model.',
 	endpoint: 'E3',
 	fields: submitFields,
 	request: { method: 'POST', path: BULK_PATH, body: z.array(document) },

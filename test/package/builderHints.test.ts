@@ -1,0 +1,62 @@
+import { NodeTypeParser, searchCodeBuilderNodes } from '@n8n/ai-utilities/node-catalog';
+import type { INodeProperties } from 'n8n-workflow';
+
+import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { allProperties } from '../nodes/support/properties';
+
+const NODES = [new XpertAi(), new XpertAiTrigger()];
+const PACKAGE = 'n8n-nodes-xpertai';
+
+type Catalogue = ConstructorParameters<typeof NodeTypeParser>[0];
+
+/** The nodes under the names that n8n knows them by, as n8n sends them on. */
+const installed = JSON.parse(
+	JSON.stringify(
+		NODES.map(({ description }) => ({ ...description, name: `${PACKAGE}.${description.name}` })),
+	),
+) as Catalogue;
+
+/** What n8n's own AI is shown of the nodes for what it looks for. */
+const catalogueFor = (words: string) =>
+	searchCodeBuilderNodes(new NodeTypeParser(installed), [words]).results;
+
+const hintsOf = (properties: INodeProperties[]) =>
+	allProperties(properties).flatMap(({ property }) => {
+		const { builderHint, options = [] } = property;
+		const inside = options.map((option) => option.builderHint);
+		return [builderHint, ...inside].flatMap((hint) => hint?.propertyHint ?? []);
+	});
+
+describe("what n8n's own AI is told", () => {
+	const shown = catalogueFor('Xpert AI');
+
+	it.each(NODES.map(({ description }) => description))('of $displayName', ({ builderHint }) => {
+		expect(shown).toContain(`@builderHint ${builderHint?.searchHint ?? 'missing'}`);
+		for (const { nodeType, relationHint } of builderHint?.relatedNodes ?? []) {
+			expect(shown).toContain(`${nodeType}: "${relationHint}"`);
+		}
+	});
+
+	it('of the operations that are easily got wrong', () => {
+		const hints = NODES.flatMap(({ description }) =>
+			description.properties
+				.filter(({ name }) => name === 'operation')
+				.flatMap((list) => hintsOf([list])),
+		);
+		expect(hints.length).toBeGreaterThanOrEqual(2);
+		for (const hint of hints) expect(shown).toContain(`@builderHint ${hint}`);
+	});
+
+	it('in a few words each, as they go to every browser', () => {
+		const hints = NODES.flatMap(({ description }) => hintsOf(description.properties));
+		expect(hints.filter((hint) => hint.length > 220)).toEqual([]);
+	});
+});
+
+describe('the descriptions of the nodes, which n8n sends to every browser', () => {
+	it('are no larger than 90 KB together', () => {
+		const bytes = NODES.map(({ description }) => JSON.stringify(description).length);
+		expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(90 * 1024);
+	});
+});
