@@ -100,17 +100,16 @@ function passageAt(url: string): Passage | undefined {
 
 /** What the tools have found in these messages of a thread. */
 export function foundByTools(messages: ThreadMessage[]): Passage[] {
-	return messages.filter((one) => speakerOf(one) === 'tool').flatMap(foundIn);
-}
-
-/** What a tool has found, by its message. */
-export function foundIn({ content }: ThreadMessage): Passage[] {
-	return passagesIn(textOf(content));
+	return messages
+		.filter((one) => speakerOf(one) === 'tool')
+		.flatMap(({ content }) => passagesIn(textOf(content)));
 }
 
 /** What the knowledge steps of a workflow have found, which a thread keeps in a channel for each step. */
 export function foundBySteps(state: ThreadState): Passage[] {
 	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
 	const values = Object.entries(channels.parse(state.values ?? {}));
-	return values.flatMap(([name, { result }]) => (name.endsWith('_channel') ? passagesIn(result) : []));
+	return values.flatMap(([name, { result }]) =>
+		name.endsWith('_channel') ? passagesIn(result) : [],
+	);
 }

@@ -74,12 +74,26 @@ describe('the links of an answer to its sources', () => {
 
 /** Parts of which texts are made that a link may be cut in, or only seems to be. */
 const PARTS = [
-	...['[', ']', '(', ')', '<', '>', ' ', 'x', 'xp', 'xpert', '://', 'xpert://', '⟦1⟧', '\n', 'word '],
+	...[
+		'[',
+		']',
+		'(',
+		')',
+		'<',
+		'>',
+		' ',
+		'x',
+		'xp',
+		'xpert',
+		'://',
+		'xpert://',
+		'⟦1⟧',
+		'\n',
+		'word ',
+	],
 	...[link('a'), link('b'), link('zzz'), address('a'), '[see](xpert://other)', 'a'.repeat(90)],
 ];
-const text = fc
-	.array(fc.constantFrom(...PARTS), { maxLength: 30 })
-	.map((parts) => parts.join(''));
+const text = fc.array(fc.constantFrom(...PARTS), { maxLength: 30 }).map((parts) => parts.join(''));
 const style = fc.constantFrom<CitationStyle>('numbers', 'none', 'asWritten');
 
 function cut(whole: string, places: number[]): string[] {
