@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { timestamp } from './clock';
 import type { Context } from './context';
 import type { Knowledgebase } from './entities';
-import { badRequest } from './errors';
+import { ApiError, badRequest } from './errors';
 import type { Store } from './store';
 import { asObject, type Loose } from './values';
 
@@ -33,6 +33,13 @@ export function needsRebuild(store: Store, owner: Knowledgebase, sent: unknown):
 	return owner.embeddingCollectionName !== null && !isSame;
 }
 
+/** Another model is asked for one vector first: one that fails changes nothing. */
+export function tryModel(store: Store, owner: Knowledgebase, sent: unknown): void {
+	const { embeddingError: message } = store;
+	if (message === null || !needsRebuild(store, owner, sent)) return;
+	throw new ApiError(400, { statusCode: 400, message });
+}
+
 /** Meanwhile nothing is stored, processed or given yet another model (`knowledge` "submit while it is rebuilt"). */
 export function refuseWhileRebuilt({ status }: Knowledgebase): void {
 	if (status === 'rebuilding') throw badRequest('Embedding rebuild is running');
@@ -44,6 +51,7 @@ export function beginRebuild(context: Context, owner: Knowledgebase, model: Loos
 	const embeddedBy = fingerprint(model);
 	Object.assign(owner, {
 		status: 'rebuilding',
+		embeddingRebuildError: null,
 		rebuildTaskId: task,
 		pendingCopilotModelId: model.id,
 		pendingEmbeddingCollectionName: `Kb_${hash(owner.id).slice(0, 32)}_${embeddedBy.slice(0, 12)}`,
@@ -56,7 +64,13 @@ export function beginRebuild(context: Context, owner: Knowledgebase, model: Loos
 	});
 }
 
-function endRebuild({ clock }: Context, owner: Knowledgebase): void {
+/** After a failure the old model goes on finding, and nothing else is refused. */
+function endRebuild({ clock, store }: Context, owner: Knowledgebase): void {
+	const { embeddingError } = store;
+	if (embeddingError !== null) {
+		Object.assign(owner, { status: 'rebuild_failed', embeddingRebuildError: embeddingError });
+		return;
+	}
 	Object.assign(owner, {
 		status: 'ready',
 		rebuildTaskId: null,

@@ -76,6 +76,8 @@ export class Store {
 	readonly copilots = new Set<string>([COPILOT_ID]);
 	/** The embedding models made with knowledgebases, by `copilotModelId`. */
 	readonly copilotModels = new Map<string, Loose>();
+	/** Why embedding models fail from now on, until they work again. */
+	embeddingError: string | null = null;
 	readonly index = new PassageIndex();
 	private readonly documentIds = new Map<string, Set<string>>();
 
@@ -307,6 +309,7 @@ export class Store {
 		this.contents.clear();
 		this.contexts.clear();
 		this.copilotModels.clear();
+		this.embeddingError = null;
 		this.assistants.clear();
 		this.items.length = 0;
 	}

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+
 import { changedOnly } from '../../nodes/XpertAi/ingest/changedOnly';
 import { SourceMemory } from '../../nodes/XpertAi/ingest/sourceMemory';
 import type { MemoryRoutes } from '../../nodes/XpertAi/ingest/notesOnServer';
+import type { DocumentRecord } from '../../nodes/XpertAi/payloads/document';
 import { systemClock } from '../../nodes/XpertAi/transport/clock';
 import { makeDocuments } from '../support/documents';
 import { serveTask } from '../support/processes';
@@ -34,7 +37,7 @@ serveTask<SkipTask>(async (task): Promise<SkipMeasurement> => {
 	const routes = routesTo(target, (body) => (bytes = Math.max(bytes, Buffer.byteLength(body))));
 	const open = async () => await SourceMemory.open(place, routes, { clock: systemClock });
 	const memory = await open();
-	for (const { id, json } of documents(task)) memory.stored(id, json);
+	for (const { id, content } of documents(task)) memory.stored(id, content);
 	const [, writing] = await timed(async () => await memory.save());
 	const [next, reading] = await timed(open);
 	if (next.known.size !== task.documents) throw new Error(`${next.known.size} are remembered`);
@@ -60,11 +63,13 @@ async function skipped(task: SkipTask, memory: SourceMemory) {
 	return { skippingCpu: (user + system) / 1e6, skipped: count };
 }
 
-/** Documents as they reach it: each with an id and its JSON. */
+/** Documents as they reach it: each with an id, and with what stands for its content. */
 function documents({ documents: count, documentBytes }: SkipTask) {
 	return makeDocuments(count, documentBytes).map((document, origin) => {
 		const json = JSON.stringify(document);
-		return { id: String(document.id), json, bytes: Buffer.byteLength(json), origin };
+		const content = createHash('sha256').update(json).digest('base64');
+		const bytes = Buffer.byteLength(json);
+		return { id: String(document.id), record: document as DocumentRecord, content, bytes, origin };
 	});
 }
 

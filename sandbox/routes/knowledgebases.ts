@@ -20,7 +20,7 @@ import {
 	OWNER,
 	type Knowledgebase,
 } from '../entities';
-import { beginRebuild, needsRebuild, refuseWhileRebuilt } from '../embedding';
+import { beginRebuild, needsRebuild, refuseWhileRebuilt, tryModel } from '../embedding';
 import { badRequest, forbidden, internal, notFound } from '../errors';
 import { metadataSchema } from '../metadataSchema';
 import { asObject, isObject, isUuid, type Loose } from '../values';
@@ -196,6 +196,7 @@ function checkCopilot({ context }: Call, row: Knowledgebase, body: Loose): void 
 	if (typeof copilotId !== 'string' || !context.store.copilots.has(copilotId)) {
 		throw notFound(`Copilot not set for embedding model '${String(model)}'`);
 	}
+	tryModel(context.store, row, body.copilotModel);
 }
 
 function update(call: Call): Loose {

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/identity';
+import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources/identity';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';

@@ -29,8 +29,8 @@ describe('a process of n8n that only shows the nodes', () => {
 	it.each([
 		'XpertAi/execution/badInput.js',
 		'XpertAi/execution/declared.js',
-		'XpertAi/ingest/submit.js',
-		'XpertAi/operations/document/submit/submission.js',
+		'XpertAi/ingest/storing.js',
+		'XpertAi/operations/document/submit/target.js',
 		'XpertAi/payloads/isDocument.js',
 		'XpertAi/pickers/listPage.js',
 		'XpertAi/runs/runAndWait.js',

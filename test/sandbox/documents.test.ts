@@ -145,36 +145,3 @@ describe('a document with an uploaded file', () => {
 		expect(await keyOf({ name: 'a' })).toBeNull();
 	});
 });
-
-describe('a document sent again', () => {
-	const processed = { status: 'finish', progress: 100, processMsg: '' };
-	const sent = { id: ID, name: 'a', metadata: { k: 1 } };
-	const stand = () => sandbox.store.documents.get(ID);
-
-	beforeEach(async () => {
-		await ingest([sent]);
-		Object.assign(stand() ?? {}, processed);
-	});
-
-	it('stays as it is when nothing has changed', async () => {
-		const before = { ...stand() };
-		const { status, data } = await ingest([sent]);
-		expect(status).toBe(201);
-		expect(data[0]).not.toHaveProperty('status');
-		expect(data[0]).not.toHaveProperty('version');
-		expect(stand()).toEqual(before);
-	});
-
-	it.each([
-		['another name', { ...sent, name: 'b' }],
-		['other metadata', { ...sent, metadata: { k: 2 } }],
-		['a field left out', { id: ID, name: 'a' }],
-		['another cut', { ...sent, parserConfig: { textSplitter: { chunkSize: 200 } } }],
-		['a status', { ...sent, status: 'error' }],
-	])('is no longer processed with %s', async (_what, changed) => {
-		const { version = 0 } = stand() ?? {};
-		await ingest([changed]);
-		expect(stand()).toMatchObject({ progress: null, processMsg: null, version: version + 1 });
-		expect(stand()?.status).not.toBe('finish');
-	});
-});

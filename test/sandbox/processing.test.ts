@@ -30,54 +30,6 @@ describe('what processing comes to', () => {
 		return (await process(client, into, [ONE]))[0];
 	};
 
-	const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
-
-	it.each<[string, object, string]>([
-		['nothing', {}, NO_FILE],
-		['pages only', { pages: [{ pageContent: 'p' }] }, NO_FILE],
-		['chunks only', { chunks: [{ pageContent: 'c' }] }, NO_FILE],
-		[
-			'a path of the caller',
-			{ name: 'a.md', filePath: 'docs/a.md' },
-			"Unable to resolve a readable file for document 'a.md'.",
-		],
-		[
-			'an address that refuses',
-			{ fileUrl: 'http://127.0.0.1:9/a.md' },
-			'connect ECONNREFUSED 127.0.0.1:9',
-		],
-	])('is an error with %s', async (_what, fields, processMsg) => {
-		expect(await ending(fields)).toEqual({ id: ONE, status: 'error', progress: 0, processMsg });
-	});
-
-	it('is an error with the id of a file alone', async () => {
-		const { id: storageFileId } = await upload(client, 'hello');
-		expect(await ending({ storageFileId })).toMatchObject({ processMsg: NO_FILE });
-	});
-
-	it('is an error where there is no such file', async () => {
-		const fileUrl = `${sandbox.url}/public/files/none.md`;
-		expect((await ending({ fileUrl }))?.processMsg).toBe(`Failed to get '${fileUrl}' (404)`);
-	});
-
-	it('is an error with a table, unless it is called a text', async () => {
-		const fields = await document(client, 'a,b\n1,2', 'table.csv');
-		const wrong = 'EISDIR: illegal operation on a directory, read';
-		expect(await ending(fields)).toMatchObject({ status: 'error', processMsg: wrong });
-		const asText = { ...fields, type: 'txt', mimeType: 'text/plain' };
-		expect(await ending(asText)).toMatchObject(FINISHED);
-	});
-
-	it.each(['a.pdf', 'A.PDF'])(
-		'is an error in the words of the reader with a false PDF: %s',
-		async (name) => {
-			expect(await ending(await document(client, 'no PDF at all', name))).toMatchObject({
-				status: 'error',
-				processMsg: 'Invalid PDF structure',
-			});
-		},
-	);
-
 	it('is an error with what begins as a PDF does, whatever it is called', async () => {
 		const fields = await document(client, '%PDF-1.4 nope', 'no extension');
 		expect(await ending(fields)).toMatchObject({ processMsg: 'Invalid PDF structure' });
@@ -92,14 +44,6 @@ describe('what processing comes to', () => {
 		},
 	);
 
-	it('is an error in a knowledgebase without an embedding model', async () => {
-		const { id } = sandbox.store.putKnowledgebase({ name: 'No model' });
-		expect(await ending(await document(client, 'hello'), id)).toMatchObject({
-			status: 'error',
-			processMsg: "Embedding model not set for knowledgebase 'No model'",
-		});
-	});
-
 	it('is an error where no copilot serves the embedding model', async () => {
 		const { data } = await client.post<{ id: string }>('/api/ai/knowledges', {
 			name: 'Unusable model',
@@ -109,19 +53,6 @@ describe('what processing comes to', () => {
 			status: 'error',
 			processMsg: "Copilot not set for embedding model 'm'",
 		});
-	});
-
-	it.each(['a.md', 'a.txt', 'a.html', 'a.json', 'no extension'])(
-		'is the end of a file that can be fetched: %s',
-		async (name) => {
-			expect(await ending(await document(client, 'hello', name))).toEqual({ id: ONE, ...FINISHED });
-		},
-	);
-
-	it('is the end with the address alone, also beside a path the server lacks', async () => {
-		const { url: fileUrl } = await upload(client, 'hello');
-		expect(await ending({ fileUrl })).toMatchObject(FINISHED);
-		expect(await ending({ fileUrl, filePath: 'docs/a.md' })).toMatchObject(FINISHED);
 	});
 
 	it('is the end with an address of another server', async () => {
@@ -204,44 +135,6 @@ describe('the queue', () => {
 	const statuses = async (ids: string[]) =>
 		(await statusOf(client, kb, ids)).data.map(({ status }) => status);
 
-	it('is empty until something is sent to it', async () => {
-		expect((await statusOf(client, kb, [ONE])).data).toEqual([
-			{ id: ONE, status: null, progress: null, processMsg: null },
-		]);
-	});
-
-	it('answers 201 with the documents queued, running all of them from now on', async () => {
-		const { status, data } = await queue(client, kb, [ONE, TWO, ONE]);
-		expect(status).toBe(201);
-		expect(data).toMatchObject([
-			{ id: ONE, ...RUNNING, jobId: expect.any(String) as string },
-			{ id: TWO, ...RUNNING },
-		]);
-		expect((await statusOf(client, kb, [ONE, TWO])).data).toEqual([
-			{ id: ONE, ...RUNNING },
-			{ id: TWO, ...RUNNING },
-		]);
-	});
-
-	it('takes a document through the statuses', async () => {
-		await queue(client, kb, [ONE]);
-		await clock.untilSleeping();
-		const seen: unknown[] = [];
-		for (let step = 0; step <= 5; step += 1) {
-			const [state] = (await statusOf(client, kb, [ONE])).data;
-			seen.push([state?.status, state?.progress]);
-			await clock.advance(200);
-		}
-		expect(seen).toEqual([
-			['running', 0],
-			['embedding', 0],
-			['embedding', 0],
-			['embedding', 0],
-			['embedding', 0],
-			['finish', 100],
-		]);
-	});
-
 	it('works through the documents of one request one after another', async () => {
 		await queue(client, kb, [ONE, TWO]);
 		await clock.untilSleeping();
@@ -276,15 +169,6 @@ describe('the queue', () => {
 		await clock.untilSleeping();
 		await clock.advance(1000);
 		expect((await queue(client, kb, [ONE])).data).toMatchObject([{ id: ONE, ...RUNNING }]);
-	});
-
-	it('ends a document that changes meanwhile as it was begun', async () => {
-		await queue(client, kb, [ONE]);
-		await clock.untilSleeping();
-		await store(client, kb, [{ id: ONE, name: 'changed' }]);
-		expect(await statuses([ONE])).toEqual([null]);
-		await clock.advance(1000);
-		expect(await statuses([ONE])).toEqual(['finish']);
 	});
 
 	it('processes a document that was queued, changed and queued again as it is now', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SANDBOX_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
-import { newThread, say, upload, viewOf } from './support/client';
+import { newThread, upload } from './support/client';
 import { ask, document, newKnowledgebase, process, store } from './support/knowledge';
 import { useSandbox } from './support/useSandbox';
 
@@ -25,14 +25,6 @@ const readIt = (...files: object[]) =>
 const context = () => upload(client, 'Otters swim.', 'otters.txt', '/api/ai/contexts/file');
 
 describe('a file in a run', () => {
-	it('is a file context by its id, as fileId', async () => {
-		const { id } = await context();
-		const { status, data } = await readIt({ fileId: id });
-		expect(status).toBe(201);
-		expect(data.content).toContain('Attachment File: otters.txt');
-		expect(data.content).toContain('summary: Otters swim.');
-	});
-
 	it('is a file context by the id of its file', async () => {
 		const { id, storageFileId } = await context();
 		const { data } = await readIt({ id: storageFileId });
@@ -50,21 +42,6 @@ describe('a file in a run', () => {
 		expect([status, data.code, data.table]).toEqual([400, '23502', 'storage_file']);
 		expect(data).not.toHaveProperty('message');
 		expect(sandbox.store.runs).toEqual([]);
-	});
-
-	it('makes the question a message of several parts', async () => {
-		const { id } = await context();
-		await readIt({ fileId: id });
-		const [question] = (await viewOf(client, thread)).values.messages;
-		expect(question?.content).toMatchObject([{ type: 'text' }, { type: 'text', text: 'read it' }]);
-	});
-
-	it('is one more thing that a run may be without', async () => {
-		const { status } = await client.post(
-			`/api/ai/threads/${thread}/runs/wait`,
-			say('hello', SAYING_ASSISTANT.id),
-		);
-		expect(status).toBe(201);
 	});
 });
 

@@ -1,12 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
+import get from 'lodash/get';
 
 import { isJsonObject } from '../transport/answer';
+import type { ReadyDocument } from './batches';
 
-/** A document as it was sent: its id, if it has one, and its JSON text. */
-interface Sent {
-	id?: string;
-	json: string;
-}
+type Sent = Pick<ReadyDocument<unknown>, 'id' | 'record'>;
 
 /**
  * What the answer of E3 shows of each document that was sent. Stored is what it shows, and nothing else: every
@@ -45,17 +42,16 @@ export function storingFlaw(answer: unknown, records: unknown[]): string | undef
 
 /** The id of a record; servers give it in lower case, whatever it was sent in. */
 export function idOf(record: unknown): string | undefined {
-	return isJsonObject(record) && typeof record.id === 'string' && record.id !== ''
-		? record.id.toLowerCase()
-		: undefined;
+	const id: unknown = get(record, 'id');
+	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
 }
 
 /**
  * Whether a record is the one the server keeps for the source of a document. With incremental sync, a
  * knowledgebase has one record for a source, under the first id that was sent with it.
  */
-function isSameSource({ json }: Sent, record: unknown): boolean {
-	const { sourceType, sourceKey } = JSON.parse(json) as IDataObject;
+function isSameSource({ record: sent }: Sent, record: unknown): boolean {
+	const { sourceType, sourceKey } = sent;
 	if (!isJsonObject(record) || !sourceType || !sourceKey) return false;
 	return record.sourceType === sourceType && record.sourceKey === sourceKey;
 }

@@ -6,7 +6,7 @@ import {
 	mayBeDoneBehind,
 	mayBePartlyDone,
 } from '../transport/meaning';
-import { batchBytes, hasChunks } from './batches';
+import { batchBytes } from './batches';
 import type { ReadyDocument } from './batches';
 
 export type Batch<Origin> = Array<ReadyDocument<Origin>>;
@@ -42,9 +42,9 @@ export function isTooMuch(batch: Batch<unknown>, failure: Failure, attempts: num
 	return isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
 }
 
-/** Whether a document names an uploaded file, which may be missing; a text that holds this has its quotes escaped. */
-export function namesFile({ json }: ReadyDocument<unknown>): boolean {
-	return /"storageFileId":\s*"/.test(json);
+/** Whether a document names an uploaded file, which may be missing. */
+export function namesFile({ record }: ReadyDocument<unknown>): boolean {
+	return typeof record.storageFileId === 'string';
 }
 
 /** Whether the server may hold documents of a batch that failed for good. */
@@ -67,7 +67,7 @@ function hasRefused(
 	[document]: Batch<unknown>,
 	failure: Failure,
 ): boolean {
-	if (!document || !isRejection(failure) || hasChunks(document)) return false;
+	if (!document || !isRejection(failure) || document.record.chunks) return false;
 	const { status, reason, databaseCode } = failure;
 	return (
 		status === earlier.status && reason === earlier.reason && databaseCode === earlier.databaseCode

@@ -1,16 +1,16 @@
+import type { DocumentRecord } from '../payloads/document';
 import type { UploadFile } from '../transport/multipart';
 
-/** A document ready to be sent: serialized once, its size measured once. */
+/** A document on its way. It stays a record until the body of its batch is made. */
 export interface ReadyDocument<Origin> {
-	json: string;
-	/** Bytes of `json` in UTF-8. */
+	record: DocumentRecord;
+	/** What `recordBytes` says of the record. */
 	bytes: number;
 	/** The UUID the server keeps the document under; sending it again replaces it. */
 	id?: string;
-	name?: string;
 	/** What tells it from all others, where its id is made of that. */
 	key?: string;
-	/** What is compared with earlier runs; `json` without it. */
+	/** Stands for what it says and what is in its file, to be compared with earlier runs; only where these are remembered. */
 	content?: string;
 	/** Its file, which has to be uploaded before it is sent: a document is stored only after its file is there. */
 	file?: () => UploadFile | Promise<UploadFile>;
@@ -60,17 +60,11 @@ class Gathering<Origin> {
 	}
 }
 
-/** Documents as they come: all that are there at once, or one by one, which are waited for. */
-export async function* atOnce<Origin>(
-	documents: Documents<Origin>,
-): AsyncGenerator<Iterable<ReadyDocument<Origin>>> {
-	if (Symbol.iterator in documents) yield documents;
-	else for await (const document of documents) yield [document];
-}
-
 /**
  * Cuts documents into batches, in order, each document in exactly one. When the source breaks, what it
- * gave before is still handed on. Documents that are there at once are not waited for one by one.
+ * gave before is still handed on.
+ *
+ * @throws what the documents throw
  */
 export async function* batches<Origin>(
 	documents: Documents<Origin>,
@@ -79,11 +73,9 @@ export async function* batches<Origin>(
 	const gathering = new Gathering<Origin>(limits);
 	let broken: { error: unknown } | undefined;
 	try {
-		for await (const there of atOnce(documents)) {
-			for (const document of there) {
-				const full = gathering.add(document);
-				if (full) yield full;
-			}
+		for await (const document of documents) {
+			const full = gathering.add(document);
+			if (full) yield full;
 		}
 	} catch (error) {
 		broken = { error };
@@ -98,19 +90,17 @@ export function halves<Item>(batch: Item[]): [Item[], Item[]] {
 	return [batch.slice(0, middle), batch.slice(middle)];
 }
 
-/** The JSON array E3 takes, put together from the serialized documents. */
+/** The JSON array E3 takes. */
 export function batchBody(batch: Array<ReadyDocument<unknown>>): string {
-	return `[${batch.map(({ json }) => json).join(',')}]`;
+	return JSON.stringify(batch.map(({ record }) => record));
+}
+
+/** Bytes of a record's JSON text in UTF-8. */
+export function recordBytes(record: DocumentRecord): number {
+	return Buffer.byteLength(JSON.stringify(record));
 }
 
 /** Bytes of the JSON array of a batch. */
 export function batchBytes(batch: Array<ReadyDocument<unknown>>): number {
 	return batch.reduce((sum, { bytes }) => sum + bytes + COMMA, BRACKETS - COMMA);
-}
-
-/** Whether a document carries chunks; parsed only where its text gives reason to. */
-export function hasChunks({ json }: ReadyDocument<unknown>): boolean {
-	if (!json.includes('"chunks":')) return false;
-	const { chunks } = JSON.parse(json) as { chunks?: unknown };
-	return Array.isArray(chunks);
 }

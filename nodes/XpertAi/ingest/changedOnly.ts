@@ -1,4 +1,3 @@
-import { atOnce } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './fingerprints';
 import { processingWord } from './processing';
@@ -49,23 +48,21 @@ export async function* changedOnly<Origin>(
 		held.clear();
 		bytes = 0;
 	}
-	for await (const documents of atOnce(given)) {
-		for (const document of documents) {
-			const { id, content = document.json } = document;
-			if (id === undefined) {
-				yield document;
-				continue;
-			}
-			// The later of two documents with one id is compared with the earlier, not with the last run's.
-			const key = id.toLowerCase();
-			if (held.has(key) || held.size >= HELD || bytes >= HELD_BYTES) yield* release();
-			if (memory.has(id, content)) {
-				held.set(key, document);
-				bytes += document.bytes;
-			} else {
-				memory.forget(id);
-				yield document;
-			}
+	for await (const document of given) {
+		const { id, content = '' } = document;
+		if (id === undefined) {
+			yield document;
+			continue;
+		}
+		// The later of two documents with one id is compared with the earlier, not with the last run's.
+		const key = id.toLowerCase();
+		if (held.has(key) || held.size >= HELD || bytes >= HELD_BYTES) yield* release();
+		if (memory.has(id, content)) {
+			held.set(key, document);
+			bytes += document.bytes;
+		} else {
+			memory.forget(id);
+			yield document;
 		}
 	}
 	if (held.size > 0) yield* release();

@@ -1,3 +1,4 @@
+import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
 import { z } from 'zod';
 
@@ -91,10 +92,10 @@ export class NotesOnServer {
 	}
 
 	/** The id of the document that holds a note. */
-	idOf(name: NoteName): string {
+	readonly idOf = memoize((name: NoteName): string => {
 		const { knowledgebaseId, source } = this.place;
 		return derivedId(knowledgebaseId, `n8n ${name} of ${source}`);
-	}
+	});
 }
 
 /** What the notes are called in the knowledgebase, where people may see them. */

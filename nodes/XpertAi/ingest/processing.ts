@@ -95,7 +95,7 @@ export interface ProcessingResult {
  * the server embeds some while it stores the next, and looks how far it has come. Of a document only the id is
  * kept, and only until it has ended.
  */
-export class ProcessingStart {
+export class Processing {
 	/** To be started. */
 	private waiting: string[] = [];
 

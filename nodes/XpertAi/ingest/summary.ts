@@ -1,6 +1,6 @@
 import { failureMessage } from '../transport/failure';
-import { noRequests } from './submit';
-import type { DocumentOutcome, SubmissionCounts } from './submit';
+import { noRequests } from './storing';
+import type { DocumentOutcome, StoringCounts } from './storing';
 
 /** Failed documents named in a summary; the counts are always complete. */
 const MAX_LISTED = 1000;
@@ -23,13 +23,19 @@ export class Summary {
 	readonly failed: FailedDocument[] = [];
 
 	/** Counts one document. */
-	add({ document: { id, name }, ...result }: DocumentOutcome<unknown>): void {
+	add({ document: { id, record }, ...result }: DocumentOutcome<unknown>): void {
 		this.counts.documents += 1;
 		this.counts[result.outcome] += 1;
 		if (result.outcome !== 'stored') {
 			const { outcome, failure } = result;
 			const reason = failureMessage(failure);
-			this.addFailed({ name, outcome, reason, id, status: failure.status });
+			this.addFailed({
+				name: record.name ?? undefined,
+				outcome,
+				reason,
+				id,
+				status: failure.status,
+			});
 		}
 	}
 
@@ -56,9 +62,9 @@ export class Summary {
 		this.addFailed({ id, outcome: 'stored', reason });
 	}
 
-	/** Adds the requests of a submission. */
-	addRequests(counts: SubmissionCounts): void {
-		for (const key of Object.keys(this.requests) as Array<keyof SubmissionCounts>) {
+	/** Adds the requests that stored documents. */
+	addRequests(counts: StoringCounts): void {
+		for (const key of Object.keys(this.requests) as Array<keyof StoringCounts>) {
 			this.requests[key] += counts[key];
 		}
 	}

@@ -1,6 +1,7 @@
 import omit from 'lodash/omit';
 
 import type { Failure } from '../transport/failure';
+import { recordBytes } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 
 /** What the server says of an uploaded file, as a document takes it. */
@@ -76,8 +77,6 @@ function withFile<Origin>(
 	document: ReadyDocument<Origin>,
 	file: UploadedFile,
 ): ReadyDocument<Origin> {
-	const { json, content = json } = document;
-	const whole = JSON.stringify({ ...(JSON.parse(json) as object), ...file });
-	const bytes = Buffer.byteLength(whole);
-	return { ...omit(document, 'file'), content, json: whole, bytes };
+	const record = { ...document.record, ...file };
+	return { ...omit(document, 'file'), record, bytes: recordBytes(record) };
 }

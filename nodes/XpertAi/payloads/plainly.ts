@@ -1,49 +1,5 @@
-import { z } from 'zod';
-
-/** Whether a value certainly meets a schema; one that does not may meet it all the same. */
-type Check = (value: unknown) => boolean;
-
-/**
- * Makes a quick check of a schema: what it says yes to, the schema takes. To the rest it says
- * no, or does not know, so that the schema itself has to be asked. Taken off the schema, so that the two
- * cannot part.
- */
-export function plainCheck(schema: z.ZodTypeAny): Check {
-	if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
-		const inner = plainCheck(schema.unwrap() as z.ZodTypeAny);
-		const absent = schema instanceof z.ZodOptional ? undefined : null;
-		return (value) => value === absent || inner(value);
-	}
-	if (schema instanceof z.ZodUnknown) return () => true;
-	if (schema instanceof z.ZodBoolean) return (value) => typeof value === 'boolean';
-	if (schema instanceof z.ZodNumber) return numberCheck(schema);
-	if (schema instanceof z.ZodString && schema._def.checks.length === 0)
-		return (value) => typeof value === 'string';
-	if (schema instanceof z.ZodArray) {
-		const inner = plainCheck(schema.element as z.ZodTypeAny);
-		return (value) => Array.isArray(value) && value.every(inner);
-	}
-	if (schema instanceof z.ZodRecord && schema.valueSchema instanceof z.ZodUnknown) return isPlain;
-	if (schema instanceof z.ZodObject) return objectCheck(schema);
-	return () => false;
-}
-
-function numberCheck({ _def: { checks } }: z.ZodNumber): Check {
-	if (checks.length === 0) return (value) => typeof value === 'number' && !Number.isNaN(value);
-	const isWhole = checks.every(({ kind }) => kind === 'int');
-	return isWhole ? Number.isInteger : () => false;
-}
-
-/** An object whose further keys may hold whatever they like. */
-function objectCheck({ shape, _def: { unknownKeys } }: z.ZodObject<z.ZodRawShape>): Check {
-	if (unknownKeys !== 'passthrough') return () => false;
-	const fields = Object.entries(shape);
-	const checks = fields.map(([name, field]) => [name, plainCheck(field)] as const);
-	return (value) => isPlain(value) && checks.every(([name, check]) => check(value[name]));
-}
-
 /** Whether a value is an object as JSON has them, and nothing that only looks like one. */
-function isPlain(value: unknown): value is Record<string, unknown> {
+export function isPlain(value: unknown): value is Record<string, unknown> {
 	if (typeof value !== 'object' || value === null) return false;
 	const prototype: unknown = Object.getPrototypeOf(value);
 	return (prototype === Object.prototype || prototype === null) && !('then' in value);

@@ -1,7 +1,13 @@
+import { recordBytes } from '../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../nodes/XpertAi/ingest/batches';
+import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
 /** A document as it waits to be sent; its origin is its place. */
-export function prepared(record: unknown, origin: number, id?: string): ReadyDocument<number> {
-	const json = JSON.stringify(record);
-	return { json, bytes: Buffer.byteLength(json), origin, ...(id === undefined ? {} : { id }) };
+export function prepared(
+	record: DocumentRecord,
+	origin: number,
+	id?: string,
+): ReadyDocument<number> {
+	const bytes = recordBytes(record);
+	return { record, bytes, origin, ...(id === undefined ? {} : { id }) };
 }

@@ -185,12 +185,6 @@ const UNSENT: typeof OWN_ANSWERS = [
 			sequence.startsWith('an embedding') && label.startsWith('ask'),
 		why: 'Asks for texts that were not recorded.',
 	},
-	{
-		is: ({ sequence, atMs = 0 }) =>
-			sequence === 'a rebuild that fails on the way' ||
-			(sequence === 'an embedding rebuild, slowly, back, and failing' && atMs >= 90_223),
-		why: 'Embedding models that fail: those of the sandbox do not.',
-	},
 ];
 
 export const NOT_SENT = (exchange: SequenceExchange): boolean =>

@@ -110,6 +110,8 @@ export class Player {
 		readonly sandbox: Sandbox,
 		readonly client: AxiosInstance,
 		readonly clock: FakeClock,
+		/** What happens on the server before a request is sent. */
+		private readonly before: (exchange: SequenceExchange) => void = () => undefined,
 	) {
 		this.substitution = new Substitution(sandbox.url);
 	}
@@ -117,6 +119,7 @@ export class Player {
 	/** Sends a recorded request with the ids, and the latest client secret, that the sandbox gave. */
 	async send(exchange: SequenceExchange, signal?: AbortSignal): Promise<AxiosResponse<unknown>> {
 		const { request } = exchange;
+		this.before(exchange);
 		this.learnRun(exchange);
 		const key = request.key ?? exchange.key;
 		const token = key?.startsWith('client secret') ? this.secret : tokenFor(key);

@@ -104,7 +104,7 @@ async function answered(
 	let given = await answer;
 	if (!/as it was polled|first time with this status/.test(exchange.label)) return given;
 	const wanted = 'body' in exchange.response && statusOf(exchange.response.body);
-	for (let tries = 0; statusOf(given.data) !== wanted && tries < 400; tries += 1) {
+	for (let tries = 0; statusOf(given.data) !== wanted && tries < 600; tries += 1) {
 		await player.clock.advance(50);
 		given = await player.send(exchange);
 	}

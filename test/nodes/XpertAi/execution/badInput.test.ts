@@ -3,11 +3,11 @@ import { z } from 'zod';
 
 import { checked, flawMessage, jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Flaw, Naming } from '../../../../nodes/XpertAi/execution/badInput';
-import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/mapping';
+import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import {
 	chunksField,
 	pagesField,
-} from '../../../../nodes/XpertAi/operations/document/submit/parts';
+} from '../../../../nodes/XpertAi/operations/document/submit/sources/parts';
 import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { bodyOf } from '../../support/operations';

@@ -5,7 +5,7 @@ import {
 	idsInBody,
 } from '../../../../nodes/XpertAi/execution/hints';
 import type { RequestMeaning } from '../../../../nodes/XpertAi/execution/hints';
-import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/mapping';
+import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { node } from '../../support/node';

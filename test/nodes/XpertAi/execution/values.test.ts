@@ -9,7 +9,7 @@ import type { Refuse } from '../../../../nodes/XpertAi/execution/values';
 import {
 	chunksField,
 	pagesField,
-} from '../../../../nodes/XpertAi/operations/document/submit/parts';
+} from '../../../../nodes/XpertAi/operations/document/submit/sources/parts';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { answeredRecords, storingFlaw } from '../../../../nodes/XpertAi/ingest/answeredRecords';
+import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { prepared } from '../../support/documents';
 
 const ID_A = 'aaaaaaaa-0000-4000-8000-000000000000';
@@ -142,7 +143,7 @@ describe('every recorded success', () => {
 	it.each(all)('shows all documents as stored: $name', ({ sent, answer }) => {
 		const documents = sent.map((document: unknown, place) => {
 			const { id } = Object(document) as { id?: string };
-			return prepared(document, place, id);
+			return prepared(document as DocumentRecord, place, id);
 		});
 		expect(storingFlaw(answer, answeredRecords(documents, answer))).toBeUndefined();
 	});

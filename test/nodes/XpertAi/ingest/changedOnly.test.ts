@@ -10,14 +10,17 @@ import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
 /** The document with a short name, under an id made of it. */
-const document = (name: string, text = 'same') => prepared({ name, text }, 0, idOf(name));
+const document = (name: string, text = 'same') => ({
+	...prepared({ name }, 0, idOf(name)),
+	content: `${name}: ${text}`,
+});
 
 const idOf = (name: string) => derivedId('kb', name);
 
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
-	for (const name of stored) memory.record(idOf(name), document(name).json);
+	for (const name of stored) memory.record(idOf(name), document(name).content);
 	for (const name of settled) memory.settle(idOf(name));
 	return memory;
 }
@@ -38,7 +41,7 @@ async function sift(
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const asked: string[][] = [];
 	const sent: Array<string | undefined> = [];
-	const nameOf = ({ json }: ReadyDocument<number>) => (JSON.parse(json) as { name?: string }).name;
+	const nameOf = ({ record }: ReadyDocument<number>) => record.name ?? undefined;
 	const statusesOf = async (ids: string[]) => {
 		const names = Object.keys(has).filter((name) => ids.includes(idOf(name)));
 		asked.push(ids);
@@ -78,7 +81,7 @@ describe('where documents are done when they are stored', () => {
 		expect(sent).toEqual(['b', 'c', undefined, 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
-		expect(names.map((name) => memory.has(idOf(name), document(name).json))).toEqual([
+		expect(names.map((name) => memory.has(idOf(name), document(name).content))).toEqual([
 			true,
 			false,
 			false,
@@ -89,7 +92,7 @@ describe('where documents are done when they are stored', () => {
 	it('what is sent is forgotten until the server has accepted it', async () => {
 		const memory = knowing(['a']);
 		await sift([document('a', 'new')], memory, { has: { a: null } }, false);
-		expect(memory.has(idOf('a'), document('a').json)).toBe(false);
+		expect(memory.has(idOf('a'), document('a').content)).toBe(false);
 	});
 });
 
@@ -146,7 +149,7 @@ describe('where documents are done when they are processed', () => {
 		const { sent, unchanged } = await sift(twins, memory, { has: { a: 'finish' } });
 		expect(unchanged).toEqual([['a', 'finish']]);
 		expect(sent).toEqual(['a']);
-		expect(memory.has(idOf('a'), document('a').json)).toBe(false);
+		expect(memory.has(idOf('a'), document('a').content)).toBe(false);
 	});
 
 	it('of two that are the same each is told', async () => {

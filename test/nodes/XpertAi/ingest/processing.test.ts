@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { range } from 'lodash';
 
 import {
-	ProcessingStart,
+	Processing,
 	askStatuses,
 	processingWord,
 } from '../../../../nodes/XpertAi/ingest/processing';
@@ -52,7 +52,7 @@ async function process(
 		asked.push(idsOf(request));
 		return poll ? poll(idsOf(request)) : succeeded();
 	});
-	const processing = new ProcessingStart(
+	const processing = new Processing(
 		{
 			startPath: '/knowledges/1/process',
 			statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
@@ -560,7 +560,7 @@ describe('very many documents', () => {
 		const { routes, clock, looks } = working(processed, stuck);
 		const ended = new Map<string, ProcessingEnd>();
 		let most = 0;
-		const processing = new ProcessingStart(routes, {
+		const processing = new Processing(routes, {
 			waitMs: 600 * MINUTE,
 			onEnd: (id, end) => ended.set(id, end),
 		});

@@ -1,9 +1,8 @@
-import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { Summary, counted } from '../../../../nodes/XpertAi/ingest/summary';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
-const document: ReadyDocument<unknown> = { ...prepared({}, 0, 'id-1'), name: 'a' };
+const document = prepared({ name: 'a' }, 0, 'id-1');
 const place = { document, batch: 1, attempts: 1 };
 const refusal = failure({ kind: 'status', status: 400, reason: 'no' });
 

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 
+import { recordBytes } from '../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
+import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
+import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
 type Fate = 'none' | 'uploaded' | 'failing' | 'unreadable';
@@ -18,12 +21,11 @@ const GONE = new Error('the file is gone');
 /** Uploads documents of which each has its fate, and gathers what became of them. */
 async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken = Infinity) {
 	const [ready, failed, unreadable]: [number[], number[], number[]] = [[], [], []];
-	const jsons: string[] = [];
+	const records: DocumentRecord[] = [];
 	let [underWay, most, begun] = [0, 0, 0];
 	const documents = plans.map(({ fate }, origin): ReadyDocument<number> => {
-		const json = `{"name":"${origin}"}`;
 		const file: ReadyDocument<number>['file'] = async () => await Promise.reject(GONE);
-		return { json, bytes: json.length, origin, ...(fate === 'none' ? {} : { file }) };
+		return { ...prepared({ name: `${origin}` }, origin), ...(fate === 'none' ? {} : { file }) };
 	});
 	const handedOn = uploaded(documents, {
 		atOnce: AT_ONCE,
@@ -42,12 +44,13 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		onUnreadable: ({ origin }) => unreadable.push(origin),
 		goOn,
 	});
-	for await (const { json, origin } of handedOn) {
+	for await (const { record, bytes, origin } of handedOn) {
 		ready.push(origin);
-		jsons.push(json);
+		records.push(record);
+		expect(bytes).toBe(recordBytes(record));
 		if (ready.length >= taken) break;
 	}
-	return { ready, failed, unreadable, jsons, most, begun, underWay };
+	return { ready, failed, unreadable, records, most, begun, underWay };
 }
 
 const plans = fc.array(
@@ -96,9 +99,9 @@ it('that nobody asks for any more are waited for: each tells what became of it',
 });
 
 it('a document gets the address of its file, and one without a file stays as it is', async () => {
-	const { jsons } = await uploadAll([
+	const { records } = await uploadAll([
 		{ fate: 'uploaded', turns: 0 },
 		{ fate: 'none', turns: 0 },
 	]);
-	expect(jsons).toEqual(['{"name":"0","fileUrl":"/files/0"}', '{"name":"1"}']);
+	expect(records).toEqual([{ name: '0', fileUrl: '/files/0' }, { name: '1' }]);
 });

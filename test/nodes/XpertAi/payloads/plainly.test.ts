@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import { z } from 'zod';
 
 import { document } from '../../../../nodes/XpertAi/payloads/document';
 import { isDocument } from '../../../../nodes/XpertAi/payloads/isDocument';
 import { jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
-import { isPlainJson, plainCheck } from '../../../../nodes/XpertAi/payloads/plainly';
+import { isPlainJson } from '../../../../nodes/XpertAi/payloads/plainly';
 
 /** What columns and records may hold, and what only code could put there. */
 const anything = fc.oneof(
@@ -26,19 +25,6 @@ const anything = fc.oneof(
 
 const field = fc.constantFrom(...Object.keys(document.shape));
 
-it.each(Object.entries<z.ZodTypeAny>(document.shape))(
-	'what is plainly right for %s, the schema takes',
-	(_, schema) => {
-		const isPlain = plainCheck(schema);
-		fc.assert(
-			fc.property(anything, (value) => {
-				fc.pre(isPlain(value));
-				expect(schema.safeParse(value).success).toBe(true);
-			}),
-		);
-	},
-);
-
 it('a document is one exactly where the schema says so', () => {
 	const record = fc.dictionary(fc.oneof(field, fc.string()), anything, { maxKeys: 5 });
 	fc.assert(
@@ -47,33 +33,6 @@ it('a document is one exactly where the schema says so', () => {
 		}),
 		{ numRuns: 1000 },
 	);
-});
-
-describe('the schema is not asked about', () => {
-	it.each<[string, unknown]>([
-		['name', 'a'],
-		['size', 1.5],
-		['disabled', false],
-		['metadata', { deep: [{ er: 1 }] }],
-		['parserConfig', { chunkSize: 100, own: 'x' }],
-		['pages', [{ pageContent: 'x', metadata: {} }, {}]],
-		['chunks', [{ pageContent: 'x', parent: 5 }]],
-		['folder', null],
-		['parent', undefined],
-	])('a usual value of %s', (name, value) => {
-		expect(plainCheck(document.shape[name as keyof typeof document.shape])(value)).toBe(true);
-	});
-});
-
-it.each([
-	z.string().min(1),
-	z.string().uuid(),
-	z.number().min(1),
-	z.object({ a: z.string() }),
-	z.enum(['a']),
-	z.record(z.string()),
-])('what a schema asks for beyond types, it is asked itself: %#', (schema) => {
-	fc.assert(fc.property(anything, (value) => expect(plainCheck(schema)(value)).toBe(false)));
 });
 
 describe('a value that plainly has a JSON text', () => {

@@ -1,3 +1,6 @@
+import { WITH_A_FILE } from './sources';
+import { files } from './sources/files';
+
 /** What servers say of a document that they could not process (recorded), and how to go on. */
 const ADVICE: Array<[said: RegExp, advice: string]> = [
 	[
@@ -6,11 +9,11 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 	],
 	[
 		/Symbol\.asyncIterator/,
-		'Servers read files and nothing else, and this document has none. Send its text with "Documents From" set to Text, or its file with Files.',
+		`Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
 	],
 	[
 		/unable to resolve a readable file/i,
-		'The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to Files.',
+		`The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${files.name}.`,
 	],
 	[
 		/EISDIR/,
@@ -26,7 +29,7 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 	],
 	[
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
-		'The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to Files.',
+		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${files.name}.`,
 	],
 ];
 

@@ -30,8 +30,11 @@ function reasonsOf({ summary }: Pick<SubmitReport, 'summary'>): string[] {
 }
 
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
-export function processingError(item: Item, report: SubmitReport, notes: string[]): ItemError {
+export function processingError(item: Item, report: SubmitReport): ItemError {
 	const reasons = reasonsOf(report);
 	const advice = new Set(reasons.map(adviceFor));
-	return item.operationError(notes.join(' '), [`${reasons.join('; ')}.`, ...advice].join(' '));
+	return item.operationError(
+		report.remarks.join(' '),
+		[`${reasons.join('; ')}.`, ...advice].join(' '),
+	);
 }

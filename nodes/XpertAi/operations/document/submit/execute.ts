@@ -3,56 +3,92 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
-import { disableMissing, refuseInLoop } from './gone';
-import { Memories } from './memories';
-import { processStored } from './processing';
 import { processingError, withCounts } from './errors';
-import { addHints } from './hints';
-import { summaryItem } from './outcomeItems';
-import type { SubmitReport } from './report';
+import { followProcessing } from './following';
+import { disableMissing, refuseInLoop } from './gone';
+import { troubleHints } from './memory';
 import { readSettings } from './settings';
-import type { SubmitSettings } from './settings';
 import { Submission } from './submission';
+import { Target } from './target';
 
-/** Stores the documents of all items, processes them and reports what became of each. */
+/**
+ * Stores the documents of all items, processes them and reports what became of each.
+ *
+ * @throws NodeApiError or NodeOperationError with Stop, for the first document that came to nothing
+ */
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
-	const { context, items } = execution;
-	const [first] = items;
+	const [first] = execution.items;
 	if (!first) return [];
 	const settings = readSettings(first);
 	if (settings.disableGone) refuseInLoop(first);
 	const started = systemClock.now();
-	const { report, notes } = await storeAndProcess(execution, settings);
-	if (report.processingFailed > 0 && !mayContinue(context))
-		throw processingError(first, report, notes);
+	const submission = new Submission(execution, first, settings, systemClock);
+	const { report } = submission;
+	await submitTo(targetsOf(submission), submission);
+	if (report.processingFailed > 0 && !mayContinue(first.context))
+		throw processingError(first, report);
 	const seconds = (systemClock.now() - started) / 1000;
-	addHints(context, report, notes);
-	return settings.summaryOnly ? [summaryItem(context, report, seconds, notes)] : report.items;
+	addHints(submission);
+	return settings.summaryOnly ? [report.summaryItem(seconds)] : report.items;
+}
+
+/**
+ * The knowledgebases that the items lead to. With Stop, every item is read before anything is sent, so that a
+ * bad one leaves nothing stored; else each is read when its turn comes, as files of records always are.
+ */
+function targetsOf(submission: Submission): Target[] {
+	const { execution, report } = submission;
+	const readFirst = !mayContinue(execution.context);
+	const targets = new Map<string, Target>();
+	for (const item of execution.items) {
+		try {
+			const id = item.id('knowledgebaseId');
+			const target = targets.get(id) ?? new Target(submission, id);
+			target.expect({ item, found: readFirst ? submission.read(item) : undefined });
+			targets.set(id, target);
+		} catch (caught) {
+			report.addFlaw({ item, position: 0 }, caught);
+		}
+		if (report.stopError) break;
+	}
+	return [...targets.values()];
 }
 
 /** What is known by the end is kept for the next run, however this one ends. */
-async function storeAndProcess(
-	execution: Execution,
-	settings: SubmitSettings,
-): Promise<{ report: SubmitReport; notes: string[] }> {
-	const { skipUnchanged, disableGone } = settings;
-	const memories =
-		skipUnchanged || disableGone ? new Memories(execution, settings, systemClock) : undefined;
-	const submission = new Submission(execution, settings, systemClock, memories);
+async function submitTo(targets: Target[], submission: Submission): Promise<void> {
 	const { report } = submission;
-	const notes: string[] = [];
 	try {
-		await submission.submitAll();
+		for (const target of targets) if (!report.stopError) await target.store();
 		if (report.stopError) {
 			// What is stored is found all the same; its end is for the next run to ask.
-			for (const start of submission.starts.values()) await start.startRest();
+			for (const { processing } of targets) await processing?.startRest();
 			throw withCounts(report.stopError, report);
 		}
-		notes.push(...(await processStored(submission)));
-		notes.push(...(await disableMissing(execution, submission, systemClock)));
+		await followProcessing(submission, targets);
+		for (const target of targets) await disableMissing(submission, target);
 	} finally {
-		await memories?.save();
+		for (const { memory } of targets) await memory?.save();
 	}
-	notes.push(...((await memories?.notes()) ?? []));
-	return { report, notes };
+	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
+}
+
+const COUNT_MAY_BE_LOW =
+	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
+const MAY_BE_STORED =
+	'Documents reported as unknown may be stored; without an ID, sending them again may store them twice.';
+
+/** Tells the user what stands in no item. */
+function addHints({ execution: { context }, first, report, noticed }: Submission): void {
+	const { summary, remarks, countMayBeLow } = report;
+	const isUnknown = summary.counts.unknown > 0 && mayContinue(context);
+	const messages = [
+		summary.line(),
+		...remarks,
+		...noticed.hints(first),
+		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
+		...(isUnknown ? [MAY_BE_STORED] : []),
+	];
+	context.addExecutionHints(
+		...messages.map((message) => ({ message, location: 'outputPane' as const })),
+	);
 }

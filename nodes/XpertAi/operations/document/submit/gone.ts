@@ -1,16 +1,12 @@
 import type { Item } from '../../../execution/item';
-import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
-import { disableGone, goneOf, percentOf } from '../../../ingest/gone';
+import { disableDocuments } from '../../../ingest/disabling';
 import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { counted } from '../../../ingest/summary';
-import type { Clock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
-import { asHint } from './memories';
-import { memoryRoutes, processingRoutes } from './routes';
-import type { SubmitReport } from './report';
-import type { SubmitSettings } from './settings';
+import { asHint } from './memory';
 import type { Submission } from './submission';
+import type { Target } from './target';
 
 /** How many documents a message names as examples. */
 const EXAMPLES = 3;
@@ -37,61 +33,43 @@ export function refuseInLoop(item: Item): void {
  * (Documents Gone From the Source). Only a whole run does so. What was stored before the source had a name
  * goes as soon as it is there under its new id, whatever became of the others.
  *
- * @returns notes for the user
  * @throws NodeOperationError with Stop, when more are missing than Max Share Gone allows
  */
-export async function disableMissing(
-	execution: Execution,
-	submission: Submission,
-	clock: Clock,
-): Promise<string[]> {
-	const notes: string[] = [];
-	for (const [knowledgebaseId, memory] of (await submission.memories?.all()) ?? []) {
-		notes.push(...(await disableRenamed(execution, submission, [knowledgebaseId, memory], clock)));
-		if (!submission.settings.disableGone) continue;
-		const gone = goneOf(memory, submission.broughtTo(knowledgebaseId));
-		if (gone.length === 0) continue;
-		const reason = await reasonToKeep(execution, submission, memory, knowledgebaseId);
-		if (reason) notes.push(`Nothing was disabled: ${reason}.`);
-		else {
-			const step = new GoneStep(execution, submission, memory, gone);
-			notes.push(...(await step.take(knowledgebaseId, clock)));
-		}
-	}
-	return notes;
+export async function disableMissing(submission: Submission, target: Target): Promise<void> {
+	const { memory } = target;
+	if (!memory) return;
+	await disableRenamed(submission, target, memory);
+	if (!submission.settings.disableGone) return;
+	const gone = [...memory.known.ids()].filter((id) => !target.brought.has(id));
+	if (gone.length === 0) return;
+	const reason = await reasonToKeep(submission, target, memory);
+	if (reason) submission.report.remark(`Nothing was disabled: ${reason}.`);
+	else await disableGone(submission, target, memory, gone);
 }
 
 /** Takes out of answers what the source stored before it had a name, where it is there under its new id. */
 async function disableRenamed(
-	execution: Execution,
-	{ settings, report, memories, renamedIn }: Submission,
-	[knowledgebaseId, memory]: [string, SourceMemory],
-	clock: Clock,
-): Promise<string[]> {
-	const renamed = [...renamedIn(knowledgebaseId)];
-	const twice = renamed.flatMap(([before, id]) =>
+	{ settings, report, execution, signal }: Submission,
+	{ renamed, memoryRoutes: routes, remembered }: Target,
+	memory: SourceMemory,
+): Promise<void> {
+	const twice = [...renamed].flatMap(([before, id]) =>
 		memory.known.isDone(id, settings.process) ? before : [],
 	);
-	const later = renamed.length - twice.length;
-	const notes = later > 0 ? [`${counted(later, 'document is', 'documents are')} ${NOT_YET}`] : [];
-	if (twice.length === 0 || !memories || execution.context.getExecutionCancelSignal()?.aborted)
-		return notes;
+	const documents = (count: number) => counted(count, 'document is', 'documents are');
+	const later = renamed.size - twice.length;
+	if (later > 0) report.remark(`${documents(later)} ${NOT_YET}`);
+	if (twice.length === 0 || signal?.aborted) return;
 	if (execution.context.getMode() === 'manual')
-		return [...notes, `${counted(twice.length, 'document is', 'documents are')} ${IN_MANUAL}`];
-	const earlier = await memories.ofUnnamed(knowledgebaseId);
-	const args = [execution, settings, knowledgebaseId, clock] as const;
-	const failure = await disableGone(twice, {
-		memory: earlier,
-		routes: { ...processingRoutes(...args), ...memoryRoutes(...args) },
-		onDisabled: (id) => report.addDisabled(id, execution.items[0]),
-	});
+		return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
+	const earlier = await remembered.openUnnamed();
+	const onDisabled = (id: string) => report.addDisabled(id);
+	const failure = await disableDocuments(twice, { memory: earlier, routes, onDisabled });
 	await earlier.save();
-	return failure
-		? [
-				...notes,
-				asHint(`Documents are there twice, as the source was named. ${failureMessage(failure)}`),
-			]
-		: notes;
+	if (failure)
+		report.remark(
+			asHint(`Documents are there twice, as the source was named. ${failureMessage(failure)}`),
+		);
 }
 
 const NOT_YET =
@@ -101,21 +79,21 @@ const IN_MANUAL =
 
 /** Why this run does not show what the source holds. */
 async function reasonToKeep(
-	{ context }: Execution,
-	{ report, broughtTo }: Submission,
+	{ execution, report, noticed, signal }: Submission,
+	{ brought }: Target,
 	memory: SourceMemory,
-	knowledgebaseId: string,
 ): Promise<string | undefined> {
 	const { rejected, unknown } = report.summary.counts;
+	const { emptyFiles, withoutId } = noticed;
 	const documents = (count: number) => counted(count, 'document');
-	if (context.getExecutionCancelSignal()?.aborted) return 'the execution was stopped';
+	if (signal?.aborted) return 'the execution was stopped';
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
 	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
 	if (report.processingBroken) return 'the processing could not be started or followed';
-	if (report.emptyFiles > 0) return `${counted(report.emptyFiles, 'file')} of records held none`;
-	if (report.withoutId > 0) return `${documents(report.withoutId)} came without an ID`;
-	if (broughtTo(knowledgebaseId).size === 0) return 'the source brought no documents';
-	if (Number(context.getWorkflowDataProxy(0).$runIndex) > 0)
+	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
+	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
+	if (brought.size === 0) return 'the source brought no documents';
+	if (Number(execution.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
 	if (!memory.isKept) return 'this run cannot be remembered';
 	const standing = await memory.standing();
@@ -123,55 +101,49 @@ async function reasonToKeep(
 	return standing.alone ? undefined : 'another run of this source is at work';
 }
 
-/** What is missing of one knowledgebase after a whole run. */
-class GoneStep {
-	private readonly settings: SubmitSettings;
-	private readonly report: SubmitReport;
-
-	constructor(
-		private readonly execution: Execution,
-		{ settings, report }: Submission,
-		private readonly memory: SourceMemory,
-		private readonly gone: string[],
-	) {
-		this.settings = settings;
-		this.report = report;
+/** Disables what is missing of one knowledgebase after a whole run, if it is not too much. */
+async function disableGone(
+	submission: Submission,
+	{ memoryRoutes: routes }: Target,
+	memory: SourceMemory,
+	gone: string[],
+): Promise<void> {
+	const { execution, report, settings } = submission;
+	const { maxGonePercent } = settings;
+	const share = percentOf(gone.length, memory.knownBefore);
+	const isAllowed = share <= maxGonePercent;
+	const of = `${gone.length} of ${counted(memory.knownBefore, 'document')}`;
+	if (execution.context.getMode() === 'manual') {
+		const does = isAllowed ? 'disable them' : `disable none: more than ${maxGonePercent} %`;
+		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
 	}
-
-	async take(knowledgebaseId: string, clock: Clock): Promise<string[]> {
-		const { execution, settings, memory, gone } = this;
-		const share = percentOf(gone.length, memory.knownBefore);
-		const allowed = share <= settings.maxGonePercent;
-		const of = `${gone.length} of ${counted(memory.knownBefore, 'document')}`;
-		if (execution.context.getMode() === 'manual') {
-			const does = allowed
-				? 'disable them'
-				: `disable none: more than ${settings.maxGonePercent} %`;
-			return [`${of} did not come this time. A scheduled run would ${does}.`];
-		}
-		if (!allowed) return this.refuse(of, share);
-		const args = [execution, settings, knowledgebaseId, clock] as const;
-		const failure = await disableGone(gone, {
-			memory,
-			routes: { ...processingRoutes(...args), ...memoryRoutes(...args) },
-			onDisabled: (id) => this.report.addDisabled(id, execution.items[0]),
-		});
-		return failure
-			? [asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`)]
-			: [];
-	}
-
-	/** More is missing than may be: whoever looks after the source has to say that this is meant. */
-	private refuse(of: string, share: number): string[] {
-		const [item] = this.execution.items;
-		if (!item) return [];
-		const label = `"${item.labelOf('options.maxGonePercent')}"`;
-		const error = item.operationError(
-			`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${this.settings.maxGonePercent})`,
-			`All that came is stored. Missing are for example ${this.gone.slice(0, EXAMPLES).join(', ')}. If they are really gone from the source, set ${label} to ${share} for one run.`,
+	if (!isAllowed) return refuse(submission, of, share, gone);
+	const onDisabled = (id: string) => report.addDisabled(id);
+	const failure = await disableDocuments(gone, { memory, routes, onDisabled });
+	if (failure)
+		report.remark(
+			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
 		);
-		if (!mayContinue(item.context)) throw error;
-		this.report.addRefusal(item, error);
-		return [`Nothing was disabled: ${of} did not come, more than ${label} allows.`];
-	}
+}
+
+/** More is missing than may be: whoever looks after the source has to say that this is meant. */
+function refuse(
+	{ first, report, settings }: Submission,
+	of: string,
+	share: number,
+	gone: string[],
+): void {
+	const label = `"${first.labelOf('options.maxGonePercent')}"`;
+	const error = first.operationError(
+		`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
+		`All that came is stored. Missing are for example ${gone.slice(0, EXAMPLES).join(', ')}. If they are really gone from the source, set ${label} to ${share} for one run.`,
+	);
+	if (!mayContinue(first.context)) throw error;
+	report.addRefusal(error);
+	report.remark(`Nothing was disabled: ${of} did not come, more than ${label} allows.`);
+}
+
+/** The share of a whole in percent, as a whole number that a limit of it certainly allows. */
+export function percentOf(part: number, whole: number): number {
+	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }

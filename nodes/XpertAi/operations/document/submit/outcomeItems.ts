@@ -1,15 +1,15 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processing';
-import type { DocumentOutcome } from '../../../ingest/submit';
+import type { DocumentOutcome } from '../../../ingest/storing';
+import { asJson } from '../../../execution/results';
 import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
 import { adviceFor } from './advice';
-import type { SubmitReport } from './report';
-import type { Origin } from './sources';
+import type { Origin } from './sources/found';
 
 /** The item that tells what became of a document. */
 export function outcomeItem(
@@ -18,15 +18,23 @@ export function outcomeItem(
 ): INodeExecutionData {
 	const { document, batch, attempts, outcome } = result;
 	const { item } = document.origin;
-	const { id, name, key } = document;
+	const { id, key } = document;
+	const { name } = document.record;
 	if (result.outcome !== 'stored') {
 		const error = item.apiError(result.failure);
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		const { status } = result.failure;
-		return item.failed(error, { name, outcome, key, id, status, attempts, batch });
+		return item.failed(error, {
+			name: name ?? undefined,
+			outcome,
+			key,
+			id,
+			status,
+			attempts,
+			batch,
+		});
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
-	const sent = () => JSON.parse(document.json) as IDataObject;
 	const json: IDataObject = simplify
 		? {
 				name: record?.name ?? name,
@@ -38,7 +46,7 @@ export function outcomeItem(
 				attempts,
 				batch,
 			}
-		: (record ?? sent());
+		: (record ?? asJson(document.record));
 	return item.output(json);
 }
 
@@ -47,12 +55,12 @@ const MAY_BE_STORED = 'It is not known whether this document is stored';
 /** The item of a document that an earlier run has stored with the same content. */
 export function unchangedItem({
 	id,
-	name,
 	key,
+	record,
 	origin,
 }: ReadyDocument<Origin>): INodeExecutionData {
 	return origin.item.output({
-		name,
+		name: record.name,
 		outcome: 'unchanged',
 		...(key === undefined ? {} : { key }),
 		id,
@@ -101,23 +109,4 @@ export function processedItem(
 	const known = outcome === 'unchanged' ? outcome : 'stored';
 	const error = item.operationError(flaw, adviceFor(flaw));
 	return item.failed(error, { name, outcome: known, ...facts, key, id });
-}
-
-/** The one item of Output = Summary. */
-export function summaryItem(
-	context: IExecuteFunctions,
-	{ summary }: SubmitReport,
-	seconds: number,
-	notes: string[],
-): INodeExecutionData {
-	const { requests, ...counts } = summary.requests;
-	const json: IDataObject = {
-		...summary.counts,
-		...(notes.length > 0 ? { notes } : {}),
-		failed: summary.failed as unknown as IDataObject[],
-		seconds: Math.round(seconds * 1000) / 1000,
-		attempts: requests,
-		...counts,
-	};
-	return { json, pairedItem: context.getInputData().map((_, item) => ({ item })) };
 }

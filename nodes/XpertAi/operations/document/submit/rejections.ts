@@ -1,8 +1,8 @@
 import { quoted } from '../../../execution/badInput';
 import { isUuid } from '../../../payloads/common';
-import { hasChunks } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
-import type { DocumentOutcome } from '../../../ingest/submit';
+import type { DocumentOutcome } from '../../../ingest/storing';
+import { WITH_A_FILE } from './sources';
 import type { Failure } from '../../../transport/failure';
 
 /**
@@ -32,8 +32,7 @@ function chunksReason(
 ): string | undefined {
 	// Without a reason in the answer, what stands beside its status is taken for one.
 	const saysNothing = reason === undefined || reason === 'Bad Request';
-	return status === 400 && saysNothing && hasChunks(document) ? CHANGED_CHUNKS : undefined;
+	return status === 400 && saysNothing && document.record.chunks ? CHANGED_CHUNKS : undefined;
 }
 
-const CHANGED_CHUNKS =
-	'it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files';
+const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;

@@ -1,4 +1,5 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import uniq from 'lodash/uniq';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
@@ -6,58 +7,27 @@ import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { saidOf } from '../../../ingest/processing';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processing';
-import type { DocumentOutcome } from '../../../ingest/submit';
+import type { DocumentOutcome } from '../../../ingest/storing';
 import { Summary } from '../../../ingest/summary';
-import type { DocumentRecord } from '../../../payloads/document';
-import { flawItem, outcomeItem, processedItem, unchangedItem } from './outcomeItems';
+import {
+	flawItem,
+	outcomeItem,
+	processedItem,
+	processingFlaw,
+	unchangedItem,
+} from './outcomeItems';
 import type { SubmitSettings } from './settings';
-import type { Origin } from './sources';
-
-/** How many keys a hint names. */
-const EXAMPLES = 2;
-
-/** Where the items of documents are that come to one id. */
-type Places = Array<Pick<Origin, 'item' | 'position'>>;
+import type { Origin } from './sources/found';
 
 /** What became of each document of one execution of Submit, each in its place. */
 export class SubmitReport {
 	readonly summary = new Summary();
 
-	/** Items by their place in the output; left empty when only a summary is asked for. */
-	readonly items: INodeExecutionData[] = [];
-
-	/** The items that wait for the end of their processing, by knowledgebase and id; none with only a summary. */
-	private readonly inProcess = new Map<string, Map<string, Places>>();
+	/** Documents, and things that are none, that were read by now. */
+	read = 0;
 
 	/** The first failure with On Error set to Stop; nothing new is sent after it. */
 	stopError?: ItemError;
-
-	/** Documents that came with the id of an earlier one. */
-	replaced = 0;
-
-	/** The keys, or ids, of some of these. */
-	readonly replacedKeys = new Set<string>();
-
-	/** Files of records in which there was none. */
-	emptyFiles = 0;
-
-	/** Documents that come without an id. */
-	withoutId = 0;
-
-	/** Those of them whose ids were not left to the server on purpose. */
-	idMissed = 0;
-
-	/** Columns of input items that match no field of a document (Map Automatically). */
-	readonly unusedColumns = new Set<string>();
-
-	/** Documents that ask for what servers do not do, by the words for it. */
-	readonly mixed = new Map<string, number>();
-
-	/** Tables that are sent as text. */
-	readAsText = 0;
-
-	/** Documents whose pages or chunks bring ids. */
-	withPartIds = 0;
 
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
@@ -65,19 +35,29 @@ export class SubmitReport {
 	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
 	processingBroken = false;
 
-	/** By knowledgebase. */
-	private readonly seenIds = new Map<string, Set<string>>();
+	/** What else the user should know, in sentences as long as a hint is. */
+	private readonly said: string[] = [];
 
-	private places = 0;
+	/** Output by the item it is of; left empty when only a summary is asked for. */
+	private readonly outputs: INodeExecutionData[][] = [];
+
+	/** Output that no document of the input has led to. */
+	private readonly added: INodeExecutionData[] = [];
 
 	constructor(
-		private readonly context: IExecuteFunctions,
+		/** Which stands for what no item has brought. */
+		private readonly first: Item,
 		private readonly settings: SubmitSettings,
 	) {}
 
+	/** The output, in the order of the input. */
+	get items(): INodeExecutionData[] {
+		return [...this.outputs.flat(), ...this.added];
+	}
+
 	/** Documents that were read, but whose turn did not come. */
 	get notSent(): number {
-		return this.places - this.summary.counts.documents;
+		return this.read - this.summary.counts.documents;
 	}
 
 	/** Whether batches were stored side by side, after which servers count too few documents (service behaviour, E3). */
@@ -86,151 +66,108 @@ export class SubmitReport {
 		return this.settings.concurrency > 1 && requests.batches > 1 && counts.stored > 0;
 	}
 
-	/** How many documents, and things that are none, were read by now. */
-	get placesGiven(): number {
-		return this.places;
+	get remarks(): string[] {
+		return uniq(this.said);
 	}
 
-	/** The place in the output of the next document that was read. */
-	nextPlace(): number {
-		return this.places++;
-	}
-
-	/** Remembers that a document with this id is to be sent. */
-	noteId(knowledgebaseId: string, id: string, key = id): void {
-		const seen = this.seenIds.get(knowledgebaseId) ?? new Set();
-		const known = seen.size;
-		this.seenIds.set(knowledgebaseId, seen.add(id.toLowerCase()));
-		if (seen.size > known) return;
-		this.replaced += 1;
-		if (this.replacedKeys.size < EXAMPLES) this.replacedKeys.add(key);
-	}
-
-	/** Remembers what of a document is seldom meant, or is done otherwise by servers. */
-	noteRecord(record: DocumentRecord, readAsText = false): void {
-		const { pages, chunks } = record;
-		const hasId = ({ id }: { id?: string | null }) => Boolean(id);
-		if (pages?.some(hasId) || chunks?.some(hasId)) this.withPartIds += 1;
-		if (readAsText) this.readAsText += 1;
-		const words = mixtureOf(record);
-		if (words) this.mixed.set(words, (this.mixed.get(words) ?? 0) + 1);
+	remark(...sentences: string[]): void {
+		this.said.push(...sentences);
 	}
 
 	/**
-	 * A document that was sent, or whose file could not be uploaded, has an outcome.
+	 * The one item of Output = Summary.
 	 *
-	 * @returns the id of one that is stored and to be processed
+	 * @param seconds how long it all took
 	 */
-	addOutcome(knowledgebaseId: string, result: DocumentOutcome<Origin>): string | undefined {
-		const { document, outcome } = result;
-		const { position, item } = document.origin;
+	summaryItem(seconds: number): INodeExecutionData {
+		const { counts, failed, requests } = this.summary;
+		const { requests: attempts, ...others } = requests;
+		const json: IDataObject = {
+			...counts,
+			...(this.said.length > 0 ? { notes: this.remarks } : {}),
+			failed: failed as unknown as IDataObject[],
+			seconds: Math.round(seconds * 1000) / 1000,
+			attempts,
+			...others,
+		};
+		return { json, pairedItem: this.first.context.getInputData().map((_, item) => ({ item })) };
+	}
+
+	/** A document that was sent, or whose file could not be uploaded, has an outcome. */
+	addOutcome(result: DocumentOutcome<Origin>): void {
+		const { origin } = result.document;
 		this.summary.add(result);
-		this.place(position, () => outcomeItem(result, this.settings.simplify));
-		if (outcome === 'stored') {
-			// With incremental sync, a server keeps a document under the first id its source had.
-			const id = (result.record as IDataObject | undefined)?.id ?? document.id;
-			return this.noteStored(knowledgebaseId, id, { item, position });
-		} else if (!mayContinue(this.context)) {
-			this.stopError ??= item.apiError(result.failure);
-		}
-		return undefined;
+		this.place(origin, () => outcomeItem(result, this.settings.simplify));
+		if (result.outcome !== 'stored') this.stopWith(() => origin.item.apiError(result.failure));
 	}
 
 	/**
 	 * A document is as an earlier run has stored it.
 	 *
 	 * @param status where its processing stands, if that was asked for
-	 * @returns its id where the server is still at it
 	 */
-	addUnchanged(
-		knowledgebaseId: string,
-		document: ReadyDocument<Origin>,
-		status?: ProcessingStatus,
-	): string | undefined {
-		const { item, position } = document.origin;
+	addUnchanged(document: ReadyDocument<Origin>, status?: ProcessingStatus): void {
 		this.summary.addUnchanged();
-		this.place(position, () => {
+		this.place(document.origin, () => {
 			const output = unchangedItem(document);
-			return status ? processedItem(item, output, saidOf(status), undefined) : output;
+			return status
+				? processedItem(document.origin.item, output, saidOf(status), undefined)
+				: output;
 		});
-		return saidOf(status).word === 'running'
-			? this.noteStored(knowledgebaseId, document.id, { item, position })
-			: undefined;
 	}
 
 	/** A document that is gone from the source was taken out of answers; no item has brought it. */
-	addDisabled(id: string, item: Item | undefined): void {
+	addDisabled(id: string): void {
 		this.summary.addDisabled();
-		if (item) this.append(item.output({ outcome: 'disabled', id }));
+		this.add(this.first.output({ outcome: 'disabled', id }));
 	}
 
 	/** Something was not done that concerns no document alone. */
-	addRefusal(item: Item, error: ItemError): void {
-		this.append(item.failed(error));
+	addRefusal(error: ItemError): void {
+		this.add(this.first.failed(error));
 	}
 
 	/**
 	 * The processing of a stored document has come to its end, or as far as this run follows it.
 	 *
-	 * @param flaw why nobody finds it
+	 * @param origins those of all documents that came to its id
 	 */
-	addProcessed(
-		knowledgebaseId: string,
-		id: string,
-		end: ProcessingEnd,
-		flaw: string | undefined,
-	): void {
-		const places = this.inProcess.get(knowledgebaseId);
-		for (const { item, position } of places?.get(id) ?? []) {
-			const output = this.items[position];
-			if (output) this.items[position] = processedItem(item, output, end, flaw);
+	addProcessed(id: string, end: ProcessingEnd, origins: Origin[]): void {
+		const flaw = processingFlaw(end);
+		for (const { item, position } of origins) {
+			const output = this.outputs[item.index]?.[position];
+			if (output) this.place({ item, position }, () => processedItem(item, output, end, flaw));
 		}
-		places?.delete(id);
 		if (flaw === undefined) return;
 		this.processingFailed += 1;
 		this.summary.addUnprocessed(id, flaw);
 	}
 
-	/** Something of an item is no document. */
-	addFlaw(flaw: ItemError, item: Item): void {
-		this.addUnreadable({ origin: { item, position: this.nextPlace() } }, flaw);
+	/** What stands in a place is no document. */
+	addFlaw(origin: Origin, caught: unknown): void {
+		this.read += 1;
+		this.addUnreadable(origin, caught);
 	}
 
 	/** A document cannot be read, and is not sent. */
-	addUnreadable({ origin }: Pick<ReadyDocument<Origin>, 'origin'>, flaw: ItemError): void {
-		const { item, position } = origin;
+	addUnreadable(origin: Origin, caught: unknown): void {
+		const flaw = origin.item.asError(caught);
 		this.summary.addUnreadable(flaw.message);
-		this.place(position, () => flawItem(item, flaw));
-		if (!mayContinue(this.context)) this.stopError ??= flaw;
+		this.place(origin, () => flawItem(origin.item, flaw));
+		this.stopWith(() => flaw);
 	}
 
-	private place(position: number, item: () => INodeExecutionData): void {
-		if (!this.settings.summaryOnly) this.items[position] = item();
+	private stopWith(error: () => ItemError): void {
+		if (!mayContinue(this.first.context)) this.stopError ??= error();
 	}
 
-	private append(output: INodeExecutionData): void {
-		if (!this.settings.summaryOnly) this.items.push(output);
+	private place({ item, position }: Origin, output: () => INodeExecutionData): void {
+		if (this.settings.summaryOnly) return;
+		const ofItem = (this.outputs[item.index] ??= []);
+		ofItem[position] = output();
 	}
 
-	private noteStored(
-		knowledgebaseId: string,
-		id: unknown,
-		{ item, position }: Places[number],
-	): string | undefined {
-		if (!this.settings.process || typeof id !== 'string') return undefined;
-		if (this.settings.summaryOnly) return id;
-		const ofKnowledgebase = this.inProcess.get(knowledgebaseId) ?? new Map<string, Places>();
-		const places = ofKnowledgebase.get(id) ?? [];
-		places.push({ item, position });
-		this.inProcess.set(knowledgebaseId, ofKnowledgebase.set(id, places));
-		return id;
+	private add(output: INodeExecutionData): void {
+		if (!this.settings.summaryOnly) this.added.push(output);
 	}
-}
-
-/** What a document asks for that servers do not do (service behaviour, "What an assistant can find"). */
-function mixtureOf({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
-	const hasParts = Boolean(pages?.length) || Boolean(chunks?.length);
-	if (fileUrl && hasParts) return 'pages beside an address: the pages are not read.';
-	if (filePath && !fileUrl) return 'a File Path: the server looks for it on its own disk.';
-	return undefined;
 }

@@ -1,3 +1,4 @@
+import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
 import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
 import { answered, broken, failed, succeeded } from './outcomes';
@@ -60,14 +61,14 @@ export const ODDITIES: Fault[] = [
 export const REFUSALS: Fault[] = ['refused for now', 'broken off with 500'];
 
 /** A document as the model reads it: `key` tells it apart, `bad` is the status that refuses it. */
-export interface ModelDocument {
+export interface ModelDocument extends DocumentRecord {
 	id?: string;
 	key: number;
 	bad?: number;
 	/** Given by documents that may be refused with 404 themselves. */
 	storageFileId?: string;
 	/** Such a document is refused when it is there already. */
-	chunks?: unknown[];
+	chunks?: DocumentRecord['chunks'];
 }
 
 /** A server of E3 in memory: replaces by id, stores one document after another, without transaction. */

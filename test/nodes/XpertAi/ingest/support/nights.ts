@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/identity';
+import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
 import { createSend } from '../../../../../nodes/XpertAi/transport/request';

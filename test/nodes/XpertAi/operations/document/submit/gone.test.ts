@@ -1,3 +1,4 @@
+import { percentOf } from '../../../../../../nodes/XpertAi/operations/document/submit/gone';
 import { Nights } from '../../../ingest/support/nights';
 import type { Night } from '../../../ingest/support/nights';
 
@@ -35,4 +36,11 @@ it('a document that somebody has deleted on the server is stored anew', async ()
 	nights.lose(knowledgebaseId, 'a');
 	await nights.night(knowledgebaseId, night);
 	expect(await nights.found(knowledgebaseId)).toEqual(nights.expected(night.source));
+});
+
+it('what is gone is told as a share that a limit of it allows', () => {
+	expect([percentOf(1, 3), percentOf(3, 3), percentOf(1, 100), percentOf(1, 1000)]).toEqual([
+		34, 100, 1, 1,
+	]);
+	expect(percentOf(0, 0)).toBe(0);
 });

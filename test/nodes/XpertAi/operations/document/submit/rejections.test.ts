@@ -1,8 +1,7 @@
 import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
-import { readyDocument } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
 import { inWords } from '../../../../../../nodes/XpertAi/operations/document/submit/rejections';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
-import { itemOf } from '../../../../support/context';
+import { prepared } from '../../../../support/documents';
 import { failure } from '../../../ingest/support/outcomes';
 
 /** What a user reads when the server refuses a document. */
@@ -11,7 +10,7 @@ function words(
 	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
 	knowledgebaseId = KNOWLEDGEBASE,
 ): string {
-	const document = readyDocument({ record }, { item: itemOf({}), position: 0 }, knowledgebaseId);
+	const document = prepared(record, 0);
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
 	const result = inWords(
@@ -57,11 +56,7 @@ describe('why a document is not stored', () => {
 });
 
 it('a stored document stays as it is', () => {
-	const document = readyDocument(
-		{ record: withChunks },
-		{ item: itemOf({}), position: 0 },
-		KNOWLEDGEBASE,
-	);
+	const document = prepared(withChunks, 0);
 	const stored = {
 		document,
 		batch: 1,

@@ -1,7 +1,9 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processing';
-import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/submit';
+import { recordBytes } from '../../../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../../../nodes/XpertAi/ingest/batches';
+import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/storing';
 import {
 	processedItem,
 	processingFlaw,
@@ -9,27 +11,29 @@ import {
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import { readyDocument } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
-import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/found';
 import { itemOf } from '../../../../support/context';
 import { failure } from '../../../ingest/support/outcomes';
 
-const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const item = itemOf(
 	{},
 	{ index: 4, methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined } },
 );
-const ready = (record: DocumentRecord, origin: Origin) =>
-	readyDocument({ record }, origin, KNOWLEDGEBASE);
-const document = ready({ id: ID, name: 'a', size: 3 }, { item, position: 9 });
+const ready = (record: DocumentRecord, origin: Origin): ReadyDocument<Origin> => ({
+	record,
+	bytes: recordBytes(record),
+	id: ID,
+	origin,
+});
+const document = ready({ id: ID, name: 'a', size: 3 }, { item, position: 0 });
 const pairedItem = { item: 4 };
 
 /** The report of a submission, with or without Simplify. */
 function reportOf(simplify = true): SubmitReport {
 	const settings = readSettings(itemOf({ simplify }, { fields: submitFields }));
-	return new SubmitReport(item.context, settings);
+	return new SubmitReport(item, settings);
 }
 
 /** The item that a report has in a place; the test fails when it has none. */
@@ -42,33 +46,20 @@ function itemAt(report: SubmitReport, position: number): INodeExecutionData {
 /** The item of a document that was sent. */
 function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeExecutionData {
 	const report = reportOf(simplify);
-	report.addOutcome(KNOWLEDGEBASE, result);
+	report.addOutcome(result);
 	return itemAt(report, document.origin.position);
 }
 
 /** The item of a document that an earlier run has stored. */
 function unchangedItem(): INodeExecutionData {
 	const report = reportOf();
-	report.addUnchanged(KNOWLEDGEBASE, document);
+	report.addUnchanged(document);
 	return itemAt(report, document.origin.position);
 }
 
 function stored(record: unknown): DocumentOutcome<Origin> {
 	return { document, batch: 2, attempts: 3, outcome: 'stored', status: 201, record };
 }
-
-describe('a document ready to be sent', () => {
-	it('is serialized, and measured in bytes', () => {
-		const json = '{"name":"é😀"}';
-		const origin = { item, position: 0 };
-		expect(ready({ name: 'é😀' }, origin)).toEqual({ json, bytes: 17, name: 'é😀', origin });
-	});
-
-	it('counts as having an id only when the server can replace it by that', () => {
-		expect(document.id).toBe(ID);
-		expect(ready({ id: 'a.md' }, document.origin).id).toBeUndefined();
-	});
-});
 
 describe('the item of a stored document', () => {
 	it('tells what became of it', () => {
@@ -157,8 +148,8 @@ describe('the item of a document that is not stored', () => {
 	it('may be that of a record which is no document', () => {
 		const report = reportOf();
 		report.addFlaw(
+			{ item, position: 0 },
 			item.refusal({ subject: 'Line 3 of the file', demand: 'is not valid JSON' }),
-			item,
 		);
 		expect(itemAt(report, 0)).toMatchObject({
 			json: {
@@ -254,40 +245,27 @@ describe('the item of a processed document', () => {
 describe('what the report keeps of documents in process', () => {
 	const inSummary = () => {
 		const settings = readSettings(itemOf({ output: 'summary' }, { fields: submitFields }));
-		return new SubmitReport(item.context, settings);
+		return new SubmitReport(item, settings);
 	};
 	const end = { word: 'error', processMsg: 'no text' } as const;
 
 	it('puts the end into the items of all documents with that id', () => {
 		const report = reportOf();
-		const twin = ready({ id: ID, name: 'b' }, { item, position: 3 });
-		report.addOutcome(KNOWLEDGEBASE, stored({ id: ID }));
-		report.addOutcome(KNOWLEDGEBASE, { ...stored({ id: ID }), document: twin });
-		report.addProcessed(KNOWLEDGEBASE, ID, { word: 'finish' }, undefined);
-		for (const position of [3, 9])
-			expect(itemAt(report, position).json).toMatchObject({ processing: 'finish' });
-	});
-
-	it('leaves the items of another knowledgebase alone', () => {
-		const report = reportOf();
-		report.addOutcome(KNOWLEDGEBASE, stored({ id: ID }));
-		report.addProcessed('another', ID, { word: 'finish' }, undefined);
-		expect(itemAt(report, 9).json).toMatchObject({ processing: 'none' });
+		const twin = ready({ id: ID, name: 'b' }, { item, position: 1 });
+		report.addOutcome(stored({ id: ID }));
+		report.addOutcome({ ...stored({ id: ID }), document: twin });
+		report.addProcessed(ID, { word: 'finish' }, [document.origin, twin.origin]);
+		expect(report.items.map(({ json }) => json.processing)).toEqual(['finish', 'finish']);
 	});
 
 	it('is nothing where only a summary is asked for, which names those that failed', () => {
 		const report = inSummary();
-		expect(report.addOutcome(KNOWLEDGEBASE, stored({ id: ID }))).toBe(ID);
-		report.addProcessed(KNOWLEDGEBASE, ID, end, processingFlaw(end));
+		report.addOutcome(stored({ id: ID }));
+		report.addProcessed(ID, end, []);
 		expect(report.items).toEqual([]);
 		expect(report.processingFailed).toBe(1);
 		expect(report.summary.failed).toEqual([
 			{ id: ID, outcome: 'stored', reason: 'The document could not be processed: no text' },
 		]);
-	});
-
-	it('is the id the server keeps the document under, where its source was there before', () => {
-		const first = 'cccccccc-0000-4000-8000-000000000000';
-		expect(reportOf().addOutcome(KNOWLEDGEBASE, stored({ id: first }))).toBe(first);
 	});
 });

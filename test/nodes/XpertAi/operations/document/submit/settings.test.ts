@@ -79,20 +79,20 @@ describe('the settings of a submission', () => {
 	it('let a batch be as large as servers take, and no larger', () => {
 		expect(read({ batchMegabytes: 50 }).batchLimits.maxBytes).toBe(52_428_800);
 		expect(thrownBy(() => read({ batchMegabytes: 50.01 })).message).toBe(
-			'"Batch Size (MB)" must be at most 50, but is 50.01 [item 0]',
+			'"Batch Size (MB)" in "Options" must be at most 50, but is 50.01 [item 0]',
 		);
 	});
 
 	it.each([
-		[{ batchSize: 0 }, '"Batch Size" must be at least 1'],
-		[{ batchSize: 1.5 }, '"Batch Size" must be a whole number'],
-		[{ batchMegabytes: 0 }, '"Batch Size (MB)" must be more than 0'],
-		[{ concurrency: 21 }, '"Requests at Once" must be at most 20'],
-		[{ concurrency: 0 }, '"Requests at Once" must be at least 1'],
-		[{ retryMinutes: -1 }, '"Retry for (Minutes)" must be at least 0'],
-		[{ waitMinutes: -1 }, '"Wait for Processing (Minutes)" must be at least 0'],
+		[{ batchSize: 0 }, '"Batch Size" in "Options" must be at least 1'],
+		[{ batchSize: 1.5 }, '"Batch Size" in "Options" must be a whole number'],
+		[{ batchMegabytes: 0 }, '"Batch Size (MB)" in "Options" must be more than 0'],
+		[{ concurrency: 21 }, '"Requests at Once" in "Options" must be at most 20'],
+		[{ concurrency: 0 }, '"Requests at Once" in "Options" must be at least 1'],
+		[{ retryMinutes: -1 }, '"Retry for (Minutes)" in "Options" must be at least 0'],
+		[{ waitMinutes: -1 }, '"Wait for Processing (Minutes)" in "Options" must be at least 0'],
 		[{ timeout: 0 }, 'must be more than 0'],
-		[{ batchSize: 'many' }, '"Batch Size" must be a number, but is "many"'],
+		[{ batchSize: 'many' }, '"Batch Size" in "Options" must be a number, but is "many"'],
 	])('refuse %j', (options, message) => {
 		expect(thrownBy(() => read(options)).message).toContain(message);
 	});

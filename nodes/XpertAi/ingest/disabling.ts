@@ -17,23 +17,13 @@ export interface Disabling {
 	onDisabled: (id: string) => void;
 }
 
-/** The documents that a source stored earlier and did not bring this time. */
-export function goneOf({ known }: SourceMemory, brought: Set<string>): string[] {
-	return [...known.ids()].filter((id) => !brought.has(id));
-}
-
-/** The share of a whole in percent, as a whole number that a limit of it certainly allows. */
-export function percentOf(part: number, whole: number): number {
-	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
-}
-
 /**
  * Takes documents out of every answer and forgets them, so that they are sent whole when the source brings
  * them again. One that the server does not have any more is only forgotten: disabled, it would be stored anew.
  *
  * @returns what kept the rest from being disabled; the next run takes them up
  */
-export async function disableGone(
+export async function disableDocuments(
 	ids: string[],
 	{ memory, routes, onDisabled }: Disabling,
 ): Promise<Failure | undefined> {
@@ -42,7 +32,7 @@ export async function disableGone(
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
 		const there = batch.filter((id) => statuses.has(id));
-		const ended = there.length > 0 ? await disable(there, memory, routes) : undefined;
+		const ended = there.length > 0 ? await disableBatch(there, memory, routes) : undefined;
 		if (ended) return ended;
 		for (const id of batch) memory.known.drop(id);
 		for (const id of there) onDisabled(id);
@@ -50,7 +40,7 @@ export async function disableGone(
 	return undefined;
 }
 
-async function disable(
+async function disableBatch(
 	ids: string[],
 	memory: SourceMemory,
 	{ send, storePath }: MemoryRoutes,

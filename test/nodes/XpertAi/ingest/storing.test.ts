@@ -1,9 +1,9 @@
-import type { Submission } from '../../../../nodes/XpertAi/ingest/submit';
+import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { prepared } from '../../support/documents';
 import { BulkServer } from './support/bulkServer';
 import { answered, checking, succeeded } from './support/outcomes';
-import { submitTo, withIds } from './support/submitting';
+import { submitTo, withIds } from './support/storingOn';
 
 const documents = (count: number) =>
 	Array.from({ length: count }, (_, index) => prepared({ name: `d${index}` }, index));
@@ -12,12 +12,12 @@ const documents = (count: number) =>
 async function submit(
 	count: number,
 	answers: Record<number, Outcome> = {},
-	changes: Partial<Submission<number>> = {},
+	changes: Partial<Storing<number>> = {},
 ) {
 	const bodies: string[] = [];
 	let running = 0;
 	let most = 0;
-	const send: Submission<number>['send'] = async ({ body }) => {
+	const send: Storing<number>['send'] = async ({ body }) => {
 		most = Math.max(most, ++running);
 		const turn = bodies.push(String(body));
 		await new Promise((resolve) => setImmediate(resolve));
@@ -157,7 +157,7 @@ describe('an answer that does not show what was sent as stored, to documents wit
 	async function answering(...answers: unknown[]) {
 		const server = new BulkServer();
 		const all = [...answers];
-		const send: Submission<number>['send'] = async (request) =>
+		const send: Storing<number>['send'] = async (request) =>
 			all.length > 0 ? succeeded(all.shift()) : await server.send(request);
 		const submitted = await submitTo({ send: checking(send) }, both, {
 			retryLimits: { maxTries: 100, maxElapsedMs: Infinity },
@@ -189,7 +189,7 @@ describe('an answer that does not show what was sent as stored, to documents wit
 
 	it('says nothing once the last answer is of another kind', async () => {
 		let sent = 0;
-		const send: Submission<number>['send'] = async () =>
+		const send: Storing<number>['send'] = async () =>
 			++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401);
 		const { placesOf } = await submitTo({ send: checking(send) }, both);
 		expect(placesOf('unknown')).toEqual([0, 1]);

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/submit';
+import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import { answered, failed } from './support/outcomes';
-import { submitTo, waiting, withIds } from './support/submitting';
+import { submitTo, waiting, withIds } from './support/storingOn';
 
 const stop = { goOn: () => false, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 

@@ -1,13 +1,8 @@
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Send } from '../transport/request';
-import {
-	certainlyNotDone,
-	isMissing,
-	isTooLarge,
-	isTransient,
-	mayBePartlyDone,
-} from '../transport/meaning';
+import { certainlyNotDone, isMissing, isTooLarge, mayBePartlyDone } from '../transport/meaning';
+import { Patience } from '../transport/patience';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
@@ -30,8 +25,8 @@ export type DocumentOutcome<Origin> = {
 	| { outcome: 'rejected' | 'unknown'; failure: Failure }
 );
 
-/** What submission needs from outside: it knows neither n8n nor HTTP. */
-export interface Submission<Origin> {
+/** What storing needs from outside: it knows neither n8n nor HTTP. */
+export interface Storing<Origin> {
 	documents: Documents<Origin>;
 	batchLimits: BatchLimits;
 	retryLimits: RetryLimits;
@@ -61,9 +56,10 @@ export interface Submission<Origin> {
 	signal?: AbortSignal;
 }
 
-/** Counts of a submission. */
-export interface SubmissionCounts {
+/** Requests that stored documents, and what they carried. */
+export interface StoringCounts {
 	batches: number;
+	/** Of all bodies that were sent. */
 	bytes: number;
 	requests: number;
 	retries: number;
@@ -71,21 +67,21 @@ export interface SubmissionCounts {
 }
 
 /** The counts before anything is sent. */
-export function noRequests(): SubmissionCounts {
+export function noRequests(): StoringCounts {
 	return { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
 }
 
 /**
- * Submits documents in batches, several at once if asked to. Each document is told to `onOutcome`
- * exactly once, unless the execution is stopped or a failure ends the submission before its turn.
+ * Stores documents in batches, several at once if asked to. Each document is told to `onOutcome`
+ * exactly once, unless the execution is stopped or a failure ends the storing before its turn.
+ *
+ * @throws what the documents throw
  */
-export async function submitDocuments<Origin>(
-	submission: Submission<Origin>,
-): Promise<SubmissionCounts> {
-	return await new Submitter(submission).run();
+export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<StoringCounts> {
+	return await new Storer(storing).run();
 }
 
-class Submitter<Origin> {
+class Storer<Origin> {
 	private readonly counts = noRequests();
 
 	private stopped = false;
@@ -95,18 +91,19 @@ class Submitter<Origin> {
 	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
 	private knowledgebaseMissing = false;
 
-	/** Set while the server has not come back within the time for retries: further batches are tried once each. */
-	private givenUp = false;
+	private readonly patience: Patience;
 
-	constructor(private readonly submission: Submission<Origin>) {}
+	constructor(private readonly storing: Storing<Origin>) {
+		this.patience = new Patience(storing.retryLimits);
+	}
 
-	async run(): Promise<SubmissionCounts> {
-		const { documents, batchLimits, concurrency } = this.submission;
+	async run(): Promise<StoringCounts> {
+		const { documents, batchLimits, concurrency } = this.storing;
 		const source = batches(documents, batchLimits);
 		const order = new IdOrder();
 		const work = async () => {
 			let next: Promise<IteratorResult<Batch<Origin>>> | undefined;
-			while (!this.stopped && !this.submission.signal?.aborted) {
+			while (!this.stopped && !this.storing.signal?.aborted) {
 				const { done, value: batch } = await (next ?? source.next());
 				if (done) return;
 				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
@@ -129,7 +126,7 @@ class Submitter<Origin> {
 		source: AsyncGenerator<Batch<Origin>>,
 		settled: Promise<void>,
 	): Promise<IteratorResult<Batch<Origin>>> {
-		const hasLeft = this.submission.clock.sleep(TIME_TO_LEAVE_MS);
+		const hasLeft = this.storing.clock.sleep(TIME_TO_LEAVE_MS);
 		const next = Promise.race([hasLeft, settled]).then(() => source.next());
 		// One that is not sent any more, as a failure came first, may break in peace.
 		next.catch(() => undefined);
@@ -144,18 +141,18 @@ class Submitter<Origin> {
 		const failure = await this.sendBatch({ batch, number, attempts: 0, partlyDone: [] });
 		if (!failure) return;
 		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
-		if (!this.submission.goOn()) this.stopped = true;
+		if (!this.storing.goOn()) this.stopped = true;
 	}
 
 	/** Sends a batch, unless there is a reason not to; then nothing of it is stored. */
 	private async sendBatch(attempted: Attempted<Origin>): Promise<Failure | undefined> {
 		const { batch, number, attempts } = attempted;
 		const ids = batch.flatMap(({ id }) => id ?? []);
-		const failure = await this.submission.beforeBatch?.(ids);
+		const failure = await this.storing.beforeBatch?.(ids);
 		if (!failure) return await this.settle(attempted);
 		for (const document of batch) {
 			const outcome = 'rejected';
-			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
+			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
 		}
 		return failure;
 	}
@@ -182,7 +179,7 @@ class Submitter<Origin> {
 			return undefined;
 		}
 		const { failure } = outcome;
-		const allowed = repeatable || this.submission.isolateWithoutIds;
+		const allowed = repeatable || this.storing.isolateWithoutIds;
 		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
 			this.counts.splits += 1;
 			if (mayBePartlyDone(failure)) now.partlyDone = [...now.partlyDone, { failure, ended: false }];
@@ -204,8 +201,8 @@ class Submitter<Origin> {
 		batch: Batch<Origin>,
 		repeatable: boolean,
 	): Promise<RetriedOutcome & { tooMuch: boolean; shown: unknown[] }> {
-		const { send, request, retryLimits, clock, signal } = this.submission;
-		const divisible = repeatable && batch.length > 1 && !this.givenUp;
+		const { send, request, clock, signal } = this.storing;
+		const divisible = repeatable && batch.length > 1 && this.patience.isLeft;
 		const overtaxed = (failure: Failure, attempts: number) =>
 			divisible && isTooMuch(batch, failure, attempts);
 		let shown: unknown[] = [];
@@ -218,7 +215,7 @@ class Submitter<Origin> {
 		};
 		const result = await sendWithRetries(send, {
 			request: { ...request(batchBody(batch)), checkAnswer },
-			limits: this.givenUp ? { ...retryLimits, maxTries: 1 } : retryLimits,
+			limits: this.patience.limits,
 			repeatable,
 			clock,
 			signal,
@@ -227,8 +224,8 @@ class Submitter<Origin> {
 		});
 		const { outcome, attempts } = result;
 		const tooMuch = !outcome.ok && overtaxed(outcome.failure, attempts);
-		if (outcome.ok || !isTransient(outcome.failure)) this.givenUp = false;
-		else if (!tooMuch && (repeatable || certainlyNotDone(outcome.failure))) this.givenUp = true;
+		const isWaitedFor = repeatable || outcome.ok || certainlyNotDone(outcome.failure);
+		if (!tooMuch && isWaitedFor) this.patience.note(outcome);
 		return { ...result, tooMuch, shown };
 	}
 
@@ -249,7 +246,7 @@ class Submitter<Origin> {
 		failure: Failure,
 	): boolean {
 		if (mayBeDone || partlyDone.length > 0) return false;
-		if (!this.storedAny && this.submission.noKnowledgebase(failure)) return true;
+		if (!this.storedAny && this.storing.noKnowledgebase(failure)) return true;
 		return isMissing(failure) && !batch.some(namesFile);
 	}
 
@@ -261,7 +258,7 @@ class Submitter<Origin> {
 	): void {
 		this.storedAny = true;
 		const outcome = 'stored';
-		this.submission.onOutcome({ document, batch: number, attempts, outcome, status, record });
+		this.storing.onOutcome({ document, batch: number, attempts, outcome, status, record });
 	}
 
 	/** An answer that shows not all documents as stored shows those that are. */
@@ -274,7 +271,7 @@ class Submitter<Origin> {
 			const record = failure.kind === 'unreadable' ? shown[at] : undefined;
 			if (record !== undefined)
 				return this.stored(document, attempted, failure.status ?? 200, record);
-			this.submission.onOutcome({ document, batch: number, attempts, outcome, failure });
+			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
 		});
 	}
 }

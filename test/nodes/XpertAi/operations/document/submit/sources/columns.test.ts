@@ -1,4 +1,4 @@
-import { mapColumns } from '../../../../../../nodes/XpertAi/operations/document/submit/columns';
+import { mapColumns } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/columns';
 
 const fieldsOf = (columns: Parameters<typeof mapColumns>[0]) => mapColumns(columns).fields;
 

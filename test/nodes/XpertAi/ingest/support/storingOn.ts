@@ -1,9 +1,9 @@
-import { submitDocuments } from '../../../../../nodes/XpertAi/ingest/submit';
+import { storeDocuments } from '../../../../../nodes/XpertAi/ingest/storing';
 import type {
 	DocumentOutcome,
-	Submission,
-	SubmissionCounts,
-} from '../../../../../nodes/XpertAi/ingest/submit';
+	Storing,
+	StoringCounts,
+} from '../../../../../nodes/XpertAi/ingest/storing';
 import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/batches';
 import { prepared } from '../../../support/documents';
 import { virtualTime } from '../../../support/virtualTime';
@@ -14,7 +14,7 @@ import { checking } from './outcomes';
 export interface Submitted {
 	/** Each document told, with its place and its outcome, in the order they were told. */
 	told: Array<DocumentOutcome<number>>;
-	counts: SubmissionCounts;
+	counts: StoringCounts;
 	/** Places of the documents with an outcome, in order. */
 	placesOf: (outcome: DocumentOutcome<number>['outcome']) => number[];
 }
@@ -44,10 +44,10 @@ function badOf(status?: number): Pick<ModelDocument, 'bad' | 'storageFileId'> {
 export async function submitTo(
 	server: Pick<BulkServer, 'send'>,
 	models: ModelDocument[],
-	changes: Partial<Submission<number>> = {},
+	changes: Partial<Storing<number>> = {},
 ): Promise<Submitted> {
 	const told: Submitted['told'] = [];
-	const counts = await submitDocuments<number>({
+	const counts = await storeDocuments<number>({
 		documents: waiting(models),
 		batchLimits: { maxCount: 10, maxBytes: Infinity },
 		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },

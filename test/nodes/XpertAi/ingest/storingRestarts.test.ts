@@ -1,10 +1,10 @@
 import { range } from 'lodash';
 
-import type { Submission } from '../../../../nodes/XpertAi/ingest/submit';
+import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import { broken } from './support/outcomes';
-import { submitTo, withIds, withoutIds } from './support/submitting';
+import { submitTo, withIds, withoutIds } from './support/storingOn';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -17,7 +17,7 @@ async function submitDuring(
 	downMs: number,
 	models: ReturnType<typeof withIds>,
 	random: number,
-	changes: Partial<Submission<number>> = {},
+	changes: Partial<Storing<number>> = {},
 ) {
 	const clock = { ...virtualTime(), random: () => random };
 	const server = new BulkServer();

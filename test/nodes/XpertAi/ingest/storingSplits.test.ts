@@ -3,7 +3,7 @@ import { range } from 'lodash';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
 import { answered, broken, failed } from './support/outcomes';
-import { submitTo, withIds, withoutIds } from './support/submitting';
+import { submitTo, withIds, withoutIds } from './support/storingOn';
 
 /** A server that gives these outcomes to its first requests and stores what comes after them. */
 function answering(...outcomes: Outcome[]) {

@@ -3,15 +3,15 @@ import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
 import type { FieldType, IDataObject } from 'n8n-workflow';
 
-import type { Item } from '../../../execution/item';
-import type { Field } from '../../../execution/fields';
-import { isoText, typedValue } from '../../../execution/values';
-import { document } from '../../../payloads/document';
-import type { DocumentRecord } from '../../../payloads/document';
-import { isDocument, isDocumentField } from '../../../payloads/isDocument';
-import { documentFieldName, documentFieldType } from '../../../pickers/documentFields';
-import { isJsonObject } from '../../../transport/answer';
-import { parserConfigField } from '../../shared/parserConfig';
+import type { Item } from '../../../../execution/item';
+import type { Field } from '../../../../execution/fields';
+import { isoText, typedValue } from '../../../../execution/values';
+import { document } from '../../../../payloads/document';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { isDocument, isDocumentField } from '../../../../payloads/isDocument';
+import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
+import { isJsonObject } from '../../../../transport/answer';
+import { parserConfigField } from '../../../shared/parserConfig';
 import { mapColumns } from './columns';
 import type { MappedColumns } from './columns';
 import { chunksField, pagesField } from './parts';
@@ -40,35 +40,28 @@ function namedFields(): Field[] {
 	});
 }
 
-/** What the making of documents from fields may be told, and tells. */
-interface Making {
-	/** What is done to a document before it is checked. */
-	prepared?: (document: unknown) => unknown;
-	/** Gathers the columns that match no field of a document. */
-	unusedColumns?: Set<string>;
-}
-
 /**
  * The document an item's fields make.
  *
+ * @param prepared what is done to it before it is checked
+ * @returns also the columns that match no field of a document
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function documentFromFields(
 	item: Item,
-	{ prepared = (made) => made, unusedColumns }: Making = {},
-): DocumentRecord {
-	const { fields: mapped, text, unused } = mappedColumns(item);
+	prepared: (document: unknown) => unknown = (document) => document,
+): { made: DocumentRecord; unusedColumns: string[] } {
+	const { fields: mapped, text, unused: unusedColumns } = mappedColumns(item);
 	const filled = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
 	const typed = filled.length > 0 ? item.values(filled) : {};
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
 	// A column with the text becomes a page, unless the item has pages or chunks.
-	if (text && (mapped.pages || mapped.chunks)) unused.push(text.column);
+	if (text && (mapped.pages || mapped.chunks)) unusedColumns.push(text.column);
 	else if (text) mapped.pages = [{ pageContent: text.value }];
-	for (const name of unused) unusedColumns?.add(name);
-	const made = prepared(mapped);
-	if (isDocument(made)) return made;
-	return item.check(document, made, DOCUMENT_NAMING);
+	const whole = prepared(mapped);
+	const made = isDocument(whole) ? whole : item.check(document, whole, DOCUMENT_NAMING);
+	return { made, unusedColumns };
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {

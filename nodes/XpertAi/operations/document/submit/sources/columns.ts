@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isUuid } from '../../../payloads/common';
-import { isDocumentField } from '../../../payloads/isDocument';
-import type { DocumentField } from '../../../payloads/isDocument';
-import { isJsonObject } from '../../../transport/answer';
+import { isUuid } from '../../../../payloads/common';
+import { isDocumentField } from '../../../../payloads/isDocument';
+import type { DocumentField } from '../../../../payloads/isDocument';
+import { isJsonObject } from '../../../../transport/answer';
 
 /** A field of a document, or its text, which becomes pages or chunks. */
 type Target = DocumentField | 'text';

@@ -1,12 +1,12 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { Item } from '../../../../../../nodes/XpertAi/execution/item';
-import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { documentFromFields } from '../../../../../../nodes/XpertAi/operations/document/submit/mapping';
-import { documentList } from '../../../../../../nodes/XpertAi/payloads/document';
-import { itemOf } from '../../../../support/context';
-import { node } from '../../../../support/node';
-import { thrownBy } from '../../../../support/thrown';
+import { Item } from '../../../../../../../nodes/XpertAi/execution/item';
+import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { documentFromFields as made } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
+import { documentList } from '../../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../../support/context';
+import { node } from '../../../../../support/node';
+import { thrownBy } from '../../../../../support/thrown';
 
 /** The item of a node with these parameters. */
 function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): Item {
@@ -15,6 +15,7 @@ function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): 
 	return itemOf(parameters, { fields: submitFields, methods: { getInputData, getNode } });
 }
 
+const documentFromFields = (item: Item) => made(item).made;
 const byHand = (value: unknown, more = {}) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
 const byColumn = (json: IDataObject) =>
@@ -67,14 +68,12 @@ describe('documents mapped from columns', () => {
 	});
 
 	it('hold a text once: pages and chunks come before a column', () => {
-		const unusedColumns = new Set<string>();
 		const pages = [{ pageContent: 'p' }];
 		const reader = itemWith(
 			{ documentFields: { mappingMode: 'autoMapInputData' } },
 			{ pages, content: 'hello', mood: 'good' },
 		);
-		expect(documentFromFields(reader, { unusedColumns })).toEqual({ pages });
-		expect([...unusedColumns]).toEqual(['mood', 'content']);
+		expect(made(reader)).toEqual({ made: { pages }, unusedColumns: ['mood', 'content'] });
 	});
 
 	it('take the dates of a database as ISO 8601', () => {

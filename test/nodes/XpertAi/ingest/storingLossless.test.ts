@@ -2,8 +2,8 @@ import fc from 'fast-check';
 
 import { BulkServer, FAULTS, ODDITIES, REFUSALS } from './support/bulkServer';
 import type { Fault, ModelDocument } from './support/bulkServer';
-import { submitTo } from './support/submitting';
-import type { Submitted } from './support/submitting';
+import { submitTo } from './support/storingOn';
+import type { Submitted } from './support/storingOn';
 
 /** The status a document is refused with; most are good. */
 const bad = fc.option(fc.constantFrom(400, 422, 500), { freq: 8, nil: undefined });

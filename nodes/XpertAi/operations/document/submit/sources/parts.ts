@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { fieldCollection } from '../../../execution/fields';
+import { fieldCollection } from '../../../../execution/fields';
 
 const contentField: INodeProperties = {
 	displayName: 'Content',

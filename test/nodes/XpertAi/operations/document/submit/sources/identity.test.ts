@@ -1,17 +1,17 @@
 import { DateTime } from 'luxon';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from '../../../../../../nodes/XpertAi/payloads/derivedId';
-import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { derivedId } from '../../../../../../../nodes/XpertAi/payloads/derivedId';
+import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import {
 	identifier,
 	keyOwner,
 	withId,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/identity';
-import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
-import { itemOf } from '../../../../support/context';
-import { node } from '../../../../support/node';
-import { thrownBy } from '../../../../support/thrown';
+} from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import type { DocumentRecord } from '../../../../../../../nodes/XpertAi/payloads/document';
+import { itemOf } from '../../../../../support/context';
+import { node } from '../../../../../support/node';
+import { thrownBy } from '../../../../../support/thrown';
 
 const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';

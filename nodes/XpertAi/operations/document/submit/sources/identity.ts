@@ -3,11 +3,11 @@ import has from 'lodash/has';
 import omit from 'lodash/omit';
 import { z } from 'zod';
 
-import { quoted } from '../../../execution/badInput';
-import type { Item } from '../../../execution/item';
-import { derivedId } from '../../../payloads/derivedId';
-import { UUID_DEMAND, isUuid } from '../../../payloads/common';
-import type { DocumentRecord } from '../../../payloads/document';
+import { quoted } from '../../../../execution/badInput';
+import type { Item } from '../../../../execution/item';
+import { derivedId } from '../../../../payloads/derivedId';
+import { UUID_DEMAND, isUuid } from '../../../../payloads/common';
+import type { DocumentRecord } from '../../../../payloads/document';
 
 /**
  * Says which id a document is kept under. Its pages and chunks get none: on Xpert, one that comes again
@@ -17,12 +17,11 @@ import type { DocumentRecord } from '../../../payloads/document';
  */
 export type Identify = (document: DocumentRecord, place?: string) => Identified;
 
-/** A document, and what its id is made of where that is a key. */
+/** A document, and what its id is made of. */
 export interface Identified {
 	record: DocumentRecord;
+	/** What its id is made of, when its turn comes; without it the id is its own. */
 	key?: string;
-	/** Whether its id is made of the key, and is still to be (`withId`). */
-	idFromKey?: boolean;
 	/** Whether its id is left to the server because the user wants it so. */
 	idByServer?: boolean;
 }
@@ -43,9 +42,8 @@ export function keyOwner(knowledgebaseId: string, sourceName: string): string {
  *
  * @param owner what the key belongs to
  */
-export function withId({ record, key, idFromKey }: Identified, owner: string): DocumentRecord {
-	if (!idFromKey || key === undefined) return record;
-	return { ...record, id: derivedId(owner, key) };
+export function withId({ record, key }: Identified, owner: string): DocumentRecord {
+	return key === undefined ? record : { ...record, id: derivedId(owner, key) };
 }
 
 const idMode = z.enum(['derived', 'field', 'server']);
@@ -89,7 +87,7 @@ function derivedIdentifier(item: Item, fromFields: boolean): Identify {
 		const key: unknown = fromFields ? given : ownValue(document, given);
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
 			item.checkWhole(String(key), place ? `${place}: ${label}` : label);
-			return { record: document, key: String(key), idFromKey: true };
+			return { record: document, key: String(key) };
 		}
 		if (fromFields) return item.refuse({ subject: label, demand: 'must not be empty' });
 		const subject = place ? `${place}: ${label}` : label;

@@ -1,0 +1,104 @@
+import truncate from 'lodash/truncate';
+
+import type { Execution } from '../../../execution/operation';
+import type { NoteFlaw } from '../../../ingest/memoryNote';
+import type { MemoryPlace } from '../../../ingest/notesOnServer';
+import { SourceMemory } from '../../../ingest/sourceMemory';
+import type { MemoryTroubles } from '../../../ingest/sourceMemory';
+import { failureMessage } from '../../../transport/failure';
+import type { Failure } from '../../../transport/failure';
+import type { KnowledgebaseRoutes } from './routes';
+import type { SubmitSettings } from './settings';
+import type { Submission } from './submission';
+
+/** What a source has stored in a knowledgebase under its own name, and what this node had before it got one. */
+export class Remembered {
+	constructor(
+		private readonly submission: Submission,
+		private readonly knowledgebaseId: string,
+		private readonly routes: KnowledgebaseRoutes,
+	) {}
+
+	/** The memory of the source. */
+	async open(): Promise<SourceMemory> {
+		return await this.openAs(this.submission.settings.sourceName);
+	}
+
+	/** The memory of this node without the name of its source. */
+	async openUnnamed(): Promise<SourceMemory> {
+		return await this.openAs('');
+	}
+
+	/** What was stored under ids that the same documents do not get any more. */
+	async recallUnnamed({ witness }: SourceMemory) {
+		const { clock } = this.submission;
+		return await SourceMemory.recall(this.placeOf(''), this.routes, { clock, witness });
+	}
+
+	private async openAs(sourceName: string): Promise<SourceMemory> {
+		const { clock, settings, signal } = this.submission;
+		const options = { clock, signal, fresh: settings.resendAll };
+		return await SourceMemory.open(this.placeOf(sourceName), this.routes, options);
+	}
+
+	private placeOf(sourceName: string): MemoryPlace {
+		const { execution, settings } = this.submission;
+		const { knowledgebaseId } = this;
+		return { knowledgebaseId, ...sourceOf(execution, sourceName, settings) };
+	}
+}
+
+/**
+ * What a source is known by: its name, or the workflow and the node, however these are called; and the part
+ * of it that is brought.
+ */
+function sourceOf(
+	{ context }: Execution,
+	sourceName: string,
+	{ shard }: Pick<SubmitSettings, 'shard'>,
+): Pick<MemoryPlace, 'source' | 'title'> {
+	const part = shard === '' ? [] : [`shard ${shard}`];
+	if (sourceName !== '')
+		return {
+			source: [`name ${sourceName}`, ...part].join(', '),
+			title: [sourceName, ...part].join(', '),
+		};
+	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
+	const { id, name } = context.getNode();
+	const source = [`node ${id} of workflow ${workflowId ?? workflowName}`, ...part].join(', ');
+	return { source, title: [workflowName, name, ...part].filter(Boolean).join(', ') };
+}
+
+/** The longest hint. */
+const HINT_LENGTH = 120;
+
+const FLAWS: Record<NoteFlaw, string> = {
+	damaged: 'is damaged',
+	'of another version': 'is of another version of this node',
+	'of another source': 'is of another source',
+};
+
+/** What of remembering did not go as it should, in words. */
+export function troubleHints(troubles: MemoryTroubles): string[] {
+	const { noRoute, flaw, overlapped, notWritten, notAsked, notRecalled } = troubles;
+	const hints: string[] = [];
+	const say = (failure: Failure | undefined, what: string) => {
+		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
+	};
+	if (noRoute)
+		hints.push(
+			'Everything was sent: this server does not give back what earlier runs have stored.',
+		);
+	if (flaw) hints.push(`Everything was sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
+	if (overlapped)
+		hints.push('Another run of this source was at work as well: the next run sends everything.');
+	say(notWritten, 'The next run sends documents again: not remembered.');
+	say(notAsked, 'Not known: whether unchanged documents are still there.');
+	say(notRecalled, 'Not known: what was stored before the source was named.');
+	return hints;
+}
+
+/** A text in the length that hints have. */
+export function asHint(text: string): string {
+	return truncate(text, { length: HINT_LENGTH });
+}

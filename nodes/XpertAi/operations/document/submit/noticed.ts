@@ -1,0 +1,107 @@
+import escapeRegExp from 'lodash/escapeRegExp';
+import truncate from 'lodash/truncate';
+
+import type { Item } from '../../../execution/item';
+import type { ReadyDocument } from '../../../ingest/batches';
+import { counted } from '../../../ingest/summary';
+import type { DocumentRecord } from '../../../payloads/document';
+import type { FoundDocument } from './sources/found';
+
+/** How many keys a hint names, and how much of it they take. */
+const EXAMPLES = 2;
+const MAX_KEYS_LENGTH = 40;
+
+/** How much of a hint names columns. */
+const MAX_COLUMNS_LENGTH = 70;
+
+/** What is noticed of the documents of a run: what is seldom meant, and what servers do otherwise. */
+export class Noticed {
+	/** Files of records in which there was none. */
+	emptyFiles = 0;
+
+	/** Documents that come without an id. */
+	withoutId = 0;
+
+	/** Those of them whose ids were not left to the server on purpose. */
+	private idMissed = 0;
+
+	/** Documents that came with the id of an earlier one. */
+	private replaced = 0;
+
+	/** The keys, or ids, of some of these. */
+	private readonly replacedKeys = new Set<string>();
+
+	private readonly unusedColumns = new Set<string>();
+
+	/** How many documents ask for what servers do not do, by the words for it. */
+	private readonly mixed = new Map<string, number>();
+
+	private readAsText = 0;
+
+	private withPartIds = 0;
+
+	/** Notes a document whose turn has come. */
+	note(
+		{ id, record }: ReadyDocument<unknown>,
+		{ idByServer, readAsText, unusedColumns = [] }: FoundDocument,
+	): void {
+		if (!id) this.withoutId += 1;
+		if (!id && !idByServer) this.idMissed += 1;
+		if (readAsText) this.readAsText += 1;
+		for (const column of unusedColumns) this.unusedColumns.add(column);
+		const hasId = (part: { id?: string | null }) => Boolean(part.id);
+		if (record.pages?.some(hasId) || record.chunks?.some(hasId)) this.withPartIds += 1;
+		const words = mixtureOf(record);
+		if (words) this.mixed.set(words, (this.mixed.get(words) ?? 0) + 1);
+	}
+
+	/** Notes that a document takes the place of an earlier one of this run. */
+	noteReplaced(key: string): void {
+		this.replaced += 1;
+		if (this.replacedKeys.size < EXAMPLES) this.replacedKeys.add(key);
+	}
+
+	/** What of it the user should know. */
+	hints(item: Item): string[] {
+		const hints: string[] = [];
+		const say = (count: number, one: string, many: string, rest: string) => {
+			if (count > 0) hints.push(`${counted(count, one, many)} ${rest}`);
+		};
+		const keys = shortened([...this.replacedKeys], MAX_KEYS_LENGTH);
+		say(this.replaced, 'document', 'documents', `${REPLACED}: ${keys}`);
+		say(this.emptyFiles, 'file', 'files', 'of records held none.');
+		say(this.idMissed, 'document has', 'documents have', ID_MISSED);
+		const unused = this.columnsUnusedBy(item);
+		if (unused.length > 0)
+			hints.push(`${COLUMNS_UNUSED}: ${shortened(unused, MAX_COLUMNS_LENGTH)}`);
+		say(this.withPartIds, 'document has', 'documents have', WITH_PART_IDS);
+		for (const [words, count] of this.mixed) say(count, 'document has', 'documents have', words);
+		say(this.readAsText, 'table is', 'tables are', 'sent as text: servers cannot read sheets.');
+		return hints;
+	}
+
+	/** Columns that were mapped to nothing, without those an expression of the node names. */
+	private columnsUnusedBy({ context }: Item): string[] {
+		const parameters = JSON.stringify(context.getNode().parameters);
+		return [...this.unusedColumns].filter(
+			(name) => !new RegExp(`json(\\.|\\[\\W{1,2})${escapeRegExp(name)}\\b`).test(parameters),
+		);
+	}
+}
+
+const REPLACED = 'came with the key or ID of an earlier one and replaced it';
+const ID_MISSED = 'no ID: a second run stores them again. A key for Document ID prevents that.';
+const COLUMNS_UNUSED = 'Columns that match no field of a document';
+const WITH_PART_IDS = 'pages or chunks with IDs: on Xpert, one that changes is lost.';
+
+function shortened(names: string[], length: number): string {
+	return truncate(names.join(', '), { length, separator: ', ' });
+}
+
+/** What a document asks for that servers do not do (service behaviour, "What an assistant can find"). */
+function mixtureOf({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
+	const hasParts = Boolean(pages?.length) || Boolean(chunks?.length);
+	if (fileUrl && hasParts) return 'pages beside an address: the pages are not read.';
+	if (filePath && !fileUrl) return 'a File Path: the server looks for it on its own disk.';
+	return undefined;
+}

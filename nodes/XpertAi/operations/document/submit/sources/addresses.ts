@@ -1,0 +1,44 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { documentSettings, keyOr, nameField } from './shared';
+import type { Source } from './source';
+
+const urlField: INodeProperties = {
+	displayName: 'Address',
+	name: 'url',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. https://example.com/manual.pdf',
+	description: 'The address the server fetches the document from, without any token of yours',
+};
+
+export const addresses: Source = {
+	value: 'addresses',
+	name: 'Addresses',
+	description: 'Each item is an address that the server fetches by itself',
+	fields: [urlField, nameField],
+	identity: [keyOr('the address')],
+	settings: [documentSettings],
+	read: (item, { checkedRecord, keyOf, settingsOf }) => {
+		const url = item.text('url').trim();
+		if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
+			const demand = 'must be a web address such as https://example.com/manual.pdf';
+			return item.refuse({ subject: `"${item.labelOf('url')}"`, demand, value: url });
+		}
+		const name = item.text('name').trim() || lastPart(new URL(url));
+		const record = checkedRecord(item, { name, fileUrl: url, ...settingsOf(item) });
+		return [{ key: keyOf(item, url), record }];
+	},
+};
+
+/** The last part of an address's path, or its host where it has none. */
+function lastPart({ pathname, hostname }: URL): string {
+	const last = pathname.split('/').filter(Boolean).at(-1);
+	if (last === undefined) return hostname;
+	try {
+		return decodeURIComponent(last);
+	} catch {
+		return last;
+	}
+}

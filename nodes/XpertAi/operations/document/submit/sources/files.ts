@@ -1,0 +1,20 @@
+import { binaryFieldName } from '../../../../execution/fields';
+import { documentSettings, keyOr, nameField } from './shared';
+import type { Source } from './source';
+
+export const files: Source = {
+	value: 'files',
+	name: 'Files',
+	description: 'Each item is a file: PDF, Word, Markdown, a web page, a table, …',
+	fields: [binaryFieldName('the file'), nameField],
+	identity: [keyOr("the file's directory and name")],
+	settings: [documentSettings],
+	read: (item, { binaryDocument, keyOf, settingsOf }) => {
+		const field = item.binary();
+		const { fileName, directory } = field.binary;
+		const name = item.text('name').trim() || fileName || field.property;
+		const place = [directory, fileName ?? field.property].filter(Boolean).join('/');
+		const key = keyOf(item, place);
+		return [{ key, ...binaryDocument(item, { ...settingsOf(item), name }, field) }];
+	},
+};

@@ -1,0 +1,25 @@
+import { jsonBodyField } from '../../../../execution/fields';
+import { documentIdMode, documentKeyField } from './shared';
+import type { Source } from './source';
+
+const exampleDocuments =
+	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
+
+export const json: Source = {
+	value: 'json',
+	name: 'JSON',
+	description: 'Each item brings an array of documents as JSON',
+	fields: [jsonBodyField(exampleDocuments)],
+	identity: [documentIdMode, documentKeyField],
+	settings: [],
+	read: (item, { documentList, givenDocuments }) => {
+		const { asGiven, identify, prepared } = givenDocuments(item);
+		const found = item.jsonBody(documentList(prepared));
+		const body = `"${item.labelOf('jsonBody')}"`;
+		return found.map((document, index) =>
+			asGiven(
+				identify(document, found.length > 1 ? `Document ${index + 1} of ${body}` : undefined),
+			),
+		);
+	},
+};

@@ -1,0 +1,144 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** What a document is called, however it is made. */
+export const nameField: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.title }}',
+	description: 'What the document is called, also where an assistant quotes it',
+};
+
+/** Where the id of a document comes from that may bring one of its own. */
+export const documentIdMode: INodeProperties = {
+	displayName: 'Document ID',
+	name: 'documentIdMode',
+	type: 'options',
+	options: [
+		{
+			name: 'Derived From a Key',
+			value: 'derived',
+			description:
+				'The same key gives the same ID in every run, so that a second run replaces the document',
+		},
+		{
+			name: 'From the Document',
+			value: 'field',
+			description:
+				"The document's own ID, which must be a UUID. A second run replaces the document.",
+		},
+		{
+			name: 'Left to the Server',
+			value: 'server',
+			description: 'A new ID each time, so that a second run stores every document again',
+		},
+	],
+	default: 'derived',
+	description:
+		'What the server keeps a document under. Only documents with an ID can be sent again without being doubled.',
+};
+
+const WHEN_DERIVED = { show: { documentIdMode: ['derived'] } };
+
+const documentKey: INodeProperties = {
+	displayName: 'Document Key',
+	name: 'documentKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.path }}',
+	description:
+		'What tells this document from all others in the knowledgebase, or of its source if that has a name, so that a second run replaces it',
+};
+
+/** The key of a document that is called and found by one thing anyway. */
+export const keyOr = (otherwise: string): INodeProperties => ({
+	...documentKey,
+	description: `${documentKey.description ?? ''}. Left empty, it is ${otherwise}.`,
+});
+
+/** The key of a document that may bring an ID of its own. */
+export const keyOrOwnId: INodeProperties = {
+	...documentKey,
+	description: `${documentKey.description ?? ''}. Left empty, the document keeps the ID it brings.`,
+	displayOptions: WHEN_DERIVED,
+};
+
+/** The key of each of several documents. */
+export const documentKeyField: INodeProperties = {
+	displayName: 'Key Field',
+	name: 'documentKeyField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. filePath',
+	description:
+		'Field of each document that tells it from all others in the knowledgebase. Dots lead into objects, such as metadata.key. Left empty, documents keep the ID they bring.',
+	displayOptions: WHEN_DERIVED,
+};
+
+/** What else belongs to a document that is made of a text, a file or an address. */
+export const documentSettings: INodeProperties = {
+	displayName: 'Document Settings',
+	name: 'documentSettings',
+	type: 'collection',
+	placeholder: 'Add setting',
+	default: {},
+	options: [
+		{
+			displayName: 'Chunk Overlap',
+			name: 'chunkOverlap',
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 0 },
+			default: 200,
+			description: 'How many characters of a chunk are repeated in the next one',
+		},
+		{
+			displayName: 'Chunk Size',
+			name: 'chunkSize',
+			type: 'number',
+			typeOptions: { minValue: 1, numberPrecision: 0 },
+			default: 1000,
+			description: 'How many characters a chunk has at most',
+		},
+		{
+			displayName: 'Delimiter',
+			name: 'delimiter',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. \\n\\n \\n .',
+			description:
+				'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
+		},
+		{
+			displayName: 'Folder',
+			name: 'folder',
+			type: 'string',
+			default: '',
+			description: 'Folder the document is kept in, which Xpert AI servers make no use of',
+		},
+		{
+			displayName: 'Metadata',
+			name: 'metadata',
+			type: 'json',
+			default: '{}',
+			description: 'Anything to keep with the document, as a JSON object',
+		},
+		{
+			displayName: 'MIME Type',
+			name: 'mimeType',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. text/plain',
+			description: 'Kind of the content, where the name does not tell it',
+		},
+		{
+			displayName: 'Type',
+			name: 'type',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. md',
+			description:
+				'File extension by which the server chooses how to read it, where the name has none',
+		},
+	],
+};

@@ -1,0 +1,28 @@
+import type { Item } from '../../../../execution/item';
+import type { Field } from '../../../../execution/fields';
+import type { FlawedDocument, FoundDocument } from './found';
+import type * as reading from './reading';
+
+/** One way to bring documents (Documents From). Nothing else knows how many there are: `index.ts` lists them. */
+export interface Source {
+	value: string;
+	/** As the editor shows it. */
+	name: string;
+	description: string;
+	/** What it reads, in the order a user sees it. */
+	fields: Field[];
+	/** What its documents get their ids by. */
+	identity: Field[];
+	/** What else may be said of its documents. */
+	settings: Field[];
+	/**
+	 * The documents of an item; asynchronous where they are too many to be held at once.
+	 *
+	 * @param tools what reads and checks them, which only runs load
+	 * @throws NodeOperationError naming the field, the item and what is expected
+	 */
+	read: (
+		item: Item,
+		tools: typeof reading,
+	) => FoundDocument[] | AsyncIterable<FoundDocument | FlawedDocument>;
+}

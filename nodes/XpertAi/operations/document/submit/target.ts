@@ -1,0 +1,276 @@
+import { createHash } from 'crypto';
+
+import type { Item } from '../../../execution/item';
+import { mayContinue } from '../../../execution/outputs';
+import { recordBytes } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
+import { changedOnly } from '../../../ingest/changedOnly';
+import type { Fingerprints } from '../../../ingest/fingerprints';
+import { askWhere } from '../../../ingest/listedIds';
+import { Processing, saidOf } from '../../../ingest/processing';
+import type { ProcessingEnd } from '../../../ingest/processing';
+import type { SourceMemory } from '../../../ingest/sourceMemory';
+import { storeDocuments } from '../../../ingest/storing';
+import type { DocumentOutcome } from '../../../ingest/storing';
+import { uploaded } from '../../../ingest/uploads';
+import { isUuid } from '../../../payloads/common';
+import { derivedId } from '../../../payloads/derivedId';
+import { isJsonObject } from '../../../transport/answer';
+import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
+import { Remembered } from './memory';
+import { inWords, isForeignId } from './rejections';
+import { knowledgebaseRoutes, uploadRoute } from './routes';
+import type { KnowledgebaseRoutes } from './routes';
+import { keyOwner, withId } from './sources/identity';
+import type { FoundDocument, Origin } from './sources/found';
+import type { Source } from './sources/source';
+import type { Submission } from './submission';
+
+const PROGRESS_EVERY_MS = 1000;
+
+/** An item whose turn comes; read when it does, unless it was read before. */
+interface Turn {
+	item: Item;
+	found?: ReturnType<Source['read']>;
+}
+
+/** One knowledgebase in a run: what is brought for it, what is remembered of it, and its processing. */
+export class Target {
+	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
+	readonly brought = new Set<string>();
+
+	/** The ids of documents that were brought, by those they had before the source had a name. */
+	readonly renamed = new Map<string, string>();
+
+	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
+	memory?: SourceMemory;
+
+	/** By which what is remembered is read and written: these wait for a server on their own. */
+	readonly memoryRoutes: KnowledgebaseRoutes;
+
+	readonly remembered: Remembered;
+
+	/** What follows the documents that are stored; none with After Storing = Nothing. */
+	readonly processing?: Processing;
+
+	/** What this node stored before its source had a name. */
+	private unnamed?: Fingerprints;
+
+	/** Items that may still have something to bring. */
+	private turns: Turn[] = [];
+
+	private readonly seenIds = new Set<string>();
+
+	/** Where the documents came from that are in process, by id; none with only a summary. */
+	private readonly inProcess = new Map<string, Origin[]>();
+
+	private readonly owner: string;
+
+	private progressShownAt = 0;
+
+	constructor(
+		readonly submission: Submission,
+		readonly knowledgebaseId: string,
+	) {
+		const { settings } = submission;
+		const routes = knowledgebaseRoutes(submission, knowledgebaseId);
+		this.memoryRoutes = knowledgebaseRoutes(submission, knowledgebaseId);
+		this.remembered = new Remembered(submission, knowledgebaseId, this.memoryRoutes);
+		this.owner = keyOwner(knowledgebaseId, settings.sourceName);
+		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
+		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
+	}
+
+	/** Gives an item its turn, after those that came before. */
+	expect(turn: Turn): void {
+		this.turns.push(turn);
+	}
+
+	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
+	async store(): Promise<void> {
+		const { submission, knowledgebaseId } = this;
+		const { execution, settings, report, clock, signal } = submission;
+		await this.remember();
+		const { memory, memoryRoutes } = this;
+		const wanted = memory && settings.skipUnchanged ? this.changed(memory) : this.documents();
+		const counts = await storeDocuments({
+			...settings,
+			documents: uploaded(wanted, {
+				upload: uploadRoute(submission),
+				atOnce: UPLOADS_AT_ONCE,
+				onFailed: (document, failure, attempts) =>
+					this.addOutcome({ document, failure, attempts, batch: 0, outcome: 'rejected' }),
+				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
+				goOn: () => submission.goesOn,
+			}),
+			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
+			send: execution.send,
+			beforeBatch: memory && (async (ids) => await memory.expect(ids)),
+			request: (body) => ({
+				method: 'POST',
+				path: memoryRoutes.storePath,
+				body,
+				timeoutMs: settings.timeoutMs,
+			}),
+			onOutcome: (result) => this.addOutcome(result),
+			goOn: () => mayContinue(execution.context),
+			clock,
+			signal,
+		});
+		report.summary.addRequests(counts);
+	}
+
+	private async remember(): Promise<void> {
+		const { skipUnchanged, disableGone, sourceName } = this.submission.settings;
+		if (!skipUnchanged && !disableGone) return;
+		this.memory = await this.remembered.open();
+		if (sourceName === '' || !this.memory.isKept) return;
+		const before = await this.remembered.recallUnnamed(this.memory);
+		if ('failure' in before) this.memory.troubles.notRecalled = before.failure;
+		else this.unnamed = before.known;
+	}
+
+	/** The documents whose turn comes as they are asked for; none is kept any longer. With Stop, the first flaw ends them. */
+	private async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
+		const { submission } = this;
+		const { report, noticed } = submission;
+		this.turns.reverse();
+		for (let turn = this.turns.pop(); turn; turn = this.turns.pop()) {
+			const { item } = turn;
+			let position = 0;
+			try {
+				const found = turn.found ?? submission.read(item);
+				const isFile = !Array.isArray(found);
+				for await (const one of found) {
+					const origin = { item, position: position++ };
+					if ('flaw' in one) report.addFlaw(origin, one.flaw);
+					else {
+						if (isFile) report.read += 1;
+						const ready = await this.ready(one, origin);
+						if (ready) yield ready;
+					}
+					if (report.stopError) return;
+				}
+				if (isFile && position === 0) noticed.emptyFiles += 1;
+			} catch (caught) {
+				// Where a file broke off, what came before is sent all the same.
+				report.addFlaw({ item, position }, caught);
+			}
+			if (report.stopError) return;
+		}
+	}
+
+	/** A document as it is sent, under its id; none where its file cannot be read. */
+	private async ready(
+		found: FoundDocument,
+		origin: Origin,
+	): Promise<ReadyDocument<Origin> | undefined> {
+		const { key, file } = found;
+		const record = withId(found, this.owner);
+		const { id } = record;
+		const document: ReadyDocument<Origin> = {
+			record,
+			bytes: recordBytes(record),
+			origin,
+			...(typeof id === 'string' && isUuid(id) ? { id } : {}),
+			...(key === undefined ? {} : { key }),
+			...(file ? { file } : {}),
+		};
+		this.note(document, found);
+		if (!this.memory) return document;
+		try {
+			return { ...document, content: await this.contentOf(record, found) };
+		} catch (caught) {
+			this.submission.report.addUnreadable(origin, caught);
+			return undefined;
+		}
+	}
+
+	/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
+	private async contentOf(
+		record: ReadyDocument<Origin>['record'],
+		{ contents }: FoundDocument,
+	): Promise<string> {
+		const hash = createHash('sha256').update(JSON.stringify(record));
+		// Without Skip Unchanged, nothing is read twice for it.
+		if (contents && this.submission.settings.skipUnchanged)
+			for await (const piece of contents()) hash.update(piece);
+		return hash.digest('base64');
+	}
+
+	/** A second run can only know a document by its id. */
+	private note(document: ReadyDocument<Origin>, found: FoundDocument): void {
+		const { noticed, settings } = this.submission;
+		const { id, key, file } = document;
+		noticed.note(document, found);
+		if (!id) return;
+		const known = id.toLowerCase();
+		// Records are too many to remember where nothing else of them is.
+		if (file || !settings.summaryOnly) {
+			if (this.seenIds.has(known)) noticed.noteReplaced(key ?? id);
+			this.seenIds.add(known);
+		}
+		if (settings.disableGone) this.brought.add(known);
+		if (!this.unnamed || key === undefined) return;
+		const before = derivedId(this.knowledgebaseId, key);
+		if (this.unnamed.knows(before)) this.renamed.set(before, id);
+	}
+
+	private changed(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
+		const { report, settings } = this.submission;
+		return changedOnly(this.documents(), {
+			memory: memory.known,
+			processed: settings.process,
+			statusesOf: async (ids) => {
+				const asked = await askWhere(ids, memory.witness, this.memoryRoutes);
+				memory.troubles.notAsked ??= asked.failure;
+				return asked;
+			},
+			onUnchanged: (document, status) => {
+				report.addUnchanged(document, status);
+				if (saidOf(status).word === 'running') this.follow(document.id, document.origin);
+			},
+		});
+	}
+
+	private addOutcome(result: DocumentOutcome<Origin>): void {
+		const { id, content = '', origin } = result.document;
+		if (id && result.outcome === 'stored') this.memory?.stored(id, content);
+		else if (id && result.outcome === 'rejected') this.memory?.refused(id);
+		this.submission.report.addOutcome(inWords(result, this.knowledgebaseId));
+		if (result.outcome === 'stored') {
+			// With incremental sync, a server keeps a document under the first id its source had.
+			const kept = isJsonObject(result.record) ? result.record.id : undefined;
+			this.follow(typeof kept === 'string' ? kept : id, origin);
+		}
+		this.showProgress();
+	}
+
+	/** Has a stored document processed, or followed where the server is at it. */
+	private follow(id: string | undefined, origin: Origin): void {
+		if (!this.processing || id === undefined) return;
+		if (!this.submission.settings.summaryOnly)
+			this.inProcess.set(id, [...(this.inProcess.get(id) ?? []), origin]);
+		this.processing.add(id);
+	}
+
+	/** Tells the next run which documents are done; it asks for the status of the others before it sends them again. */
+	private addEnd(id: string, end: ProcessingEnd): void {
+		const { word, hasNoRoute, failure, isStuck } = end;
+		// On a server that cannot process, documents are done when they are stored.
+		if (word === 'finish' || hasNoRoute) this.memory?.known.settle(id);
+		else if (isStuck || (word !== 'running' && !failure)) this.memory?.known.forget(id);
+		this.submission.report.addProcessed(id, end, this.inProcess.get(id) ?? []);
+		this.inProcess.delete(id);
+	}
+
+	/** In manual executions, says once a second in the browser's console how far it has come. */
+	private showProgress(): void {
+		const { execution, clock, report } = this.submission;
+		const { context } = execution;
+		const now = clock.now();
+		if (context.getMode() !== 'manual' || now - this.progressShownAt < PROGRESS_EVERY_MS) return;
+		this.progressShownAt = now;
+		context.sendMessageToUI(report.summary.line());
+	}
+}

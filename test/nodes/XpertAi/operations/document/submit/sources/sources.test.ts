@@ -1,0 +1,111 @@
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { SOURCES } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import * as reading from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/reading';
+import type { FoundDocument } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/found';
+import { itemOf } from '../../../../../support/context';
+import { node } from '../../../../../support/node';
+
+/** An item of a source, and what it brings. */
+interface Case {
+	parameters: INodeParameters;
+	input?: Partial<INodeExecutionData>;
+	/** Its documents, with the text of those that have a file. */
+	brings: Array<Omit<FoundDocument, 'file' | 'contents'> & { text?: string }>;
+}
+
+const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
+
+/** A case a source. */
+const CASES: Record<string, Case> = {
+	text: {
+		parameters: { name: 'a', text: 'hello' },
+		brings: [
+			{
+				key: 'a',
+				record: { name: 'a.md', type: 'md', mimeType: 'text/markdown', size: 5 },
+				text: 'hello',
+			},
+		],
+	},
+	files: {
+		parameters: { binaryPropertyName: 'data' },
+		input: { binary: { data: { ...BINARY, data: '' } } },
+		brings: [
+			{
+				key: '/manuals/a.md',
+				record: { name: 'a.md', type: 'md', mimeType: 'text/markdown' },
+				text: 'of the binary field',
+			},
+		],
+	},
+	addresses: {
+		parameters: { url: 'https://example.com/files/a%20b.pdf' },
+		brings: [
+			{
+				key: 'https://example.com/files/a%20b.pdf',
+				record: { name: 'a b.pdf', fileUrl: 'https://example.com/files/a%20b.pdf' },
+			},
+		],
+	},
+	fields: {
+		parameters: { documentFields: { mappingMode: 'autoMapInputData' }, documentKey: '7' },
+		input: { json: { title: 'a', mood: 'good' } },
+		brings: [{ key: '7', record: { name: 'a' }, unusedColumns: ['mood'] }],
+	},
+	json: {
+		parameters: { jsonBody: '[{"name":"a"},{"name":"b"}]', documentKeyField: 'name' },
+		brings: [
+			{ key: 'a', record: { name: 'a' } },
+			{ key: 'b', record: { name: 'b' } },
+		],
+	},
+	records: {
+		parameters: { binaryPropertyName: 'data', textField: 'body' },
+		input: { binary: { data: { ...BINARY, data: '' } } },
+		brings: [
+			{ record: { name: 'a.md', type: 'md', mimeType: 'text/markdown', size: 5 }, text: 'hello' },
+		],
+	},
+};
+
+/** What is in the binary field of each source that reads one. */
+const FILES: Record<string, string> = {
+	files: 'of the binary field',
+	records: '{"name":"a","body":"hello"}\n',
+};
+
+async function textOf({ contents }: FoundDocument): Promise<string | undefined> {
+	let text: string | undefined;
+	for await (const piece of contents?.() ?? [])
+		text = `${text ?? ''}${Buffer.from(piece).toString()}`;
+	return text;
+}
+
+it('each source has a case here, and its own value and name', () => {
+	expect(SOURCES.map(({ value }) => value).sort()).toEqual(Object.keys(CASES).sort());
+	expect(new Set(SOURCES.map(({ name }) => name)).size).toBe(SOURCES.length);
+});
+
+it.each(SOURCES)('$name: an item is read as its documents', async ({ value, read }) => {
+	const { parameters = {}, input, brings } = CASES[value] ?? { brings: [] };
+	const methods = {
+		getNode: () => ({ ...node, parameters }),
+		getInputData: () => [{ json: {}, ...input }],
+		helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[value] ?? '') } as never,
+	};
+	const item = itemOf(
+		{ documentIdMode: 'derived', ...parameters },
+		{ fields: submitFields, methods },
+	);
+	const found: object[] = [];
+	for await (const document of read(item, reading)) {
+		if ('flaw' in document) throw document.flaw;
+		const { file, contents: _contents, ...rest } = document;
+		const text = await textOf(document);
+		expect(file === undefined).toBe(text === undefined);
+		found.push({ ...rest, ...(text === undefined ? {} : { text }) });
+	}
+	expect(found).toEqual(brings);
+});
