@@ -3,13 +3,15 @@
 
 /**
  * Changes the lines that keep the promises, one at a time (StrykerJS), and sees whether a test notices: room by
- * room, or the rooms that are named (`npm run test:mutation -- transport runs`). Writes what came of it to
+ * room, or the rooms and files that are named (`npm run test:mutation -- transport runs/judge`). Writes what came of it to
  * test/mutation/results.json, from which docs/reliability.md is made, and fails where a room is below its least share.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname, join } = require('node:path');
+
+const { sortBy } = require('lodash');
 
 const rooms = require('../test/mutation/rooms.js');
 
@@ -27,19 +29,21 @@ const UNNOTICED = ['Survived', 'NoCoverage'];
 /** @typedef {{ killed: number, all: number }} Count */
 
 /**
- * Runs Stryker over a room.
+ * Runs Stryker over a room, or over a file of it.
  *
  * @param {string} room
+ * @param {string} [file]
  * @returns {{ files: Record<string, { source: string, mutants: any[] }> }} its report (mutation-testing-report-schema)
  */
-function mutate(room) {
+function mutate(room, file) {
+	const only = file === undefined ? [] : ['--mutate', file];
 	const { status } = spawnSync(
 		process.execPath,
-		[STRYKER, 'run', 'test/mutation/stryker.config.mjs'],
+		[STRYKER, 'run', 'test/mutation/stryker.config.mjs', ...only],
 		{
 			cwd: ROOT,
 			// Thousands of mutants: a property that needs many tries to notice one is no quick test of it.
-			env: { ...process.env, MUTATED_ROOM: room, PROPERTY_RUNS: '60' },
+			env: { ...process.env, MUTATED_ROOM: room, PROPERTY_RUNS: '25' },
 			stdio: 'inherit',
 		},
 	);
@@ -61,9 +65,12 @@ function described(source, { location: { start, end }, mutatorName, replacement 
 	return { mutator: mutatorName, from: plain(lines.join('\n')), to: plain(replacement) };
 }
 
-/** @param {string} room */
-function resultsOf(room) {
-	const { files } = mutate(room);
+/**
+ * @param {string} room
+ * @param {string} [only]
+ */
+function resultsOf(room, only) {
+	const { files } = mutate(room, only);
 	const survivors = [];
 	/** @type {Record<string, Count>} */
 	const counts = {};
@@ -88,16 +95,26 @@ function shareOf(counts) {
 const results = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(rooms);
 let failed = 0;
-for (const room of wanted) {
-	const result = resultsOf(room);
-	results[room] = result;
+for (const one of wanted) {
+	const [room = '', name] = one.split('/');
+	const { folder, least } = rooms[room] ?? {};
+	if (folder === undefined) throw new Error(`${one} is no room, nor a file of one`);
+	const only = name === undefined ? undefined : `${folder}/${name}.ts`;
+	const { counts, survivors } = resultsOf(room, only);
+	// The other files of the room stand as they were tried last.
+	const before = only === undefined ? undefined : results[room];
+	const others = before?.survivors.filter((/** @type {any} */ { file }) => !(file in counts)) ?? [];
+	results[room] = {
+		counts: { ...before?.counts, ...counts },
+		survivors: sortBy([...others, ...survivors], 'file', 'line'),
+	};
 	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
-	const share = shareOf(result.counts);
+	const share = shareOf(counts);
 	console.log(
-		`${room}: ${share.toFixed(1)} % of the mutants are noticed, ${result.survivors.length} are not`,
+		`${one}: ${share.toFixed(1)} % of the mutants are noticed, ${survivors.length} are not`,
 	);
-	for (const { file, line, from, to } of result.survivors)
+	for (const { file, line, from, to } of survivors)
 		console.log(`  ${file}:${line}  ${from}  ->  ${to}`);
-	if (share < rooms[room].least) failed += 1;
+	if (share < (least ?? 0)) failed += 1;
 }
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { get } from 'lodash';
 import { loadOutputSchema } from 'n8n-core';
@@ -6,6 +6,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { recordings } from '../sandbox/support/recordings';
 import type { Exchange } from '../sandbox/support/recordings';
+import { expectGenerated, jsonText } from '../support/generated';
 import { ALL_CASES } from './support/cases';
 import type { NodeResult } from './support/engine';
 import { useFixture } from './support/fixture';
@@ -78,15 +79,10 @@ function fileOf({ good }: (typeof OPERATIONS)[number]): string {
 }
 
 describe('the preview of the output that the editor shows before a node has run', () => {
-	// UPDATE_DOCS=1 writes the previews anew.
 	it.each(OPERATIONS)('$endpoint is what the recorded answers come out as', async (operation) => {
 		const preview = previewOf(await outputsOf(operation));
 		const file = fileOf(operation);
-		if (process.env.UPDATE_DOCS === '1') {
-			mkdirSync(path.dirname(file), { recursive: true });
-			writeFileSync(file, `${JSON.stringify({ ...preview, version: 1 }, undefined, '\t')}\n`);
-		}
-		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...preview, version: 1 });
+		expectGenerated(file, jsonText({ ...preview, version: 1 }));
 	});
 
 	it.each(OPERATIONS)('$endpoint is found by n8n in the built package', (operation) => {

@@ -1,14 +1,17 @@
+import set from 'lodash/set';
 import type { INodeParameters } from 'n8n-workflow';
 import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 
+import { COPILOT_ID } from '../../sandbox';
 import { PROPERTIES } from '../nodes/support/properties';
 import { ALL_CASES } from './support/cases';
 import { placesOf, watchConsole } from './support/faultMatrixSecrets';
 import { selfSigned } from './support/faultMatrixTls';
 import { useFixture } from './support/fixture';
-import { listen } from './support/listen';
+import { ending } from './support/ingest';
+import { whileListening } from './support/listen';
 import { createPollEngine } from './support/pollEngine';
 import type { PollEngine } from './support/pollEngine';
 
@@ -99,6 +102,13 @@ describe('the hosts a credential allows', () => {
 	});
 });
 
+/** Where the API is on a port of this machine. */
+const addressOf = (port: number) => `http://127.0.0.1:${port}/api/ai`;
+
+/** A server that answers everything with 400. */
+const refusing = (headers: object | undefined, body: string) =>
+	createServer((_request, response) => response.writeHead(400, { ...headers }).end(body));
+
 describe('a redirect to another origin', () => {
 	it.each(ALL_CASES)('is not followed ($endpoint)', async ({ good }) => {
 		const reached: unknown[] = [];
@@ -106,19 +116,15 @@ describe('a redirect to another origin', () => {
 			reached.push(request.headers);
 			response.end('{}');
 		});
-		const to = `http://127.0.0.1:${await listen(other)}/api/ai`;
-		try {
+		await whileListening(other, async (port) => {
 			for (const status of [301, 302, 303, 307, 308]) {
 				fixture.sandbox.faults.clear();
-				fixture.sandbox.faults.add({ do: 'redirect', to, status });
+				fixture.sandbox.faults.add({ do: 'redirect', to: addressOf(port), status });
 				const result = await fixture.run(good(fixture.world));
 				expect(result.error?.message).toContain('which the node does not follow with your token');
 				expect(placesOf(fixture.sandbox.accessToken, result)).toEqual([]);
 			}
-		} finally {
-			other.closeAllConnections();
-			other.close();
-		}
+		});
 		expect(reached).toEqual([]);
 	});
 });
@@ -151,26 +157,20 @@ describe('a token that the server repeats in a failure', () => {
 	it.each(REPEATED)('%s comes out nowhere, of no operation', async (_, repeat) => {
 		const { accessToken } = fixture.sandbox;
 		const { headers, body } = repeat(accessToken);
-		const server = createServer((_request, response) =>
-			response.writeHead(400, { ...headers }).end(body),
-		);
-		const baseUrl = `http://127.0.0.1:${await listen(server)}`;
 		const output = watchConsole();
-		try {
+		await whileListening(refusing(headers, body), async (port) => {
+			const credential = { baseUrl: `http://127.0.0.1:${port}` };
 			for (const { good } of ALL_CASES) {
 				for (const onError of [undefined, 'continueErrorOutput'] as const) {
-					const parameters = good(fixture.world);
-					const result = await fixture.run(parameters, { credential: { baseUrl }, onError });
+					const result = await fixture.run(good(fixture.world), { credential, onError });
 					for (const written of writtenAs(accessToken))
 						expect(placesOf(written, [result.error, result.outputs, result.hints])).toEqual([]);
 				}
 			}
-		} finally {
+		}).finally(() => {
 			const printed = output.stop();
 			for (const written of writtenAs(accessToken)) expect(printed).not.toContain(written);
-			server.closeAllConnections();
-			server.close();
-		}
+		});
 	});
 });
 
@@ -183,6 +183,31 @@ describe('the answer of a success', () => {
 			name: accessToken,
 		});
 		expect(items[0]?.json.name).toBe(accessToken);
+	});
+
+	it.each([undefined, 'continueErrorOutput'] as const)(
+		'is quoted without it where it tells of a run that has failed (On Error: %s)',
+		async (onError) => {
+			const { accessToken } = fixture.sandbox;
+			fixture.sandbox.faults.add({ do: 'run', outcome: 'fail', error: `No ${accessToken}` });
+			const run = ALL_CASES.find(({ endpoint }) => endpoint === 'E4');
+			const result = await fixture.run(run?.good(fixture.world) ?? {}, { onError });
+			expect(JSON.stringify([result.outputs, result.error])).toContain('No ***');
+			expect(placesOf(accessToken, [result.error, result.outputs, result.hints])).toEqual([]);
+		},
+	);
+
+	it('is quoted without it where it tells of a document', async () => {
+		const { accessToken, store } = fixture.sandbox;
+		const knowledgebase = store.knowledgebases.get(fixture.world.knowledgebaseId);
+		Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
+		const submit = ALL_CASES.find(({ endpoint }) => endpoint === 'E3');
+		const { metadata } = ending('error', 10, `No ${accessToken}`);
+		const parameters = { ...submit?.good(fixture.world), afterStoring: 'wait' };
+		set(parameters, 'documentFields.value.metadata', JSON.stringify(metadata));
+		const { outputs, hints } = await fixture.run(parameters, { onError: 'continueErrorOutput' });
+		expect(JSON.stringify(outputs)).toContain('No ***');
+		expect(placesOf(accessToken, [outputs, hints])).toEqual([]);
 	});
 });
 
@@ -200,22 +225,15 @@ describe('the trigger', () => {
 	it.each(REPEATED)('shows no token that the server repeats %s', async (_, repeat) => {
 		const { accessToken } = fixture.sandbox;
 		const { headers, body } = repeat(accessToken);
-		const server = createServer((_request, response) =>
-			response.writeHead(400, { ...headers }).end(body),
-		);
 		const active = await polls.activate(given());
-		try {
-			const baseUrl = `http://127.0.0.1:${await listen(server)}`;
-			const { error } = await polls.test(given({ baseUrl }));
+		await whileListening(refusing(headers, body), async (port) => {
+			const elsewhere = given({ baseUrl: `http://127.0.0.1:${port}` });
+			const { error } = await polls.test(elsewhere);
 			expect(error?.name).toBe('NodeApiError');
-			await expect(polls.activate(given({ baseUrl }))).rejects.toThrow('400');
+			await expect(polls.activate(elsewhere)).rejects.toThrow('400');
 			for (const written of writtenAs(accessToken))
 				expect(placesOf(written, [error, active.memory(), active.stored()])).toEqual([]);
-		} finally {
-			await active.deactivate();
-			server.closeAllConnections();
-			server.close();
-		}
+		}).finally(async () => await active.deactivate());
 	});
 
 	it('keeps to the hosts that the credential allows', async () => {
@@ -231,16 +249,12 @@ describe('the trigger', () => {
 			reached += 1;
 			response.end('{}');
 		});
-		const to = `http://127.0.0.1:${await listen(other)}/api/ai`;
-		try {
-			fixture.sandbox.faults.add({ do: 'redirect', to, status: 307 });
+		await whileListening(other, async (port) => {
+			fixture.sandbox.faults.add({ do: 'redirect', to: addressOf(port), status: 307 });
 			const { error } = await polls.test(given());
 			expect(error?.message).toContain('which the node does not follow with your token');
 			expect(placesOf(fixture.sandbox.accessToken, error)).toEqual([]);
-		} finally {
-			other.closeAllConnections();
-			other.close();
-		}
+		});
 		expect(reached).toBe(0);
 	});
 
@@ -250,15 +264,11 @@ describe('the trigger', () => {
 			requests += 1;
 			response.end('{}');
 		});
-		const baseUrl = `https://localhost:${await listen(server)}`;
-		try {
-			const { error } = await polls.test(given({ baseUrl }));
+		await whileListening(server, async (port) => {
+			const { error } = await polls.test(given({ baseUrl: `https://localhost:${port}` }));
 			expect(error?.message).toContain('its certificate is self-signed and not trusted');
 			expect(placesOf(fixture.sandbox.accessToken, error)).toEqual([]);
-		} finally {
-			server.closeAllConnections();
-			server.close();
-		}
+		});
 		expect(requests).toBe(0);
 	});
 });
@@ -294,10 +304,9 @@ describe('a certificate nobody has signed', () => {
 			requests += 1;
 			response.end('{}');
 		});
-		const baseUrl = `https://localhost:${await listen(server)}`;
-		try {
+		await whileListening(server, async (port) => {
 			const { error, ...rest } = await fixture.run(good(fixture.world), {
-				credential: { baseUrl },
+				credential: { baseUrl: `https://localhost:${port}` },
 			});
 			expect(error?.name).toBe('NodeApiError');
 			expect(error?.message).toContain(
@@ -306,10 +315,7 @@ describe('a certificate nobody has signed', () => {
 			// Submit counts what it has not stored.
 			expect(error?.message).not.toContain('may be stored');
 			expect(placesOf(fixture.sandbox.accessToken, { error, ...rest })).toEqual([]);
-		} finally {
-			server.closeAllConnections();
-			server.close();
-		}
+		});
 		expect(requests).toBe(0);
 	});
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
@@ -7,6 +7,7 @@ import { EVENTS } from '../../nodes/XpertAiTrigger/events';
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { sequence } from '../sandbox/support/recordings';
+import { expectGenerated, jsonText } from '../support/generated';
 import { previewOf } from './support/outputPreviews';
 import { createPollEngine } from './support/pollEngine';
 import type { PollEngine } from './support/pollEngine';
@@ -54,15 +55,11 @@ async function outputs(): Promise<IDataObject[]> {
 }
 
 describe('the preview of what the trigger gives', () => {
-	// UPDATE_DOCS=1 writes it anew.
 	it('is what the recorded conversations come out as, one of each event', async () => {
 		const given = await outputs();
 		expect(given.map(({ event }) => event).sort()).toEqual([...EVENTS]);
 		const preview = { ...previewOf(given), version: 1 };
-		if (process.env.UPDATE_DOCS === '1') {
-			writeFileSync(FILE, `${JSON.stringify(preview, undefined, '\t')}\n`);
-		}
-		expect(JSON.parse(readFileSync(FILE, 'utf8'))).toEqual(preview);
+		expectGenerated(FILE, jsonText(preview));
 	});
 
 	it('is found by n8n in the built package', () => {

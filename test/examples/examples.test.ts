@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isEmpty, pickBy } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
@@ -16,6 +16,7 @@ import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
 import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { expectGenerated, jsonText } from '../support/generated';
 
 /** Side of a square of n8n's grid, of a node, and the room below it for its name. */
 const GRID = 16;
@@ -192,16 +193,12 @@ describe.each(exampleFiles())('the example %s', (file) => {
 		expect(pickBy(Object.fromEntries(unknown), (names) => !isEmpty(names))).toEqual({});
 	});
 
-	// UPDATE_DOCS=1 writes the fields anew; `npm run format` then lays the file out.
 	it('holds the fields of a mapping as the editor saves them', async () => {
 		const workflow = read(file);
 		for (const { parameters } of workflow.nodes) {
 			const { documentFields } = parameters;
 			if (documentFields) documentFields.schema = await schemaFor(documentFields.value);
 		}
-		if (process.env.UPDATE_DOCS === '1') {
-			writeFileSync(pathOf(file), JSON.stringify(workflow, undefined, '\t'));
-		}
-		expect(read(file)).toEqual(workflow);
+		expectGenerated(pathOf(file), jsonText(workflow));
 	});
 });

@@ -14,4 +14,7 @@ module.exports = {
 	rootDir: '../..',
 	testMatch: tests.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
 	testTimeout: shared.testTimeout,
+	// Stryker has to find "jest-circus" in its path.
+	testRunner: '<rootDir>/test/mutation/jest-circus.js',
+	testSequencer: '<rootDir>/test/mutation/quickFirst.js',
 };

@@ -1,23 +1,34 @@
 /**
  * The rooms whose lines keep the promises, and the tests that stand beside them. A mutant has to be killed by
  * the tests of its own room: what only a test far away notices is not held where it is kept.
+ *
+ * @type {Record<string, { folder: string, files?: string[], tests: string[], least: number }>}
  */
 module.exports = {
 	transport: {
-		mutate: [
+		folder: 'nodes/XpertAi/transport',
+		files: [
 			'meaning',
 			'retryPolicy',
 			'sendWithRetries',
 			'allowedDomains',
 			'baseUrl',
 			'failureReason',
-		].map((name) => `nodes/XpertAi/transport/${name}.ts`),
+		],
 		tests: ['test/nodes/XpertAi/transport'],
+		least: 0,
 	},
-	ingest: { mutate: ['nodes/XpertAi/ingest/**/*.ts'], tests: ['test/nodes/XpertAi/ingest'] },
-	runs: { mutate: ['nodes/XpertAi/runs/**/*.ts'], tests: ['test/nodes/XpertAi/runs'] },
+	ingest: { folder: 'nodes/XpertAi/ingest', tests: ['test/nodes/XpertAi/ingest'], least: 0 },
+	runs: { folder: 'nodes/XpertAi/runs', tests: ['test/nodes/XpertAi/runs'], least: 0 },
+	threads: {
+		folder: 'nodes/XpertAi/threads',
+		tests: ['test/nodes/XpertAi/threads', 'test/nodes/XpertAi/runs'],
+		least: 0,
+	},
 	trigger: {
-		mutate: ['memory', 'reading', 'poll'].map((name) => `nodes/XpertAiTrigger/${name}.ts`),
+		folder: 'nodes/XpertAiTrigger',
+		files: ['memory', 'reading', 'readingOn', 'giving', 'poll'],
 		tests: ['test/nodes/XpertAiTrigger'],
+		least: 0,
 	},
 };

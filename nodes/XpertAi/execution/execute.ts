@@ -1,7 +1,8 @@
 import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { createSend } from '../transport/request';
+import { CREDENTIAL_NAME } from '../transport/api';
+import { createSend, secretsOf } from '../transport/request';
 import { cachedContext } from './cachedContext';
 import { runDeclared } from './declared';
 import { Item } from './item';
@@ -18,7 +19,8 @@ export async function execute(
 	const context = cachedContext(given);
 	const send = await createSend(context);
 	const fields = operationFields(operation);
-	const items = context.getInputData().map((_, index) => new Item(context, index, fields));
+	const secrets = secretsOf(await context.getCredentials(CREDENTIAL_NAME));
+	const items = context.getInputData().map((_, index) => new Item(context, index, fields, secrets));
 	const execution = { context, send, items };
 	return isCoded(operation)
 		? await operation.execute(execution)

@@ -1,3 +1,4 @@
+import mapValues from 'lodash/mapValues';
 import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
@@ -15,6 +16,7 @@ import { idList } from '../payloads/common';
 import { isCut, isPlainJson } from '../payloads/plainly';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
+import { withoutSecrets } from '../transport/serverWords';
 import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody } from './hints';
@@ -53,11 +55,13 @@ export interface BinaryField {
 export class Item {
 	/**
 	 * @param fields the parameters of the operation; their display names and defaults are used
+	 * @param secrets what no error of the item may hold, also where it quotes a success (`secretsOf`)
 	 */
 	constructor(
 		readonly context: IExecuteFunctions,
 		readonly index: number,
 		private readonly fields: Field[] = [],
+		private readonly secrets: string[] = [],
 	) {}
 
 	/** The columns of the item. */
@@ -263,14 +267,15 @@ export class Item {
 
 	/** An error of ours for the item. */
 	operationError(message: string, description?: string): NodeOperationError {
-		const options = { itemIndex: this.index, description };
-		return operationError(this.context.getNode(), message, options);
+		const options = { itemIndex: this.index, description: this.hidden(description) };
+		return operationError(this.context.getNode(), this.hidden(message), options);
 	}
 
 	/** The error of a request that was made for the item. */
 	apiError(failure: Failure, meaning: RequestMeaning = {}): NodeApiError {
 		const hint = hintFor(failure, meaning);
-		return toNodeApiError(failure, { node: this.context.getNode(), itemIndex: this.index, hint });
+		const said = { ...failure, reason: this.hidden(failure.reason) };
+		return toNodeApiError(said, { node: this.context.getNode(), itemIndex: this.index, hint });
 	}
 
 	/** What was thrown for the item, as n8n shows it; anything unforeseen becomes a NodeOperationError. */
@@ -294,12 +299,21 @@ export class Item {
 	 * @param facts what else is known of it
 	 */
 	failed(error: ItemError, facts?: IDataObject): INodeExecutionData {
-		return failedItem(error, this.index, facts);
+		return failedItem(
+			error,
+			this.index,
+			mapValues(facts, (fact) => this.hidden(fact)),
+		);
 	}
 
 	/** The name of a parameter as the user sees it; an option is written `options.timeout`. */
 	labelOf(name: string): string {
 		return this.fieldOf(name)?.displayName ?? name;
+	}
+
+	/** A text without secrets; anything else as it is. */
+	private hidden<Said>(said: Said): Said | (Said & string) {
+		return typeof said === 'string' ? (withoutSecrets(said, this.secrets) as Said & string) : said;
 	}
 
 	private defaultOf(name: string): unknown {

@@ -62,7 +62,7 @@ export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFu
 export async function createSend(context: RequestContext): Promise<Send> {
 	const credential = await context.getCredentials(CREDENTIAL_NAME);
 	const target = readTarget(credential);
-	const secrets = waysToWrite(String(credential.accessToken ?? ''));
+	const secrets = secretsOf(credential);
 
 	/** Method and path of what has answered with a success in this execution. */
 	const answered = new Set<string>();
@@ -119,6 +119,11 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		if (outcome.ok) answered.add(address);
 		return outcome;
 	};
+}
+
+/** All ways to write what of a credential must not come out. */
+export function secretsOf({ accessToken }: ICredentialDataDecryptedObject): string[] {
+	return waysToWrite(String(accessToken ?? ''));
 }
 
 type Target = { root: string; allowedDomains?: string } | { refusal: string };

@@ -40,8 +40,8 @@ export const PASSING_PAUSE_MS = 1_000;
  * @returns milliseconds to wait, never below 0; `undefined` for anything else
  */
 export function parseRetryAfter(header: unknown, now: number): number | undefined {
-	if (typeof header !== 'string' || header.trim() === '') return undefined;
-	if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-	const date = DateTime.fromHTTP(header.trim());
+	if (typeof header !== 'string') return undefined;
+	if (/^\d+(\.\d+)?$/.test(header)) return Number(header) * 1000;
+	const date = DateTime.fromHTTP(header);
 	return date.isValid ? Math.max(0, date.toMillis() - now) : undefined;
 }

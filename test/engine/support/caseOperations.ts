@@ -46,31 +46,21 @@ export function caseTitled(title: string): OperationCase {
 	return found;
 }
 
-/** A record with what the answers of all creations have, as they were recorded. */
-const RECORD = {
-	id: ID,
-	threadId: 't',
-	storageFileId: ID,
-	url: 'https://files.example/hello.txt',
-	originalName: 'hello.txt',
-};
-
-/** What a server without fault answers to a case. */
-export function answerOf({ answer = RECORD }: OperationCase): unknown {
-	return answer;
-}
-
 /** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
 export async function startCaseSandbox(): Promise<Sandbox> {
-	const known = new Set(endpoints.map(({ id }) => id));
-	const others = ALL_CASES.filter(({ endpoint }) => !known.has(endpoint));
+	const others = ALL_CASES.filter((one) => !hasRoute(one));
 	return await startSandbox({ endpoints: others.map(endpointOf) });
+}
+
+/** Whether the sandbox answers a case by itself, as a recorded server does. */
+export function hasRoute({ endpoint }: OperationCase): boolean {
+	return endpoints.some(({ id }) => id === endpoint);
 }
 
 function endpointOf(one: OperationCase): Endpoint {
 	const operation = calledBy(one);
 	if (isCoded(operation)) throw new Error(`the sandbox needs a route for ${one.endpoint}`);
 	const path = operation.path.replace(/\?.*/, '').replace(/\{(\w+)\}/g, ':$1');
-	const handle = () => answerOf(one);
+	const handle = () => one.answer;
 	return { id: one.endpoint, method: operation.method, path, status: 200, handle };
 }

@@ -2,7 +2,6 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
-import { EXTENSION_CASES } from './extensionCases';
 import { byId } from './locators';
 
 /** Records that exist on the sandbox before an operation runs. */
@@ -31,16 +30,59 @@ export interface OperationCase {
 	/** Parameters that must be refused before anything is sent, and the words of the message. */
 	bad: (world: World) => INodeParameters;
 	refusal: RegExp;
-	/** What a server without fault answers, where that is no record with an id. */
-	answer?: unknown;
+	/** What a server without fault answers: what was recorded of it, no more than it is held to. */
+	answer: unknown;
 }
 
 const missingId = '={{ "" }}';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 
-/** The operations of the contract's endpoints. */
-export const CASES: OperationCase[] = [
+/** Every operation of the node; the one that deletes what others need comes last. */
+export const ALL_CASES: OperationCase[] = [
+	{
+		endpoint: 'process',
+		good: ({ filledKnowledgebaseId, documentId }) => ({
+			resource: 'document',
+			operation: 'process',
+			knowledgebaseId: byId(filledKnowledgebaseId),
+			documentIds: documentId,
+		}),
+		request: ({ filledKnowledgebaseId, documentId }) => ({
+			method: 'POST',
+			path: `/api/ai/knowledges/${filledKnowledgebaseId}/process`,
+			body: [documentId],
+		}),
+		bad: ({ filledKnowledgebaseId }) => ({
+			resource: 'document',
+			operation: 'process',
+			knowledgebaseId: byId(filledKnowledgebaseId),
+			documentIds: '={{ " , " }}',
+		}),
+		refusal: /"Document IDs" must not be empty, but is \[\] \[item 0\]/,
+		answer: [{ id: ID, status: 'waiting' }],
+	},
+	{
+		endpoint: 'status',
+		good: ({ filledKnowledgebaseId, documentId }) => ({
+			resource: 'document',
+			operation: 'getStatus',
+			knowledgebaseId: byId(filledKnowledgebaseId),
+			documentIds: documentId,
+		}),
+		request: ({ filledKnowledgebaseId, documentId }) => ({
+			method: 'GET',
+			path: `/api/ai/knowledges/${filledKnowledgebaseId}/status?ids=${documentId}`,
+		}),
+		bad: ({ filledKnowledgebaseId }) => ({
+			resource: 'document',
+			operation: 'getStatus',
+			knowledgebaseId: byId(filledKnowledgebaseId),
+			documentIds: '={{ " , " }}',
+		}),
+		refusal: /"Document IDs" must not be empty, but is \[\] \[item 0\]/,
+		answer: [{ id: ID, status: 'waiting' }],
+	},
 	{
 		endpoint: 'E1',
 		good: () => ({
@@ -76,6 +118,7 @@ export const CASES: OperationCase[] = [
 			additionalFields: { recall: { topK: 2.5 } },
 		}),
 		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5 \[item 0\]/,
+		answer: { id: ID },
 	},
 	{
 		endpoint: 'E2',
@@ -98,6 +141,7 @@ export const CASES: OperationCase[] = [
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
 		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid" \[item 0\]/,
+		answer: { id: ID },
 	},
 	{
 		endpoint: 'E3',
@@ -141,6 +185,7 @@ export const CASES: OperationCase[] = [
 		}),
 		refusal:
 			/"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday" \[item 0\]/,
+		answer: [{ id: ID }],
 	},
 	{
 		endpoint: 'E4',
@@ -344,6 +389,7 @@ export const CASES: OperationCase[] = [
 		}),
 		bad: () => ({ resource: 'thread', operation: 'copy', threadId: '={{ "  " }}' }),
 		refusal: /"Thread" must not be empty \[item 0\]/,
+		answer: { thread_id: 't' },
 	},
 	{
 		endpoint: 'E11',
@@ -382,6 +428,7 @@ export const CASES: OperationCase[] = [
 		request: () => ({ method: 'POST', path: '/api/ai/contexts/file' }),
 		bad: () => ({ resource: 'fileContext', operation: 'create', binaryPropertyName: 'attachment' }),
 		refusal: /"Input Binary Field" names "attachment", but the item has only data \[item 0\]/,
+		answer: { id: ID, storageFileId: ID },
 	},
 	{
 		endpoint: 'E13',
@@ -402,6 +449,7 @@ export const CASES: OperationCase[] = [
 			additionalFields: { options: '={{ 5 }}' },
 		}),
 		refusal: /"Conversation Options" must be an object \(JSON\), but is 5 \[item 0\]/,
+		answer: { id: ID, threadId: 't' },
 	},
 	{
 		endpoint: 'E14',
@@ -416,6 +464,7 @@ export const CASES: OperationCase[] = [
 		}),
 		bad: () => ({ resource: 'fileContext', operation: 'delete', fileId: missingId }),
 		refusal: /"File" must not be empty \[item 0\]/,
+		answer: { originalName: 'hello.txt' },
 	},
 	{
 		endpoint: 'E15',
@@ -443,6 +492,7 @@ export const CASES: OperationCase[] = [
 			additionalFields: { target: '={{ "storage" }}' },
 		}),
 		refusal: /"Target" must be JSON \(.*\), but is "storage" \[item 0\]/,
+		answer: { id: ID, url: 'https://files.example/hello.txt' },
 	},
 	{
 		endpoint: 'E17',
@@ -460,9 +510,6 @@ export const CASES: OperationCase[] = [
 		answer: { raw: [], affected: 1 },
 	},
 ];
-
-/** Every operation of the node; the one that deletes what others need comes last. */
-export const ALL_CASES: OperationCase[] = [...EXTENSION_CASES, ...CASES];
 
 /** Puts the records the cases need on a fresh sandbox. */
 export async function createWorld(sandbox: Sandbox): Promise<World> {

@@ -2,7 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
-import { answerOf, calledBy, goodParameters, titleOf } from './caseOperations';
+import { calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
 import type { OperationCase } from './cases';
 
@@ -89,7 +89,7 @@ export function matrixOperations(): MatrixOperation[] {
 			name: `${one.endpoint} ${titleOf(one)}`,
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
-			answer: JSON.stringify(answerOf(one)),
+			answer: JSON.stringify(one.answer),
 			...(takesEmptyList(one) ? { right: NOTHING_THERE } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
@@ -109,8 +109,8 @@ const isOtherRun = (one: OperationCase) =>
 	one.endpoint === 'E4' && goodParameters(one).operation !== 'run';
 
 /** Whether the answer of an operation is a list, which may be empty. */
-function takesEmptyList(one: OperationCase): boolean {
-	return Array.isArray(answerOf(one));
+function takesEmptyList({ answer }: OperationCase): boolean {
+	return Array.isArray(answer);
 }
 
 /** A list of the editor, as the fault server sees it. */

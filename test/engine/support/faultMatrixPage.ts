@@ -1,8 +1,11 @@
+import { markdownTable } from '../../support/generated';
 import { FAULTS } from './faultMatrixFaults';
 import { KINDS, KIND_TITLES } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
 import { NOT_UPLOADED, NO_UPLOADS, rowOf } from './faultMatrixTable';
 import type { Reaction } from './faultMatrixTable';
+import { markdownTable } from './markdownTable';
+import { mutationSection } from './mutationPage';
 import { NETWORK_SECTIONS } from './networkPage';
 
 const INTRO = `# Reliability
@@ -10,7 +13,7 @@ const INTRO = `# Reliability
 What the node does when a request goes wrong. A test stands behind every cell of this page: it runs every
 operation of the node against a server with the fault, counts the requests that arrive, compares the words, and
 looks for the access token in all that comes out. The page is generated from the table the test
-uses (\`UPDATE_DOCS=1 npx jest test/engine/faultMatrixDocs\`).
+uses (\`npm run generate\`).
 
 Every failure names what happened, how to go on, the request, and status and request ID where the server gave
 them. With _On Error_ set to one of the _Continue_ settings, the item comes out with the same words and the
@@ -143,8 +146,9 @@ ${NETWORK_SECTIONS}
   the path, also if it looks like an address.
 - _Allowed HTTP Request Domains_ of the credential holds for every operation and every list in the editor.
 - It stands in no error, hint or log, also when a server repeats it in what it says of a failure: in its reason, a
-  request ID, the code of a database or an address, as it is, encoded for an address, in JSON or in base64. The answer
-  of a success is yours: it comes out as the server gave it.
+  request ID, the code of a database or an address, as it is, encoded for an address, in JSON or in base64; and
+  in what a success tells of a run or a document that did not end well. The answer of a success itself is yours: it
+  comes out as the server gave it.
 - What servers say of a failure comes out as one line of plain text, without markup, of at most 500 characters. Of a
   page, the title is told. At most 16 KB of it are read.
 - Certificates are always checked; there is no switch to turn that off. With one that is not trusted nothing is
@@ -154,16 +158,6 @@ ${NETWORK_SECTIONS}
 - The \`client_secret\` of _Chat Session: Create_ can call the API. It comes out of that operation only; n8n keeps
   it in the execution data like any output, so hand it on and do not save such executions longer than needed.
 `;
-
-/** A table with aligned columns, as prettier lays it out. */
-function markdownTable(head: string[], rows: string[][]): string {
-	const widths = head.map((_, column) =>
-		Math.max(...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
-	);
-	const line = (cells: string[]) =>
-		`| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-	return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
-}
 
 /** The page: the table of the fault matrix with the words around it. */
 export function reliabilityPage(): string {
@@ -182,5 +176,5 @@ export function reliabilityPage(): string {
 	);
 	const heading =
 		'\n\n## The fault matrix\n\n“not today” stands for the reason the server gives, “…” for what the answer of the operation lacks.\n\n';
-	return `${INTRO}${kinds}${WORDS_HEADING}${legend}${heading}${table}\n${OUTRO}`;
+	return `${INTRO}${kinds}${WORDS_HEADING}${legend}${heading}${table}\n${OUTRO}${mutationSection()}`;
 }

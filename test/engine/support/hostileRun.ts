@@ -14,7 +14,7 @@ import { parseAnswer } from '../../../nodes/XpertAi/transport/answer';
 import { contextWith } from '../../nodes/support/context';
 import { node } from '../../nodes/support/node';
 import { CREDENTIAL } from '../../nodes/support/sender';
-import { answerOf, calledBy } from './caseOperations';
+import { calledBy } from './caseOperations';
 import { ALL_CASES } from './cases';
 import { routesOf } from './hostileJudge';
 import { GOOD_ID } from './hostileTargets';
@@ -74,7 +74,7 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 /** What the cases say is answered, by route. */
 const ANSWERS = ALL_CASES.map((one) => ({
 	routes: isCoded(calledBy(one)) ? [] : routesOf(calledBy(one)),
-	answer: answerOf(one),
+	answer: one.answer,
 }));
 
 /** A conversation is made on the thread that is asked for. */

@@ -132,14 +132,37 @@ export interface SurfaceChanges {
 	added: string[];
 }
 
+const breaks = (...breaking: string[]): SurfaceChanges => ({ breaking, added: [] });
+const adds = (...added: string[]): SurfaceChanges => ({ breaking: [], added });
+
+/** What hides a parameter where it comes, and shows it where it goes: a condition to be shown, and all that hides. */
+const HIDES = /\.(shown(\.\w+)?|hidden(\.\w+(\..+)?)?)$/;
+
+/** Several parameters of one name, each under other conditions. */
+const isVariants = (value: unknown): value is Surface[] =>
+	Array.isArray(value) && value.some((one) => isPlainObject(one) && 'default' in (one as object));
+
+/** Each that was there has to be there in as many cases; further ones are added. */
+function variantChanges(before: unknown, now: unknown, place: string): SurfaceChanges {
+	const [all, later] = [before, now].map((one) => (isVariants(one) ? one : [one]));
+	const isKept = (one: unknown) =>
+		(later ?? []).some((other) => surfaceChanges(one, other, place).breaking.length === 0);
+	const lost = (all ?? []).filter((one) => !isKept(one));
+	return lost.length > 0
+		? breaks(...lost.map((one) => `${place}: ${shown(one)} is gone`))
+		: adds(`${place}: ${shown(now)}`);
+}
+
 /** How a surface differs from what it was; a list is told by what came and what went. */
 export function surfaceChanges(before: unknown, now: unknown, place = ''): SurfaceChanges {
 	if (isEqual(before, now)) return { breaking: [], added: [] };
-	if (before === undefined) return { breaking: [], added: [`${place}: ${shown(now)}`] };
-	if (now === undefined) return { breaking: [`${place}: ${shown(before)} is gone`], added: [] };
+	const told = { gone: `${place}: ${shown(before)} is gone`, added: `${place}: ${shown(now)}` };
+	// A condition to be shown that goes, and one to be hidden, lets a parameter be seen in more cases.
+	if (before === undefined) return HIDES.test(place) ? breaks(told.added) : adds(told.added);
+	if (now === undefined) return HIDES.test(place) ? adds(told.gone) : breaks(told.gone);
+	if (isVariants(before) || isVariants(now)) return variantChanges(before, now, place);
 	const [parts, nowParts] = [partsOf(before), partsOf(now)];
-	if (!parts || !nowParts)
-		return { breaking: [`${place}: ${shown(before)} has become ${shown(now)}`], added: [] };
+	if (!parts || !nowParts) return breaks(`${place}: ${shown(before)} has become ${shown(now)}`);
 	const all = Object.keys({ ...parts, ...nowParts }).map((key) =>
 		surfaceChanges(parts[key], nowParts[key], place ? `${place}.${key}` : key),
 	);

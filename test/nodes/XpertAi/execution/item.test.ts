@@ -3,6 +3,7 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { optionsField, simplify } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
@@ -206,6 +207,27 @@ describe('the outcome of an item', () => {
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error.context.itemIndex).toBe(4);
 		expect(error.description).toContain('Check "Thread".');
+	});
+});
+
+describe('what an item says of a success, with the words of the server', () => {
+	const item = new Item(itemOf({}).context, 0, [], ['s3cret']);
+	const said = 'No s3cret';
+
+	it('holds no secret in an error of ours', () => {
+		const { message, description } = item.operationError(said, `${said}.`);
+		expect([message, description]).toEqual(['No ***', 'No ***.']);
+	});
+
+	it('holds none in the error of a request, nor in what n8n keeps of it', () => {
+		const error = item.apiError({ ...failure, kind: 'unsuccessful', reason: said });
+		expect(error.message).toBe('No ***');
+		expect(JSON.stringify(error.context)).not.toContain('s3cret');
+	});
+
+	it('holds none in what is known of a failed item', () => {
+		const failed = item.failed(item.operationError('no'), { processMsg: said, status: 201 });
+		expect(failed.json.details).toEqual({ processMsg: 'No ***', status: 201 });
 	});
 });
 

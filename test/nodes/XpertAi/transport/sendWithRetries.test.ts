@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { SINGLE_REQUEST_LIMITS } from '../../../../nodes/XpertAi/transport/retryPolicy';
 import { sendWithRetries } from '../../../../nodes/XpertAi/transport/sendWithRetries';
 import type { RetriedRequest } from '../../../../nodes/XpertAi/transport/sendWithRetries';
 import { virtualTime } from '../../support/virtualTime';
@@ -128,6 +129,19 @@ describe('a request that may be repeated', () => {
 				},
 			),
 		);
+	});
+});
+
+describe('a request that stands alone', () => {
+	const limits = SINGLE_REQUEST_LIMITS;
+
+	it('is sent three times', async () => {
+		expect((await send([answered(503)], { limits })).attempts).toBe(3);
+	});
+
+	it('is not sent again once half a minute would be over', async () => {
+		expect((await send([answered(429, 30 * SECOND)], { limits })).waits).toEqual([30 * SECOND]);
+		expect((await send([answered(429, 30 * SECOND + 1)], { limits })).waits).toEqual([]);
 	});
 });
 

@@ -1,0 +1,63 @@
+import { exampleFiles } from '../../host/examples';
+import { exampleWith } from './support/examples';
+import { useHarness } from './support/harness';
+
+const harness = useHarness();
+
+describe('the examples, imported one after another', () => {
+	it.each(exampleFiles())(
+		'%s is published once the credential and Settings are filled in',
+		async (file) => {
+			const credential = await harness.createCredential();
+			const id = await harness.importWorkflow(file, credential);
+			await harness.activate(id);
+			expect(await harness.host.rest.getWorkflow(id)).toMatchObject({ active: true });
+			await harness.host.rest.deactivateWorkflow(id);
+		},
+	);
+});
+
+describe('a round of shards', () => {
+	const SHARDS = 2;
+
+	/** The round, with fewer shards and another place where they are called. */
+	const round = (path: string) => {
+		const url = `${harness.host.url}/webhook/${path}`;
+		return exampleWith('large-source-in-shards.json', 'Settings', (node) => {
+			const text = JSON.stringify(node.parameters).replace('"value":4', `"value":${SHARDS}`);
+			const parameters: unknown = JSON.parse(text.replace(/http:[^"]*/, url));
+			return { ...node, parameters };
+		});
+	};
+
+	it('in which no shard is called does not end well, but with the reasons', async () => {
+		const execution = await harness.runManually(await harness.importWorkflow(round('nobody')));
+		expect(execution.status).toBe('error');
+		expect(execution.error?.message).toMatch(
+			/^2 of 2 shards are not stored whole\. .*(404|not registered)/,
+		);
+		expect(execution.items('Run Again')).toHaveLength(SHARDS);
+	});
+
+	it('in which documents are refused says why', async () => {
+		const credential = await harness.createCredential();
+		const shard = await harness.importWorkflow('one-shard.json', credential);
+		await harness.activate(shard);
+		harness.sandbox.faults.add({
+			endpoint: 'E3',
+			do: 'status',
+			status: 400,
+			body: { message: 'Quota exceeded' },
+		});
+		const execution = await harness.runManually(
+			await harness.importWorkflow(round('xpert-ai-shard')),
+		);
+		expect(execution.error?.message).toMatch(
+			/^2 of 2 shards are not stored whole\. .*Quota exceeded/,
+		);
+		harness.sandbox.faults.clear();
+		const good = await harness.runManually(await harness.importWorkflow(round('xpert-ai-shard')));
+		expect(good.status).toBe('success');
+		expect(good.items('Stored')).toHaveLength(SHARDS);
+	});
+});
