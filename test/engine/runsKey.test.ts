@@ -85,7 +85,7 @@ describe('a conversation with a key', () => {
 
 	it('takes the assistant of a JSON body', async () => {
 		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
-		const { json } = await say('ann', '', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
+		const { json } = await say('ann', '', { options: { jsonBody: JSON.stringify(body) } });
 		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
 	});
 });
