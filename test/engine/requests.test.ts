@@ -1,8 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-
-import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
 import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';

@@ -122,7 +122,7 @@ describe('an answer out of a knowledgebase', () => {
 
 	it('is as the server says it without Simplify', async () => {
 		knowing();
-		const { json } = await say('ASK CITE zebra', { options: { simplify: false } });
+		const { json } = await say('ASK CITE zebra', { simplify: false });
 		expect(json?.content).toContain('xpert://');
 		expect(json).not.toHaveProperty('sources');
 	});
