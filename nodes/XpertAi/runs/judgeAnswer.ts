@@ -31,7 +31,7 @@ const MAX_UNREAD = 3;
 export async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> {
 	const reading = replyIn(isJsonObject(answer) ? answer.content : undefined);
 	const silence = isSilence(reading);
-	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reading.reply);
+	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reading.output);
 	const saysNothing = silence || earlier;
 	const thread = await readAfterwards(run, saysNothing);
 	const state = 'state' in thread ? thread.state : undefined;
@@ -54,26 +54,27 @@ async function judgeSilence(
 	answer: unknown,
 ): Promise<Verdict> {
 	const conversationId = conversationOf(state);
-	if (isRejected(run, state)) return { ...rejected(), answer, conversationId };
+	if (isRejected(run, state)) return { ...rejected(), answer, conversationId, thread: state };
 	const inThread = state && lastReply(ownReplies(run, state) ?? []);
 	if (inThread === undefined) return await judgeNoAnswer(run, state);
 	const recovered = !isSilence(inThread);
 	const shown = recovered ? state : answer;
-	return { status: 'completed', ...inThread, answer: shown, recovered, conversationId };
+	const facts = { answer: shown, recovered, conversationId, thread: state };
+	return { status: 'completed', ...inThread, ...facts };
 }
 
 async function judgeReply(
 	run: RunUnderWay,
 	state: ThreadState | undefined,
-	{ reply, parts }: Reply,
+	{ output, parts }: Reply,
 	answer: unknown,
 ): Promise<Verdict> {
 	const conversationId = conversationOf(state);
 	const verdict: Verdict = {
-		...{ status: 'completed', reply, parts, answer, conversationId },
+		...{ status: 'completed', output, parts, answer, conversationId, thread: state },
 		recovered: false,
 	};
-	const isLost = !run.isNew && (await isOverwritten(run, state, reply));
+	const isLost = !run.isNew && (await isOverwritten(run, state, output));
 	return isLost ? { ...verdict, remembered: false } : verdict;
 }
 
