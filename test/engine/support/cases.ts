@@ -10,6 +10,8 @@ export interface World {
 	threadId: string;
 	/** A thread that has run and can be read. */
 	ranThreadId: string;
+	/** The conversation it belongs to. */
+	conversationId: string;
 	storageFileId: string;
 	/** The file context that file belongs to. */
 	fileContextId: string;
@@ -244,6 +246,78 @@ export const ALL_CASES: OperationCase[] = [
 		}),
 		refusal: /"Conditions" must be JSON \(.*\), but is "\{" \[item 0\]/,
 		answer: { items: [{ id: ID }], total: 1 },
+	},
+	{
+		endpoint: 'getConversation',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'get',
+			conversationId: byId(conversationId),
+		}),
+		request: ({ conversationId }) => ({
+			method: 'GET',
+			path: `/api/ai/conversations/${conversationId}`,
+		}),
+		bad: () => ({ resource: 'conversation', operation: 'get', conversationId: missingId }),
+		refusal: /"Conversation" must not be empty \[item 0\]/,
+		answer: { id: ID, threadId: 't', title: 'T', status: 'idle' },
+	},
+	{
+		endpoint: 'getMessages',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'getMessages',
+			conversationId: byId(conversationId),
+			limit: 10,
+			filters: { role: 'ai' },
+		}),
+		request: ({ conversationId }) => ({
+			method: 'POST',
+			path: `/api/ai/conversations/${conversationId}/messages/search`,
+			body: { where: { role: 'ai' }, order: { createdAt: 'ASC' }, limit: 10, offset: 0 },
+		}),
+		bad: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'getMessages',
+			conversationId: byId(conversationId),
+			filters: { role: '={{ "robot" }}' },
+		}),
+		refusal: /"From" must be one of human, ai, but is "robot" \[item 0\]/,
+		answer: { items: [{ id: ID, role: 'ai', content: 'hello', status: 'success' }], total: 1 },
+	},
+	{
+		endpoint: 'updateConversation',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'update',
+			conversationId: byId(conversationId),
+			title: 'Question',
+		}),
+		request: ({ conversationId }) => ({
+			method: 'PATCH',
+			path: `/api/ai/conversations/${conversationId}`,
+			body: { title: 'Question' },
+		}),
+		bad: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'update',
+			conversationId: byId(conversationId),
+			title: missingId,
+		}),
+		refusal: /"Title" is missing \[item 0\]/,
+		answer: { id: ID, threadId: 't', title: 'Question' },
+	},
+	{
+		endpoint: 'getAssistant',
+		good: () => ({
+			resource: 'assistant',
+			operation: 'get',
+			assistantId: byId(ECHO_ASSISTANT_ID),
+		}),
+		request: () => ({ method: 'GET', path: `/api/ai/assistants/${ECHO_ASSISTANT_ID}` }),
+		bad: () => ({ resource: 'assistant', operation: 'get', assistantId: missingId }),
+		refusal: /"Assistant" must not be empty \[item 0\]/,
+		answer: { assistant_id: ECHO_ASSISTANT_ID, name: 'Echo' },
 	},
 	{
 		endpoint: 'E6',
@@ -490,7 +564,9 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		description: 'Old',
 	});
 	const { threadId } = await call('/conversations', { title: 'T' });
-	const { threadId: ranThreadId } = await call('/conversations', { title: 'T ran' });
+	const { threadId: ranThreadId, id: conversationId } = await call('/conversations', {
+		title: 'T ran',
+	});
 	await call(`/threads/${ranThreadId}/runs/wait`, {
 		assistant_id: ECHO_ASSISTANT_ID,
 		input: { action: 'send', message: { input: { input: 'hi' } } },
@@ -505,6 +581,7 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		knowledgebaseId: String(knowledgebaseId),
 		threadId: String(threadId),
 		ranThreadId: String(ranThreadId),
+		conversationId: String(conversationId),
 		storageFileId: String(storageFileId),
 		fileContextId: String(fileContextId),
 		filledKnowledgebaseId: String(filledKnowledgebaseId),

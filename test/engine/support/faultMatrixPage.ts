@@ -4,7 +4,6 @@ import { KINDS, KIND_TITLES } from './faultMatrixOperations';
 import type { Kind } from './faultMatrixOperations';
 import { NOT_UPLOADED, NO_UPLOADS, rowOf } from './faultMatrixTable';
 import type { Reaction } from './faultMatrixTable';
-import { markdownTable } from './markdownTable';
 import { mutationSection } from './mutationPage';
 import { NETWORK_SECTIONS } from './networkPage';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 
-import { markdownTable } from './markdownTable';
+import { markdownTable } from '../../support/generated';
 
 const FOLDER = path.resolve(__dirname, '../../mutation');
 
