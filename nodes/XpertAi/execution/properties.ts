@@ -132,7 +132,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 
 /** What only reads may go side by side; what makes or changes something has an order. */
 function defaultAtOnce({ method, repeatable = false }: DeclaredOperation): number {
-	return repeatable && method !== 'PUT' ? 5 : 1;
+	return repeatable && method !== 'PUT' && method !== 'PATCH' ? 5 : 1;
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
