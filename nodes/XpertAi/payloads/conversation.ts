@@ -13,8 +13,8 @@ export const conversation = z
 	})
 	.passthrough();
 
-/** What of a conversation can be changed; its status is the server's to say. */
-export const conversationTitle = z.object({ title: z.string().trim().min(1) }).strict();
+/** What of a conversation can be changed. */
+export const conversationTitle = z.object({ title: z.string().trim().min(1) }).passthrough();
 
 /** Who says a message of a conversation, and how it has ended, as servers record it. */
 export const MESSAGE_ROLES = ['human', 'ai'] as const;
