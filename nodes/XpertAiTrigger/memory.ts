@@ -86,8 +86,7 @@ export function newChanges<One extends Change>(memory: Memory, changes: One[]): 
 
 /** How often the thread of a change could not be read. */
 export function triesOf({ waiting }: Memory, change: Change): number {
-	const [, , tries = 0] = waiting.find(([id, at]) => id === change.id && at === change.at) ?? [];
-	return tries;
+	return waiting.find(([id, at]) => id === change.id && at === change.at)?.[2] ?? 0;
 }
 
 /** How far a poll has read. */

@@ -27,7 +27,7 @@ export function restrictionOf({
  */
 export function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);
-	const domains = allowedDomains.split(',').map(plainHost).filter(Boolean);
+	const domains = allowedDomains.split(',').map(plainHost);
 	return domains.some((domain) =>
 		domain.startsWith('*.') ? domain.length > 2 && host.endsWith(domain.slice(1)) : host === domain,
 	);

@@ -24,11 +24,11 @@ const NEVER_SENT = new Set([
 
 /** Whether trying again may help at all. */
 export function isTransient(failure: Failure): boolean {
-	const { kind, status, code } = failure;
-	if (code !== undefined && NOT_SECURE.has(code)) return false;
+	const { kind, status = 0, code = '' } = failure;
+	if (NOT_SECURE.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
 	if (isStray(failure)) return true;
-	return kind === 'status' && status !== undefined && RETRYABLE_STATUS.has(status);
+	return kind === 'status' && RETRYABLE_STATUS.has(status);
 }
 
 /**
@@ -59,9 +59,10 @@ export function needsPause(failure: Failure): boolean {
  * Whether the server certainly did nothing with the request. A bare 503 may come from a proxy after
  * the server has read it, so it does not count; one with Retry-After comes before.
  */
-export function certainlyNotDone({ kind, status, code, retryAfterMs, missing }: Failure): boolean {
+export function certainlyNotDone(failure: Failure): boolean {
+	const { kind, status, code = '', retryAfterMs, missing } = failure;
 	if (kind === 'refused' || kind === 'blocked' || missing === 'route') return true;
-	if (kind === 'network') return code !== undefined && NEVER_SENT.has(code);
+	if (kind === 'network') return NEVER_SENT.has(code);
 	return status === 429 || (status === 503 && retryAfterMs !== undefined);
 }
 
@@ -69,8 +70,8 @@ export function certainlyNotDone({ kind, status, code, retryAfterMs, missing }: 
 const GATEWAY_STATUS = new Set([408, 502, 503, 504, 524]);
 
 /** Whether a gateway answered, so that the server may still be at work on the request. */
-export function mayGoOnBehind({ status }: Failure): boolean {
-	return status !== undefined && GATEWAY_STATUS.has(status);
+export function mayGoOnBehind({ status = 0 }: Failure): boolean {
+	return GATEWAY_STATUS.has(status);
 }
 
 /** Whether the API says that what it was asked for is not there: a record, or the route. */
@@ -114,9 +115,8 @@ const REJECTION_STATUS = new Set([400, 404, 422]);
 
 /** Whether the server itself has read the request and says no to what is in it. */
 export function isRejection(failure: Failure): boolean {
-	const { status } = failure;
-	if (status === undefined || isStray(failure) || isRouteMissing(failure)) return false;
-	return REJECTION_STATUS.has(status);
+	const { status = 0 } = failure;
+	return REJECTION_STATUS.has(status) && !isStray(failure) && !isRouteMissing(failure);
 }
 
 /** Whether the server may have done part of a request that holds several things, and no more than that. */
@@ -126,6 +126,7 @@ export function mayBePartlyDone(failure: Failure): boolean {
 
 /** Whether something between us and the server answered in its place, which may have done the request. */
 export function mayBeDoneBehind(failure: Failure): boolean {
+	const { status = 0 } = failure;
 	// Proxies have statuses of their own for a server that did not answer them.
-	return (failure.status ?? 0) > 501 && !certainlyNotDone(failure);
+	return status > 501 && !certainlyNotDone(failure);
 }

@@ -1,3 +1,5 @@
+import omit from 'lodash/omit';
+
 import type { Clock } from './clock';
 import type { Failure } from './failure';
 import type { ApiRequest, Outcome, Send } from './request';
@@ -74,7 +76,6 @@ export async function sendWithRetries(
 
 /** The failure that tries ended with. */
 function lastOutcome(failure: Failure, attempts: number, unconfirmed: boolean): Outcome {
-	const { missing, ...rest } = failure;
-	const believed = unconfirmed || missing === undefined ? rest : { ...rest, missing };
+	const believed = unconfirmed ? omit(failure, 'missing') : failure;
 	return { ok: false, failure: attempts > 1 ? { ...believed, attempts } : believed };
 }

@@ -1,3 +1,5 @@
+import { Settings } from 'luxon';
+
 import {
 	OVERLAP_MS,
 	beginning,
@@ -55,24 +57,50 @@ describe('the moment of a change', () => {
 	])('%s is read', (text, moment) => expect(momentOf(text)).toBe(moment));
 
 	it('is none in a text that is no time', () => expect(momentOf('')).toBeNaN());
+
+	it('is one of UTC where it names no zone, wherever n8n runs', () => {
+		const { defaultZone } = Settings;
+		Settings.defaultZone = 'Asia/Tokyo';
+		expect(momentOf('2026-01-01T12:00:00')).toBe(NOON);
+		Settings.defaultZone = defaultZone;
+	});
 });
 
 describe('the first memory', () => {
 	it('has all that is there as given', () => {
 		const changes = [at(0), at(10, 'b')];
 		const memory = beginning('me', { changes, upTo: NOON + 11, from: floorOf(NOON) });
-		expect(memory).toMatchObject({ since: NOON + 11, floor: floorOf(NOON), again: floorOf(NOON) });
+		expect(memory).toEqual({ ...UP_TO_NOON, since: NOON + 11, known: expect.any(Array) });
 		expect(newChanges(memory, [...changes, at(20)])).toEqual([at(20)]);
 	});
 
 	it('knows nothing of what is not looked at again', () => {
 		const memory = beginning('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON + 1 });
 		expect(memory.known).toEqual([['a', NOON + 10]]);
+		const both = beginning('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON });
+		expect(both.known).toHaveLength(2);
 	});
 
 	it('begins at the beginning of time on an empty server', () => {
 		const memory = beginning('me', { changes: [], upTo: 0, from: 0 });
 		expect(newChanges(memory, [at(0)])).toEqual([at(0)]);
+		expect(floorOf(OVERLAP_MS - 1)).toBe(0);
+	});
+});
+
+describe('the new changes', () => {
+	it('are each one once, oldest first, and of one moment by their ids', () => {
+		const [first, second, third] = [at(5, 'b'), at(7, 'a'), at(7, 'c')];
+		expect(newChanges(UP_TO_NOON, [third, first, second, { ...third }])).toEqual([
+			first,
+			second,
+			third,
+		]);
+	});
+
+	it('are those from the floor on', () => {
+		const onFloor = at(-OVERLAP_MS);
+		expect(newChanges(UP_TO_NOON, [at(-OVERLAP_MS - 1), onFloor])).toEqual([onFloor]);
 	});
 });
 

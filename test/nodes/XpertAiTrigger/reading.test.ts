@@ -92,6 +92,21 @@ describe('reading changes', () => {
 		expect(reading).toMatchObject({ upTo: from + 4, isEnd: false, failure: LOST });
 	});
 
+	it('has come nowhere when the first page does not come', async () => {
+		const { server, from, fetch } = serverOf(IDS);
+		before(1, server, fail);
+		const nothing = { changes: [], upTo: from, isEnd: false, pages: 0, failure: LOST };
+		expect(await readChanges(fetch, from, PAGE)).toEqual(nothing);
+	});
+
+	it('ends at a page of which no moment can be read', async () => {
+		const odd = { id: 'odd', updatedAt: 'soon', at: NaN };
+		const oddly = jest.fn(async ({ limit }: ChangesQuery) => Array<typeof odd>(limit).fill(odd));
+		const reading = await readChanges(oddly, 5, PAGE);
+		expect(reading).toEqual({ changes: [odd], upTo: 5, isEnd: true, pages: 1 });
+		expect(oddly).toHaveBeenCalledTimes(1);
+	});
+
 	it('has come nowhere when there is nothing', async () => {
 		const { from, fetch } = serverOf([]);
 		expect(await readChanges(fetch, from)).toEqual({
@@ -176,6 +191,28 @@ describe('reading what has changed last', () => {
 		const unsorted = async (query: ChangesQuery) => (await fetch(query)).reverse();
 		const reading = await readRecent(unsorted, { ...recent, now: server.now, goOn: () => false });
 		expect(reading.changes.map(named)).toHaveLength(7);
+	});
+
+	it('goes on where a page ends at the moment to which it goes back', async () => {
+		const { server, fetch, queries } = serverOf(['z', 'a', 'b']);
+		server.now += OVERLAP_MS - 3;
+		for (const id of ['x', 'y']) server.change([id]);
+		await readRecent(fetch, { ...recent, now: server.now + OVERLAP_MS });
+		expect(queries).toHaveLength(2);
+	});
+
+	it('has come nowhere where there is nothing', async () => {
+		const { fetch } = serverOf([]);
+		const nothing = { changes: [], upTo: 0, isEnd: true, pages: 1, from: 0 };
+		expect(await readRecent(fetch, { ...recent, now: Date.UTC(2026, 0, 2) })).toEqual(nothing);
+	});
+
+	it('leaves out a record whose moment cannot be read', async () => {
+		const { server, fetch } = serverOf(['a']);
+		const odd = { id: 'odd', updatedAt: 'soon', at: NaN };
+		const oddly = async (query: ChangesQuery) => [...(await fetch(query)), odd];
+		const reading = await readRecent(oddly, { ...recent, now: server.now });
+		expect(idsOf(reading)).toEqual(['a']);
 	});
 
 	it('says what it failed with', async () => {

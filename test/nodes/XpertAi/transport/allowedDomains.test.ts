@@ -33,6 +33,8 @@ describe('the hosts a list of domains allows', () => {
 		['https://notexample.com', '*.example.com', false],
 		['https://example.com.evil', 'example.com', false],
 		['https://example.com', '*.', false],
+		['https://example.com..', '*..', false],
+		['https://ab.c', 'a.bc', false],
 		['http://[::1]:3000', '[::1]', true],
 	])('%s with the list "%s": %s', (url, domains, allowed) => {
 		expect(isAllowedHost(url, domains)).toBe(allowed);

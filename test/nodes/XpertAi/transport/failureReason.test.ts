@@ -70,6 +70,13 @@ describe('the reason in a raw database answer', () => {
 		expect(failureReason(raw({ code }))).toContain(`database code ${code}`);
 	});
 
+	it('says no more than that where it knows no more', () => {
+		const words = "The server's database refused the data: a value was not accepted";
+		for (const facts of [{}, { code: 5 }, { detail: 5, column: 5 }])
+			expect(failureReason(raw(facts))).toBe(words);
+		expect(failureReason({ driverError: {}, message: 'SQL' })).toBe(words);
+	});
+
 	it('names the field, and keeps the detail that quotes the key', () => {
 		const detail = 'Key (copilotModelId)=(1111) is not present in table "copilot_model".';
 		const reason = failureReason(raw({ code: '23503', detail, column: 'c', table: 't' }));
@@ -97,24 +104,31 @@ describe('the reason in other shapes', () => {
 	it.each([
 		[{ message: 'Name Exist', error: 'Bad Request', statusCode: 400 }, 'Name Exist'],
 		[{ message: ['a must be text', 'b is missing'] }, 'a must be text; b is missing'],
+		[{ message: [5, 'a must be text', {}] }, 'a must be text'],
 		[{ message: [], error: 'Bad Request' }, 'Bad Request'],
 		[{ message: '', error: 'Bad Request' }, 'Bad Request'],
 		[{ error: 'Thread is busy' }, 'Thread is busy'],
 		[{ error: { message: 'inner' } }, 'inner'],
+		[{ error: { issues: 'none', message: 'inner' } }, 'inner'],
 		[{ detail: 'Thread not found' }, 'Thread not found'],
 		['Not Found', 'Not Found'],
 		['two\r\n  lines\t', 'two lines'],
 		['<html><head><title>502 Bad Gateway</title></head></html>', '502 Bad Gateway'],
 		['<!doctype html><p>Sign in</p>', 'an HTML page'],
-	])('%j', (answer, reason) => expect(failureReason(answer)).toContain(reason));
+	])('%j', (answer, reason) => {
+		expect(failureReason(answer)).toContain(reason);
+		expect(failureReason(answer)).not.toMatch(/[;.,]\s*[;.,]|; $|object Object|^; /);
+	});
 
 	it('names the path of a ZodError issue', () => {
 		const issues = [
 			{ path: ['input', 'messages', 0], message: 'Required' },
 			{ path: [], message: 'Invalid input' },
+			{ path: 'input', message: 'No list' },
+			'no issue',
 		];
 		const answer = { success: false, error: { name: 'ZodError', issues } };
-		expect(failureReason(answer)).toBe('input.messages.0: Required; Invalid input');
+		expect(failureReason(answer)).toBe('input.messages.0: Required; Invalid input; No list');
 	});
 
 	it.each([undefined, null, 5, true, {}, [], '', ' \n', { message: 5 }, { error: { issues: [] } }])(

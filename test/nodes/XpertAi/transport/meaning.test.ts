@@ -1,7 +1,9 @@
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import {
 	certainlyNotDone,
+	isCutOff,
 	isMissing,
+	isOverdue,
 	isRejection,
 	isRouteMissing,
 	isStrange,
@@ -78,6 +80,16 @@ describe('what the server has certainly not done', () => {
 		['cancelled', false],
 	])('%s: %s', (kind, expected) => expect(certainlyNotDone(failure({ kind }))).toBe(expected));
 
+	it.each([
+		'EPROTO',
+		'ERR_SSL_WRONG_VERSION_NUMBER',
+		'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+		'DEPTH_ZERO_SELF_SIGNED_CERT',
+	])('nor is it tried again where no secure connection came about: %s', (code) => {
+		const insecure = failure({ kind: 'network', code });
+		expect([certainlyNotDone(insecure), isTransient(insecure)]).toEqual([true, false]);
+	});
+
 	it('does not rest on a code that came with a timeout', () => {
 		expect(certainlyNotDone(failure({ kind: 'timeout', code: 'ECONNREFUSED' }))).toBe(false);
 	});
@@ -93,6 +105,7 @@ describe('what a status means for what was sent', () => {
 		['part of it may be done', mayBePartlyDone, [400, 422, 500]],
 		['there may be no such record', mayMeanNoRecord, [500]],
 		['whoever answered may be there only until the server is back', needsPause, [404]],
+		['it did not come in time', isOverdue, [408, 504]],
 		['a gateway gave up, and the server may go on', mayGoOnBehind, [408, 502, 503, 504, 524]],
 	])('%s', (_, means, statuses) => expect(statusesOf(means)).toEqual(statuses));
 
@@ -100,6 +113,27 @@ describe('what a status means for what was sent', () => {
 		expect(statusesOf(mayBeDoneBehind)).toEqual(ALL_STATUSES.filter((status) => status > 501));
 		expect(mayBeDoneBehind(answer(503, 1000))).toBe(false);
 	});
+});
+
+it('is no status of the server that stands in a redirect, or with what has no answer', () => {
+	const redirects = ALL_STATUSES.map((status) => failure({ kind: 'redirect', status }));
+	for (const means of [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isStray])
+		expect(redirects.filter(means)).toEqual([]);
+});
+
+it('did not come in time where the client waited in vain, and only there without a status', () => {
+	expect(isOverdue(failure({ kind: 'timeout' }))).toBe(true);
+	expect(isOverdue(failure({ kind: 'network' }))).toBe(false);
+});
+
+it.each([
+	['network', 'ECONNRESET', true],
+	['network', 'EPIPE', true],
+	['network', 'ECONNREFUSED', false],
+	['network', undefined, false],
+	['timeout', 'ECONNRESET', false],
+] as const)('was cut off with %s %s: %s', (kind, code, expected) => {
+	expect(isCutOff(failure({ kind, code }))).toBe(expected);
 });
 
 describe('a 404', () => {

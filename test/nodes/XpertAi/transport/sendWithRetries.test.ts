@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../../../nodes/XpertAi/transport/retryPolicy';
 import { sendWithRetries } from '../../../../nodes/XpertAi/transport/sendWithRetries';
@@ -112,6 +113,13 @@ describe('a request that may be repeated', () => {
 			});
 		},
 	);
+
+	it('is not sent again once its sender knows better', async () => {
+		const enough = (failure: Failure, attempts: number) => failure.status === 504 && attempts === 2;
+		const { attempts } = await send([answered(504), answered(504), succeeded()], { enough });
+		expect(attempts).toBe(2);
+		expect((await send([answered(504), answered(503), succeeded()], { enough })).attempts).toBe(3);
+	});
 
 	it('never goes over either limit, whatever the server does', async () => {
 		const transient = fc.constantFrom(answered(429), answered(503, 0), broken('EPIPE'));
@@ -292,7 +300,7 @@ describe('an execution that is stopped', () => {
 		});
 		expect(outcome).toMatchObject({
 			ok: false,
-			failure: { kind: 'cancelled', path: expect.any(String) },
+			failure: { kind: 'cancelled', method: 'POST', path: expect.stringMatching('/bulk') },
 		});
 		expect(sent).toHaveLength(1);
 	});
