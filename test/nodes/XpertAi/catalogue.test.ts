@@ -5,13 +5,12 @@ import { operationFields } from '../../../nodes/XpertAi/execution/properties';
 import { OPERATIONS } from '../support/properties';
 
 describe('the catalogue', () => {
-	it('has every endpoint of the contract exactly once', () => {
-		const numbers = OPERATIONS.map(({ operation }) => operation.endpoint)
-			.filter((endpoint) => endpoint !== 'extension')
-			.map((endpoint) => Number(endpoint.slice(1)))
+	it('has every endpoint of the contract exactly once, but for runs: they ask, decide and answer again', () => {
+		const numbers = OPERATIONS.filter(({ operation }) => operation.endpoint !== 'extension')
+			.filter(({ operation }) => !['decide', 'retry'].includes(operation.value))
+			.map(({ operation }) => Number(operation.endpoint.slice(1)))
 			.sort((a, b) => a - b);
-		expect(numbers.slice(0, 17)).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
-		expect(new Set(numbers).size).toBe(numbers.length);
+		expect(numbers).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
 	});
 
 	it('lets what only reads go five at once, and what makes or changes something one after another', () => {

@@ -9,7 +9,7 @@ export const getAssistant = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get assistant',
-	description: 'Get an assistant, with its knowledgebases and what waits for a person',
+	description: 'Get an assistant and its knowledgebases',
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/assistants/{assistantId}',

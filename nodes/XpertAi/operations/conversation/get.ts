@@ -7,7 +7,7 @@ export const get = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get conversation',
-	description: 'Get a conversation: its title, how its last run stands, and its thread',
+	description: 'Get a conversation and how its last run stands',
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/conversations/{conversationId}',

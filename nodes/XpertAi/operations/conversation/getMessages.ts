@@ -10,7 +10,7 @@ export const getMessages = declare({
 	value: 'getMessages',
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
-	description: 'Get who said what, oldest first, also of runs that failed',
+	description: 'Get who said what, oldest first',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',

@@ -16,6 +16,7 @@ import type { Send } from '../../../transport/request';
 import { verdictError } from './errors';
 import type { Order } from './order';
 import { prepare } from './prepare';
+import { toldBy } from './told';
 
 /**
  * Runs an item's thread to its verdict.
@@ -55,7 +56,8 @@ export async function runItem(
 		throw verdictError(item, verdict, thread);
 	const facts = { ...thread, ...marksOf(verdict) };
 	if (!options.simplify) return { ...asJson(verdict.answer), ...facts };
-	return { ...summaryOf(verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
+	const told = toldBy(verdict, options);
+	return { ...summaryOf(verdict, told), ...facts, ...timesOf(verdict, clock.now() - started) };
 }
 
 /** What is seldom so, and said only where it is. */
@@ -63,14 +65,15 @@ function marksOf({ rejected, remembered }: Verdict): IDataObject {
 	return omitBy({ rejected, remembered }, isUndefined);
 }
 
-function summaryOf(verdict: Verdict): IDataObject {
-	const { output, parts, status, interrupt, assistantId } = verdict;
+function summaryOf(verdict: Verdict, { output, ...told }: IDataObject): IDataObject {
+	const { parts, status, interrupt, assistantId } = verdict;
 	return {
-		output: output ?? null,
+		output,
 		...(isEmpty(parts) ? {} : { parts: parts as IDataObject[] }),
 		status,
 		assistantId: assistantId ?? null,
 		...(interrupt ? { interrupt: interrupt as IDataObject[] } : {}),
+		...told,
 	};
 }
 
