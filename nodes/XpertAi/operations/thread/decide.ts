@@ -8,6 +8,8 @@ export const decide: CodedOperation = {
 	name: 'Decide',
 	action: 'Decide on waiting run',
 	description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
+	builderHint:
+		'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
 	endpoint: 'E4',
 	fields: decideFields,
 	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },

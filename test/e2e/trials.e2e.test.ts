@@ -1,0 +1,127 @@
+import { INTERRUPTING_INPUT, SANDBOX_KNOWLEDGEBASE_ID, SAYING_ASSISTANT } from '../../sandbox';
+import { talk } from '../engine/support/conversations';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { EditorWindow } from './support/browser';
+import { Clicks } from './support/clicks';
+import { NodesPanel } from './support/editorNodesPanel';
+import { NodePanel } from './support/editorPanel';
+import { picturePath } from './support/editorPictures';
+import { itemsNode, triggerNode, workflowOf } from './support/editorWorkflow';
+import { useHarness } from './support/harness';
+
+const harness = useHarness();
+
+const ROWS = [
+	{ path: 'coffee/cold-brew', title: 'Cold brew', text: 'Cold brew stands for 16 hours.' },
+	{ path: 'coffee/espresso', title: 'Espresso', text: 'An espresso takes 25 seconds.' },
+];
+
+const CHAT_TRIGGER = {
+	type: '@n8n/n8n-nodes-langchain.chatTrigger',
+	typeVersion: 1.1,
+	webhookId: '5d1c2f8e-0b0a-4f5e-9a3e-6a1f3f1f0a99',
+	parameters: { options: {} },
+};
+
+describe('what five new users do, in the editor, without reading anything', () => {
+	let window: EditorWindow;
+	let nodes: NodesPanel;
+	let panel: NodePanel;
+	let clicks: Clicks;
+	let credential: CredentialReference;
+
+	/** Adds our node behind another one, set to the action that a search for it leads to. */
+	const add = async (behind: string, words: string, action: string) => {
+		await window.node(behind).click({ position: { x: 20, y: 20 } });
+		await nodes.open();
+		await nodes.search(words);
+		await nodes.entriesWith('Xpert AI');
+		await nodes.openActions('Xpert AI');
+		await nodes.pick(action);
+	};
+
+	beforeAll(async () => {
+		credential = await harness.createCredential();
+		window = await EditorWindow.open(harness.host);
+		clicks = await Clicks.in(window);
+		nodes = new NodesPanel(window);
+		panel = new NodePanel(window);
+	});
+	afterAll(async () => await window?.close());
+
+	it('find the rows of a table again', async () => {
+		const workflow = workflowOf('Rows', [itemsNode('Rows', ROWS)]);
+		await window.openWorkflow(await harness.importWorkflow(workflow));
+		clicks.count();
+		await add('Rows', 'ingest', 'Submit documents to knowledgebase');
+		await panel.fill('knowledgebaseId', SANDBOX_KNOWLEDGEBASE_ID);
+		await panel.fill('name', '{{ $json.title }}');
+		await panel.fill('text', '{{ $json.text }}');
+		await window.screenshot(picturePath('trial-rows-filled'));
+		await panel.run();
+		await window.screenshot(picturePath('trial-rows'));
+		const stored = harness.sandbox.store.documentsOf(SANDBOX_KNOWLEDGEBASE_ID);
+		expect(stored.map(({ name }) => name).sort()).toEqual(['Cold brew.md', 'Espresso.md']);
+		expect(clicks.count()).toBeLessThanOrEqual(8);
+	});
+
+	it('make a bot that knows each person', async () => {
+		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const chat = { ...itemsNode('Chat', []), ...CHAT_TRIGGER };
+		const workflow = { ...workflowOf('Bot'), nodes: [chat] };
+		await window.openWorkflow(await harness.importWorkflow({ ...workflow, connections: {} }));
+		clicks.count();
+		await add('Chat', 'ask assistant', 'Ask assistant and wait for answer');
+		const entries = await panel.openList('assistantId');
+		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
+		await panel.choose('threadSource', 'Conversation With a Key');
+		await panel.close();
+		await window.page.getByRole('button', { name: 'Open chat' }).last().click();
+		await say('I am Ann');
+		await window.page.getByText('You said: I am Ann [users seen: 1]').last().waitFor();
+		await say('And now?');
+		await window.page.getByText('You said: And now? [users seen: 2]').last().waitFor();
+		await window.screenshot(picturePath('trial-bot'));
+		expect(clicks.count()).toBeLessThanOrEqual(14);
+	});
+
+	it('are told of a run that waits, and decide on it', async () => {
+		const thread = await talk(harness.sandbox, INTERRUPTING_INPUT, {
+			title: 'Mail',
+		});
+		const workflow = {
+			...workflowOf('Approval'),
+			nodes: [triggerNode('Waiting', {})],
+			connections: {},
+		};
+		await window.openWorkflow(await harness.importWorkflow(workflow, credential));
+		clicks.count();
+		await window.openNode('Waiting');
+		await panel
+			.find('trigger-execute-button')
+			.or(panel.find('node-execute-button'))
+			.first()
+			.click();
+		await panel.outputWith(/Mail/);
+		await panel.close();
+		await add('Waiting', 'approve', 'Decide on waiting run');
+		await panel.choose('decision', 'Confirm');
+		await panel.enterId('threadId', '{{ $json.threadId }}');
+		await panel.run();
+		await panel.outputWith(/completed/);
+		await window.screenshot(picturePath('trial-decision'));
+		expect(harness.sandbox.store.threads.get(thread)?.status).toBe('idle');
+		expect(clicks.count()).toBeLessThanOrEqual(16);
+	});
+
+	it('make the page complain about nothing', () => {
+		expect(window.problems).toEqual([]);
+	});
+
+	/** Says something in the chat that is open. */
+	async function say(text: string): Promise<void> {
+		const input = window.page.locator('textarea:visible').last();
+		await input.fill(text);
+		await input.press('Enter');
+	}
+});
