@@ -27,15 +27,9 @@ function run(command, ...args) {
 }
 
 run('npm', 'run', 'build');
-run(
-	'npx',
-	'jest',
-	'--selectProjects',
-	'unit',
-	'engine',
-	'--runInBand',
-	'--watchman=false',
-	'--',
-	...generators,
-);
-run('npx', 'prettier', '--write', 'examples/*.json', 'test/package/surface/*.json');
+try {
+	const projects = ['--selectProjects', 'unit', 'engine'];
+	run('npx', 'jest', ...projects, '--runInBand', '--watchman=false', '--', ...generators);
+} finally {
+	run('npx', 'prettier', '--write', 'examples/*.json', 'test/package/surface/*.json');
+}

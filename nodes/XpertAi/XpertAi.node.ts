@@ -21,6 +21,8 @@ export class XpertAi implements INodeType {
 		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
 		defaults: { name: 'Xpert AI' },
 		usableAsTool: true,
+		// The secret of a chat session can do all that its key can: n8n shows it to nobody.
+		sensitiveOutputFields: ['client_secret'],
 		builderHint: {
 			searchHint:
 				'To answer a chat, put Thread: Run and Wait behind a Chat Trigger: its output is the reply. To fill a knowledgebase, use Document: Submit alone: it uploads, stores, processes and waits.',

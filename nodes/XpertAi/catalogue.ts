@@ -1,8 +1,12 @@
 import { count } from './operations/assistant/count';
+import { getAssistant } from './operations/assistant/get';
 import { search as searchAssistants } from './operations/assistant/search';
 import { create as createChatSession } from './operations/chatSession/create';
 import { create as createConversation } from './operations/conversation/create';
+import { get as getConversation } from './operations/conversation/get';
+import { getMessages } from './operations/conversation/getMessages';
 import { search as searchConversations } from './operations/conversation/search';
+import { update as updateConversation } from './operations/conversation/update';
 import { getStatus } from './operations/document/getStatus';
 import { startProcessing } from './operations/document/process';
 import { submit } from './operations/document/submit';
@@ -36,9 +40,15 @@ export const catalogue: Resource[] = [
 	{
 		value: 'conversation',
 		name: 'Conversation',
-		operations: [createConversation, searchConversations],
+		operations: [
+			createConversation,
+			getConversation,
+			searchConversations,
+			getMessages,
+			updateConversation,
+		],
 	},
-	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, count] },
+	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, getAssistant, count] },
 	{ value: 'store', name: 'Store', operations: [searchItems, createNamespace] },
 	{
 		value: 'fileContext',

@@ -74,5 +74,5 @@ export const assistantEndpoints: Endpoint[] = [
 		contentType: 'text/html; charset=utf-8',
 		handle: count,
 	},
-	{ id: 'assistant', method: 'GET', path: '/assistants/:id', status: 200, handle: get },
+	{ id: 'getAssistant', method: 'GET', path: '/assistants/:id', status: 200, handle: get },
 ];

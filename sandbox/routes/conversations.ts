@@ -127,7 +127,19 @@ function idOf({ id }: Record<string, string>): string {
 export const conversationEndpoints: Endpoint[] = [
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },
-	{ id: 'conversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
-	{ id: 'conversation', method: 'PATCH', path: '/conversations/:id', status: 200, handle: change },
-	{ id: 'conversation', method: 'DELETE', path: '/conversations/:id', status: 202, handle: remove },
+	{ id: 'getConversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
+	{
+		id: 'updateConversation',
+		method: 'PATCH',
+		path: '/conversations/:id',
+		status: 200,
+		handle: change,
+	},
+	{
+		id: 'deleteConversation',
+		method: 'DELETE',
+		path: '/conversations/:id',
+		status: 202,
+		handle: remove,
+	},
 ];

@@ -42,6 +42,6 @@ const MESSAGES = '/conversations/:id/messages';
 export const messageEndpoints: Endpoint[] = [
 	{ id: 'messages', method: 'GET', path: MESSAGES, status: 200, handle: list },
 	{ id: 'messages', method: 'POST', path: MESSAGES, status: 201, handle: add },
-	{ id: 'messages', method: 'POST', path: `${MESSAGES}/search`, status: 200, handle: search },
+	{ id: 'getMessages', method: 'POST', path: `${MESSAGES}/search`, status: 200, handle: search },
 	{ id: 'message', method: 'GET', path: `${MESSAGES}/:message`, status: 200, handle: get },
 ];

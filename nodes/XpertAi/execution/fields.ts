@@ -65,8 +65,7 @@ export function jsonBodyField(example: string): INodeProperties {
 		typeOptions: { rows: 8 },
 		default: example,
 		required: true,
-		description:
-			'The request body exactly as the server takes it, as JSON or an expression that gives it',
+		description: 'The request body as the server takes it, as JSON or an expression',
 	};
 }
 
@@ -135,8 +134,7 @@ export function atOnceOption(defaultAtOnce: number): INodeProperties {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
 		default: defaultAtOnce,
-		description:
-			'How many input items are worked on side by side. The output stays in the order of the items.',
+		description: 'How many items are worked on side by side; the output keeps their order',
 	};
 }
 

@@ -1,5 +1,7 @@
+import isEqual from 'lodash/isEqual';
+
 import { UUID_DEMAND, isUuid } from '../payloads/common';
-import { isJsonObject } from '../transport/answer';
+import { answerWith, holds, isJsonObject } from '../transport/answer';
 
 /** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
 export function chosenId(raw: unknown): unknown {
@@ -77,4 +79,20 @@ export function splitIds(text: string): string[] {
 		.split(',')
 		.map((id) => id.trim())
 		.filter(Boolean);
+}
+
+/**
+ * Makes the check of an answer that must be the record that was asked for: the id of another one is somebody
+ * else's answer, and some servers know a record that is not there by an empty one.
+ *
+ * @param what what the record is, in the user's words
+ * @param key where it has its id
+ */
+export function answerAbout(what: string, key = 'id') {
+	return (answer: unknown, [asked]: NamedId[]): string | undefined => {
+		if (isEqual(answer, {})) return `it is empty, as where there is no such ${what}`;
+		if (!holds(answer, key)) return answerWith(key)(answer);
+		const isAsked = String(answer[key]).toLowerCase() === asked?.id.toLowerCase();
+		return isAsked ? undefined : `it is about another ${what}`;
+	};
 }

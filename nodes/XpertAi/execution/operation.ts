@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import type { ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
-import type { Send } from '../transport/request';
+import type { ApiRequest, Send } from '../transport/request';
 import type { Field, FieldValues } from './fields';
 import type { StatusHints } from './hints';
 import type { NamedId } from './ids';
@@ -69,7 +69,7 @@ type PathIds<Path extends string> = [IdsIn<Path>] extends [never]
 /** An operation that is one request an item: plain data, run by one loop. */
 export type DeclaredOperation<Path extends string = string> = OperationInfo &
 	PathIds<Path> & {
-		method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+		method: ApiRequest['method'];
 		/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids, in as many requests as it needs. */
 		path: Path;
 		body?: JsonBody | FileBody;

@@ -37,9 +37,7 @@ export function nodeProperties(resources: Resource[]): INodeProperties[] {
 			default: defaultResource,
 		},
 		...resources.map(operationList),
-		...resources.flatMap((resource) =>
-			resource.operations.flatMap((operation) => shownFor(resource, operation)),
-		),
+		...resources.flatMap(resourceFields),
 	];
 }
 
@@ -81,9 +79,25 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
-function shownFor(resource: Resource, operation: Operation): INodeProperties[] {
-	const show = { resource: [resource.value], operation: [operation.value] };
-	return plainFields(displayedIf({ show }, operationFields(operation)));
+/**
+ * The parameters of a resource's operations, those of each in its own order. What several have alike is there
+ * once, shown for all of them: n8n sends the description to every browser.
+ */
+function resourceFields({ value, operations }: Resource): INodeProperties[] {
+	const all: Array<{ text: string; field: INodeProperties; shownFor: string[] }> = [];
+	for (const operation of operations) {
+		let next = 0;
+		for (const field of plainFields(operationFields(operation))) {
+			const text = JSON.stringify(field);
+			const known = all.slice(next).find((one) => one.text === text);
+			if (known) known.shownFor.push(operation.value);
+			else all.splice(next, 0, { text, field, shownFor: [operation.value] });
+			next = (known ? all.indexOf(known) : next) + 1;
+		}
+	}
+	return all.flatMap(({ field, shownFor }) =>
+		displayedIf({ show: { resource: [value], operation: shownFor } }, [field]),
+	);
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
@@ -132,7 +146,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 
 /** What only reads may go side by side; what makes or changes something has an order. */
 function defaultAtOnce({ method, repeatable = false }: DeclaredOperation): number {
-	return repeatable && method !== 'PUT' ? 5 : 1;
+	return repeatable && method !== 'PUT' && method !== 'PATCH' ? 5 : 1;
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {

@@ -13,6 +13,27 @@ export const conversation = z
 	})
 	.passthrough();
 
+/** What of a conversation can be changed. */
+export const conversationTitle = z.object({ title: z.string().trim().min(1) }).passthrough();
+
+/** Who says a message of a conversation, and how it has ended, as servers record it. */
+export const MESSAGE_ROLES = ['human', 'ai'] as const;
+export const MESSAGE_STATUSES = ['error', 'success', 'thinking'] as const;
+
+/** Which messages of a conversation are read, oldest first. */
+export const messageSearch = z
+	.object({
+		where: z
+			.object({
+				role: z.enum(MESSAGE_ROLES).optional(),
+				status: z.enum(MESSAGE_STATUSES).optional(),
+				executionId: z.string().optional(),
+			})
+			.passthrough(),
+		order: z.record(z.enum(['ASC', 'DESC'])),
+	})
+	.passthrough();
+
 /** The filters of E5. */
 export const conversationSearch = z
 	.object({

@@ -31,6 +31,11 @@ export function assistantLocator(description: string, required = true): Field {
 	};
 }
 
+/** Chooses a conversation by its id, which whoever knows it may use like a password. */
+export function conversationLocator(description: string): Field {
+	return locator('conversationId', 'Conversation', description, [byId(ENTER_ID)]);
+}
+
 /** Chooses the file of a file context, which has two ids. */
 export function fileLocator(description: string): Field {
 	const hint = 'Enter the storageFileId that File Context: Upload gave';

@@ -24,7 +24,7 @@ import { serverWords, waysToWrite, withoutSecrets } from './serverWords';
 
 /** One request of the API. */
 export interface ApiRequest {
-	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Path below `/api/ai`, with its parameters already encoded (see `buildPath`). */
 	path: string;
 	/** JSON text, already serialized, or a multipart form. */

@@ -10,6 +10,8 @@ export interface World {
 	threadId: string;
 	/** A thread that has run and can be read. */
 	ranThreadId: string;
+	/** The conversation it belongs to. */
+	conversationId: string;
 	/** A thread whose run waits for a person. */
 	waitingThreadId: string;
 	storageFileId: string;
@@ -289,6 +291,78 @@ export const ALL_CASES: OperationCase[] = [
 		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{
+		endpoint: 'getConversation',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'get',
+			conversationId: byId(conversationId),
+		}),
+		request: ({ conversationId }) => ({
+			method: 'GET',
+			path: `/api/ai/conversations/${conversationId}`,
+		}),
+		bad: () => ({ resource: 'conversation', operation: 'get', conversationId: missingId }),
+		refusal: /"Conversation" must not be empty \[item 0\]/,
+		answer: { id: ID, threadId: 't', title: 'T', status: 'idle' },
+	},
+	{
+		endpoint: 'getMessages',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'getMessages',
+			conversationId: byId(conversationId),
+			limit: 10,
+			filters: { role: 'ai' },
+		}),
+		request: ({ conversationId }) => ({
+			method: 'POST',
+			path: `/api/ai/conversations/${conversationId}/messages/search`,
+			body: { where: { role: 'ai' }, order: { createdAt: 'ASC' }, limit: 10, offset: 0 },
+		}),
+		bad: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'getMessages',
+			conversationId: byId(conversationId),
+			filters: { role: '={{ "robot" }}' },
+		}),
+		refusal: /"From" must be one of human, ai, but is "robot" \[item 0\]/,
+		answer: { items: [{ id: ID, role: 'ai', content: 'hello', status: 'success' }], total: 1 },
+	},
+	{
+		endpoint: 'updateConversation',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'update',
+			conversationId: byId(conversationId),
+			title: 'Question',
+		}),
+		request: ({ conversationId }) => ({
+			method: 'PATCH',
+			path: `/api/ai/conversations/${conversationId}`,
+			body: { title: 'Question' },
+		}),
+		bad: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'update',
+			conversationId: byId(conversationId),
+			title: missingId,
+		}),
+		refusal: /"Title" is missing \[item 0\]/,
+		answer: { id: ID, threadId: 't', title: 'Question' },
+	},
+	{
+		endpoint: 'getAssistant',
+		good: () => ({
+			resource: 'assistant',
+			operation: 'get',
+			assistantId: byId(ECHO_ASSISTANT_ID),
+		}),
+		request: () => ({ method: 'GET', path: `/api/ai/assistants/${ECHO_ASSISTANT_ID}` }),
+		bad: () => ({ resource: 'assistant', operation: 'get', assistantId: missingId }),
+		refusal: /"Assistant" must not be empty \[item 0\]/,
+		answer: { assistant_id: ECHO_ASSISTANT_ID, name: 'Echo' },
+	},
+	{
 		endpoint: 'E6',
 		good: () => ({
 			resource: 'chatSession',
@@ -539,10 +613,10 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 			assistant_id: ECHO_ASSISTANT_ID,
 			input: { action: 'send', message: { input: { input } } },
 		});
-		return String(made.threadId);
+		return { threadId: String(made.threadId), conversationId: String(made.id) };
 	};
-	const ranThreadId = await threadThat('T ran', 'hi');
-	const waitingThreadId = await threadThat('T waits', INTERRUPTING_INPUT);
+	const { threadId: ranThreadId, conversationId } = await threadThat('T ran', 'hi');
+	const { threadId: waitingThreadId } = await threadThat('T waits', INTERRUPTING_INPUT);
 	const { id: fileContextId, storageFileId } = await call('/contexts/file', form);
 	const { id: filledKnowledgebaseId } = await call('/knowledges', { name: 'Filled' });
 	const { id: documentId } = await call(`/knowledges/${filledKnowledgebaseId}/bulk`, [
@@ -553,6 +627,7 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		knowledgebaseId: String(knowledgebaseId),
 		threadId: String(threadId),
 		ranThreadId,
+		conversationId,
 		waitingThreadId,
 		storageFileId: String(storageFileId),
 		fileContextId: String(fileContextId),

@@ -76,7 +76,7 @@ function kindOf(operation: Operation): Kind {
 	const { body, method, repeatable } = operation;
 	if (body && isFileBody(body)) return 'upload';
 	if (!repeatable) return 'write';
-	return method === 'PUT' ? 'update' : 'read';
+	return method === 'PUT' || method === 'PATCH' ? 'update' : 'read';
 }
 
 /**

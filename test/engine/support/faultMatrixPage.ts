@@ -154,8 +154,12 @@ ${NETWORK_SECTIONS}
   sent: “The server could not be reached: its certificate is self-signed and not trusted
   (DEPTH_ZERO_SELF_SIGNED_CERT)”. To trust a certificate of your own, give
   it to n8n with the environment variable \`NODE_EXTRA_CA_CERTS\`.
-- The \`client_secret\` of _Chat Session: Create_ can call the API. It comes out of that operation only; n8n keeps
-  it in the execution data like any output, so hand it on and do not save such executions longer than needed.
+- The \`client_secret\` of _Chat Session: Create_ can call the API: made with the key of a user or an assistant, it
+  deletes knowledgebases and makes further secrets without end, and the chosen assistant limits nothing. Use a key made
+  for it, and keep the secret on your own server. It comes out of that operation only; n8n hides it where executions
+  are shown, but keeps it in their data, so do not save them longer than needed.
+- The IDs of threads and conversations are as good as passwords: any key of the organization that knows one reads,
+  renames and deletes.
 `;
 
 /** The page: the table of the fault matrix with the words around it. */

@@ -54,10 +54,24 @@ const OPERATION = ['resource', 'operation'] as const;
 
 /** Parameters below the operation they are shown for, e.g. `document.submit`. */
 function byOperation(properties: INodeProperties[], version: number): Surface {
-	const owners = groupBy(properties, ({ displayOptions: { show = {} } = {} }) =>
-		OPERATION.flatMap((name) => show[name] ?? []).join('.'),
+	const owned = properties.flatMap((property) =>
+		ownersOf(property).map((owner) => ({ owner, property })),
 	);
-	return mapValues(owners, (own) => parameters(own, version));
+	return mapValues(groupBy(owned, 'owner'), (own) =>
+		parameters(
+			own.map(({ property }) => property),
+			version,
+		),
+	);
+}
+
+/** The operations a parameter is shown for; the lists of resources and operations belong to none. */
+function ownersOf({ displayOptions: { show = {} } = {} }: INodeProperties): string[] {
+	const [resources, operations] = OPERATION.map((name) => show[name] ?? []);
+	if (!operations?.length) return [resources?.join('.') ?? ''];
+	return (resources ?? []).flatMap((resource) =>
+		operations.map((operation) => `${String(resource)}.${String(operation)}`),
+	);
 }
 
 /** Parameters by name; one that several stand for, each under other conditions, is a list. */

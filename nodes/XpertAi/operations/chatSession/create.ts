@@ -9,21 +9,26 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create chat session',
-	description: 'Create a session for a chat window, with a secret to keep like a password',
+	description:
+		'Create a session with a secret that can do all that its key can: use a key made for it',
 	endpoint: 'E6',
 	method: 'POST',
 	path: '/v1/chatkit/sessions',
 	body: {
 		fields: [
-			assistantLocator('The assistant the session talks to', false),
+			assistantLocator(
+				'The assistant the session talks to, which limits nothing: its secret can call others as well',
+				false,
+			),
 			fieldCollection('additionalFields', [
 				{
 					displayName: 'Expires After (Seconds)',
 					name: 'expires_after',
 					type: 'number',
-					typeOptions: { minValue: 1, numberPrecision: 0 },
+					typeOptions: { minValue: 1, maxValue: 86_400, numberPrecision: 0 },
 					default: 600,
-					description: 'How long the client secret is valid',
+					description:
+						'How long the client secret is valid, at most a day. For longer, give the body as JSON.',
 				},
 				{
 					displayName: 'User',

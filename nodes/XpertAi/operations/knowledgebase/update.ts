@@ -1,10 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
-import { answerWith, holds } from '../../transport/answer';
-import type { NamedId } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
+import { answerAbout } from '../../execution/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection } from '../../execution/fields';
 import {
@@ -45,18 +44,11 @@ export const update = declare({
 	repeatable: true,
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	checkAnswer: ofKnowledgebase,
+	checkAnswer: answerAbout('knowledgebase'),
 });
 
 /** The server clears what it is sent as `null` and keeps what is left out (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
 	const cleared = Array.isArray(names) ? names.map((name) => [String(name), null]) : [];
 	return { ...changes, ...Object.fromEntries(cleared) };
-}
-
-/** E2 answers with the whole knowledgebase; the id of another one is somebody else's answer. */
-function ofKnowledgebase(answer: unknown, [asked]: NamedId[]): string | undefined {
-	if (!holds(answer, 'id')) return answerWith('id')(answer);
-	const isAsked = String(answer.id).toLowerCase() === asked?.id.toLowerCase();
-	return isAsked ? undefined : 'it is about another knowledgebase';
 }

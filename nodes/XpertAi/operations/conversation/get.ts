@@ -1,0 +1,18 @@
+import { answerAbout } from '../../execution/ids';
+import { declare } from '../../execution/operation';
+import { conversationLocator } from '../../pickers/locators';
+import { CONVERSATION_SUMMARY } from './summary';
+
+export const get = declare({
+	value: 'get',
+	name: 'Get',
+	action: 'Get conversation',
+	description: 'Get a conversation and how its last run stands',
+	endpoint: 'extension',
+	method: 'GET',
+	path: '/conversations/{conversationId}',
+	ids: { conversationId: conversationLocator('The conversation to read') },
+	repeatable: true,
+	checkAnswer: answerAbout('conversation'),
+	simplify: CONVERSATION_SUMMARY,
+});

@@ -1,0 +1,84 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { enumOptions, fieldCollection } from '../../execution/fields';
+import { declare } from '../../execution/operation';
+import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearch } from '../../payloads/conversation';
+import { ID_PLACEHOLDER, conversationLocator } from '../../pickers/locators';
+import { textOf } from '../../threads/messages';
+
+export const getMessages = declare({
+	value: 'getMessages',
+	name: 'Get Messages',
+	action: 'Get messages of conversation',
+	description: 'Get who said what, oldest first',
+	endpoint: 'extension',
+	method: 'POST',
+	path: '/conversations/{conversationId}/messages/search',
+	ids: {
+		conversationId: conversationLocator(
+			'The conversation to read; of one that does not exist, there are no messages',
+		),
+	},
+	body: {
+		fields: [
+			fieldCollection('filters', [
+				{
+					displayName: 'From',
+					name: 'role',
+					type: 'options',
+					options: enumOptions(MESSAGE_ROLES, { ai: 'Assistant', human: 'Person' }),
+					default: 'human',
+					description: 'Who has said it',
+				},
+				{
+					displayName: 'Run ID',
+					name: 'executionId',
+					type: 'string',
+					default: '',
+					placeholder: ID_PLACEHOLDER,
+					description: 'ID of the run whose answer is wanted',
+				},
+				{
+					displayName: 'Status',
+					name: 'status',
+					type: 'options',
+					options: enumOptions(MESSAGE_STATUSES, {
+						error: 'Failed',
+						success: 'Complete',
+						thinking: 'Under Way',
+					}),
+					default: 'success',
+					description: 'How the answer has ended',
+				},
+			]),
+		],
+		schema: messageSearch,
+		compose: (where) => ({ where, order: { createdAt: 'ASC' } }),
+		sources: {
+			'where.role': 'role',
+			'where.executionId': 'executionId',
+			'where.status': 'status',
+		},
+		ids: ['where.executionId'],
+		example:
+			'{\n  "where": { "role": "ai" },\n  "order": { "createdAt": "ASC" },\n  "limit": 50\n}',
+	},
+	paging: { resultsKey: 'items' },
+	repeatable: true,
+	simplify: messageSummary,
+});
+
+/** Who says what, how it ended, and in which run. */
+function messageSummary(message: IDataObject): IDataObject {
+	const { id, role, content, status, error, executionId, attachments, createdAt } = message;
+	return {
+		id,
+		from: role === 'ai' ? 'assistant' : 'user',
+		text: textOf(content),
+		status,
+		error,
+		runId: executionId,
+		files: attachments,
+		createdAt,
+	};
+}

@@ -1,0 +1,41 @@
+import { answerAbout } from '../../execution/ids';
+import { declare } from '../../execution/operation';
+import { conversationTitle } from '../../payloads/conversation';
+import { conversationLocator } from '../../pickers/locators';
+import { CONVERSATION_SUMMARY } from './summary';
+
+export const update = declare({
+	value: 'update',
+	name: 'Update',
+	action: 'Update conversation',
+	description: 'Give a conversation another title',
+	endpoint: 'extension',
+	method: 'PATCH',
+	path: '/conversations/{conversationId}',
+	ids: {
+		conversationId: conversationLocator(
+			'The conversation to change. Keep its ID like a password: with it, any key of the organization can do this.',
+		),
+	},
+	body: {
+		fields: [
+			{
+				displayName: 'Title',
+				name: 'title',
+				type: 'string',
+				default: '',
+				required: true,
+				placeholder: 'e.g. Question from the website',
+				description: 'Title shown in the list of conversations',
+			},
+		],
+		schema: conversationTitle,
+		example: '{\n  "title": "Question from the website"\n}',
+	},
+	repeatable: true,
+	checkAnswer: answerAbout('conversation'),
+	statusHints: {
+		500: 'Xpert AI servers answer this way for a conversation that does not exist. Check "Conversation".',
+	},
+	simplify: CONVERSATION_SUMMARY,
+});
