@@ -149,7 +149,7 @@ export const ALL_CASES: OperationCase[] = [
 			resource: 'document',
 			operation: 'submit',
 			source: 'fields',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId: byId(knowledgebaseId),
 			documentFields: {
 				mappingMode: 'defineBelow',
@@ -178,7 +178,7 @@ export const ALL_CASES: OperationCase[] = [
 		bad: ({ knowledgebaseId }) => ({
 			resource: 'document',
 			operation: 'submit',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId: byId(knowledgebaseId),
 			source: 'json',
 			jsonBody: JSON.stringify([{ name: 'a', createdAt: 'yesterday' }]),
