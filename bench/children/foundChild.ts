@@ -74,7 +74,7 @@ async function byStep(engine: Engine, { target }: FoundTask, files: INodeExecuti
 			resource: 'document',
 			operation: 'submit',
 			source: 'fields',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId,
 			documentFields: await byName(),
 		},

@@ -51,11 +51,10 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 	const parameters: INodeParameters = {
 		resource: 'document',
 		operation: 'submit',
-		afterStoring: 'nothing',
 		knowledgebaseId: byId(target.knowledgebaseId),
 		source: file ? 'records' : 'fields',
 		...(file ? { binaryPropertyName: PROPERTY } : { documentFields: await byName() }),
-		output: 'summary',
+		options: { afterStoring: 'nothing', output: 'summary' },
 	};
 	const atBeginning = kind === 'items' ? await heapWith(task, items) : 0;
 	const everyMs = Math.max(20, count / 2000);

@@ -12,10 +12,9 @@ async function submission(task: Task, parameters: INodeParameters, options: INod
 		resource: 'document',
 		operation: 'submit',
 		source: 'fields',
-		afterStoring: 'nothing',
 		knowledgebaseId: byId(target.knowledgebaseId),
 		...parameters,
-		options: { batchSize, concurrency, ...options },
+		options: { afterStoring: 'nothing', batchSize, concurrency, ...options },
 	};
 	return await inEngine('xpertAi', target, all, (output) => {
 		const [first] = output;
@@ -34,8 +33,8 @@ export const submitByHand = async (task: Task) =>
 
 /** Mapped by hand; one item comes out for all. */
 export const submitSummary = async (task: Task) =>
-	await submission(task, { documentFields: await byHand(), output: 'summary' });
+	await submission(task, { documentFields: await byHand() }, { output: 'summary' });
 
 /** Mapped by hand; what an earlier run has stored is not sent again. */
 export const submitSkipping = async (task: Task) =>
-	await submission(task, { documentFields: await byHand() }, { skipUnchanged: true });
+	await submission(task, { documentFields: await byHand(), mode: 'changed' });

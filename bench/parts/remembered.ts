@@ -69,7 +69,7 @@ function report(results: PartResults): Section {
 		aims: [judged(AIMS[0], each, (time) => time < 10, { digits: 1, unit: ' µs' })],
 		plots: [],
 		text: `
-What _Skip Unchanged_ and _Documents Gone From the Source_ keep in the knowledgebase ([keeping in step](keeping-in-step.md)): written as at the end of a run, and read as at the beginning of the next, with everything around it (encoding, checksum, three small requests when a run begins). Then all documents come once more, unchanged: what it takes to tell that and to leave them out, beyond making a document of ${DOCUMENT_BYTES} bytes of an item.
+What _Runs Again_ keeps in the knowledgebase ([keeping in step](keeping-in-step.md)): written as at the end of a run, and read as at the beginning of the next, with everything around it (encoding, checksum, three small requests when a run begins). Then all documents come once more, unchanged: what it takes to tell that and to leave them out, beyond making a document of ${DOCUMENT_BYTES} bytes of an item.
 
 ${table(
 	['', 'size', 'written, s', 'read, s', 'µs an unchanged document'],

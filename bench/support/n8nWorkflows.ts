@@ -86,11 +86,10 @@ export function submitWorkflow(
 				resource: 'document',
 				operation: 'submit',
 				source: 'fields',
-				afterStoring: 'nothing',
 				knowledgebaseId: byId(knowledgebaseId),
 				documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
 				...(withIds ? {} : { documentKey: '={{ $json.filePath }}' }),
-				options: { batchSize, concurrency },
+				options: { afterStoring: 'nothing', batchSize, concurrency },
 			},
 			more: {
 				credentials: { xpertAiApi: credential },

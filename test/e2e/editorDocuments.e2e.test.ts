@@ -24,7 +24,7 @@ describe('documents and answers in the editor', () => {
 			resource: 'document',
 			operation: 'submit',
 			source: 'fields',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			documentFields: { mappingMode, value: null },
 		});

@@ -21,7 +21,9 @@ function inStep(knowledgebaseId: string): WorkflowFile {
 	const workflow = filledIn(example, { ...sandboxValues(''), knowledgebaseId, folder });
 	const submit = workflow.nodes.find(({ name }) => name === 'Submit Documents');
 	Object.assign(submit?.parameters ?? {}, {
-		options: { skipUnchanged: true, whenGone: 'disable', maxGonePercent: 50, batchSize: 1 },
+		mode: 'mirror',
+		maxGonePercent: 50,
+		options: { batchSize: 1 },
 	});
 	return workflow;
 }

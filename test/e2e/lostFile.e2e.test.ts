@@ -22,8 +22,7 @@ const filesOf = (knowledgebaseId: string) =>
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 		source: 'files',
 		binaryPropertyName: 'data',
-		afterStoring: 'nothing',
-		options: {},
+		options: { afterStoring: 'nothing' },
 	});
 
 describe('a file that n8n no longer has when its turn comes to be uploaded', () => {

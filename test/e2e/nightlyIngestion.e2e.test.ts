@@ -62,7 +62,7 @@ describe('the example "nightly ingestion" in n8n', () => {
 		expect(files).toBeGreaterThan(2);
 		expect(uploaded).toBe(files);
 		expect(execution.json('Stored')).toEqual(
-			times(files, () => expect.objectContaining({ outcome: 'stored', processing: 'finish' })),
+			times(files, () => expect.objectContaining({ outcome: 'found', processing: 'finish' })),
 		);
 		expect(timesStored(stored())).toEqual({ once: files });
 		expect(findable()).toContain('All is quiet.');

@@ -43,13 +43,12 @@ describe('the settings n8n gives every node', () => {
 		xpertAiNode(NODE, {
 			resource: 'document',
 			operation: 'submit',
-			afterStoring: 'nothing',
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			source: 'fields',
 			documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
 			documentIdMode: 'derived',
 			documentKey: '={{ $json.name }}',
-			options,
+			options: { afterStoring: 'nothing', ...options },
 		});
 	const retrying = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
 

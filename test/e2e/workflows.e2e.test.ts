@@ -30,7 +30,7 @@ describe('the example workflows in n8n', () => {
 			read.map(({ binary }) =>
 				expect.objectContaining({
 					name: binary?.data?.fileName,
-					outcome: 'stored',
+					outcome: 'found',
 					processing: 'finish',
 				}),
 			),
@@ -113,7 +113,7 @@ describe('the example "table rows" in n8n', () => {
 			first
 				.json('Rows')
 				.map((row) =>
-					expect.objectContaining({ ...known(row), outcome: 'stored', processing: 'finish' }),
+					expect.objectContaining({ ...known(row), outcome: 'found', processing: 'finish' }),
 				),
 		);
 		const { data } = await harness.callWebhook('ask', {

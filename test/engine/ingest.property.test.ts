@@ -50,7 +50,9 @@ function expectTrue(reports: Reported[], prepared: Prepared, decidesItself: bool
 	for (const report of reports) {
 		const stored = copies[report.place] ?? 0;
 		const told = { ...report, stored, found: isFound(place.sandbox, report.place) };
-		if (report.outcome === 'stored') expect(told).toMatchObject({ stored: 1 });
+		expect(report.outcome === 'found').toBe(report.processing === 'finish');
+		if (report.outcome === 'stored' || report.outcome === 'found')
+			expect(told).toMatchObject({ stored: 1 });
 		if (report.outcome === 'rejected') expect(told).toMatchObject({ stored: 0, failed: true });
 		if (report.outcome === 'unknown') expect(told).toMatchObject({ failed: true });
 		if (report.processing === 'finish') expect(told).toMatchObject({ found: true, failed: false });
@@ -77,7 +79,7 @@ describe('whatever is submitted, and whatever goes wrong meanwhile', () => {
 				for (const { outcome, processing } of reports) seen.add(`${outcome} ${processing}`);
 			});
 			expect([...seen]).toEqual(
-				expect.arrayContaining(['stored finish', 'stored error', 'rejected undefined']),
+				expect.arrayContaining(['found finish', 'stored error', 'rejected undefined']),
 			);
 		},
 	);

@@ -72,8 +72,8 @@ describe('texts', () => {
 		const result = await submit({ ...TEXT, ...WAIT }, { items });
 		expect(result.error).toBeUndefined();
 		expect(result.items.map(({ json }) => json)).toMatchObject([
-			{ name: 'Penguins.md', key: 'Penguins', outcome: 'stored', processing: 'finish' },
-			{ name: 'Otters.md', key: 'Otters', outcome: 'stored', processing: 'finish' },
+			{ name: 'Penguins.md', key: 'Penguins', outcome: 'found', processing: 'finish' },
+			{ name: 'Otters.md', key: 'Otters', outcome: 'found', processing: 'finish' },
 		]);
 		expect(documents()).toMatchObject([
 			{ type: 'md', mimeType: 'text/markdown', size: 27, storageFileId: expect.any(String) },
@@ -253,7 +253,7 @@ describe('an upload', () => {
 			{ ...TEXT, ...WAIT },
 			{ items: three, onError: 'continueErrorOutput' },
 		);
-		expect(column(outputs[0], 'outcome')).toEqual(['stored', 'stored']);
+		expect(column(outputs[0], 'outcome')).toEqual(['found', 'found']);
 		expect(outputs[1]).toHaveLength(1);
 		expect(outputs[1]?.[0]?.json.error).toBe('The server answered 400: No');
 		expect(storedNames()).toHaveLength(2);
@@ -321,7 +321,7 @@ describe('an upload', () => {
 
 	it.each([
 		['uploaded', {}],
-		['compared with what an earlier run stored', { options: { skipUnchanged: true } }],
+		['compared with what an earlier run stored', { mode: 'changed' }],
 	])('of a file that n8n no longer has fails that item alone, when it is %s', async (_, more) => {
 		const items = await Promise.all(
 			['one.md', 'gone.md', 'two.md'].map(
@@ -386,8 +386,8 @@ describe('an upload', () => {
 	});
 });
 
-describe('Skip Unchanged', () => {
-	const skip = { options: { skipUnchanged: true } };
+describe('what is new or changed', () => {
+	const skip = { mode: 'changed' };
 
 	it('goes by content: what is unchanged is not uploaded again', async () => {
 		await submit({ ...TEXT, ...WAIT, ...skip }, { items: texts(['A', 'One.'], ['B', 'Two.']) });
@@ -396,7 +396,7 @@ describe('Skip Unchanged', () => {
 			{ ...TEXT, ...WAIT, ...skip },
 			{ items: texts(['A', 'One.'], ['B', 'Two, changed.']) },
 		);
-		expect(column(items, 'outcome')).toEqual(['unchanged', 'stored']);
+		expect(column(items, 'outcome')).toEqual(['unchanged', 'found']);
 		expect(uploads()).toHaveLength(1);
 	});
 

@@ -12,25 +12,25 @@ useShortSleeps();
 const { submit, file } = ingestOn(fixture);
 embedsDocuments(fixture);
 
-const GONE = { whenGone: 'disable', skipUnchanged: true };
 const ALL = 'abcdefghij';
 
 /** One item for each letter, whose text is to be found under it. */
 const texts = (letters: string, more: Record<string, string> = {}) =>
 	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
-const fromText = (options: INodeParameters = GONE) => ({
+const fromText = (more: INodeParameters = {}) => ({
 	source: 'text',
 	name: '={{ $json.name }}',
 	text: '={{ $json.text }}',
 	afterStoring: 'wait',
-	options,
+	mode: 'mirror',
+	...more,
 });
 const night = async (
 	letters: string,
-	more: Parameters<typeof submit>[1] & { options?: INodeParameters } = {},
+	more: Parameters<typeof submit>[1] & { parameters?: INodeParameters } = {},
 ) => {
-	const { options, ...rest } = more;
-	return await submit(fromText({ ...GONE, ...options }), { items: texts(letters), ...rest });
+	const { parameters, ...rest } = more;
+	return await submit(fromText(parameters), { items: texts(letters), ...rest });
 };
 const idOf = (name: string) => derivedId(fixture.world.knowledgebaseId, name);
 /** The letters whose documents an assistant can find. */
@@ -71,8 +71,8 @@ describe('documents that are gone from the source', () => {
 		const { items } = await night(ALL);
 		expect(found()).toBe(ALL);
 		expect(items.slice(8).map(({ json }) => [json.outcome, json.processing])).toEqual([
-			['stored', 'finish'],
-			['stored', 'finish'],
+			['found', 'finish'],
+			['found', 'finish'],
 		]);
 	});
 
@@ -86,18 +86,18 @@ describe('documents that are gone from the source', () => {
 
 	it('stay where nothing else is asked for, and are still known when it is', async () => {
 		await night(ALL);
-		await night('abcdefgh', { options: { whenGone: 'keep' } });
+		await night('abcdefgh', { parameters: { mode: 'changed' } });
 		expect(found()).toBe(ALL);
 		await night('abcdefgh');
 		expect(found()).toBe('abcdefgh');
 	});
 
 	it('are known also where everything is sent', async () => {
-		const options = { skipUnchanged: false };
-		await night(ALL, { options });
-		await night('abcdefgh', { options });
+		const parameters = { resendAll: true };
+		await night(ALL, { parameters });
+		await night('abcdefgh', { parameters });
 		expect(found()).toBe('abcdefgh');
-		await night('abcdefg', { options: { resendAll: true } });
+		await night('abcdefg', { parameters: { resendAll: true } });
 		expect(found()).toBe('abcdefg');
 	});
 
@@ -164,7 +164,7 @@ describe('documents that are gone from the source', () => {
 		async (_, __, rule) => {
 			await night(ALL);
 			fixture.sandbox.faults.add(rule);
-			const result = await night('abcdefgh', { options: { retryMinutes: 0 } });
+			const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
 			expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
 			expect(column(result.items, 'outcome')).not.toContain('disabled');
 			fixture.sandbox.faults.clear();
@@ -179,7 +179,7 @@ describe('documents that are gone from the source', () => {
 		const noted: string[] = [];
 		fixture.sandbox.faults.add({ ...DISABLES, do: 'drop', when: 'after' });
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [4, 5, 6], do: 'drop' });
-		await night('abcdefgh', { options: { retryMinutes: 0 } });
+		await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
 		fixture.sandbox.faults.clear();
 		for (const { body } of fixture.sandbox.requests.of('E3'))
 			noted.push(...(body as IDataObject[]).map((one) => String(one.name ?? 'a document')));
@@ -196,7 +196,7 @@ describe('documents that are gone from the source', () => {
 	});
 
 	it('are those of this source alone', async () => {
-		await submit(fromText({ ...GONE, sourceName: 'other' }), { items: texts('j') });
+		await submit(fromText({ sourceName: 'other' }), { items: texts('j') });
 		await night('abcdefgh');
 		await night('abcdefg');
 		expect(found()).toBe('abcdefg');
@@ -227,7 +227,8 @@ describe('nothing is disabled', () => {
 		const records = {
 			source: 'records',
 			documentKeyField: 'name',
-			options: { ...GONE, sourceName: 'records' },
+			mode: 'mirror',
+			sourceName: 'records',
 		};
 		const whole = [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')];
 		await submit(records, { items: whole });
@@ -243,7 +244,9 @@ describe('nothing is disabled', () => {
 		const records = {
 			source: 'records',
 			documentKeyField: 'name',
-			options: { ...GONE, sourceName: 'records', maxGonePercent: 100 },
+			mode: 'mirror',
+			sourceName: 'records',
+			maxGonePercent: 100,
 		};
 		await submit(records, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
 		const result = await submit(records, { items: [await file('{"name":"a"}'), await file('\n')] });
@@ -267,7 +270,7 @@ describe('nothing is disabled', () => {
 			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'drop', when: 'after' });
 			return await night('abcdefgh', {
 				items: texts('abcdefgh', { a: 'It has changed.' }),
-				options: { retryMinutes: 0 },
+				parameters: { options: { retryMinutes: 0 } },
 				onError: 'continueErrorOutput',
 			});
 		}, '1 document may or may not be stored');
@@ -287,7 +290,8 @@ describe('nothing is disabled', () => {
 		const asJson = (documents: IDataObject[]) => ({
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
-			options: { ...GONE, sourceName: 'json' },
+			mode: 'mirror',
+			sourceName: 'json',
 		});
 		await submit(asJson([{ id: idOf('a') }, { id: idOf('b') }]));
 		const result = await submit(asJson([{ id: idOf('a') }, { name: 'none' }]));
@@ -298,7 +302,9 @@ describe('nothing is disabled', () => {
 		const asJson = (documents: IDataObject[]) => ({
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
-			options: { ...GONE, sourceName: 'json', maxGonePercent: 100 },
+			mode: 'mirror',
+			sourceName: 'json',
+			maxGonePercent: 100,
 		});
 		await submit(asJson([{ id: idOf('a') }]));
 		const result = await submit(asJson([]));
@@ -378,7 +384,7 @@ describe('when more is missing than may be', () => {
 		expect(error?.description).toContain('set "Max Share Gone (Percent)" to 50 for one run');
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
-		await night('abcde', { options: { maxGonePercent: 50 } });
+		await night('abcde', { parameters: { maxGonePercent: 50 } });
 		expect(found()).toBe('abcde');
 	});
 
@@ -393,11 +399,11 @@ describe('when more is missing than may be', () => {
 	});
 });
 
-describe('Documents Gone From the Source', () => {
+describe('Runs Again: Equal the Source', () => {
 	it('is refused in a loop before anything is sent, in words', async () => {
 		const { error } = await night(ALL, { loops: true });
 		expect(error?.message).toBe(
-			'"Documents Gone From the Source" cannot be "Disable" in a loop, as it needs all documents in one run: take the node out of the loop, or set it to "Keep" [item 0]',
+			'"Runs Again" cannot be "Equal the Source" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send What Is New or Changed" [item 0]',
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

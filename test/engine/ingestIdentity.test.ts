@@ -107,7 +107,10 @@ describe('ids derived from a key', () => {
 			items: [...withPaths(1), ...rows(1), ...withPaths(1, 'other')],
 			onError: 'continueErrorOutput',
 		});
-		expect(column(outputs[1], 'error')).toEqual(['"Document Key" must not be empty [item 1]']);
+		expect(column(outputs[1], 'error')).toEqual([
+			'A later document of this run came with the same key ("/manuals/0.md") and replaced this one',
+			'"Document Key" must not be empty [item 1]',
+		]);
 	});
 
 	it('are told beside the key they are made of', async () => {

@@ -72,8 +72,9 @@ describe('After Storing: Start Processing', () => {
 
 		it('ends the workflow, with the documents stored', async () => {
 			const { error } = await submit(started, { items: rows(2) });
-			expect(error?.message).toBe(
-				'The documents are stored, but their processing could not be started. The server answered 403: no. 2 documents are stored but not found: not processed.',
+			expect(error?.message).toBe('2 documents are stored but not found: doc 0, doc 1');
+			expect(error?.description).toMatch(
+				/^The document is stored, but its processing could not be started\. The server answered 403: no\. It is stored/,
 			);
 			expect(storedNames()).toHaveLength(2);
 		});
@@ -111,7 +112,7 @@ describe('After Storing: Process and Wait', () => {
 		expect(result.outputs[0]?.map(({ json }) => json)).toEqual([
 			expect.objectContaining({
 				name: 'doc 0',
-				outcome: 'stored',
+				outcome: 'found',
 				processing: 'finish',
 			}),
 		]);
@@ -215,7 +216,7 @@ describe('a 404 to the request that starts processing', () => {
 		fixture.sandbox.faults.add({ endpoint: 'process', nth: 1, do: 'status', status: 404, body });
 		const result = await submit(parameters('wait'), { items: rows(1, () => ending('finish', 10)) });
 		expect(column(result.items, 'processing')).toEqual(['finish']);
-		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);
+		expect(hintsOf(result)).toEqual(['Documents: 1 found (1 batch).']);
 	});
 
 	it.each<[string, object | string]>([

@@ -164,7 +164,7 @@ describe('what the recorded server makes of documents, as Submit reports it', ()
 		const onError = failed?.filter((item) => detailsOf(item).id === id) ?? [];
 		expect([onMain.length, onError.length]).toEqual(processing === 'finish' ? [1, 0] : [0, 1]);
 		if (processing === 'finish') {
-			expect(onMain[0]?.json).toMatchObject({ outcome: 'stored', processing, status: 201 });
+			expect(onMain[0]?.json).toMatchObject({ outcome: 'found', processing, status: 201 });
 			return;
 		}
 		expect(onError[0]?.json.error).toBe(`The document could not be processed: ${said}`);
@@ -179,7 +179,7 @@ describe('what the recorded server makes of documents, as Submit reports it', ()
 	it('tells of parts that do nothing, and how many are not found', () => {
 		expect(hintsOf(result)).toEqual(
 			expect.arrayContaining([
-				'Documents: 17 stored (1 batch).',
+				'Documents: 9 found, 8 stored (1 batch).',
 				'8 documents are stored but not found: not processed.',
 				expect.stringContaining('the pages are not read'),
 				expect.stringContaining('File Path'),
@@ -209,7 +209,7 @@ describe('of other recorded requests, Submit reports', () => {
 	it.each(['disable, all else left out', 'enable by sending it whole'])(
 		'"%s" as stored, when nothing is to be processed',
 		async (label) => {
-			const { items } = await submitRecorded(label, { afterStoring: 'nothing' });
+			const { items } = await submitRecorded(label, { options: { afterStoring: 'nothing' } });
 			expect(
 				items.map(({ json: { id, outcome, processing } }) => [id, outcome, processing]),
 			).toEqual(sentIn(label).map(({ id }) => [id, 'stored', 'none']));

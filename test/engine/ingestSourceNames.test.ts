@@ -12,7 +12,7 @@ embedsDocuments(fixture);
 const night = async (
 	sourceName: string,
 	names: string,
-	more: { options?: object; parameters?: object; mode?: 'manual' } = {},
+	more: { parameters?: object; mode?: 'manual' } = {},
 ) =>
 	await submit(
 		{
@@ -20,8 +20,9 @@ const night = async (
 			name: '={{ $json.name }}',
 			text: '={{ $json.text }}',
 			afterStoring: 'wait',
+			mode: 'changed',
+			sourceName,
 			...more.parameters,
-			options: { skipUnchanged: true, sourceName, ...more.options },
 		},
 		{
 			mode: more.mode,
@@ -40,8 +41,7 @@ const found = () =>
 
 it('two named sources may bring the same names: each keeps its own documents', async () => {
 	for (let nights = 0; nights < 2; nights++)
-		for (const source of ['x', 'y'])
-			await night(source, 'ab', { options: { whenGone: 'disable' } });
+		for (const source of ['x', 'y']) await night(source, 'ab', { parameters: { mode: 'mirror' } });
 	expect(found()).toEqual(['a of x', 'a of y', 'b of x', 'b of y']);
 	const { items } = await night('x', 'ab');
 	expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
@@ -53,11 +53,11 @@ it('a source that has no name keeps the IDs it always had', async () => {
 });
 
 it('shards of a source are remembered apart, and have the same IDs in any of them', async () => {
-	const all = { whenGone: 'disable', maxGonePercent: 100 };
-	await night('x', 'ab', { options: { ...all, shard: '1 of 2' } });
-	await night('x', 'cd', { options: { ...all, shard: '2 of 2' } });
+	const all = { mode: 'mirror', maxGonePercent: 100 };
+	await night('x', 'ab', { parameters: { ...all, options: { shard: '1 of 2' } } });
+	await night('x', 'cd', { parameters: { ...all, options: { shard: '2 of 2' } } });
 	expect(found()).toHaveLength(4);
-	await night('x', 'abcd', { options: { ...all, shard: '1 of 1' } });
+	await night('x', 'abcd', { parameters: { ...all, options: { shard: '1 of 1' } } });
 	expect(found()).toHaveLength(4);
 	const names = fixture.sandbox.store
 		.documentsOf(fixture.world.knowledgebaseId)
@@ -72,7 +72,7 @@ describe('a source that gets a name', () => {
 		const { items } = await night('x', 'abc');
 		expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
 		expect(column(items, 'outcome')).toEqual([
-			...Array.from({ length: 3 }, () => 'stored'),
+			...Array.from({ length: 3 }, () => 'found'),
 			...Array.from({ length: 3 }, () => 'disabled'),
 		]);
 		fixture.sandbox.requests.clear();
@@ -108,7 +108,8 @@ describe('a source that gets a name', () => {
 			{
 				...parameters,
 				text: '={{ $json.text }}',
-				options: { skipUnchanged: true, sourceName: 'x' },
+				mode: 'changed',
+				sourceName: 'x',
 			},
 			{ items, onError: 'continueErrorOutput' },
 		);

@@ -28,6 +28,8 @@ describe('the summary', () => {
 			unknown: 0,
 			unchanged: 0,
 			disabled: 0,
+			found: 0,
+			replaced: 0,
 			batches: 3,
 			bytes: sentBytes(),
 			attempts: 3,
@@ -36,10 +38,12 @@ describe('the summary', () => {
 			seconds: expect.any(Number),
 			failed: [],
 		});
-		expect(Object.keys(items[0]?.json ?? {}).slice(0, 7)).toEqual([
+		expect(Object.keys(items[0]?.json ?? {}).slice(0, 9)).toEqual([
 			'documents',
+			'found',
 			'stored',
 			'unchanged',
+			'replaced',
 			'disabled',
 			'rejected',
 			'unknown',
@@ -107,7 +111,8 @@ describe('the summary', () => {
 			{ items, onError: 'continueErrorOutput' },
 		);
 		expect(outputs[0]?.[0]?.json).toMatchObject({
-			stored: 3,
+			found: 2,
+			stored: 1,
 			failed: [
 				{
 					id: derivedId(fixture.world.knowledgebaseId, 'doc 1'),

@@ -21,7 +21,8 @@ const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
 const skip = {
 	...BY_NAME,
 	documentKey: '={{ $json.filePath }}',
-	options: { skipUnchanged: true, batchSize: 10, concurrency: 1 },
+	mode: 'changed',
+	options: { batchSize: 10, concurrency: 1 },
 };
 const documents = (count: number, folders: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));
@@ -50,7 +51,7 @@ const routeMissing = {
 	body: { statusCode: 404, error: 'Not Found', message: 'Cannot GET /api/ai/this' },
 } as const;
 
-describe('a second run with Skip Unchanged', () => {
+describe('a second run that sends what is new or changed', () => {
 	it('sends nothing when nothing changed, and says so', async () => {
 		await submit(skip, { items: documents(25) });
 		expect(batchSizes()).toEqual([10, 10, 5]);
@@ -88,7 +89,7 @@ describe('a second run with Skip Unchanged', () => {
 			source: 'json',
 			jsonBody: JSON.stringify(items.map(({ json }) => json)),
 			documentKeyField: 'filePath',
-			options: { skipUnchanged: true },
+			mode: 'changed',
 		});
 		const { outputs } = await submit(asJson(bad), { onError: 'continueErrorOutput' });
 		expect(outputs[1]).toHaveLength(1);
@@ -132,7 +133,7 @@ describe('a second run with Skip Unchanged', () => {
 	it('sends everything with Resend All, and knows it afterwards', async () => {
 		await submit(skip, { items: documents(15) });
 		sentNames();
-		const again = { ...skip, options: { ...skip.options, resendAll: true } };
+		const again = { ...skip, resendAll: true };
 		await submit(again, { items: documents(15) });
 		expect(sentNames()).toHaveLength(15);
 		await submit(skip, { items: documents(15) });
@@ -149,15 +150,15 @@ describe('a second run with Skip Unchanged', () => {
 	});
 
 	it('sends documents without ids every time', async () => {
-		const withoutIds = { ...BY_NAME, documentIdMode: 'server', options: { skipUnchanged: true } };
+		const withoutIds = { ...BY_NAME, documentIdMode: 'server', mode: 'changed' };
 		await submit(withoutIds, { items: documents(3) });
 		await submit(withoutIds, { items: documents(3) });
 		expect(sentNames()).toHaveLength(6);
 	});
 });
 
-it('remembers nothing without Skip Unchanged', async () => {
-	await submit({ ...skip, options: {} }, { items: documents(3) });
+it('remembers nothing where everything is sent', async () => {
+	await submit({ ...skip, mode: 'all' }, { items: documents(3) });
 	expect(fixture.sandbox.requests.of('status')).toEqual([]);
 	expect(notes()).toEqual([]);
 });
@@ -186,7 +187,7 @@ describe('what is remembered', () => {
 	it('is kept apart by Source Name, and found again under the same name', async () => {
 		const named = (sourceName: string) => ({
 			...skip,
-			options: { ...skip.options, sourceName },
+			sourceName,
 		});
 		await submit(named('a'), { items: documents(3) });
 		await submit(named('b'), { items: documents(3) });
@@ -310,12 +311,13 @@ it('forgets what was stored once with Resend All, not again with each file', asy
 	const fromFiles = {
 		source: 'records',
 		documentKeyField: 'name',
-		options: { skipUnchanged: true, resendAll: true },
+		mode: 'changed',
+		resendAll: true,
 	};
 	const files = [await file('{"name":"a"}'), await file('{"name":"b"}')];
 	await submit(fromFiles, { items: files });
 	sentNames();
-	await submit({ ...fromFiles, options: { skipUnchanged: true } }, { items: files });
+	await submit({ ...fromFiles, mode: 'changed', resendAll: false }, { items: files });
 	expect(sentNames()).toEqual([]);
 });
 

@@ -215,14 +215,14 @@ describe('errors of real servers', () => {
 		const { error } = await fixture.run({
 			resource: 'document',
 			operation: 'submit',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId: fixture.world.knowledgebaseId,
 			source: 'json',
-			jsonBody: '[{"id":"abc","name":"secret name"}]',
+			jsonBody: '[{"id":"abc","folder":"secret folder"}]',
 		});
 		expect(error?.message).toContain('an ID that is not a UUID');
 		const words = [error?.message, error?.description, JSON.stringify(error?.context)].join();
-		expect(words).not.toMatch(/SELECT|INSERT|secret name/);
+		expect(words).not.toMatch(/SELECT|INSERT|secret folder/);
 	});
 
 	it('says what a 500 usually means', async () => {

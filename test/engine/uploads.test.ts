@@ -47,7 +47,7 @@ describe('an upload', () => {
 			() => ({
 				resource: 'document',
 				operation: 'submit',
-				afterStoring: 'nothing',
+				options: { afterStoring: 'nothing' },
 				source: 'records',
 				knowledgebaseId: fixture.world.knowledgebaseId,
 			}),

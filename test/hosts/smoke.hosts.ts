@@ -81,7 +81,7 @@ describe(`n8n ${n8n}`, () => {
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toEqual(
 			Object.keys(TEXTS).map((name) =>
-				expect.objectContaining({ name: `${name}.md`, outcome: 'stored', processing: 'finish' }),
+				expect.objectContaining({ name: `${name}.md`, outcome: 'found', processing: 'finish' }),
 			),
 		);
 		expect(arrived('E16')).toBe(3);

@@ -90,8 +90,8 @@ describe('an ingestion every night', () => {
 		const count = 250;
 		writeDocuments(harness.host.documents, count, file);
 		const { id } = harness.sandbox.store.putKnowledgebase({ name: 'Nightly' });
-		const options = { skipUnchanged: true };
-		const workflow = ingestion(webhookTrigger('nightly'), id, options, file);
+		const changed = { mode: 'changed' };
+		const workflow = ingestion(webhookTrigger('nightly'), id, {}, file, changed);
 		const credential = await harness.createCredential();
 		const workflowId = await harness.importWorkflow(workflow, credential);
 		await harness.activate(workflowId);

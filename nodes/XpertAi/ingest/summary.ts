@@ -14,9 +14,22 @@ export interface FailedDocument {
 	status?: number;
 }
 
+/** What documents are counted as. */
+type Counted = keyof Summary['counts'];
+
 /** Counts over a whole run, kept without keeping the documents. */
 export class Summary {
-	readonly counts = { documents: 0, stored: 0, unchanged: 0, disabled: 0, rejected: 0, unknown: 0 };
+	/** `found` are processed, `stored` are only kept. */
+	readonly counts = {
+		documents: 0,
+		found: 0,
+		stored: 0,
+		unchanged: 0,
+		replaced: 0,
+		disabled: 0,
+		rejected: 0,
+		unknown: 0,
+	};
 
 	readonly requests = noRequests();
 
@@ -57,9 +70,15 @@ export class Summary {
 		this.addFailed({ outcome: 'rejected', reason });
 	}
 
+	/** Counts a document otherwise than before. */
+	move(from: Counted, to: Counted): void {
+		this.counts[from] -= 1;
+		this.counts[to] += 1;
+	}
+
 	/** Names a document, counted as stored already, that the server could not process. */
-	addUnprocessed(id: string, reason: string): void {
-		this.addFailed({ id, outcome: 'stored', reason });
+	addUnprocessed(id: string, reason: string, name?: string): void {
+		this.addFailed({ name, id, outcome: 'stored', reason });
 	}
 
 	/** Adds the requests that stored documents. */
@@ -71,10 +90,12 @@ export class Summary {
 
 	/** The run in one line. */
 	line(): string {
-		const { stored, unchanged, disabled, rejected, unknown } = this.counts;
+		const { found, stored, unchanged, replaced, disabled, rejected, unknown } = this.counts;
 		const { batches, retries } = this.requests;
-		const parts = [`${stored} stored`];
+		const parts = found > 0 ? [`${found} found`] : [];
+		if (stored > 0 || found === 0) parts.push(`${stored} stored`);
 		if (unchanged > 0) parts.push(`${unchanged} unchanged and not sent`);
+		if (replaced > 0) parts.push(`${replaced} replaced by a later one`);
 		if (disabled > 0) parts.push(`${disabled} disabled`);
 		if (rejected > 0) parts.push(`${rejected} rejected`);
 		if (unknown > 0) parts.push(`${unknown} unknown`);

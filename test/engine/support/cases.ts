@@ -151,7 +151,7 @@ export const ALL_CASES: OperationCase[] = [
 			resource: 'document',
 			operation: 'submit',
 			source: 'fields',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId: byId(knowledgebaseId),
 			documentFields: {
 				mappingMode: 'defineBelow',
@@ -180,7 +180,7 @@ export const ALL_CASES: OperationCase[] = [
 		bad: ({ knowledgebaseId }) => ({
 			resource: 'document',
 			operation: 'submit',
-			afterStoring: 'nothing',
+			options: { afterStoring: 'nothing' },
 			knowledgebaseId: byId(knowledgebaseId),
 			source: 'json',
 			jsonBody: JSON.stringify([{ name: 'a', createdAt: 'yesterday' }]),

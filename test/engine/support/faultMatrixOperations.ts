@@ -153,12 +153,11 @@ function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
 		parameters: {
 			resource: 'document',
 			operation: 'submit',
-			afterStoring: 'nothing',
 			knowledgebaseId: ID,
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
 			documentIdMode: kind === 'withIds' ? 'field' : 'server',
-			options: { retryMinutes: 0.1 },
+			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify(documents),
 	};
@@ -173,10 +172,9 @@ function submitFile(): MatrixOperation {
 		parameters: {
 			resource: 'document',
 			operation: 'submit',
-			afterStoring: 'nothing',
 			knowledgebaseId: ID,
 			source: 'files',
-			options: { retryMinutes: 0.1 },
+			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify({ id: OTHER_ID, url: 'https://files.example/hello.txt', size: 11 }),
 	};
@@ -192,7 +190,8 @@ function submitChanged(): MatrixOperation {
 		parameters: {
 			...parameters,
 			jsonBody: JSON.stringify([{ id: ID, name: 'one' }]),
-			options: { retryMinutes: 0.1, skipUnchanged: true },
+			mode: 'changed',
+			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: '[]',
 	};

@@ -39,10 +39,7 @@ const KIND_ROWS = [
 		'Submit, uploads',
 		'the files and texts that _Document: Submit_ uploads before it stores their documents',
 	],
-	[
-		'Submit, memory',
-		'what _Skip Unchanged_ and _Documents Gone From the Source_ ask of earlier runs, before anything is sent',
-	],
+	['Submit, memory', 'what _Runs Again_ asks of earlier runs, before anything is sent'],
 	['Run and Wait', '_Thread: Run and Wait_'],
 	[
 		'Run and Wait, files',

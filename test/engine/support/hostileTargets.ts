@@ -150,7 +150,7 @@ const GOOD_VALUES: INodeParameters = {
 
 /** What must be set as well for a parameter to be of any consequence. */
 const COMPANIONS: Record<string, INodeParameters> = {
-	'submit.options': { options: { skipUnchanged: true } },
+	'submit.options': { mode: 'changed' },
 	'run.options': { threadSource: 'new' },
 };
 

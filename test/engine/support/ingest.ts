@@ -22,7 +22,7 @@ export const busyFor = (
 
 /** What tests of ingestion do with the fixture. */
 export interface Ingest {
-	/** Submits documents to the world's knowledgebase. */
+	/** Submits documents to the world's knowledgebase; what Options say of storing and output may stand beside them. */
 	submit: (
 		parameters: INodeParameters,
 		options?: Parameters<Fixture['run']>[1],
@@ -40,17 +40,17 @@ export interface Ingest {
 /** Makes the helpers of a fixture. */
 export function ingestOn(fixture: Fixture): Ingest {
 	return {
-		submit: async (parameters, options) =>
+		submit: async ({ afterStoring = 'nothing', output, options, ...parameters }, run) =>
 			await fixture.run(
 				{
 					resource: 'document',
 					operation: 'submit',
 					source: 'fields',
-					afterStoring: 'nothing',
 					knowledgebaseId: fixture.world.knowledgebaseId,
 					...parameters,
+					options: { afterStoring, ...(output ? { output } : {}), ...(options as object) },
 				},
-				options,
+				run,
 			),
 		uploaded: async (name, text = 'hello') => {
 			const form = new FormData();

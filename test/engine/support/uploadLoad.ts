@@ -66,7 +66,7 @@ export async function runRecords({
 			source: 'records',
 			documentIdMode: 'derived',
 			documentKeyField: 'name',
-			output: 'summary',
+			options: { output: 'summary' },
 		},
 		credential,
 		items: [{ json: {}, binary: { data } }],

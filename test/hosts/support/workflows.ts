@@ -20,7 +20,7 @@ export function ingestion(folder: string, knowledgebaseId: string): WorkflowFile
 		operation: 'submit',
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 		source: 'files',
-		options: { skipUnchanged: true },
+		mode: 'changed',
 	});
 	return chain('Ingestion', manualTrigger(), read, submit);
 }

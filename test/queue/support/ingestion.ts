@@ -117,18 +117,18 @@ export function ingestion(
 	knowledgebaseId: string,
 	options: Record<string, unknown> = {},
 	file = FILE,
+	parameters: Record<string, unknown> = {},
 ): WorkflowFile {
 	const submit = xpertAiNode(SUBMIT_NODE, {
 		resource: 'document',
 		operation: 'submit',
-		afterStoring: 'nothing',
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 		source: 'records',
 		binaryPropertyName: 'data',
 		documentIdMode: 'derived',
 		documentKeyField: 'filePath',
-		output: 'summary',
-		options,
+		...parameters,
+		options: { afterStoring: 'nothing', output: 'summary', ...options },
 	});
 	return chain('Ingestion', trigger, readFile(file), submit);
 }

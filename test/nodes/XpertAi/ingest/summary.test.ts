@@ -37,10 +37,12 @@ describe('the summary of a run', () => {
 		});
 		expect(counts).toEqual({
 			documents: 15,
+			found: 0,
 			stored: 5,
 			rejected: 3,
 			unknown: 3,
 			unchanged: 4,
+			replaced: 0,
 			disabled: 0,
 		});
 	});
@@ -85,6 +87,11 @@ describe('the summary of a run', () => {
 		const plain = summaryOf({ stored: 250 });
 		plain.addRequests(requests);
 		expect(plain.line()).toBe('Documents: 250 stored (3 batches).');
+		plain.move('stored', 'found');
+		plain.move('stored', 'replaced');
+		expect(plain.line()).toBe(
+			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
+		);
 		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4 });
 		rough.addRequests({ ...requests, retries: 7 });
 		expect(rough.line()).toBe(

@@ -21,7 +21,7 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 	],
 	[
 		/server shows no progress/i,
-		'With "Skip Unchanged", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
+		'With "Runs Again" set to "Send What Is New or Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
 	],
 	[
 		/did not begin, though/i,

@@ -1,40 +1,60 @@
+import trimEnd from 'lodash/trimEnd';
+import uniq from 'lodash/uniq';
+
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import { counted } from '../../../ingest/summary';
+import type { FailedDocument } from '../../../ingest/summary';
 import { adviceFor } from './advice';
 import type { SubmitReport } from './report';
+import { named, sentences } from './sentences';
 
-/** Says how much is stored and what a second run would do. */
-export function withCounts(error: ItemError, { summary, notSent }: SubmitReport): ItemError {
-	const { stored, unknown, rejected, unchanged } = summary.counts;
-	const counts = [`${counted(stored, 'document is', 'documents are')} stored`];
+/** Says how much is stored, what is not, and what a second run would do. */
+export function withCounts(
+	error: ItemError,
+	{ summary, notSent, notRead }: SubmitReport,
+): ItemError {
+	const { found, stored, unknown, rejected, unchanged } = summary.counts;
+	const kept = found + stored;
+	const counts = [`${counted(kept, 'document is', 'documents are')} stored`];
 	if (unchanged > 0) counts.push(`${counted(unchanged, 'was', 'were')} unchanged`);
 	if (unknown > 0) counts.push(`${unknown} may be stored`);
 	if (rejected > 0) counts.push(`${counted(rejected, 'is', 'are')} not stored`);
 	if (notSent > 0) counts.push(`${counted(notSent, 'was', 'were')} not sent`);
-	error.message = `${error.message}. ${counts.join(', ')}`;
-	const reasons = reasonsOf({ summary });
-	error.description = [
-		error.description,
-		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}.` : '',
-		'A second run replaces documents that carry a UUID as ID and stores all others again.',
-	]
-		.filter(Boolean)
-		.join(' ');
+	if (notRead > 0) counts.push(`${counted(notRead, 'item was', 'items were')} not read`);
+	const failed = summary.failed.filter(({ outcome }) => outcome !== 'stored');
+	const names = failed.flatMap(({ name }) => name ?? []);
+	const reasons = reasonsOf(failed);
+	error.message = trimmedMessage(error, counts);
+	error.description = sentences(
+		error.description ?? undefined,
+		names.length > 0 ? `Not stored: ${named(names)}` : undefined,
+		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}` : undefined,
+		kept + unknown > 0 ? SECOND_RUN : undefined,
+	);
 	return error;
 }
 
+const SECOND_RUN =
+	'A second run replaces documents that carry a UUID as ID and stores all others again';
+
+function trimmedMessage({ message }: ItemError, counts: string[]): string {
+	return trimEnd(sentences(message, counts.join(', ')), '.');
+}
+
 /** Why documents failed, as far as it fits into a message. */
-function reasonsOf({ summary }: Pick<SubmitReport, 'summary'>): string[] {
-	return [...new Set(summary.failed.map(({ reason }) => reason))].slice(0, 3);
+function reasonsOf(failed: FailedDocument[]): string[] {
+	return uniq(failed.map(({ reason }) => reason)).slice(0, 3);
 }
 
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
-export function processingError(item: Item, report: SubmitReport): ItemError {
-	const reasons = reasonsOf(report);
-	const advice = new Set(reasons.map(adviceFor));
+export function processingError(item: Item, { summary, remarks }: SubmitReport): ItemError {
+	const failed = summary.failed.filter(({ outcome }) => outcome === 'stored');
+	const reasons = reasonsOf(failed);
+	const documents = counted(failed.length, 'document is', 'documents are');
+	const names = named(failed.map(({ name, id = 'one without a name' }) => name ?? id));
 	return item.operationError(
-		report.remarks.join(' '),
-		[`${reasons.join('; ')}.`, ...advice].join(' '),
+		`${documents} stored but not found: ${names}`,
+		sentences(...reasons, ...uniq(reasons.map(adviceFor)), ...remarks),
 	);
 }

@@ -20,7 +20,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const [first] = execution.items;
 	if (!first) return [];
 	const settings = readSettings(first);
-	if (settings.disableGone) refuseInLoop(first);
+	if (settings.mirrors) refuseInLoop(first);
 	const started = systemClock.now();
 	const submission = new Submission(execution, first, settings, systemClock);
 	const { report } = submission;
@@ -29,7 +29,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 		throw processingError(first, report);
 	const seconds = (systemClock.now() - started) / 1000;
 	addHints(submission);
-	return settings.summaryOnly ? [report.summaryItem(seconds)] : report.items;
+	return settings.output === 'summary' ? [report.summaryItem(seconds)] : report.items;
 }
 
 /**
@@ -40,7 +40,7 @@ function targetsOf(submission: Submission): Target[] {
 	const { execution, report } = submission;
 	const readFirst = !mayContinue(execution.context);
 	const targets = new Map<string, Target>();
-	for (const item of execution.items) {
+	for (const [index, item] of execution.items.entries()) {
 		try {
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
@@ -49,6 +49,7 @@ function targetsOf(submission: Submission): Target[] {
 		} catch (caught) {
 			report.addFlaw({ item, position: 0 }, caught);
 		}
+		report.notRead = execution.items.length - index - 1;
 		if (report.stopError) break;
 	}
 	return [...targets.values()];

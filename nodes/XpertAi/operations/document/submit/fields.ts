@@ -1,56 +1,66 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { simplify } from '../../../execution/fields';
+import { displayedIf } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { submitOptions } from './options';
 import { identityFields, ownFields, settingsFields, sourceField } from './sources';
 
-const output: INodeProperties = {
-	displayName: 'Output',
-	name: 'output',
+const mode: INodeProperties = {
+	displayName: 'Runs Again',
+	name: 'mode',
 	type: 'options',
 	options: [
 		{
-			name: 'One Item per Document',
-			value: 'documents',
-			description: 'What became of each document, in input order',
+			name: 'Send Everything',
+			value: 'all',
+			description: 'Each run sends all documents, and remembers nothing',
 		},
 		{
-			name: 'Summary',
-			value: 'summary',
+			name: 'Send What Is New or Changed',
+			value: 'changed',
 			description:
-				'One item with counts and the documents that were not stored; for very many documents',
+				'Documents stored earlier with the same content are left out, as long as they are still there',
+		},
+		{
+			name: 'Equal the Source',
+			value: 'mirror',
+			description:
+				'What is gone from the source is also taken out of answers: each run has to bring all of it',
 		},
 	],
-	default: 'documents',
-	description: 'What the node gives to the next one',
+	default: 'all',
+	description:
+		'What the next run of this node does. What is stored is remembered in the knowledgebase itself, in disabled documents. Needs document IDs.',
 };
 
-const afterStoring: INodeProperties = {
-	displayName: 'After Storing',
-	name: 'afterStoring',
-	type: 'options',
-	options: [
-		{
-			name: 'Nothing',
-			value: 'nothing',
-			description: 'Only store. Assistants do not find the documents until they are processed.',
-		},
-		{
-			name: 'Process and Wait',
-			value: 'wait',
-			description: 'Have the server read the documents, and wait until assistants find them',
-		},
-		{
-			name: 'Start Processing',
-			value: 'process',
-			description: 'Have the server read the documents, and go on at once',
-		},
-	],
-	default: 'wait',
+const sourceName: INodeProperties = {
+	displayName: 'Source Name',
+	name: 'sourceName',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. handbook',
 	description:
-		'What happens when the documents are stored. Assistants find a document when it is processed.',
+		'What the documents come from; left empty, this node in this workflow. Sources are remembered apart. A name is also part of the IDs made of keys: two named sources may bring the same file names. A source that has run already and gets a name sends everything once more, and its earlier copies are disabled.',
+};
+
+const resendAll: INodeProperties = {
+	displayName: 'Resend All',
+	name: 'resendAll',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to forget the contents that earlier runs have stored and to send everything. What is stored is still known.',
+};
+
+const maxGonePercent: INodeProperties = {
+	displayName: 'Max Share Gone (Percent)',
+	name: 'maxGonePercent',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 100 },
+	default: 20,
+	description:
+		'If more of the documents that this source stored earlier are missing, none is disabled and the run fails after storing what came. Only a whole run disables any: nothing was rejected, unreadable or stopped. Manual executions only say what they would do.',
 };
 
 /** Every parameter of Document: Submit, in the order a user sees them. */
@@ -62,9 +72,9 @@ export const submitFields: Field[] = [
 	sourceField,
 	...ownFields,
 	...identityFields,
-	afterStoring,
+	mode,
+	...displayedIf({ show: { mode: ['changed', 'mirror'] } }, [sourceName, resendAll]),
+	...displayedIf({ show: { mode: ['mirror'] } }, [maxGonePercent]),
 	...settingsFields,
-	output,
-	{ ...simplify, displayOptions: { show: { output: ['documents'] } } },
 	submitOptions,
 ];

@@ -1,5 +1,6 @@
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
+import { sentences } from './sentences';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
@@ -16,7 +17,10 @@ export async function followProcessing({ report }: Submission, targets: Target[]
 			report.processingBroken = true;
 			const what = end.allStarted ? 'followed' : 'started';
 			report.remark(
-				`The documents are stored, but their processing could not be ${what}. ${failureMessage(end.failure)}.`,
+				sentences(
+					`The documents are stored, but their processing could not be ${what}`,
+					failureMessage(end.failure),
+				),
 			);
 		}
 		unfinished += end?.unfinished ?? 0;

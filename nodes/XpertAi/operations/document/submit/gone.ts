@@ -12,7 +12,7 @@ import type { Target } from './target';
 const EXAMPLES = 3;
 
 /**
- * Refuses Documents Gone From the Source in a loop, where each turn brings only a part of the documents.
+ * Refuses to equal the source in a loop, where each turn brings only a part of the documents.
  *
  * @throws NodeOperationError before anything is sent
  */
@@ -22,15 +22,15 @@ export function refuseInLoop(item: Item): void {
 	const before = new Set(context.getParentNodes(name).map((node) => node.name));
 	if (!context.getChildNodes(name).some((node) => before.has(node.name))) return;
 	item.refuse({
-		subject: `"${item.labelOf('options.whenGone')}"`,
+		subject: `"${item.labelOf('mode')}"`,
 		demand:
-			'cannot be "Disable" in a loop, as it needs all documents in one run: take the node out of the loop, or set it to "Keep"',
+			'cannot be "Equal the Source" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send What Is New or Changed"',
 	});
 }
 
 /**
  * Takes the documents out of every answer that this source stored earlier and did not bring this time
- * (Documents Gone From the Source). Only a whole run does so. What was stored before the source had a name
+ * (Runs Again: Equal the Source). Only a whole run does so. What was stored before the source had a name
  * goes as soon as it is there under its new id, whatever became of the others.
  *
  * @throws NodeOperationError with Stop, when more are missing than Max Share Gone allows
@@ -39,7 +39,7 @@ export async function disableMissing(submission: Submission, target: Target): Pr
 	const { memory } = target;
 	if (!memory) return;
 	await disableRenamed(submission, target, memory);
-	if (!submission.settings.disableGone) return;
+	if (!submission.settings.mirrors) return;
 	const gone = [...memory.known.ids()].filter((id) => !target.brought.has(id));
 	if (gone.length === 0) return;
 	const reason = await reasonToKeep(submission, target, memory);
@@ -133,7 +133,7 @@ function refuse(
 	share: number,
 	gone: string[],
 ): void {
-	const label = `"${first.labelOf('options.maxGonePercent')}"`;
+	const label = `"${first.labelOf('maxGonePercent')}"`;
 	const error = first.operationError(
 		`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
 		`All that came is stored. Missing are for example ${gone.slice(0, EXAMPLES).join(', ')}. If they are really gone from the source, set ${label} to ${share} for one run.`,

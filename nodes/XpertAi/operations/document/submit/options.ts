@@ -5,6 +5,31 @@ const BATCH_TIMEOUT_SECONDS = 300;
 /** The collection Options of Submit. */
 export const submitOptions = optionsField([
 	{
+		displayName: 'After Storing',
+		name: 'afterStoring',
+		type: 'options',
+		options: [
+			{
+				name: 'Nothing',
+				value: 'nothing',
+				description: 'Only store. Assistants do not find the documents until they are processed.',
+			},
+			{
+				name: 'Process and Wait',
+				value: 'wait',
+				description: 'Have the server read the documents, and wait until assistants find them',
+			},
+			{
+				name: 'Start Processing',
+				value: 'process',
+				description: 'Have the server read the documents, and go on at once',
+			},
+		],
+		default: 'wait',
+		description:
+			'What happens when the documents are stored. Assistants find a document when it is processed.',
+	},
+	{
 		displayName: 'Batch Size',
 		name: 'batchSize',
 		type: 'number',
@@ -21,22 +46,6 @@ export const submitOptions = optionsField([
 		description: 'Max size of one request. Servers take up to 50 MB.',
 	},
 	{
-		displayName: 'Documents Gone From the Source',
-		name: 'whenGone',
-		type: 'options',
-		options: [
-			{
-				name: 'Disable',
-				value: 'disable',
-				description: 'Assistants do not find them any more, until the source brings them again',
-			},
-			{ name: 'Keep', value: 'keep', description: 'Nothing happens to them' },
-		],
-		default: 'keep',
-		description:
-			'What happens to documents that this source stored in an earlier run and does not bring this time. Each run has to bring all documents of the source at once. Only a whole run disables any: nothing was rejected, unreadable or stopped. Manual executions only say what they would do. Needs document IDs.',
-	},
-	{
 		displayName: 'Isolate Rejected Documents Without IDs',
 		name: 'isolateWithoutIds',
 		type: 'boolean',
@@ -45,13 +54,24 @@ export const submitOptions = optionsField([
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
 	},
 	{
-		displayName: 'Max Share Gone (Percent)',
-		name: 'maxGonePercent',
-		type: 'number',
-		typeOptions: { minValue: 0, maxValue: 100 },
-		default: 20,
-		description:
-			'If more of the documents that this source stored earlier are missing, none is disabled and the run fails after storing what came. Only of use with Documents Gone From the Source.',
+		displayName: 'Output',
+		name: 'output',
+		type: 'options',
+		options: [
+			{
+				name: 'One Item per Document',
+				value: 'documents',
+				description: 'What became of each document, in input order',
+			},
+			{
+				name: 'Summary',
+				value: 'summary',
+				description:
+					'One item with counts and the documents that were not stored; for very many documents',
+			},
+		],
+		default: 'documents',
+		description: 'What the node gives to the next one',
 	},
 	{
 		displayName: 'Requests at Once',
@@ -61,14 +81,6 @@ export const submitOptions = optionsField([
 		default: 5,
 		description:
 			'How many batches are sent side by side. With 1, the counter of documents that the server keeps for the knowledgebase is right as well; the documents themselves are all there in any case.',
-	},
-	{
-		displayName: 'Resend All',
-		name: 'resendAll',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to forget the contents that earlier runs have stored and to send everything. Only of use with Skip Unchanged.',
 	},
 	{
 		displayName: 'Retry for (Minutes)',
@@ -87,23 +99,7 @@ export const submitOptions = optionsField([
 		placeholder: 'e.g. 7 of 20',
 		description:
 			'Which part of the source this run brings, where several runs bring one each. Parts are remembered apart; the IDs of documents do not depend on it.',
-	},
-	{
-		displayName: 'Skip Unchanged',
-		name: 'skipUnchanged',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to leave out documents that an earlier run of this node has stored with the same content, as long as the server still has them. Needs document IDs. What is stored is remembered in the knowledgebase itself, in disabled documents.',
-	},
-	{
-		displayName: 'Source Name',
-		name: 'sourceName',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. handbook',
-		description:
-			'What the documents come from; left empty, this node in this workflow. Sources are remembered apart. A name is also part of the IDs made of keys: two named sources may bring the same file names. To name a source that has run already, keep Skip Unchanged on: everything is sent once more, and its earlier copies are disabled.',
+		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	timeoutOption(BATCH_TIMEOUT_SECONDS),
 	{

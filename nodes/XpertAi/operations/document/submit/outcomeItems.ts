@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
@@ -35,19 +36,17 @@ export function outcomeItem(
 		});
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
-	const json: IDataObject = simplify
-		? {
-				name: record?.name ?? name,
-				outcome,
-				processing: 'none',
-				...(key === undefined ? {} : { key }),
-				id: record?.id ?? id,
-				status: result.status,
-				attempts,
-				batch,
-			}
-		: (record ?? asJson(document.record));
-	return item.output(json);
+	if (!simplify) return item.output(record ?? asJson(document.record));
+	return item.output({
+		name: record?.name ?? name,
+		outcome,
+		processing: 'none',
+		...(key === undefined ? {} : { key }),
+		id: record?.id ?? id,
+		status: result.status,
+		attempts,
+		batch,
+	});
 }
 
 const MAY_BE_STORED = 'It is not known whether this document is stored';
@@ -104,9 +103,23 @@ export function processedItem(
 	flaw: string | undefined,
 ): INodeExecutionData {
 	const facts: IDataObject = { processing: word, ...(processMsg ? { processMsg } : {}) };
+	if (word === 'finish' && output.json.outcome === 'stored') facts.outcome = 'found';
 	if (flaw === undefined) return { ...output, json: { ...output.json, ...facts } };
 	const { id, name, key, outcome } = output.json;
 	const known = outcome === 'unchanged' ? outcome : 'stored';
 	const error = item.operationError(flaw, adviceFor(flaw));
 	return item.failed(error, { name, outcome: known, ...facts, key, id });
+}
+
+/** The item of a document that a later one of the run has replaced; on the error output where there is one. */
+export function replacedItem(item: Item, { json }: INodeExecutionData): INodeExecutionData {
+	const { name, key, id } = json;
+	const facts = { name, outcome: 'replaced', ...(key === undefined ? {} : { key }), id };
+	if (item.context.getNode().onError !== 'continueErrorOutput') return item.output(facts);
+	const what = key === undefined ? 'ID' : `key (${quoted(key)})`;
+	const error = item.operationError(
+		`A later document of this run came with the same ${what} and replaced this one`,
+		'Give each document a key of its own, such as its path or the ID of its row.',
+	);
+	return item.failed(error, facts);
 }

@@ -14,6 +14,7 @@ import {
 	outcomeItem,
 	processedItem,
 	processingFlaw,
+	replacedItem,
 	unchangedItem,
 } from './outcomeItems';
 import type { SubmitSettings } from './settings';
@@ -32,6 +33,9 @@ export class SubmitReport {
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
 
+	/** Input items that were not looked at, as the run had ended before. */
+	notRead = 0;
+
 	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
 	processingBroken = false;
 
@@ -40,6 +44,9 @@ export class SubmitReport {
 
 	/** Output by the item it is of; left empty when only a summary is asked for. */
 	private readonly outputs: INodeExecutionData[][] = [];
+
+	/** Documents that later ones have replaced. */
+	private readonly replaced: Origin[] = [];
 
 	/** Output that no document of the input has led to. */
 	private readonly added: INodeExecutionData[] = [];
@@ -52,6 +59,10 @@ export class SubmitReport {
 
 	/** The output, in the order of the input. */
 	get items(): INodeExecutionData[] {
+		for (const origin of this.replaced) {
+			const output = this.outputs[origin.item.index]?.[origin.position];
+			if (output) this.place(origin, () => replacedItem(origin.item, output));
+		}
 		return [...this.outputs.flat(), ...this.added];
 	}
 
@@ -63,7 +74,9 @@ export class SubmitReport {
 	/** Whether batches were stored side by side, after which servers count too few documents (service behaviour, E3). */
 	get countMayBeLow(): boolean {
 		const { counts, requests } = this.summary;
-		return this.settings.concurrency > 1 && requests.batches > 1 && counts.stored > 0;
+		return (
+			this.settings.concurrency > 1 && requests.batches > 1 && counts.found + counts.stored > 0
+		);
 	}
 
 	get remarks(): string[] {
@@ -97,6 +110,7 @@ export class SubmitReport {
 	addOutcome(result: DocumentOutcome<Origin>): void {
 		const { origin } = result.document;
 		this.summary.add(result);
+		this.settle(origin, result.outcome);
 		this.place(origin, () => outcomeItem(result, this.settings.simplify));
 		if (result.outcome !== 'stored') this.stopWith(() => origin.item.apiError(result.failure));
 	}
@@ -108,12 +122,20 @@ export class SubmitReport {
 	 */
 	addUnchanged(document: ReadyDocument<Origin>, status?: ProcessingStatus): void {
 		this.summary.addUnchanged();
+		this.settle(document.origin, 'unchanged');
 		this.place(document.origin, () => {
 			const output = unchangedItem(document);
 			return status
 				? processedItem(document.origin.item, output, saidOf(status), undefined)
 				: output;
 		});
+	}
+
+	/** A later document came with the key or ID of an earlier one, whose place it takes on the server. */
+	addReplaced(origin: Origin): void {
+		if (origin.isReplaced) return;
+		origin.isReplaced = true;
+		this.settle(origin, origin.outcome);
 	}
 
 	/** A document that is gone from the source was taken out of answers; no item has brought it. */
@@ -134,13 +156,32 @@ export class SubmitReport {
 	 */
 	addProcessed(id: string, end: ProcessingEnd, origins: Origin[]): void {
 		const flaw = processingFlaw(end);
-		for (const { item, position } of origins) {
-			const output = this.outputs[item.index]?.[position];
-			if (output) this.place({ item, position }, () => processedItem(item, output, end, flaw));
+		const live = origins.filter(({ isReplaced }) => !isReplaced);
+		if (end.word === 'finish') this.addFound(origins, live);
+		for (const origin of live) {
+			const { item } = origin;
+			const output = this.outputs[item.index]?.[origin.position];
+			if (output) this.place(origin, () => processedItem(item, output, end, flaw));
 		}
 		if (flaw === undefined) return;
 		this.processingFailed += 1;
-		this.summary.addUnprocessed(id, flaw);
+		this.summary.addUnprocessed(id, flaw, live[0]?.name);
+	}
+
+	/** What is processed is found; one whose origin is not kept was stored by this run. */
+	private addFound(origins: Origin[], live: Origin[]): void {
+		const stored = live.filter(({ outcome }) => outcome === 'stored');
+		for (const origin of stored) origin.outcome = 'found';
+		const count = origins.length === 0 ? 1 : stored.length;
+		for (let left = count; left > 0; left -= 1) this.summary.move('stored', 'found');
+	}
+
+	/** Notes what became of a document, which counts as replaced where that is in vain. */
+	private settle(origin: Origin, outcome: Origin['outcome']): void {
+		origin.outcome = outcome;
+		if (!origin.isReplaced || !isKept(outcome)) return;
+		this.summary.move(outcome, 'replaced');
+		this.replaced.push(origin);
 	}
 
 	/** What stands in a place is no document. */
@@ -162,12 +203,16 @@ export class SubmitReport {
 	}
 
 	private place({ item, position }: Origin, output: () => INodeExecutionData): void {
-		if (this.settings.summaryOnly) return;
+		if (this.settings.output === 'summary') return;
 		const ofItem = (this.outputs[item.index] ??= []);
 		ofItem[position] = output();
 	}
 
 	private add(output: INodeExecutionData): void {
-		if (!this.settings.summaryOnly) this.added.push(output);
+		if (this.settings.output !== 'summary') this.added.push(output);
 	}
+}
+
+function isKept(outcome: Origin['outcome']): outcome is 'found' | 'stored' | 'unchanged' {
+	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }

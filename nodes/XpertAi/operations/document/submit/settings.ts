@@ -14,23 +14,22 @@ const minutes = finite.min(0);
 const name = z.string().trim();
 
 const parameters = z.object({
-	afterStoring: z.enum(['wait', 'process', 'nothing']),
-	output: z.enum(['documents', 'summary']),
+	mode: z.enum(['all', 'changed', 'mirror']),
+	sourceName: name,
+	resendAll: z.boolean(),
+	maxGonePercent: z.number().min(0).max(100),
 	simplify: z.boolean(),
 	options: z.object({
+		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
 		batchMegabytes: z.number().positive().max(50),
 		concurrency: wholeFrom1.max(MOST_AT_ONCE),
 		isolateWithoutIds: z.boolean(),
-		maxGonePercent: z.number().min(0).max(100),
-		resendAll: z.boolean(),
+		output: z.enum(['documents', 'summary']),
 		retryMinutes: minutes,
 		shard: name,
-		skipUnchanged: z.boolean(),
-		sourceName: name,
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
-		whenGone: z.enum(['keep', 'disable']),
 	}),
 });
 
@@ -44,19 +43,26 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  * @throws NodeOperationError naming the option and what it must be
  */
 export function readSettings(item: Item) {
-	const { afterStoring, output, simplify, options } = item.settings(parameters);
-	const { batchSize, batchMegabytes, retryMinutes, waitMinutes, timeout, whenGone, ...rest } =
-		options;
+	const { mode, options, ...rest } = item.settings(parameters);
+	const { afterStoring, concurrency, isolateWithoutIds, output, shard } = options;
 	return {
 		...rest,
-		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
-		retryLimits: retriesFor(retryMinutes),
-		timeoutMs: timeout * 1000,
-		disableGone: whenGone === 'disable',
+		concurrency,
+		isolateWithoutIds,
+		output,
+		shard,
+		/** Whether what is stored is remembered, so that unchanged documents are left out. */
+		remembers: mode !== 'all',
+		/** Whether documents that are gone from the source are taken out of answers. */
+		mirrors: mode === 'mirror',
+		batchLimits: {
+			maxCount: options.batchSize,
+			maxBytes: options.batchMegabytes * MEGABYTE,
+		},
+		retryLimits: retriesFor(options.retryMinutes),
+		timeoutMs: options.timeout * 1000,
 		process: afterStoring !== 'nothing',
-		waitMs: afterStoring === 'wait' ? waitMinutes * MINUTE_MS : undefined,
-		summaryOnly: output === 'summary',
-		simplify,
+		waitMs: afterStoring === 'wait' ? options.waitMinutes * MINUTE_MS : undefined,
 	};
 }
 

@@ -59,9 +59,10 @@ export class Target {
 	/** Items that may still have something to bring. */
 	private turns: Turn[] = [];
 
-	private readonly seenIds = new Set<string>();
+	/** The latest document of each id. */
+	private readonly originOf = new Map<string, Origin>();
 
-	/** Where the documents came from that are in process, by id; none with only a summary. */
+	/** Where the documents came from that are in process, by id. */
 	private readonly inProcess = new Map<string, Origin[]>();
 
 	private readonly owner: string;
@@ -92,7 +93,7 @@ export class Target {
 		const { execution, settings, report, clock, signal } = submission;
 		await this.remember();
 		const { memory, memoryRoutes } = this;
-		const wanted = memory && settings.skipUnchanged ? this.changed(memory) : this.documents();
+		const wanted = memory ? this.changed(memory) : this.documents();
 		const counts = await storeDocuments({
 			...settings,
 			documents: uploaded(wanted, {
@@ -121,8 +122,8 @@ export class Target {
 	}
 
 	private async remember(): Promise<void> {
-		const { skipUnchanged, disableGone, sourceName } = this.submission.settings;
-		if (!skipUnchanged && !disableGone) return;
+		const { remembers, sourceName } = this.submission.settings;
+		if (!remembers) return;
 		this.memory = await this.remembered.open();
 		if (sourceName === '' || !this.memory.isKept) return;
 		const before = await this.remembered.recallUnnamed(this.memory);
@@ -142,7 +143,7 @@ export class Target {
 				const found = turn.found ?? submission.read(item);
 				const isFile = !Array.isArray(found);
 				for await (const one of found) {
-					const origin = { item, position: position++ };
+					const origin: Origin = { item, position: position++ };
 					if ('flaw' in one) report.addFlaw(origin, one.flaw);
 					else {
 						if (isFile) report.read += 1;
@@ -168,6 +169,9 @@ export class Target {
 		const { key, file } = found;
 		const record = withId(found, this.owner);
 		const { id } = record;
+		origin.name = record.name ?? undefined;
+		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
+		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
 		const document: ReadyDocument<Origin> = {
 			record,
 			bytes: recordBytes(record),
@@ -192,25 +196,24 @@ export class Target {
 		{ contents }: FoundDocument,
 	): Promise<string> {
 		const hash = createHash('sha256').update(JSON.stringify(record));
-		// Without Skip Unchanged, nothing is read twice for it.
-		if (contents && this.submission.settings.skipUnchanged)
-			for await (const piece of contents()) hash.update(piece);
+		for await (const piece of contents?.() ?? []) hash.update(piece);
 		return hash.digest('base64');
 	}
 
 	/** A second run can only know a document by its id. */
 	private note(document: ReadyDocument<Origin>, found: FoundDocument): void {
-		const { noticed, settings } = this.submission;
-		const { id, key, file } = document;
+		const { noticed, report, settings } = this.submission;
+		const { id, key, origin } = document;
 		noticed.note(document, found);
 		if (!id) return;
 		const known = id.toLowerCase();
-		// Records are too many to remember where nothing else of them is.
-		if (file || !settings.summaryOnly) {
-			if (this.seenIds.has(known)) noticed.noteReplaced(key ?? id);
-			this.seenIds.add(known);
+		if (origin.isTracked) {
+			const earlier = this.originOf.get(known);
+			if (earlier) noticed.noteReplaced(key ?? id);
+			if (earlier) report.addReplaced(earlier);
+			this.originOf.set(known, origin);
 		}
-		if (settings.disableGone) this.brought.add(known);
+		if (settings.mirrors) this.brought.add(known);
 		if (!this.unnamed || key === undefined) return;
 		const before = derivedId(this.knowledgebaseId, key);
 		if (this.unnamed.knows(before)) this.renamed.set(before, id);
@@ -241,16 +244,15 @@ export class Target {
 		if (result.outcome === 'stored') {
 			// With incremental sync, a server keeps a document under the first id its source had.
 			const kept = isJsonObject(result.record) ? result.record.id : undefined;
-			this.follow(typeof kept === 'string' ? kept : id, origin);
+			this.follow(typeof kept === 'string' ? kept : id, origin.isTracked ? origin : undefined);
 		}
 		this.showProgress();
 	}
 
 	/** Has a stored document processed, or followed where the server is at it. */
-	private follow(id: string | undefined, origin: Origin): void {
+	private follow(id: string | undefined, origin: Origin | undefined): void {
 		if (!this.processing || id === undefined) return;
-		if (!this.submission.settings.summaryOnly)
-			this.inProcess.set(id, [...(this.inProcess.get(id) ?? []), origin]);
+		if (origin) this.inProcess.set(id, [...(this.inProcess.get(id) ?? []), origin]);
 		this.processing.add(id);
 	}
 

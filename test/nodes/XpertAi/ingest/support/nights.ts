@@ -163,15 +163,14 @@ export class Nights {
 		const parameters = {
 			knowledgebaseId,
 			source: from,
-			afterStoring,
 			documentSettings: {},
+			mode: 'mirror',
+			maxGonePercent: 100,
+			sourceName: SOURCE_NAME,
 			options: {
-				skipUnchanged: true,
-				whenGone: 'disable',
-				maxGonePercent: 100,
+				afterStoring,
 				retryMinutes: retries ? 10 : 0,
 				batchSize: 2,
-				sourceName: SOURCE_NAME,
 			},
 		};
 		const inputs: INodeExecutionData[] =

@@ -14,9 +14,8 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 	const parameters = {
 		knowledgebaseId: KNOWLEDGEBASE_ID,
 		source: 'json',
-		afterStoring: 'nothing',
 		jsonBody: [{ key: 1 }, { key: 2 }],
-		options,
+		options: { afterStoring: 'nothing', ...options },
 	};
 	const methods = {
 		getInputData: () => [{ json: {} }],
@@ -65,11 +64,10 @@ describe('items are read', () => {
 		const parameters = {
 			knowledgebaseId: KNOWLEDGEBASE_ID,
 			source: 'fields',
-			afterStoring: 'nothing',
 			documentFields: { mappingMode: 'autoMapInputData' },
 			pages: {},
 			chunks: {},
-			options: { batchSize: 1, concurrency: 1 },
+			options: { afterStoring: 'nothing', batchSize: 1, concurrency: 1 },
 		};
 		const methods = {
 			getInputData: () => inputs,

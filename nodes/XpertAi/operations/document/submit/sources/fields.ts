@@ -1,3 +1,4 @@
+import { simplify } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import { chunksField, pagesField } from './parts';
 import { documentIdMode, keyOrOwnId } from './shared';
@@ -38,6 +39,6 @@ export const fields: Source = {
 	description: 'Each item is a document, field by field. Pages and chunks are stored, not found.',
 	fields: [documentFields, pagesField, chunksField],
 	identity: [documentIdMode, keyOrOwnId],
-	settings: [],
+	settings: [simplify],
 	read: (item, { mappedDocument }) => [mappedDocument(item)],
 };

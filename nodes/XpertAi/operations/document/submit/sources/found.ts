@@ -3,10 +3,16 @@ import type { ItemError } from '../../../../execution/outputs';
 import type { UploadFile } from '../../../../transport/multipart';
 import type { Identified } from './identity';
 
-/** Where a document came from, and its place among the documents of its item. */
+/** Where a document came from, its place among the documents of its item, and what became of it. */
 export interface Origin {
 	item: Item;
 	position: number;
+	name?: string;
+	outcome?: 'found' | 'stored' | 'unchanged' | 'rejected' | 'unknown';
+	/** Whether it is remembered to the end of the run. */
+	isTracked?: boolean;
+	/** Whether a later one of the run came with its key or ID. */
+	isReplaced?: boolean;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { jsonBodyField } from '../../../../execution/fields';
+import { jsonBodyField, simplify } from '../../../../execution/fields';
 import { documentIdMode, documentKeyField } from './shared';
 import type { Source } from './source';
 
@@ -11,7 +11,7 @@ export const json: Source = {
 	description: 'Each item brings an array of documents as JSON',
 	fields: [jsonBodyField(exampleDocuments)],
 	identity: [documentIdMode, documentKeyField],
-	settings: [],
+	settings: [simplify],
 	read: (item, { documentList, givenDocuments }) => {
 		const { asGiven, identify, prepared } = givenDocuments(item);
 		const found = item.jsonBody(documentList(prepared));

@@ -7,6 +7,7 @@ import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/sto
 import {
 	processedItem,
 	processingFlaw,
+	replacedItem,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomeItems';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
@@ -44,8 +45,8 @@ function itemAt(report: SubmitReport, position: number): INodeExecutionData {
 }
 
 /** The item of a document that was sent. */
-function outcomeItem(result: DocumentOutcome<Origin>, simplify: boolean): INodeExecutionData {
-	const report = reportOf(simplify);
+function outcomeItem(result: DocumentOutcome<Origin>, asDocument: boolean): INodeExecutionData {
+	const report = reportOf(asDocument);
 	report.addOutcome(result);
 	return itemAt(report, document.origin.position);
 }
@@ -99,7 +100,7 @@ describe('the item of a stored document', () => {
 		expect(outcomeItem(stored(undefined), true).json).toMatchObject({ id: ID, name: 'a' });
 	});
 
-	it('is the record of the server without Simplify, or what was sent', () => {
+	it('is the record of the server where that is asked for, or what was sent', () => {
 		const record = { id: ID, version: 2 };
 		expect(outcomeItem(stored(record), false)).toEqual({ json: record, pairedItem });
 		expect(outcomeItem(stored('ok'), false).json).toEqual({ id: ID, name: 'a', size: 3 });
@@ -174,7 +175,7 @@ describe('the item of a processed document', () => {
 
 	it('gains the end of its processing', () => {
 		expect(ended({ word: 'finish' })).toEqual({
-			json: { ...storedItem.json, processing: 'finish' },
+			json: { ...storedItem.json, outcome: 'found', processing: 'finish' },
 			pairedItem,
 		});
 	});
@@ -210,7 +211,9 @@ describe('the item of a processed document', () => {
 				'The document is stored, but an earlier run has started its processing and the server shows no progress',
 			details: {
 				processing: 'running',
-				description: expect.stringContaining('With "Skip Unchanged", the next run sends it again.'),
+				description: expect.stringContaining(
+					'With "Runs Again" set to "Send What Is New or Changed", the next run sends it again.',
+				),
 			},
 		});
 	});
@@ -244,7 +247,9 @@ describe('the item of a processed document', () => {
 
 describe('what the report keeps of documents in process', () => {
 	const inSummary = () => {
-		const settings = readSettings(itemOf({ output: 'summary' }, { fields: submitFields }));
+		const settings = readSettings(
+			itemOf({ options: { output: 'summary' } }, { fields: submitFields }),
+		);
 		return new SubmitReport(item, settings);
 	};
 	const end = { word: 'error', processMsg: 'no text' } as const;
@@ -269,3 +274,83 @@ describe('what the report keeps of documents in process', () => {
 		]);
 	});
 });
+
+describe('of two documents that come with one key', () => {
+	const twin = (position: number) => ({
+		...ready({ id: ID, name: `twin ${position}` }, { item, position }),
+		key: 'a.md',
+	});
+	const result = (position: number, record: unknown = { id: ID }) => ({
+		...stored(record),
+		document: twin(position),
+	});
+
+	it('the earlier is replaced, whether its outcome is known by then or not', () => {
+		for (const isKnown of [true, false]) {
+			const report = reportOf();
+			const earlier = result(0);
+			if (isKnown) report.addOutcome(earlier);
+			report.addReplaced(earlier.document.origin);
+			if (!isKnown) report.addOutcome(earlier);
+			const later = result(1);
+			report.addOutcome(later);
+			report.addProcessed(ID, { word: 'finish' }, [earlier.document.origin, later.document.origin]);
+			expect(column(report)).toEqual(['replaced', 'found']);
+			expect(report.summary.counts).toMatchObject({ replaced: 1, found: 1, stored: 0 });
+			expect(report.items[0]?.json).toEqual({
+				name: 'twin 0',
+				outcome: 'replaced',
+				key: 'a.md',
+				id: ID,
+			});
+		}
+	});
+
+	it('the earlier counts as replaced also where an earlier run had stored it, or it was found', () => {
+		const report = reportOf();
+		const [unchanged, found] = [twin(0), result(1)];
+		report.addUnchanged(unchanged);
+		report.addOutcome(found);
+		report.addProcessed(ID, { word: 'finish' }, [found.document.origin]);
+		report.addReplaced(unchanged.origin);
+		report.addReplaced(found.document.origin);
+		expect(report.summary.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
+	});
+
+	it('the earlier stays what it is where it was not stored', () => {
+		const report = reportOf();
+		const earlier = twin(0);
+		const refused = failure({ kind: 'status', status: 422, reason: 'no' });
+		report.addReplaced(earlier.origin);
+		report.addOutcome({
+			document: earlier,
+			batch: 1,
+			attempts: 1,
+			outcome: 'rejected',
+			failure: refused,
+		});
+		expect(report.summary.counts).toMatchObject({ replaced: 0, rejected: 1 });
+		expect(report.items[0]?.json.error).toBe('The server answered 422: no');
+	});
+
+	it('the earlier goes to the error output where there is one, with what to do', () => {
+		const node = { ...item.context.getNode(), onError: 'continueErrorOutput' as const };
+		const onError = itemOf(
+			{},
+			{ index: 4, methods: { getNode: () => node, continueOnFail: () => true } },
+		);
+		const json = { name: 'a', outcome: 'stored', key: 'a.md', id: ID };
+		expect(replacedItem(onError, { json }).json).toEqual({
+			error: 'A later document of this run came with the same key ("a.md") and replaced this one',
+			details: {
+				name: 'a',
+				outcome: 'replaced',
+				key: 'a.md',
+				id: ID,
+				description: 'Give each document a key of its own, such as its path or the ID of its row.',
+			},
+		});
+	});
+});
+
+const column = (report: SubmitReport) => report.items.map(({ json }) => json.outcome);

@@ -14,15 +14,15 @@ describe('the settings of a submission', () => {
 			concurrency: 5,
 			timeoutMs: 300_000,
 			isolateWithoutIds: false,
-			skipUnchanged: false,
+			remembers: false,
+			mirrors: false,
 			sourceName: '',
 			shard: '',
-			disableGone: false,
 			maxGonePercent: 20,
 			resendAll: false,
 			process: true,
 			waitMs: 1_800_000,
-			summaryOnly: false,
+			output: 'documents',
 			simplify: true,
 		});
 	});
@@ -35,32 +35,38 @@ describe('the settings of a submission', () => {
 			concurrency: '3',
 			timeout: 10,
 			isolateWithoutIds: true,
-			skipUnchanged: true,
-			sourceName: ' handbook ',
 			shard: ' 7 of 20 ',
-			whenGone: 'disable',
+			waitMinutes: 2,
+			output: 'summary',
+			afterStoring: 'nothing',
+		};
+		const more = {
+			mode: 'mirror',
+			sourceName: ' handbook ',
 			maxGonePercent: 5,
 			resendAll: true,
-			waitMinutes: 2,
+			simplify: false,
 		};
-		expect(
-			read(options, { output: 'summary', simplify: false, afterStoring: 'nothing' }),
-		).toMatchObject({
+		expect(read(options, more)).toMatchObject({
 			batchLimits: { maxCount: 7, maxBytes: 524_288 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 30_000 },
 			concurrency: 3,
 			timeoutMs: 10_000,
 			isolateWithoutIds: true,
-			skipUnchanged: true,
+			remembers: true,
+			mirrors: true,
 			sourceName: 'handbook',
 			shard: '7 of 20',
-			disableGone: true,
 			maxGonePercent: 5,
 			resendAll: true,
 			waitMs: undefined,
-			summaryOnly: true,
+			output: 'summary',
 			simplify: false,
 		});
+	});
+
+	it('remember what is stored where a second run does not send everything', () => {
+		expect(read({}, { mode: 'changed' })).toMatchObject({ remembers: true, mirrors: false });
 	});
 
 	it('send each request once where no time is left for more', () => {
@@ -68,7 +74,7 @@ describe('the settings of a submission', () => {
 	});
 
 	it('start the processing also where only its end is waited for', () => {
-		const after = (afterStoring: string, options = {}) => read(options, { afterStoring });
+		const after = (afterStoring: string, options = {}) => read({ afterStoring, ...options });
 		expect(after('nothing')).toMatchObject({ process: false, waitMs: undefined });
 		expect(after('process')).toMatchObject({ process: true, waitMs: undefined });
 		expect(after('wait')).toMatchObject({ process: true, waitMs: 1_800_000 });
