@@ -65,9 +65,11 @@ export class EventReader {
 	}
 
 	private close(): ServerEvent | undefined {
-		const { data, length: _, ...named } = this.event;
+		const { data, id, name } = this.event;
 		this.event = empty();
-		return data.length === 0 ? undefined : { ...named, data: data.join('\n') };
+		if (data.length === 0) return undefined;
+		const named = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) };
+		return { ...named, data: data.join('\n') };
 	}
 }
 
