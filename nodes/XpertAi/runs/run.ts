@@ -1,3 +1,4 @@
+import type { Listener } from '../threads/events';
 import type { ThreadState } from '../threads/state';
 import type { Asking } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
@@ -20,6 +21,8 @@ export interface Run extends InTime {
 	body: RunBody;
 	/** Whether the thread was made for this run, so that nothing else can be on it. */
 	isNew: boolean;
+	/** Who hears what is said while it goes on; nobody waits for the words of others. */
+	listener?: Listener;
 	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
 	whenBusy: 'wait' | 'fail' | 'run';
 }
@@ -46,8 +49,10 @@ export function sendInTime(given: InTime): Send {
 			const { method, path } = request;
 			return { ok: false, failure: { kind: 'cancelled', method, path: API_ROOT + path } };
 		}
-		const timeoutMs = Math.min(request.timeoutMs, Math.max(LAST_LOOK_MS, remaining(given)));
-		return await given.send({ ...request, timeoutMs, wholeMs: timeoutMs });
+		const left = Math.max(LAST_LOOK_MS, remaining(given));
+		const timeoutMs = Math.min(request.timeoutMs, left);
+		// Of a stream, the one limits silence and the other all of it.
+		return await given.send({ ...request, timeoutMs, wholeMs: request.stream ? left : timeoutMs });
 	};
 }
 

@@ -4,17 +4,21 @@ import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
 import {
 	certainlyNotDone,
+	isRouteMissing,
 	isTransient,
 	mayGoOnBehind,
 	mayMeanNoRecord,
 } from '../transport/meaning';
+import type { Send } from '../transport/request';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { askedBy } from './input';
 import { judgeAnswer, runAnswer } from './judgeAnswer';
 import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
 import { RUN_PATH, remaining, sendInTime } from './run';
 import type { Run, RunUnderWay } from './run';
+import { streaming } from './streamed';
 import { untilFree } from './untilFree';
 import { cancelled, failed, nothingToDecide, nothingToGoOnWith, timedOut } from './verdict';
 import type { Verdict } from './verdict';
@@ -59,7 +63,31 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 		return nothingToDecide();
 	if (remaining(run) <= 0) return timedOut('The run had not begun');
 
-	const { outcome, mayBeDone } = await sendWithRetries(run.send, {
+	const { outcome, mayBeDone } = await sendRun(run);
+	if (outcome.ok) return await judgeAnswer(run, outcome.answer);
+	const { failure } = outcome;
+	if (failure.kind === 'cancelled') return cancelled(failure);
+	if (certainlyNotDone(failure)) return failed(failure);
+	if (mayBeDone || isTransient(failure) || mayGoOnBehind(failure))
+		return await recover(run, failure);
+	return await judgeRefusal(run, failure);
+}
+
+/**
+ * Sends a run where it can be heard while it goes on, if somebody wants to hear it, else to E4: a decision is not
+ * heard before it has been carried out (recorded).
+ */
+async function sendRun(run: RunUnderWay): Promise<RetriedOutcome> {
+	const { listener, asked } = run;
+	if (!listener || asked.kind === 'decision') return await sendOnce(run, run.send);
+	const streamed = await sendOnce(run, streaming(run, listener));
+	const { outcome } = streamed;
+	const isMissing = !outcome.ok && isRouteMissing(outcome.failure);
+	return isMissing ? await sendOnce(run, run.send) : streamed;
+}
+
+async function sendOnce(run: RunUnderWay, send: Send): Promise<RetriedOutcome> {
+	return await sendWithRetries(send, {
 		request: {
 			method: 'POST',
 			path: buildPath(RUN_PATH, { threadId: run.threadId }),
@@ -72,13 +100,6 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 		clock: run.clock,
 		signal: run.signal,
 	});
-	if (outcome.ok) return await judgeAnswer(run, outcome.answer);
-	const { failure } = outcome;
-	if (failure.kind === 'cancelled') return cancelled(failure);
-	if (certainlyNotDone(failure)) return failed(failure);
-	if (mayBeDone || isTransient(failure) || mayGoOnBehind(failure))
-		return await recover(run, failure);
-	return await judgeRefusal(run, failure);
 }
 
 /** A refusal of the server; what it does not explain may be a thread that nobody knows. */

@@ -18,6 +18,8 @@ import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readUrl, serviceRoot } from './baseUrl';
 import type { Failure } from './failure';
 import { databaseCode, failureReason, missingIn } from './failureReason';
+import { hearAll, isEventStream, noStream, streamHeaders, textOf } from './eventStream';
+import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 import { serverWords, waysToWrite, withoutSecrets } from './serverWords';
@@ -35,6 +37,8 @@ export interface ApiRequest {
 	wholeMs?: number;
 	/** What the answer of a success must be; by default any JSON or text, also none. */
 	checkAnswer?: AnswerCheck;
+	/** Takes the answer of a success as a stream of events; `timeoutMs` has to be longer than its heartbeats. */
+	stream?: EventStream;
 }
 
 /** What came of a request: the parsed answer of any 2xx, or the reason there is none. */
@@ -67,7 +71,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	/** Method and path of what has answered with a success in this execution. */
 	const answered = new Set<string>();
 
-	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer }) => {
+	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer, stream }) => {
 		const address = `${method} ${path.replace(/\?.*/s, '')}`;
 		// The one place where what others say comes in: no failure holds the token, or markup.
 		const fail = (facts: Facts): Outcome => ({
@@ -84,8 +88,8 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${target.root}${API_ROOT}${path}`,
-			headers: { Accept: 'application/json' },
-			encoding: 'text',
+			headers: stream ? streamHeaders(stream) : { Accept: 'application/json' },
+			encoding: stream ? 'stream' : 'text',
 			// The HTTP client takes 0.4 for no limit at all.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
 			returnFullResponse: true,
@@ -102,20 +106,21 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		}
 
 		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
-		const response = await context.helpers.httpRequestWithAuthentication
-			.call(overdue ? endedAlsoBy(overdue, context) : context, CREDENTIAL_NAME, options)
+		const stop = cancelSignal(context);
+		const over = overdue && stop ? AbortSignal.any([overdue, stop]) : (overdue ?? stop);
+		const taken = await context.helpers.httpRequestWithAuthentication
+			.call(overdue && over ? endedBy(over, context) : context, CREDENTIAL_NAME, options)
 			.then(
-				(full: IN8nHttpFullResponse) => full,
-				(error: unknown) =>
-					refusalHead(error) ?? networkFailure(error, cancelSignal(context), overdue),
-			);
+				async (full: IN8nHttpFullResponse): Promise<Taken | Facts> =>
+					stream ? await takeStream(full, stream, over) : { response: full, checkAnswer },
+			)
+			.catch((error: unknown): Taken | Facts => {
+				const response = refusalHead(error);
+				return response ? { response, checkAnswer } : networkFailure(error, stop, overdue);
+			});
 		if (body instanceof FormData) closeFiles(body);
-		if ('kind' in response) return fail(response);
-		const outcome = readResponse(response, {
-			fail,
-			checkAnswer,
-			answeredBefore: answered.has(address),
-		});
+		if ('kind' in taken) return fail(taken);
+		const outcome = readResponse(taken, { fail, answeredBefore: answered.has(address) });
 		if (outcome.ok) answered.add(address);
 		return outcome;
 	};
@@ -153,17 +158,37 @@ function readTarget(credential: ICredentialDataDecryptedObject): Target {
 	return { root: service.root, allowedDomains };
 }
 
+/** A response, and what its answer must be. */
+interface Taken {
+	response: IN8nHttpFullResponse;
+	checkAnswer?: AnswerCheck;
+}
+
+/** Hears a stream to its end; what came in its place is read as any answer. */
+async function takeStream(
+	full: IN8nHttpFullResponse,
+	stream: EventStream,
+	over: AbortSignal | undefined,
+): Promise<Taken | Facts> {
+	const body = full.body as Body;
+	if (!isEventStream(full)) {
+		const response = { ...full, body: await textOf(body, over) };
+		return { response, checkAnswer: noStream };
+	}
+	const ending = await hearAll(body, stream, over);
+	return ending ? { ...ending, status: full.statusCode } : { response: { ...full, body: '' } };
+}
+
 /** How a response is read. */
 interface Reading {
 	fail: (facts: Facts) => Outcome;
-	checkAnswer?: AnswerCheck;
 	/** Whether this address has answered with a success before. */
 	answeredBefore: boolean;
 }
 
 function readResponse(
-	response: IN8nHttpFullResponse,
-	{ fail, checkAnswer, answeredBefore }: Reading,
+	{ response, checkAnswer }: Taken,
+	{ fail, answeredBefore }: Reading,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
@@ -241,11 +266,9 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 }
 
 /** The same context for one request: n8n takes what ends a request from its context alone. */
-function endedAlsoBy(signal: AbortSignal, context: RequestContext): RequestContext {
-	const stop = cancelSignal(context);
-	const either = stop ? AbortSignal.any([stop, signal]) : signal;
+function endedBy(signal: AbortSignal, context: RequestContext): RequestContext {
 	return Object.create(context, {
-		getExecutionCancelSignal: { value: () => either },
+		getExecutionCancelSignal: { value: () => signal },
 	}) as RequestContext;
 }
 

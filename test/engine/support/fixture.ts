@@ -23,7 +23,7 @@ export interface Fixture {
 	run: (parameters: INodeParameters, options?: RunOptions) => Promise<NodeResult>;
 }
 
-interface RunOptions extends Pick<NodeRun, 'mode' | 'loops'> {
+interface RunOptions extends Pick<NodeRun, 'mode' | 'loops' | 'onChunk'> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];
 	credential?: Partial<CredentialData>;

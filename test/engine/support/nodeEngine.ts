@@ -23,6 +23,7 @@ import type {
 	IWorkflowBase,
 	IWorkflowExecuteAdditionalData,
 	NodeExecutionHint,
+	StructuredChunk,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import type { Readable } from 'node:stream';
@@ -41,6 +42,8 @@ export interface NodeRun {
 	mode?: WorkflowExecuteMode;
 	/** Whether what comes out of the node goes into it once more. */
 	loops?: boolean;
+	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
+	onChunk?: (chunk: StructuredChunk) => void;
 	/** Called with the running execution, to cancel it. */
 	onStart?: (execution: { cancel: () => void }) => void;
 }
@@ -110,9 +113,11 @@ export async function createNodeEngine(
 		run: async (nodeRun) => {
 			const node = nodeOf(type, nodeType, nodeRun);
 			const workflow = workflowOf(node, nodeType, nodeRun.loops);
+			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
+			if (nodeRun.onChunk) stream(additionalData, nodeRun.onChunk);
 			const execution = new WorkflowExecute(
-				additionalDataOf(workflow, helperFor(nodeRun.credential, workflow)),
-				nodeRun.mode ?? 'trigger',
+				additionalData,
+				nodeRun.mode ?? (nodeRun.onChunk ? 'webhook' : 'trigger'),
 				runDataOf(nodeRun.items ?? [{ json: {} }]),
 			).processRunExecutionData(workflow);
 			nodeRun.onStart?.({ cancel: () => execution.cancel() });
@@ -232,6 +237,15 @@ export function additionalDataOf(
 	};
 	// The engine asks for nothing else when it runs a workflow of two nodes.
 	return additional as IWorkflowExecuteAdditionalData;
+}
+
+/** Has an execution show what its nodes send to a chat. */
+function stream(
+	additionalData: IWorkflowExecuteAdditionalData,
+	onChunk: (chunk: StructuredChunk) => void,
+): void {
+	additionalData.streamingEnabled = true;
+	additionalData.hooks?.addHandler('sendChunk', async (chunk) => onChunk(chunk));
 }
 
 /** What a node has put out in a run. */

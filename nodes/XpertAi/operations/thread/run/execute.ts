@@ -9,6 +9,7 @@ import { inThreadOrder } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
+import { Chat } from './chat';
 import { factsOf, failureAsReply } from './errors';
 import { readOrder } from './order';
 import type { Order } from './order';
@@ -82,10 +83,15 @@ async function attempt(
 	order: Order,
 	turn: Turn | undefined,
 ): Promise<{ output: INodeExecutionData } | Failed> {
-	const { item, failuresAsReplies: asReply } = order;
+	const { item, failuresAsReplies: asReply, options } = order;
+	const chat = options.enableStreaming ? Chat.of(item, options.citations) : undefined;
 	try {
-		return { output: item.output(await runItem(send, order, systemClock, turn)) };
+		return { output: item.output(await runItem(send, order, systemClock, turn, chat)) };
 	} catch (caught) {
-		return { item, error: item.asError(caught), asReply };
+		const error = item.asError(caught);
+		chat?.note(error.message);
+		return { item, error, asReply };
+	} finally {
+		chat?.end();
 	}
 }

@@ -29,6 +29,14 @@ const waiting: INodeProperties[] = [
 			'How long a run may take in all, also for hours. It covers waiting for the thread, the run itself and taking up a broken wait.',
 	},
 	{
+		displayName: 'Enable Streaming',
+		name: 'enableStreaming',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to show the answer while it is written, where the workflow was started by a chat or a webhook that streams',
+	},
+	{
 		displayName: 'Failures as Replies',
 		name: 'failuresAsReplies',
 		type: 'boolean',
@@ -191,6 +199,7 @@ export const runSettings = z.object({
 		/** At most what a timer of Node.js can wait. */
 		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
 		citations: z.enum(['numbers', 'asWritten', 'none']),
+		enableStreaming: z.boolean(),
 		listSources: z.boolean(),
 		returnIntermediateSteps: z.boolean(),
 		concurrency: z.number().int().min(1).max(50),

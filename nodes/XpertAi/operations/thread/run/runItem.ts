@@ -1,3 +1,4 @@
+import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
@@ -13,6 +14,7 @@ import { asJson } from '../../../execution/results';
 import { MINUTE_MS } from '../../../transport/clock';
 import type { Clock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
+import type { Chat } from './chat';
 import { verdictError } from './errors';
 import type { Order } from './order';
 import { prepare } from './prepare';
@@ -29,6 +31,7 @@ export async function runItem(
 	order: Order,
 	clock: Clock,
 	turn: Turn | undefined,
+	chat: Chat | undefined,
 ): Promise<IDataObject> {
 	const started = clock.now();
 	const { item, threadId, options, simplify } = order;
@@ -47,6 +50,7 @@ export async function runItem(
 		...inTime,
 		threadId: made.threadId,
 		body,
+		...(chat && { listener: chat }),
 		isNew: order.runOn === 'new',
 		whenBusy,
 	});
@@ -55,9 +59,17 @@ export async function runItem(
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
 	const facts = { ...thread, ...marksOf(verdict) };
-	if (!simplify) return { ...asJson(verdict.answer), ...facts };
 	const told = toldBy(verdict, options);
+	tellEnd(chat, verdict, told.output);
+	if (!simplify) return { ...asJson(verdict.answer), ...facts };
 	return { ...summaryOf(verdict, told), ...facts, ...timesOf(verdict, clock.now() - started) };
+}
+
+/** Tells the chat how the run has ended: with an answer, or with a question to a person. */
+function tellEnd(chat: Chat | undefined, { interrupt = [] }: Verdict, output: unknown): void {
+	if (typeof output === 'string') chat?.complete(output);
+	const waiting = interrupt.map((task) => get(task, 'name') as unknown).join(', ');
+	if (interrupt.length > 0) chat?.note(`This waits for a person to decide: ${waiting}.`);
 }
 
 /** What is seldom so, and said only where it is. */

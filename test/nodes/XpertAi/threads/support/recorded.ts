@@ -21,7 +21,7 @@ export interface Exchange {
 	label: string;
 	sequence?: string;
 	request: { method: string; path: string };
-	response: { body?: unknown };
+	response: { body?: unknown; pieces?: Array<{ text: string }> };
 }
 
 const FOLDER = join(__dirname, '..', '..', '..', '..', 'recordings');
@@ -44,3 +44,11 @@ export function recordedBody(sequence: Sequence, label: string, part?: string): 
 /** A thread as E15 answered it in a recorded sequence. */
 export const recordedThread = (sequence: Sequence, label: string, part?: string): ThreadState =>
 	threadState.parse(recordedBody(sequence, label, part));
+
+/** What came as a stream of events. */
+export function recordedStream(sequence: Sequence, label: string): string {
+	const found = recordedExchanges(sequence).find((one) => one.label === label);
+	const text = (found?.response.pieces ?? []).map((piece) => piece.text).join('');
+	if (!text) throw new Error(`"${label}" is not recorded as a stream in ${sequence}`);
+	return text;
+}

@@ -1,0 +1,59 @@
+import { Told } from '../threads/events';
+import type { Listener } from '../threads/events';
+import { buildPath } from '../transport/api';
+import type { Failure } from '../transport/failure';
+import { isTransient } from '../transport/meaning';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import type { ApiRequest, Outcome, Send } from '../transport/request';
+import { remaining, waitInTime } from './run';
+import type { RunUnderWay } from './run';
+
+/** Where a run is sent that is heard while it goes on, and where one that was begun is heard again. */
+const STREAM_PATH = '/threads/{threadId}/runs/stream';
+const JOIN_PATH = '/threads/{threadId}/runs/{runId}/stream';
+
+/** So long nothing may come: a stream says every 30 s that it is there (recorded). */
+const SILENCE_MS = 75_000;
+
+/**
+ * Makes the request of a run in place of E4, whose words are heard while it goes on. A stream that breaks is joined
+ * again where it broke; the run is never begun again.
+ *
+ * @param listener hears each piece once
+ * @returns sends a run; its outcome is that of E4, with the last words of the assistant
+ */
+export function streaming(run: RunUnderWay, listener: Listener): Send {
+	return async (request) => {
+		const told = new Told(listener);
+		const streamed = (one: Pick<ApiRequest, 'method' | 'path' | 'body'>): ApiRequest => ({
+			...one,
+			timeoutMs: SILENCE_MS,
+			stream: { after: told.lastId, hear: (event) => told.hear(event) },
+		});
+		const { threadId } = run;
+		const path = buildPath(STREAM_PATH, { threadId });
+		let outcome = await run.send(streamed({ method: 'POST', path, body: request.body }));
+		for (let pause = FIRST_PAUSE_MS; mayGoOn(run, told, outcome); pause = longerPause(pause)) {
+			await waitInTime(run, pause);
+			const { runId = '' } = told;
+			const join = buildPath(JOIN_PATH, { threadId, runId });
+			outcome = await run.send(streamed({ method: 'GET', path: join }));
+		}
+		return heard(told, outcome, { method: 'POST', path });
+	};
+}
+
+/** Whether more is to be heard of a run that has begun. */
+function mayGoOn(run: RunUnderWay, told: Told, outcome: Outcome): boolean {
+	if (told.isComplete || told.runId === undefined || run.signal?.aborted) return false;
+	return remaining(run) > 0 && (outcome.ok || isTransient(outcome.failure));
+}
+
+function heard(told: Told, outcome: Outcome, of: Pick<Failure, 'method' | 'path'>): Outcome {
+	if (told.isComplete)
+		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer } };
+	const isOver = !outcome.ok && outcome.failure.kind === 'cancelled';
+	if (!outcome.ok && (isOver || told.lastId === undefined)) return outcome;
+	// What became of a run that has begun its thread shows: why it is not heard says nothing of that.
+	return { ok: false, failure: { ...of, kind: 'network', reason: 'the stream broke off' } };
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+import { parseAnswer } from '../transport/answer';
+import type { ServerEvent } from '../transport/eventStream';
+
+const textIfAny = z.string().optional().catch(undefined);
+
+/** What is read of the data of an event (recorded, `streams`); all of them are of one form. */
+const eventData = z.object({
+	type: z.string(),
+	event: textIfAny,
+	data: z
+		.object({
+			type: textIfAny,
+			/** Of a text: one for each call of a model. */
+			id: textIfAny,
+			text: textIfAny,
+			agentKey: textIfAny,
+			executionId: textIfAny,
+			/** What a tool, or the step of a workflow, has found or done. */
+			data: z.object({ output: z.unknown(), data: z.unknown() }).optional().catch(undefined),
+		})
+		.optional()
+		.catch(undefined),
+});
+
+type EventData = NonNullable<z.infer<typeof eventData>['data']>;
+
+/** What a run says while it goes on, for whoever wants to know it at once. */
+export interface Listener {
+	/** A piece of what the assistant itself says; the first of what it says before or after a call of a tool `isNew`. */
+	onText: (piece: string, isNew: boolean) => void;
+	/** What a tool of the assistant, or a step of its workflow, has answered. */
+	onFound: (answer: unknown) => void;
+}
+
+/** What the events of a run have told until now. Events that come again, as after joining anew, tell nothing. */
+export class Told {
+	/** The event that was heard last. */
+	lastId?: string;
+	runId?: string;
+	/** What the assistant said last, which is its answer once the run has ended. */
+	answer = '';
+	/** Whether all has been told. */
+	isComplete = false;
+	private agentKey?: string;
+	private speechId?: string;
+
+	constructor(private readonly listener: Listener) {}
+
+	/** @returns why the event is none of this API, if it is not */
+	hear({ id, data }: ServerEvent): string | undefined {
+		if (id !== undefined) {
+			if (!isAfter(id, this.lastId)) return undefined;
+			this.lastId = id;
+		}
+		const event = eventData.safeParse(parseAnswer(data)).data;
+		if (!event) return 'it is no stream of this API';
+		if (event.type === 'complete') this.isComplete = true;
+		if (event.data) this.take(event, event.data);
+		return undefined;
+	}
+
+	private take({ type, event }: z.infer<typeof eventData>, data: EventData): void {
+		if (event === 'on_message_start') this.runId = data.executionId;
+		// The first to begin is the assistant itself; its helpers follow.
+		if (event === 'on_agent_start') this.agentKey ??= data.agentKey;
+		if (type !== 'message' || data.agentKey !== this.agentKey) return;
+		if (data.type === 'text' && data.text) this.say(data.text, data.id);
+		if (data.type === 'component') this.listener.onFound(data.data?.output ?? data.data?.data);
+	}
+
+	private say(piece: string, speechId: string | undefined): void {
+		const isNew = speechId !== this.speechId;
+		this.speechId = speechId;
+		this.answer = isNew ? piece : this.answer + piece;
+		this.listener.onText(piece, isNew);
+	}
+}
+
+/** Whether an event comes after another: their ids are times with a counter. */
+function isAfter(id: string, last: string | undefined): boolean {
+	if (last === undefined) return true;
+	const [ms = 0, count = 0] = id.split('-').map(Number);
+	const [lastMs = 0, lastCount = 0] = last.split('-').map(Number);
+	return ms > lastMs || (ms === lastMs && count > lastCount);
+}

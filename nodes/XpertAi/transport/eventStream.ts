@@ -1,0 +1,151 @@
+import type { IN8nHttpFullResponse } from 'n8n-workflow';
+
+import type { AnswerCheck } from './answer';
+
+/** One event of a stream of server-sent events. */
+export interface ServerEvent {
+	id?: string;
+	/** Most of Xpert's events have none. */
+	name?: string;
+	data: string;
+}
+
+/** How a stream of events is taken. */
+export interface EventStream {
+	/** The event that was heard last: the stream goes on after it. */
+	after?: string;
+	/**
+	 * Takes an event when it comes.
+	 *
+	 * @returns why the stream is none of this API; nothing more of it is heard then
+	 */
+	hear: (event: ServerEvent) => string | undefined;
+}
+
+/** So many letters may come without an end: an answer of a tool is one event. */
+const LONGEST = 10 * 1024 * 1024;
+
+/** What is read of an answer that is no stream. */
+const READ_BYTES = 256 * 1024;
+
+/** The headers that ask for a stream. */
+export function streamHeaders({ after }: EventStream): Record<string, string> {
+	return { Accept: 'text/event-stream', ...(after !== undefined && { 'Last-Event-ID': after }) };
+}
+
+/** The check of an answer in the place of a stream, which can only be a refusal. */
+export const noStream: AnswerCheck = () => 'it is no stream of events';
+
+/** Puts events together out of pieces, which may be cut anywhere. */
+export class EventReader {
+	private readonly decoder = new TextDecoder();
+	private line = '';
+	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
+
+	/** @returns the events that have ended with this piece, or why there will be none */
+	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
+		const [first = '', ...others] = this.decoder.decode(piece, { stream: true }).split('\n');
+		const lines = [this.line + first, ...others];
+		this.line = lines.pop() ?? '';
+		const events = lines.flatMap((line) => this.take(line.replace(/\r$/, '')) ?? []);
+		const isEndless = this.line.length + this.event.length > LONGEST;
+		return isEndless ? { flaw: 'it has an event without an end' } : events;
+	}
+
+	private take(line: string): ServerEvent | undefined {
+		if (line === '') return this.close();
+		const [, field, value = ''] = /^(\w+):? ?(.*)$/s.exec(line) ?? [];
+		if (field === 'id') this.event.id = value;
+		if (field === 'event') this.event.name = value;
+		if (field === 'data') {
+			this.event.data.push(value);
+			this.event.length += value.length;
+		}
+		return undefined;
+	}
+
+	private close(): ServerEvent | undefined {
+		const { data, id, name } = this.event;
+		this.event = empty();
+		if (data.length === 0) return undefined;
+		const named = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) };
+		return { ...named, data: data.join('\n') };
+	}
+}
+
+const empty = () => ({ data: [], length: 0 });
+
+/** The body of an answer that comes in pieces. */
+export interface Body extends AsyncIterable<Uint8Array> {
+	destroy: () => void;
+}
+
+/** Whether the answer is taken as a stream: a refusal, and what others answer, comes as text. */
+export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): boolean {
+	const isSuccess = statusCode >= 200 && statusCode < 300;
+	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
+}
+
+/** Why a stream does not go on: it is none of this API, or the server says no in it, with a status that says yes. */
+export interface Ending {
+	kind: 'unreadable' | 'unsuccessful';
+	reason: string;
+}
+
+/**
+ * Hears a stream to its end.
+ *
+ * @param over ends it, also while nothing comes
+ * @returns nothing where it was heard to its end
+ * @throws what breaks the connection
+ */
+export async function hearAll(
+	body: Body,
+	{ hear }: EventStream,
+	over: AbortSignal | undefined,
+): Promise<Ending | undefined> {
+	const reader = new EventReader();
+	return await pieceByPiece(body, over, (piece) => {
+		const events = reader.push(piece);
+		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
+		for (const event of events) {
+			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
+			const reason = hear(event);
+			if (reason !== undefined) return { kind: 'unreadable', reason };
+		}
+		return undefined;
+	});
+}
+
+/** The text of a body that is no stream, or its beginning. @throws what breaks the connection */
+export async function textOf(body: Body, over: AbortSignal | undefined): Promise<string> {
+	const read: Uint8Array[] = [];
+	let length = 0;
+	await pieceByPiece(body, over, (piece) => {
+		read.push(piece);
+		length += piece.length;
+		return length > READ_BYTES || undefined;
+	});
+	return Buffer.concat(read).toString();
+}
+
+/** Takes pieces until one is enough; leaving the loop closes the connection. */
+async function pieceByPiece<Enough>(
+	body: Body,
+	over: AbortSignal | undefined,
+	take: (piece: Uint8Array) => Enough | undefined,
+): Promise<Enough | undefined> {
+	// The signal of a request does nothing once the headers are there.
+	const close = () => body.destroy();
+	over?.addEventListener('abort', close, { once: true });
+	if (over?.aborted) close();
+	try {
+		for await (const piece of body) {
+			const enough = take(piece);
+			if (enough !== undefined) return enough;
+		}
+		return undefined;
+	} finally {
+		over?.removeEventListener('abort', close);
+	}
+}

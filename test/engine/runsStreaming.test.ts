@@ -1,0 +1,138 @@
+import type { StructuredChunk } from 'n8n-workflow';
+
+import type { AssistantSeed, FaultRule } from '../../sandbox';
+import { INTERRUPTING_INPUT } from '../../sandbox';
+import { SAYING_ASSISTANT } from '../../sandbox/seed';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, newThreads, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+const KNOWING = 'a7000000-0000-4000-8000-000000000001';
+
+/** An assistant that knows of zebras, and says words before it looks. */
+function knowing(seed: Partial<AssistantSeed> = {}): void {
+	const { store } = fixture.sandbox;
+	const { id } = store.putKnowledgebase({ name: 'zebra' });
+	store.putFindable(store.putDocument({ knowledgebaseId: id, name: 'zebra.md' }), [
+		'A zebra has stripes.',
+	]);
+	const tools = [{ name: `retriever-${id}`, knowledgebaseId: id }];
+	store.putAssistant({ ...SAYING_ASSISTANT, id: KNOWING, tools, ...seed });
+}
+
+/** Says something where a chat shows what comes. */
+async function chat(messages: string[], parameters = {}, onError?: 'continueRegularOutput') {
+	const threads = await newThreads(fixture.sandbox, messages.length);
+	const chunks: StructuredChunk[] = [];
+	const result = await fixture.run(ask(parameters), {
+		items: messages.map((message, index) => says(threads[index] ?? '', message)),
+		onChunk: (chunk) => chunks.push(chunk),
+		...(onError && { onError }),
+	});
+	const shown = (item: number) => {
+		const own = chunks.filter(
+			({ type, metadata }) => type === 'item' && metadata.itemIndex === item,
+		);
+		return own.map(({ content }) => content).join('');
+	};
+	return { ...result, threads, chunks, shown, json: result.items[0]?.json };
+}
+
+const zebra = { assistantId: byId(KNOWING) };
+const sent = () => fixture.sandbox.requests.of('stream').length;
+
+describe('a chat in which answers appear as they are written', () => {
+	it('begins, has the answer in pieces, and ends', async () => {
+		const { chunks, shown, json } = await chat(['Hello to you']);
+		expect(chunks.map(({ type }) => type).join(' ')).toMatch(/^begin item (item )+end$/);
+		expect(shown(0)).toBe('Echo: Hello to you');
+		expect(json).toMatchObject({
+			output: 'Echo: Hello to you',
+			status: 'completed',
+			recovered: false,
+		});
+		expect(sent()).toBe(1);
+		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
+	});
+
+	it('has each item by itself', async () => {
+		const { shown, chunks } = await chat(['one', 'two']);
+		expect([shown(0), shown(1)]).toEqual(['Echo: one', 'Echo: two']);
+		expect(chunks.filter(({ type }) => type === 'begin')).toHaveLength(2);
+		expect(chunks.filter(({ type }) => type === 'end')).toHaveLength(2);
+	});
+
+	it('has a break between what is said before a look and after it, and numbers for links', async () => {
+		knowing();
+		const { shown, json } = await chat(['ASK CITE SAY zebra'], zebra);
+		expect(shown(0)).toMatch(/^Let me look that up\. ?\n\nHere is what I found: .* \[1\]\.$/);
+		expect(shown(0).endsWith(String(json?.output))).toBe(true);
+		expect(json?.sources).toMatchObject([{ number: 1, cited: true }]);
+	});
+
+	it('lists the sources where that is wanted', async () => {
+		knowing();
+		const { shown, json } = await chat(['ASK CITE zebra'], {
+			...zebra,
+			options: { listSources: true },
+		});
+		expect(shown(0)).toBe(json?.output);
+		expect(shown(0)).toMatch(/\n- \[1\] zebra\.md$/);
+	});
+
+	it('says in plain words that a run waits for a person', async () => {
+		const { shown, json } = await chat([`${INTERRUPTING_INPUT} first`]);
+		expect(json?.status).toBe('interrupted');
+		expect(shown(0)).toMatch(/This waits for a person to decide: subagent\.$/);
+	});
+
+	it('says in plain words why there is no answer, without the id of the thread', async () => {
+		knowing({ error: 'the quota is used up' });
+		const { shown, threads, items } = await chat(['FAIL'], zebra, 'continueRegularOutput');
+		expect(items[0]?.json.error ?? items[0]?.error).toBeDefined();
+		expect(shown(0)).toContain('quota');
+		expect(shown(0)).not.toContain(threads[0]);
+	});
+
+	it('shows nothing where that is switched off, and the run goes as ever', async () => {
+		const { chunks, json } = await chat(['Hello'], { options: { enableStreaming: false } });
+		expect(chunks).toEqual([]);
+		expect(json?.output).toBe('Echo: Hello');
+		expect(sent()).toBe(0);
+	});
+
+	it('shows the whole answer as one piece where the server has no streams', async () => {
+		const body = { message: 'Cannot POST /x', error: 'Not Found', statusCode: 404 };
+		fixture.sandbox.faults.add({ endpoint: 'stream', do: 'status', status: 404, body });
+		const { chunks, shown, json } = await chat(['Hello']);
+		expect(chunks.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
+		expect(shown(0)).toBe('Echo: Hello');
+		expect(json?.status).toBe('completed');
+	});
+});
+
+describe('a stream that breaks', () => {
+	it.each<FaultRule>([
+		{ do: 'drop', when: 'during', ms: 50 },
+		{ do: 'drop', when: 'after' },
+		{ do: 'truncate' },
+	])('is joined again, or its answer read: nothing twice, nothing missing (%j)', async (fault) => {
+		fixture.sandbox.faults.add({ endpoint: 'stream', times: 1, ...fault });
+		const { shown, threads } = await chat(['Hello to you']);
+		expect(shown(0)).toBe('Echo: Hello to you');
+		const runs = fixture.sandbox.store.runs.filter(({ threadId }) => threadId === threads[0]);
+		expect(runs).toHaveLength(1);
+	});
+
+	it('is said where it never began: it is not sent again', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'stream', do: 'drop', when: 'before' });
+		const { shown, error } = await chat(['Hello']);
+		expect(error?.message).toContain('The message did not reach the assistant');
+		expect(shown(0)).toBe(error?.message);
+		expect(sent()).toBe(1);
+	});
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+
+import { Told } from '../../../../nodes/XpertAi/threads/events';
+import { passagesIn } from '../../../../nodes/XpertAi/threads/sources';
+import { EventReader } from '../../../../nodes/XpertAi/transport/eventStream';
+import { recordedStream } from './support/recorded';
+
+/** What a chat shows of a stream. */
+function listening() {
+	const heard: string[] = [];
+	const found: unknown[] = [];
+	const told = new Told({
+		onText: (piece, isNew) => heard.push(isNew ? `|${piece}` : piece),
+		onFound: (answer) => found.push(answer),
+	});
+	return { told, heard, found };
+}
+
+function hear(told: Told, bytes: Uint8Array, reader = new EventReader()): string | undefined {
+	const events = reader.push(bytes);
+	if ('flaw' in events) return events.flaw;
+	return events.map((event) => told.hear(event)).find((flaw) => flaw !== undefined);
+}
+
+const withHelper = recordedStream('streams', 'text, a helper, then the answer');
+const SAID = '|Let me use helper. |Tool said: You said: hello [users seen: 1]';
+
+describe('what a stream of events says', () => {
+	it('is what the assistant itself says, before a call of a tool and after it, without its helper', () => {
+		const { told, heard } = listening();
+		expect(hear(told, Buffer.from(withHelper))).toBeUndefined();
+		expect(heard.join('')).toBe(SAID);
+		expect(told).toMatchObject({
+			runId: 'd2af3108-dcf2-4817-bec0-efadefd37268',
+			answer: 'Tool said: You said: hello [users seen: 1]',
+			isComplete: true,
+		});
+	});
+
+	it.each([
+		['a tool', 'ask; words before, a look, the answer'],
+		['a step of a workflow', 'the same as a stream'],
+	])('is what %s has found', (_, label) => {
+		const { told, found } = listening();
+		hear(told, Buffer.from(recordedStream('sources', label)));
+		const names = found.flatMap(passagesIn).map(({ documentName }) => documentName);
+		expect(names).toEqual(['zebras.md', 'whales.txt']);
+	});
+
+	it('is not over where it breaks off, and has no run before one begins', () => {
+		const { told } = listening();
+		hear(told, Buffer.from(withHelper.slice(0, withHelper.indexOf('event: complete'))));
+		expect(told.isComplete).toBe(false);
+		expect(listening().told.runId).toBeUndefined();
+	});
+
+	it.each(['no JSON', '7', '{"kind":"another"}'])('is none of this API: %s', (data) => {
+		expect(listening().told.hear({ data })).toBe('it is no stream of this API');
+	});
+});
+
+describe('a stream that is cut', () => {
+	it('says the same, wherever its bytes are cut', () => {
+		const bytes = Buffer.from(recordedStream('sources', 'ask; words before, a look, the answer'));
+		const whole = listening();
+		hear(whole.told, bytes);
+		fc.assert(
+			fc.property(fc.array(fc.nat(bytes.length), { maxLength: 40 }), (places) => {
+				const at = [0, ...places.sort((a, b) => a - b)];
+				const { told, heard } = listening();
+				const reader = new EventReader();
+				at.forEach((from, index) => hear(told, bytes.subarray(from, at[index + 1]), reader));
+				expect(heard).toEqual(whole.heard);
+				expect(told.isComplete).toBe(true);
+			}),
+			{ numRuns: 200 },
+		);
+	});
+
+	it('says each word once, however often it breaks and is joined again behind what was heard', () => {
+		const events = withHelper.split('\n\n').filter(Boolean);
+		/** The stream from behind an event on, or from its beginning, as one that ignores where it is to go on. */
+		const from = (after: string | undefined, ignores: boolean) => {
+			const last = ignores ? -1 : events.findIndex((one) => one.includes(`id: ${after}\n`));
+			return Buffer.from(
+				events
+					.slice(last + 1)
+					.map((one) => `${one}\n\n`)
+					.join(''),
+			);
+		};
+		const breaks = fc.array(fc.tuple(fc.nat(3_000), fc.boolean()), { maxLength: 12 });
+		fc.assert(
+			fc.property(breaks, (lengths) => {
+				const { told, heard } = listening();
+				for (const [length, ignores] of lengths)
+					hear(told, from(told.lastId, ignores).subarray(0, length));
+				hear(told, from(told.lastId, false));
+				expect(heard.join('')).toBe(SAID);
+				expect(told.answer).toBe('Tool said: You said: hello [users seen: 1]');
+			}),
+			{ numRuns: 300 },
+		);
+	});
+});
