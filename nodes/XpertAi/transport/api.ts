@@ -14,7 +14,7 @@ export const IDS_PER_ADDRESS = 100;
  * Puts ids into a path, each encoded as one segment.
  *
  * @param template e.g. `/knowledges/{knowledgebaseId}/bulk`
- * @param ids by name; none is empty or a dot segment (see `readId`)
+ * @param ids by name; none is empty or a dot segment (see `Item.id`)
  */
 export function buildPath(template: string, ids: Record<string, string>): string {
 	return template.replace(/\{(\w+)\*?\}/g, (_, name: string) =>

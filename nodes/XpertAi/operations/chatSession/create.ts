@@ -9,8 +9,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create chat session',
-	description:
-		'Create a session with a secret that can do all that its key can: use a key made for it',
+	description: 'Create a session whose secret can do all that its key can',
 	endpoint: 'E6',
 	method: 'POST',
 	path: '/v1/chatkit/sessions',

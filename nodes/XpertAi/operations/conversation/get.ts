@@ -7,7 +7,7 @@ export const get = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get conversation',
-	description: 'Get a conversation and how its last run stands',
+	description: 'Get a conversation',
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/conversations/{conversationId}',

@@ -10,7 +10,7 @@ export const getMessages = declare({
 	value: 'getMessages',
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
-	description: 'Get who said what, oldest first',
+	description: 'Get who said what',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',

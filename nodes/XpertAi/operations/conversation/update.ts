@@ -8,7 +8,7 @@ export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update conversation',
-	description: 'Give a conversation another title',
+	description: 'Change its title',
 	endpoint: 'extension',
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',
