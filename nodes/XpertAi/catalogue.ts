@@ -16,7 +16,9 @@ import type { Resource } from './execution/operation';
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { copy } from './operations/thread/copy';
+import { decide } from './operations/thread/decide';
 import { get } from './operations/thread/get';
+import { retry } from './operations/thread/retry';
 import { run } from './operations/thread/run';
 
 /**
@@ -24,7 +26,7 @@ import { run } from './operations/thread/run';
  * the first one. A new endpoint is one file and one line here.
  */
 export const catalogue: Resource[] = [
-	{ value: 'thread', name: 'Thread', operations: [run, copy, get] },
+	{ value: 'thread', name: 'Thread', operations: [run, decide, retry, copy, get] },
 	{
 		value: 'knowledgebase',
 		name: 'Knowledgebase',

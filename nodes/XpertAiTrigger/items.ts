@@ -59,18 +59,18 @@ function summaryOf(
 	{ id, event, tasks, ...change }: ConversationChange,
 	messages: ThreadMessage[] = [],
 ): IDataObject {
-	const { reply = null, parts = [] } = lastReply(messages) ?? {};
+	const { output = null, parts = [] } = lastReply(messages) ?? {};
 	return {
 		event,
-		conversationId: id,
-		threadId: change.threadId ?? null,
-		assistantId: change.assistantId ?? null,
-		title: change.title ?? null,
-		status: change.status ?? null,
-		reply,
+		output,
 		...(parts.length > 0 ? { parts } : {}),
 		error: change.error ?? null,
 		interrupt: tasks.length > 0 ? (tasks as IDataObject[]) : null,
+		title: change.title ?? null,
+		conversationId: id,
+		threadId: change.threadId ?? null,
+		assistantId: change.assistantId ?? null,
+		status: change.status ?? null,
 		updatedAt: change.updatedAt,
 	};
 }

@@ -117,7 +117,7 @@ describe('the example "approve in the loop" in n8n', () => {
 		expect(ended.json('Send Answer Here')).toEqual([
 			expect.objectContaining({
 				status: 'completed',
-				reply: expect.stringContaining(`Confirmed: ${question}`),
+				output: expect.stringContaining(`Confirmed: ${question}`),
 			}),
 		]);
 	});

@@ -60,7 +60,7 @@ async function answerTo(question: string): Promise<unknown> {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
 	const assistantId = byId(SANDBOX_ASSISTANT_ID);
 	const { items } = await fixture.run(ask({ assistantId }), { items: [says(thread, question)] });
-	return items[0]?.json.reply;
+	return items[0]?.json.output;
 }
 
 describe('texts', () => {

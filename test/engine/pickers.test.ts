@@ -115,8 +115,8 @@ describe('the list of threads', () => {
 	it('pages through many conversations', async () => {
 		for (let n = 0; n < 230; n++) fixture.sandbox.store.putConversation({ title: `Talk ${n}` });
 		const entries = await scroll('searchThreads');
-		expect(entries).toHaveLength(232);
-		expect(new Set(entries.map(({ value }) => value)).size).toBe(232);
+		expect(entries).toHaveLength(233);
+		expect(new Set(entries.map(({ value }) => value)).size).toBe(233);
 	});
 
 	it('filters by title', async () => {
@@ -148,6 +148,6 @@ describe('an ID', () => {
 			assistantId: { __rl: true, mode: 'id', value },
 			message: 'hello',
 		});
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: hello', assistantId: ECHO_ASSISTANT_ID });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: hello', assistantId: ECHO_ASSISTANT_ID });
 	});
 });

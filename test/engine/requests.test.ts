@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
@@ -97,19 +97,22 @@ describe('the request each operation sends, as it arrives at a server', () => {
 	it.each(
 		ALL_CASES.filter((one) => {
 			const operation = calledBy(one);
-			return isCoded(operation) || operation.body !== undefined;
+			// Of runs, only the message may be a body of its own.
+			return isCoded(operation)
+				? !['decide', 'retry'].includes(operation.value)
+				: operation.body !== undefined;
 		}),
 	)(
 		'$endpoint takes a body of its own as JSON, as text or from an expression',
 		async ({ endpoint, good, request }) => {
 			const body = ownBody(request(fixture.world).body);
-			const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
-			const parameters = { ...good(fixture.world), ...mode };
-			await fixture.run({ ...parameters, jsonBody: JSON.stringify(body) });
-			await fixture.run(
-				{ ...parameters, jsonBody: '={{ $json.body }}' },
-				{ items: [{ json: { body } }] },
-			);
+			const parametersWith = (jsonBody: string): INodeParameters => {
+				if (endpoint === 'E4') return { ...good(fixture.world), options: { jsonBody } };
+				const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
+				return { ...good(fixture.world), ...mode, jsonBody };
+			};
+			await fixture.run(parametersWith(JSON.stringify(body)));
+			await fixture.run(parametersWith('={{ $json.body }}'), { items: [{ json: { body } }] });
 
 			expect(fixture.sandbox.requests.of(endpoint).map((request) => request.body)).toEqual([
 				body,

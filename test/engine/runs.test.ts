@@ -2,7 +2,7 @@ import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../.
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, occupy, onThread, says } from './support/runs';
+import { again, ask, detailsOf, newThreads, occupy, onThread, says, decide } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -19,9 +19,9 @@ const bodies = () => fixture.sandbox.requests.of('E4').map(({ body }) => body);
 describe('what is said to the assistant', () => {
 	it('is a message, with files under the name their kind of ID needs', async () => {
 		const { storageFileId, fileContextId } = fixture.world;
-		const additionalFields = { storageFileIds: storageFileId, fileContextIds: fileContextId };
-		const { json } = await say('Hello', { additionalFields });
-		expect(json?.reply).toBe('Echo: Hello');
+		const options = { storageFileIds: storageFileId, fileContextIds: fileContextId };
+		const { json } = await say('Hello', { options });
+		expect(json?.output).toBe('Echo: Hello');
 		const files = [{ fileId: fileContextId }, { id: storageFileId }];
 		expect(bodies()).toEqual([
 			{
@@ -32,27 +32,27 @@ describe('what is said to the assistant', () => {
 	});
 
 	it('is a file context under the wrong name, which the server refuses', async () => {
-		const additionalFields = { storageFileIds: fixture.world.fileContextId };
-		const { error } = await say('Hello', { additionalFields });
+		const options = { storageFileIds: fixture.world.fileContextId };
+		const { error } = await say('Hello', { options });
 		expect(error?.message).toContain('The server answered 400');
 	});
 
 	it('goes with a context, a state, an environment and a project', async () => {
-		const additionalFields = {
+		const options = {
 			context: '{"user":"u"}',
 			state: '{"order":7}',
 			environmentId: 'e2000000-0000-4000-8000-000000000001',
 			projectId: 'e3000000-0000-4000-8000-000000000001',
 		};
-		const { json } = await say('Hello', { additionalFields });
+		const { json } = await say('Hello', { options });
 		expect(json?.status).toBe('completed');
 		expect(bodies()).toMatchObject([
 			{
 				context: { user: 'u' },
 				input: {
 					state: { order: 7 },
-					environmentId: additionalFields.environmentId,
-					projectId: additionalFields.projectId,
+					environmentId: options.environmentId,
+					projectId: options.projectId,
 				},
 			},
 		]);
@@ -60,16 +60,16 @@ describe('what is said to the assistant', () => {
 
 	it('is that the last message is to be answered again, which adds none', async () => {
 		const { thread } = await say('Hello');
-		const { items } = await fixture.run(ask({ inputType: 'retry' }), { items: [says(thread, '')] });
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: Hello', status: 'completed' });
+		const { items } = await fixture.run(again(), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: Hello', status: 'completed' });
 		expect(fixture.sandbox.store.threads.get(thread)?.messages).toHaveLength(2);
 	});
 
 	it('is a JSON body, sent as it is', async () => {
 		const body = { assistant_id: ECHO_ASSISTANT_ID, input: { input: { input: 'old form' } } };
-		const { json } = await say('', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
+		const { json } = await say('', { options: { jsonBody: JSON.stringify(body) } });
 		expect(bodies()).toEqual([body]);
-		expect(json).toMatchObject({ reply: 'Echo: old form', assistantId: ECHO_ASSISTANT_ID });
+		expect(json).toMatchObject({ output: 'Echo: old form', assistantId: ECHO_ASSISTANT_ID });
 	});
 });
 
@@ -83,40 +83,37 @@ describe('a run that asks a person', () => {
 			interrupt: [{ call: { name: 'subagent', args: { input: question } } }],
 		});
 
-		const additionalFields = { payload: '{"only":1}' };
-		const decided = await fixture.run(ask({ inputType: 'decision', additionalFields }), {
+		const options = { payload: '{"only":1}' };
+		const decided = await fixture.run(decide({ options }), {
 			items: [says(asked.thread, '')],
 		});
 		const said = `Confirmed: ${question} {"only":1}`;
 		expect(decided.items[0]?.json).toMatchObject({
-			reply: `${said}\nTool said: ${said}`,
+			output: `${said}\nTool said: ${said}`,
 			status: 'completed',
 		});
 	});
 
 	it.each([
 		['as fields say it', { decision: 'reject' }],
-		[
-			'with Decision Data left from before',
-			{ decision: 'reject', additionalFields: { payload: '{}' } },
-		],
-		['by an expression', { decision: '={{ "reject" }}', additionalFields: { payload: '{"a":1}' } }],
+		['with Decision Data left from before', { decision: 'reject', options: { payload: '{}' } }],
+		['by an expression', { decision: '={{ "reject" }}', options: { payload: '{"a":1}' } }],
 	])('is ended by a rejection, and nothing is carried out: %s', async (_, parameters) => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const { items } = await fixture.run(ask({ inputType: 'decision', ...parameters }), {
+		const { items } = await fixture.run(decide(parameters), {
 			items: [says(thread, '')],
 		});
 		expect(bodies().at(-1)).toMatchObject({ input: { decision: { type: 'reject' } } });
 		expect(JSON.stringify(bodies().at(-1))).not.toContain('payload');
-		expect(items[0]?.json).toMatchObject({ reply: '', status: 'completed', rejected: true });
+		expect(items[0]?.json).toMatchObject({ output: '', status: 'completed', rejected: true });
 		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
 		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
 	});
 
 	it('says that a rejection was heard also without Simplify', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const parameters = { inputType: 'decision', decision: 'reject', simplify: false };
-		const { items } = await fixture.run(ask(parameters), { items: [says(thread, '')] });
+		const parameters = { decision: 'reject', options: { simplify: false } };
+		const { items } = await fixture.run(decide(parameters), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
 	});
 
@@ -129,10 +126,9 @@ describe('a run that asks a person', () => {
 				assistant_id: ECHO_ASSISTANT_ID,
 				input: { action: 'resume', target: {}, decision },
 			};
-			const { error } = await fixture.run(
-				ask({ bodyMode: 'json', jsonBody: JSON.stringify(body) }),
-				{ items: [says(thread, '')] },
-			);
+			const { error } = await fixture.run(ask({ options: { jsonBody: JSON.stringify(body) } }), {
+				items: [says(thread, '')],
+			});
 			expect(error?.message).toBe(
 				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected [item 0]',
 			);
@@ -159,11 +155,11 @@ describe('a run that asks a person', () => {
 			{ ...onThread(thread, { do: 'run', ms: 3000 }), nth: 1 },
 			{ ...onThread(thread, { do: 'drop', when: 'during', ms: 50 }), nth: 1 },
 		);
-		const { items } = await fixture.run(ask({ inputType: 'decision' }), {
+		const { items } = await fixture.run(decide(), {
 			items: [says(thread, '')],
 		});
 		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
-		expect(items[0]?.json.reply).toContain('Confirmed');
+		expect(items[0]?.json.output).toContain('Confirmed');
 	});
 });
 
@@ -171,7 +167,7 @@ describe('a decision that nothing waits for', () => {
 	it('is not sent, and said to be one', async () => {
 		const { thread } = await say('Hello');
 		const sent = bodies().length;
-		const { error } = await fixture.run(ask({ inputType: 'decision' }), {
+		const { error } = await fixture.run(decide(), {
 			items: [says(thread, '')],
 		});
 		expect(error?.message).toBe('Nothing on this thread waits for a decision');
@@ -180,7 +176,7 @@ describe('a decision that nothing waits for', () => {
 
 	it('because the run was cancelled, is said to be one', async () => {
 		const thread = await cancelledThread();
-		const { error } = await fixture.run(ask({ inputType: 'decision' }), {
+		const { error } = await fixture.run(decide(), {
 			items: [says(thread, '')],
 		});
 		expect(error?.message).toBe('Nothing on this thread waits for a decision');
@@ -203,7 +199,7 @@ describe('what comes out', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 300 });
 		const { json, items, thread } = await say('Hello');
 		expect(json).toEqual({
-			reply: 'Echo: Hello',
+			output: 'Echo: Hello',
 			status: 'completed',
 			threadId: thread,
 			conversationId: fixture.sandbox.store.conversationOf(thread)?.id,
@@ -216,14 +212,14 @@ describe('what comes out', () => {
 	});
 
 	it('is the answer of the server with the thread and its conversation, without', async () => {
-		const { json, thread } = await say('Hello', { simplify: false });
+		const { json, thread } = await say('Hello', { options: { simplify: false } });
 		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
 		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', threadId: thread, conversationId });
 	});
 
 	it('is an empty reply when the assistant had nothing to say', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', outcome: 'empty' });
-		expect((await say('Hello')).json).toMatchObject({ reply: '', status: 'completed' });
+		expect((await say('Hello')).json).toMatchObject({ output: '', status: 'completed' });
 	});
 });
 
@@ -244,7 +240,7 @@ describe('a new conversation', () => {
 		]);
 
 		const second = await fixture.run(ask(), { items: [says(String(threadId), 'Again')] });
-		expect(second.items[0]?.json.reply).toBe('Echo: Again');
+		expect(second.items[0]?.json.output).toBe('Echo: Again');
 		expect(fixture.sandbox.store.threads.get(String(threadId))?.messages).toHaveLength(4);
 	});
 
@@ -262,7 +258,7 @@ describe('a new conversation', () => {
 	it('is not made twice when the answer was lost', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'after' });
 		const { items } = await fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Hi')] });
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: Hi', status: 'completed' });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: Hi', status: 'completed' });
 		expect(fixture.sandbox.requests.of('E13')).toHaveLength(1);
 		const { conversations } = fixture.sandbox.store;
 		const threadId = items[0]?.json.threadId;
@@ -271,7 +267,11 @@ describe('a new conversation', () => {
 
 	it('whose run fails names its thread and conversation', async () => {
 		const { outputs } = await fixture.run(
-			ask({ threadSource: 'new', assistantId: byId(BROKEN_ASSISTANT_ID), simplify: false }),
+			ask({
+				threadSource: 'new',
+				assistantId: byId(BROKEN_ASSISTANT_ID),
+				options: { simplify: false },
+			}),
 			{ items: [says('', 'Hi')], onError: 'continueErrorOutput' },
 		);
 		const details = detailsOf(outputs[1]?.[0]);
@@ -302,7 +302,7 @@ describe('a run that somebody cancels', () => {
 	it('leaves a thread that goes on', async () => {
 		const thread = await cancelledThread();
 		const { items } = await fixture.run(ask(), { items: [says(thread, 'Again')] });
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: Again', status: 'completed' });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: Again', status: 'completed' });
 	});
 });
 

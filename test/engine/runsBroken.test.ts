@@ -59,7 +59,7 @@ describe('a run goes on without the connection, and', () => {
 		for (const { what, item, message, arrivals: sent, said } of courses) {
 			expect({ what, sent, said }).toEqual({ what, sent: 1, said: [message] });
 			expect({ what, json: item?.json }).toMatchObject({
-				json: { reply: `Echo: ${message}`, status: 'completed', recovered: true },
+				json: { output: `Echo: ${message}`, status: 'completed', recovered: true },
 			});
 		}
 	});
@@ -109,7 +109,7 @@ describe('a run that certainly did not begin', () => {
 		expect(courses.map(({ arrivals: sent }) => sent)).toEqual([3, 2]);
 		for (const { item, message, said } of courses) {
 			expect(said).toEqual([message]);
-			expect(item?.json).toMatchObject({ reply: `Echo: ${message}`, recovered: false });
+			expect(item?.json).toMatchObject({ output: `Echo: ${message}`, recovered: false });
 		}
 	});
 

@@ -14,8 +14,12 @@ beforeEach(() => {
 });
 
 /** Parameters of a run that asks the assistant who says what he reads of files. */
-const read = (parameters: INodeParameters = {}) =>
-	ask({ assistantId: byId(SAYING_ASSISTANT.id), attachments: 'data', ...parameters });
+const read = ({ options, ...parameters }: { options?: IDataObject } & IDataObject = {}) =>
+	ask({
+		assistantId: byId(SAYING_ASSISTANT.id),
+		...(parameters as INodeParameters),
+		options: { attachments: 'data', ...options } as INodeParameters,
+	});
 
 const text = (content: string, fileName: string): IBinaryData => ({
 	data: Buffer.from(content).toString('base64'),
@@ -62,28 +66,28 @@ describe('a file of the item', () => {
 		]);
 		expect(filesSent()).toEqual([[{ fileId: idOf('otters.txt') }]]);
 		expect(items[0]?.json).toMatchObject({ status: 'completed', threadId: thread });
-		expect(items[0]?.json.reply).toContain('summary: Otters swim.');
+		expect(items[0]?.json.output).toContain('summary: Otters swim.');
 	});
 
 	it('goes to a new conversation, which is made first', async () => {
 		const { items } = await fixture.run(read({ threadSource: 'new' }), {
 			items: [asks('', otters())],
 		});
-		const { threadId, reply } = items[0]?.json ?? {};
+		const { threadId, output } = items[0]?.json ?? {};
 		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 3)).toEqual([
 			'E13',
 			'E12',
 			'E4',
 		]);
 		expect(uploads()[0]?.fields).toEqual({ threadId });
-		expect(reply).toContain('Otters swim.');
+		expect(output).toContain('Otters swim.');
 	});
 
 	it('stands after those given by their ids', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const { storageFileId, fileContextId } = fixture.world;
-		const additionalFields = { storageFileIds: storageFileId, fileContextIds: fileContextId };
-		await fixture.run(read({ additionalFields }), { items: [asks(thread, otters())] });
+		const options = { storageFileIds: storageFileId, fileContextIds: fileContextId };
+		await fixture.run(read({ options }), { items: [asks(thread, otters())] });
 		expect(filesSent()).toEqual([
 			[{ fileId: fileContextId }, { id: storageFileId }, { fileId: idOf('otters.txt') }],
 		]);
@@ -93,7 +97,7 @@ describe('a file of the item', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'delay', ms: 200 });
 		const binary = { ...otters(), attachment_0: text('Zebras run.', 'zebras.txt') };
-		await fixture.run(read({ attachments: 'data, attachment_0' }), {
+		await fixture.run(read({ options: { attachments: 'data, attachment_0' } }), {
 			items: [asks(thread, binary)],
 		});
 		expect(filesSent()).toEqual([[{ fileId: idOf('otters.txt') }, { fileId: idOf('zebras.txt') }]]);
@@ -103,13 +107,13 @@ describe('a file of the item', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const binary = { attachment_0: text('a', 'a.txt'), attachment_1: text('b', 'b.txt') };
 		const items = [{ json: { thread, message: 'Hi' }, binary }];
-		await fixture.run(read({ attachments: '={{ Object.keys($binary) }}' }), { items });
+		await fixture.run(read({ options: { attachments: '={{ Object.keys($binary) }}' } }), { items });
 		expect(filesSent()).toEqual([[{ fileId: idOf('a.txt') }, { fileId: idOf('b.txt') }]]);
 	});
 
 	it('is not uploaded where none is asked for', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		const { items } = await fixture.run(read({ attachments: '' }), {
+		const { items } = await fixture.run(read({ options: { attachments: '' } }), {
 			items: [asks(thread, otters())],
 		});
 		expect(items[0]?.json.status).toBe('completed');
@@ -185,7 +189,7 @@ describe('an upload that fails', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add(refuse);
 		const binary = { ...otters(), attachment_0: text('Zebras run.', 'zebras.txt') };
-		const { error } = await fixture.run(read({ attachments: 'attachment_0, data' }), {
+		const { error } = await fixture.run(read({ options: { attachments: 'attachment_0, data' } }), {
 			items: [asks(thread, binary)],
 		});
 		expect(error?.message).toContain('The file in "attachment_0" was not uploaded');
@@ -226,7 +230,7 @@ describe('an answer that is lost', () => {
 			'Otters',
 		]);
 		expect(filesSent()).toEqual([[{ fileId: expect.any(String) }]]);
-		expect(items[0]?.json.reply).toContain('summary: Otters');
+		expect(items[0]?.json.output).toContain('summary: Otters');
 	});
 
 	it('to the message is taken from the thread, and nothing is uploaded twice', async () => {
@@ -234,7 +238,7 @@ describe('an answer that is lost', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'drop', when: 'after' });
 		const { items } = await fixture.run(read(), { items: [asks(thread, otters())] });
 		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
-		expect(items[0]?.json.reply).toContain('Otters swim.');
+		expect(items[0]?.json.output).toContain('Otters swim.');
 		expect([uploads().length, messages().length]).toEqual([1, 1]);
 	});
 });

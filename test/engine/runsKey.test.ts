@@ -35,7 +35,7 @@ describe('a conversation with a key', () => {
 	it('is started by its first message and goes on in every later execution', async () => {
 		const first = await say('ann', 'one');
 		expect(first.json).toMatchObject({
-			reply: 'You said: one [users seen: 1]',
+			output: 'You said: one [users seen: 1]',
 			threadId: threadOf('ann'),
 		});
 		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint)).toEqual([
@@ -44,7 +44,7 @@ describe('a conversation with a key', () => {
 		]);
 		const second = await say('ann', 'two');
 		expect(second.json).toMatchObject({
-			reply: 'You said: two [users seen: 2]',
+			output: 'You said: two [users seen: 2]',
 			threadId: threadOf('ann'),
 			conversationId: first.json?.conversationId,
 		});
@@ -65,10 +65,10 @@ describe('a conversation with a key', () => {
 
 	it('knows nothing of the one with another key, or with another assistant', async () => {
 		await say('ann', 'one');
-		expect((await say('bob', 'one')).json?.reply).toBe('You said: one [users seen: 1]');
+		expect((await say('bob', 'one')).json?.output).toBe('You said: one [users seen: 1]');
 		const other = await say('ann', 'one', { assistantId: byId(ECHO_ASSISTANT_ID) });
 		expect(other.json).toMatchObject({
-			reply: 'Echo: one',
+			output: 'Echo: one',
 			threadId: derivedId(ECHO_ASSISTANT_ID, 'ann'),
 		});
 	});
@@ -85,7 +85,7 @@ describe('a conversation with a key', () => {
 
 	it('takes the assistant of a JSON body', async () => {
 		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
-		const { json } = await say('ann', '', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
+		const { json } = await say('ann', '', { options: { jsonBody: JSON.stringify(body) } });
 		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
 	});
 });
@@ -101,7 +101,7 @@ describe('items with the same key', () => {
 			says('bob', 'b2'),
 		];
 		const { items: out } = await fixture.run(keyed(), { items });
-		expect(out.map(({ json }) => json.reply)).toEqual([
+		expect(out.map(({ json }) => json.output)).toEqual([
 			'You said: a1 [users seen: 1]',
 			'You said: b1 [users seen: 1]',
 			'You said: a2 [users seen: 2]',
@@ -156,9 +156,14 @@ describe('a conversation with a key behaves as an existing thread does', () => {
 			status: 'interrupted',
 			interrupt: [{ call: { args: { input: 'ASK A PERSON first' } } }],
 		});
-		const decided = await say('ann', '', { inputType: 'decision', decision: 'reject' });
-		expect(decided.json).toMatchObject({ reply: '', status: 'completed', rejected: true });
-		const again = await say('ann', '', { inputType: 'decision' });
+		const jsonBody = (type: string) =>
+			JSON.stringify({
+				assistant_id: SAYING_ASSISTANT.id,
+				input: { action: 'resume', target: {}, decision: { type } },
+			});
+		const decided = await say('ann', '', { options: { jsonBody: jsonBody('reject') } });
+		expect(decided.json).toMatchObject({ output: '', status: 'completed', rejected: true });
+		const again = await say('ann', '', { options: { jsonBody: jsonBody('confirm') } });
 		expect(again.error?.message).toBe('Nothing on this thread waits for a decision');
 	});
 
@@ -176,7 +181,7 @@ describe('a conversation with a key behaves as an existing thread does', () => {
 		const { error } = await say('ann', 'two', { options: { whenBusy: 'fail' } });
 		expect(error?.message).toBe('Another run is going on on this thread');
 		const { json } = await say('ann', 'three');
-		expect(json?.reply).toBe('You said: three [users seen: 3]');
+		expect(json?.output).toBe('You said: three [users seen: 3]');
 	});
 });
 
@@ -199,14 +204,15 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 	});
 
 	it('a JSON body that names no assistant', async () => {
-		const { error } = await say('ann', '', { bodyMode: 'json', jsonBody: '{"input":{}}' });
+		const { error } = await say('ann', '', { options: { jsonBody: '{"input":{}}' } });
 		expect(error?.message).toBe(
 			'"JSON Body" must name the assistant_id, to which the key belongs [item 0]',
 		);
 	});
 
-	it.each(['decision', 'retry'])('a new conversation that is to take a %s', async (inputType) => {
-		const { error } = await say('', '', { threadSource: 'new', inputType });
+	it.each(['resume', 'retry'])('a new conversation that is to %s', async (action) => {
+		const jsonBody = JSON.stringify({ input: { action } });
+		const { error } = await say('', '', { threadSource: 'new', options: { jsonBody } });
 		expect(error?.message).toMatch(
 			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .* \[item 0\]$/,
 		);
@@ -226,7 +232,7 @@ describe('a run that fails, with Failures as Replies', () => {
 		expect(outputs[0]?.map(({ json, pairedItem }) => ({ json, pairedItem }))).toEqual([
 			{
 				json: {
-					reply: 'The run failed: No model for "broken"',
+					output: 'The run failed: No model for "broken"',
 					status: 'failed',
 					threadId: expect.any(String),
 					conversationId: expect.any(String),
@@ -242,7 +248,7 @@ describe('a run that fails, with Failures as Replies', () => {
 			items: [says('ann', ''), says('bob', 'one')],
 		});
 		expect(error).toBeUndefined();
-		expect(items.map(({ json }) => json.reply)).toEqual([
+		expect(items.map(({ json }) => json.output)).toEqual([
 			'"Message" is missing [item 0]',
 			'You said: one [users seen: 1]',
 		]);
@@ -255,7 +261,7 @@ describe('a run that fails, with Failures as Replies', () => {
 		const options = { ...asReply.options, deadlineMinutes: 0.05 };
 		const { json } = await say('ann', 'one', { options });
 		expect(json).toMatchObject({
-			reply: 'The run was still going on when the deadline came',
+			output: 'The run was still going on when the deadline came',
 			status: 'timedOut',
 			threadId: threadOf('ann'),
 		});
@@ -284,7 +290,7 @@ describe('an answer of several parts', () => {
 	it('gives its text as the reply, Markdown and all, and the rest as parts', async () => {
 		answers([{ type: 'text', text: '# See\n**this**:' }, image]);
 		expect((await say('ann', 'one')).json).toMatchObject({
-			reply: '# See\n**this**:',
+			output: '# See\n**this**:',
 			parts: [image],
 			status: 'completed',
 		});
@@ -292,7 +298,7 @@ describe('an answer of several parts', () => {
 
 	it('has an empty reply where it is nothing but an image', async () => {
 		answers([image]);
-		expect((await say('ann', 'one')).json).toMatchObject({ reply: '', parts: [image] });
+		expect((await say('ann', 'one')).json).toMatchObject({ output: '', parts: [image] });
 	});
 
 	it('has no parts where it is text', async () => {

@@ -29,7 +29,7 @@ describe('items', () => {
 		];
 		const { items: out } = await fixture.run(ask(), { items });
 
-		expect(out.map(({ json }) => json.reply)).toEqual(
+		expect(out.map(({ json }) => json.output)).toEqual(
 			items.map(({ json }) => `Echo: ${String(json.message)}`),
 		);
 		expect(out.map(({ pairedItem }) => pairedItem)).toEqual(inOrder(6));
@@ -102,7 +102,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		await theyAsk(thread, 1000);
 		const { items } = await fixture.run(ask(), { items: [says(thread, 'ours')] });
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: ours', recovered: false });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: ours', recovered: false });
 		const { messages, lost } = fixture.sandbox.store.threads.get(thread) ?? {};
 		expect(messages?.map(({ content }) => content)).toEqual([
 			'theirs',
@@ -137,7 +137,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 		const { items } = await fixture.run(ask({ options: { whenBusy: 'run' } }), {
 			items: [says(thread, 'ours')],
 		});
-		expect(items[0]?.json).toMatchObject({ reply: 'Echo: ours', status: 'completed' });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		expect(fixture.sandbox.store.threads.get(thread)?.status).toBe('idle');
 	});
 });

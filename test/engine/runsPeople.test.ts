@@ -43,7 +43,7 @@ describe('one conversation key with the credentials of two people', () => {
 		const ann = await say('of-ann', 'chat', 'I earn 5,000');
 		const bert = await say('of-bert', 'chat', 'what does Ann earn?');
 		expect(ann.json).toMatchObject({ threadId: threadOf('chat'), status: 'completed' });
-		expect(bert.json?.reply).toBe('You said: what does Ann earn? [users seen: 1]');
+		expect(bert.json?.output).toBe('You said: what does Ann earn? [users seen: 1]');
 		expect(bert.json?.threadId).not.toBe(ann.json?.threadId);
 		expect(saidOn(server, threadOf('chat'))).toEqual(['I earn 5,000']);
 	});
@@ -52,7 +52,7 @@ describe('one conversation key with the credentials of two people', () => {
 		const first = [await say('of-ann', 'chat', 'a1'), await say('of-bert', 'chat', 'b1')];
 		const second = [await say('of-ann', 'chat', 'a2'), await say('of-bert', 'chat', 'b2')];
 		for (const [index, { json }] of second.entries()) {
-			expect(json?.reply).toContain('[users seen: 2]');
+			expect(json?.output).toContain('[users seen: 2]');
 			expect(json).toMatchObject({
 				threadId: first[index]?.json?.threadId,
 				conversationId: first[index]?.json?.conversationId,
@@ -65,7 +65,7 @@ describe('one conversation key with the credentials of two people', () => {
 		await say('of-ann', 'chat', 'one');
 		const { json } = await say('also-of-ann', 'chat', 'two');
 		expect(json).toMatchObject({
-			reply: 'You said: two [users seen: 2]',
+			output: 'You said: two [users seen: 2]',
 			threadId: threadOf('chat'),
 		});
 	});
@@ -77,11 +77,11 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		const body = { role: 'ai', content: 'You said: one [users seen: 2]' };
 		server.faults.add({ endpoint: 'E4', do: 'status', status: 201, body });
 		const { json, hints } = await say('of-ann', 'chat', 'one');
-		expect(json).toMatchObject({ reply: body.content, status: 'completed', remembered: false });
+		expect(json).toMatchObject({ output: body.content, status: 'completed', remembered: false });
 		expect(hints.map(({ message }) => message)).toEqual([
 			'One answer is not on the thread: another run at the same time has overwritten the messages.',
 		]);
-		const raw = await say('of-ann', 'chat', 'two', { simplify: false });
+		const raw = await say('of-ann', 'chat', 'two', { options: { simplify: false } });
 		expect(raw.json).toMatchObject({ ...body, remembered: false });
 	});
 

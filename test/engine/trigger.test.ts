@@ -81,7 +81,7 @@ describe('what the trigger gives', () => {
 		const common = {
 			conversationId: expect.any(String),
 			assistantId: ECHO_ASSISTANT_ID,
-			reply: null,
+			output: null,
 			error: null,
 			interrupt: null,
 			updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -94,7 +94,7 @@ describe('what the trigger gives', () => {
 				threadId: answered,
 				title: 'Answered',
 				status: 'idle',
-				reply: 'Echo: Hello',
+				output: 'Echo: Hello',
 			},
 			{
 				...common,
@@ -193,7 +193,7 @@ describe('a thread that cannot be read', () => {
 		await trigger.poll();
 		await trigger.poll();
 		expect(trigger.items()).toEqual([
-			expect.objectContaining({ title: 'One', reply: 'Echo: Hello' }),
+			expect.objectContaining({ title: 'One', output: 'Echo: Hello' }),
 		]);
 		expect(trigger.items()[0]).not.toHaveProperty('notRead');
 	});
@@ -211,7 +211,7 @@ describe('a thread that cannot be read', () => {
 		expect(trigger.started).toEqual([]);
 		sandbox.faults.clear();
 		await trigger.poll();
-		expect(trigger.items()).toEqual([expect.objectContaining({ reply: 'Echo: Hello' })]);
+		expect(trigger.items()).toEqual([expect.objectContaining({ output: 'Echo: Hello' })]);
 	});
 
 	it('has its change given in the third poll, saying why it comes without the messages', async () => {
@@ -227,7 +227,7 @@ describe('a thread that cannot be read', () => {
 		await trigger.poll();
 		await trigger.poll();
 		expect(trigger.items()).toEqual([
-			expect.objectContaining({ title: 'Gone', reply: null, messages: null, notRead: NOT_READ }),
+			expect.objectContaining({ title: 'Gone', output: null, messages: null, notRead: NOT_READ }),
 		]);
 		expect(trigger.errors).toEqual([]);
 	});
@@ -261,7 +261,7 @@ describe('a thread that cannot be read', () => {
 		sandbox.faults.clear();
 		await trigger.poll();
 		expect(trigger.items()).toHaveLength(20);
-		expect(trigger.items().filter(({ reply }) => reply === null)).toEqual([]);
+		expect(trigger.items().filter(({ output }) => output === null)).toEqual([]);
 	});
 });
 
@@ -274,7 +274,7 @@ describe('each change', () => {
 		await clock.advance(1_000);
 		await say(sandbox, thread, 'And again');
 		await trigger.poll();
-		expect(trigger.items().map(({ reply }) => reply)).toEqual(['Echo: Hello', 'Echo: And again']);
+		expect(trigger.items().map(({ output }) => output)).toEqual(['Echo: Hello', 'Echo: And again']);
 
 		const restarted = await activate(ALL, { staticData: trigger.stored() });
 		await restarted.poll();

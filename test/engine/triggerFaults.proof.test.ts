@@ -103,7 +103,7 @@ describe.each(REQUESTS)('a poll in which %s meets', (_, request) => {
 			await second.poll();
 			await second.poll();
 
-			const replies = [...first.items(), ...second.items()].map(({ reply }) => reply);
+			const replies = [...first.items(), ...second.items()].map(({ output }) => output);
 			const changes = ['One', 'Three', 'Four', 'Two again'].map((text) => `Echo: ${text}`);
 			// The second was seen before it changed again, or not: the server shows the last change alone.
 			expect(replies.filter((reply) => reply !== 'Echo: Two').sort()).toEqual(changes.sort());

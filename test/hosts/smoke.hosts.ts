@@ -76,7 +76,7 @@ describe(`n8n ${n8n}`, () => {
 		expect(execution.json(NODE)).toEqual([
 			expect.objectContaining({
 				status: 'completed',
-				reply: expect.stringContaining('in the den'),
+				output: expect.stringContaining('in the den'),
 			}),
 		]);
 	});

@@ -31,7 +31,7 @@ const MAX_UNREAD = 3;
 export async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Verdict> {
 	const reading = replyIn(isJsonObject(answer) ? answer.content : undefined);
 	const silence = isSilence(reading);
-	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reading.reply);
+	const earlier = messagesOf(run.before).some((one) => textOf(one.content) === reading.output);
 	const saysNothing = silence || earlier;
 	const thread = await readAfterwards(run, saysNothing);
 	const state = 'state' in thread ? thread.state : undefined;
@@ -65,15 +65,15 @@ async function judgeSilence(
 async function judgeReply(
 	run: RunUnderWay,
 	state: ThreadState | undefined,
-	{ reply, parts }: Reply,
+	{ output, parts }: Reply,
 	answer: unknown,
 ): Promise<Verdict> {
 	const conversationId = conversationOf(state);
 	const verdict: Verdict = {
-		...{ status: 'completed', reply, parts, answer, conversationId },
+		...{ status: 'completed', output, parts, answer, conversationId },
 		recovered: false,
 	};
-	const isLost = !run.isNew && (await isOverwritten(run, state, reply));
+	const isLost = !run.isNew && (await isOverwritten(run, state, output));
 	return isLost ? { ...verdict, remembered: false } : verdict;
 }
 

@@ -16,6 +16,7 @@ export interface InTime extends Asking {
 /** A run and what it needs from outside. */
 export interface Run extends InTime {
 	threadId: string;
+	/** Without the assistant where the thread names it. */
 	body: RunBody;
 	/** Whether the thread was made for this run, so that nothing else can be on it. */
 	isNew: boolean;

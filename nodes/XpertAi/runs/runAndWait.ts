@@ -1,5 +1,5 @@
 import { readConversation } from '../threads/conversation';
-import { conversationOf } from '../threads/thread';
+import { assistantOn, conversationOf } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
 import {
@@ -16,7 +16,7 @@ import { recover } from './recover';
 import { RUN_PATH, remaining, sendInTime } from './run';
 import type { Run, RunUnderWay } from './run';
 import { untilFree } from './untilFree';
-import { cancelled, failed, nothingToDecide, timedOut } from './verdict';
+import { cancelled, failed, nothingToDecide, nothingToGoOnWith, timedOut } from './verdict';
 import type { Verdict } from './verdict';
 
 /** Tries while the server certainly has not begun; a server that is down is reported soon. */
@@ -37,14 +37,19 @@ async function conclude(given: Run): Promise<Verdict> {
 	if ('verdict' in free) return free.verdict;
 	const { state: before } = free;
 	const asked = askedBy(given.body);
+	const isMessage = asked.kind === 'message';
+	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
+	if (!isMessage && !before) return nothingToGoOnWith(asked);
+	const body = isMessage ? given.body : { assistant_id: assistantOn(before), ...given.body };
 	// A thread that waits for a person may show the same tasks while it goes on.
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(given, given.threadId) : undefined;
 	if (facts?.failure) return failed(facts.failure);
 	const question = questionOf(asked, before);
-	const run: RunUnderWay = { ...given, asked, question, before, waiting: facts?.tasks ?? [] };
-	const verdict = await sendAndJudge(run);
-	return { ...verdict, conversationId: verdict.conversationId ?? conversationOf(before) };
+	const waiting = facts?.tasks ?? [];
+	const run: RunUnderWay = { ...given, body, asked, question, before, waiting };
+	const { conversationId = conversationOf(before), ...verdict } = await sendAndJudge(run);
+	return { ...verdict, conversationId, assistantId: body.assistant_id };
 }
 
 async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {

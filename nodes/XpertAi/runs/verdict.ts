@@ -1,10 +1,12 @@
 import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
+import type { Asked } from './input';
 
 /** What ends a run. */
 export interface Verdict {
 	status: 'completed' | 'interrupted' | 'failed' | 'timedOut' | 'cancelled';
-	reply?: string;
+	/** What the assistant said. */
+	output?: string;
 	/** What the answer holds beside its text, such as images and files. */
 	parts?: unknown[];
 	/** The server's answer: of E4, or of E15 when the run was recovered or the answer of E4 says nothing. */
@@ -20,6 +22,8 @@ export interface Verdict {
 	/** Whether the wait broke and the answer was taken from the thread. */
 	recovered: boolean;
 	conversationId?: string;
+	/** The assistant that was to answer. */
+	assistantId?: unknown;
 	/** That a person's no was heard: what waited was not carried out. */
 	rejected?: true;
 	/** That the answer is there, but the thread does not hold it: a run at the same time has overwritten it. */
@@ -46,6 +50,13 @@ export function nothingToDecide(): Verdict {
 	return failed(undefined, 'Nothing on this thread waits for a decision', advice);
 }
 
+/** A thread that has never run, or whose assistant nobody knows: nothing can be decided or answered again there. */
+export function nothingToGoOnWith({ kind }: Asked): Verdict {
+	if (kind === 'decision') return nothingToDecide();
+	const advice = 'Check "Thread", and say something on it with Thread: Run and Wait first.';
+	return failed(undefined, 'Nothing was said on this thread that could be answered again', advice);
+}
+
 /** The server has answered a decision, and what it was about waits as before. */
 export function stillUndecided(): Verdict {
 	const advice =
@@ -59,7 +70,7 @@ export function stillUndecided(): Verdict {
 
 /** A person's no was heard: the run has ended, and nobody says anything more. */
 export function rejected(): Verdict {
-	return { status: 'completed', reply: '', rejected: true, recovered: false };
+	return { status: 'completed', output: '', rejected: true, recovered: false };
 }
 
 /** What was rejected was carried out all the same. */

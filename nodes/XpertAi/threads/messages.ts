@@ -41,7 +41,7 @@ export function textOf(content: unknown): string {
 /** What an assistant says, as people read it. */
 export interface Reply {
 	/** Its text, Markdown and all. */
-	reply: string;
+	output: string;
 	/** What is no text, such as images and files, as the server has it. */
 	parts: unknown[];
 }
@@ -51,12 +51,12 @@ export function replyIn(content: unknown): Reply {
 	const parts = Array.isArray(content)
 		? content.filter((part) => isJsonObject(part) && typeof part.text !== 'string')
 		: [];
-	return { reply: textOf(content), parts };
+	return { output: textOf(content), parts };
 }
 
 /** Whether an assistant said nothing at all. */
-export function isSilence({ reply, parts }: Reply): boolean {
-	return reply === '' && parts.length === 0;
+export function isSilence({ output, parts }: Reply): boolean {
+	return output === '' && parts.length === 0;
 }
 
 /** The assistant's last words among the messages; a call of a tool is not yet an answer. */

@@ -19,7 +19,11 @@ export const threadState = z
 		thread_id: textIfAny,
 		status: textIfAny,
 		/** `id` is that of the conversation. */
-		metadata: z.object({ id: textIfAny }).passthrough().nullish().catch(undefined),
+		metadata: z
+			.object({ id: textIfAny, assistant_id: textIfAny })
+			.passthrough()
+			.nullish()
+			.catch(undefined),
 		values: z
 			.object({
 				/** What the last run was asked, also where it has left no message. */

@@ -76,6 +76,11 @@ export function conversationOf(state: ThreadState | undefined): string | undefin
 	return state?.metadata?.id;
 }
 
+/** The assistant that answers on a thread (recorded, E15). */
+export function assistantOn(state: ThreadState | undefined): string | undefined {
+	return state?.metadata?.assistant_id;
+}
+
 /** What the last run of a thread was asked, where the thread names it (recorded, also of runs that failed). */
 export function lastAsked(state: ThreadState | undefined): string | undefined {
 	return state?.values?.input || undefined;

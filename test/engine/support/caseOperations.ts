@@ -15,6 +15,7 @@ export const ONE_RECORD: World = {
 	knowledgebaseId: ID,
 	threadId: ID,
 	ranThreadId: ID,
+	waitingThreadId: ID,
 	storageFileId: ID,
 	fileContextId: ID,
 	filledKnowledgebaseId: ID,

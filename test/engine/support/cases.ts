@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
 import { byId } from './locators';
 
@@ -10,6 +10,8 @@ export interface World {
 	threadId: string;
 	/** A thread that has run and can be read. */
 	ranThreadId: string;
+	/** A thread whose run waits for a person. */
+	waitingThreadId: string;
 	storageFileId: string;
 	/** The file context that file belongs to. */
 	fileContextId: string;
@@ -212,6 +214,47 @@ export const ALL_CASES: OperationCase[] = [
 			message: missingId,
 		}),
 		refusal: /"Message" is missing \[item 0\]/,
+		answer: { role: 'ai', content: 'the answer' },
+	},
+	{
+		endpoint: 'E4',
+		good: ({ waitingThreadId }) => ({
+			resource: 'thread',
+			operation: 'decide',
+			threadId: byId(waitingThreadId),
+			decision: 'confirm',
+		}),
+		request: ({ waitingThreadId }) => ({
+			method: 'POST',
+			path: `/api/ai/threads/${waitingThreadId}/runs/wait`,
+			body: {
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+			},
+		}),
+		bad: ({ waitingThreadId }) => ({
+			resource: 'thread',
+			operation: 'decide',
+			threadId: byId(waitingThreadId),
+			decision: '={{ "perhaps" }}',
+		}),
+		refusal: /"Decision" must be one of confirm, reject, but is "perhaps" \[item 0\]/,
+		answer: { role: 'ai', content: 'the answer' },
+	},
+	{
+		endpoint: 'E4',
+		good: ({ ranThreadId }) => ({
+			resource: 'thread',
+			operation: 'retry',
+			threadId: byId(ranThreadId),
+		}),
+		request: ({ ranThreadId }) => ({
+			method: 'POST',
+			path: `/api/ai/threads/${ranThreadId}/runs/wait`,
+			body: { assistant_id: ECHO_ASSISTANT_ID, input: { action: 'retry', source: {} } },
+		}),
+		bad: () => ({ resource: 'thread', operation: 'retry', threadId: missingId }),
+		refusal: /"Thread" must not be empty \[item 0\]/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
@@ -490,11 +533,16 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		description: 'Old',
 	});
 	const { threadId } = await call('/conversations', { title: 'T' });
-	const { threadId: ranThreadId } = await call('/conversations', { title: 'T ran' });
-	await call(`/threads/${ranThreadId}/runs/wait`, {
-		assistant_id: ECHO_ASSISTANT_ID,
-		input: { action: 'send', message: { input: { input: 'hi' } } },
-	});
+	const threadThat = async (title: string, input: string) => {
+		const made = await call('/conversations', { title });
+		await call(`/threads/${made.threadId}/runs/wait`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'send', message: { input: { input } } },
+		});
+		return String(made.threadId);
+	};
+	const ranThreadId = await threadThat('T ran', 'hi');
+	const waitingThreadId = await threadThat('T waits', INTERRUPTING_INPUT);
 	const { id: fileContextId, storageFileId } = await call('/contexts/file', form);
 	const { id: filledKnowledgebaseId } = await call('/knowledges', { name: 'Filled' });
 	const { id: documentId } = await call(`/knowledges/${filledKnowledgebaseId}/bulk`, [
@@ -504,7 +552,8 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 	return {
 		knowledgebaseId: String(knowledgebaseId),
 		threadId: String(threadId),
-		ranThreadId: String(ranThreadId),
+		ranThreadId,
+		waitingThreadId,
 		storageFileId: String(storageFileId),
 		fileContextId: String(fileContextId),
 		filledKnowledgebaseId: String(filledKnowledgebaseId),

@@ -165,10 +165,7 @@ function answerAside(cell: Cell, url: string): string {
 
 /** The thread of a run, or the search for its conversation. */
 function threadOf({ ran }: Cell, url: string): string {
-	const messages = [
-		{ type: 'human', content: ASKED },
-		{ type: 'ai', content: 'the answer' },
-	];
+	const messages = [{ content: ASKED }, { content: 'the answer', tool_calls: [] }];
 	return JSON.stringify({
 		thread_id: /\/threads\/([^/?]+)/.exec(url)?.[1],
 		status: 'idle',

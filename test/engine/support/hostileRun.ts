@@ -112,7 +112,12 @@ export function answerTo(
 		: 'interrupted';
 	const named = pathname.split('/').map(decodeURIComponent);
 	if (pathname.includes('/threads/'))
-		return { thread_id: named[named.indexOf('threads') + 1], status, values: { messages: [] } };
+		return {
+			thread_id: named[named.indexOf('threads') + 1],
+			status,
+			metadata: { assistant_id: GOOD_ID },
+			values: { messages: [] },
+		};
 	// Only that knowledgebase is an answer which was to be updated.
 	if (method === 'PUT') return { id: named.at(-1) };
 	const route = `${method} ${pathname}`;

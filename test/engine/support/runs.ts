@@ -17,6 +17,20 @@ export function ask(parameters: INodeParameters = {}): INodeParameters {
 	};
 }
 
+/** Parameters of Thread: Decide that take the thread from the item. */
+export function decide(parameters: INodeParameters = {}): INodeParameters {
+	return {
+		...{ resource: 'thread', operation: 'decide', decision: 'confirm' },
+		threadId: '={{ $json.thread }}',
+		...parameters,
+	};
+}
+
+/** Parameters of Thread: Answer Again that take the thread from the item. */
+export function again(parameters: INodeParameters = {}): INodeParameters {
+	return { resource: 'thread', operation: 'retry', threadId: '={{ $json.thread }}', ...parameters };
+}
+
 /** An item that says something on a thread. */
 export const says = (thread: string, message: string): INodeExecutionData => ({
 	json: { thread, message },

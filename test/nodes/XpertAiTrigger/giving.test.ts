@@ -40,7 +40,7 @@ describe('making items of changes', () => {
 		const { send, asked } = serverWithout();
 		const changes = ['a', 'b', 'a'].map(changeOn);
 		const { done, unread } = await makeItems(changes, { ...usual, send });
-		expect(done.map(({ json }) => json?.reply)).toEqual(['Said on a', 'Said on b', 'Said on a']);
+		expect(done.map(({ json }) => json?.output)).toEqual(['Said on a', 'Said on b', 'Said on a']);
 		expect(unread).toEqual([]);
 		expect(asked).toEqual(['a', 'b']);
 	});
@@ -50,7 +50,7 @@ describe('making items of changes', () => {
 		const settings = { ...SETTINGS, simplify: false };
 		await makeItems([changeOn('a')], { ...usual, send, settings });
 		const { done } = await makeItems([changeOn()], { ...usual, send });
-		expect(done[0]?.json).toMatchObject({ reply: null });
+		expect(done[0]?.json).toMatchObject({ output: null });
 		expect(asked).toEqual([]);
 	});
 
@@ -72,7 +72,7 @@ describe('making items of changes', () => {
 		expect(unread).toEqual([]);
 		const notRead = 'The server answered 500: Gone';
 		expect(done.map(({ json }) => json)).toEqual([
-			expect.objectContaining({ reply: null, messages: null, notRead }),
+			expect.objectContaining({ output: null, messages: null, notRead }),
 			undefined,
 		]);
 	});

@@ -14,5 +14,5 @@ export const run: CodedOperation = {
 	fields: runFields,
 	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
 	// Loaded when it is first run: most processes of n8n only show the node.
-	execute: async (execution) => await (await import('./run/execute')).execute(execution),
+	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'message'),
 };

@@ -44,7 +44,7 @@ describe('a message that is lost while somebody else asks on the same thread', (
 	it('comes out with an answer to the very same words: whose they were cannot be told', async () => {
 		const { verdict } = await run(lost({ text: QUESTION }));
 		expect(verdict).toMatchObject({ status: 'completed', recovered: true });
-		expect(verdict.reply).toBe(`their answer to ${QUESTION}`);
+		expect(verdict.output).toBe(`their answer to ${QUESTION}`);
 	});
 
 	it('that was to be answered again does not come out with the answer of the other', async () => {
@@ -73,7 +73,7 @@ describe('a message whose wait breaks, and whose pair is overwritten by a run at
 	it('comes out with its own answer where the other is overwritten', async () => {
 		const world = { ...lost({ runMs: 5 * SECOND }), runs: [drop(true)], runMs: 30 * SECOND };
 		const { verdict } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 
 	it('comes out with its own answer where the other began later, whatever becomes of that', async () => {
@@ -81,7 +81,7 @@ describe('a message whose wait breaks, and whose pair is overwritten by a run at
 			const other = bert({ fromMs: 15 * SECOND, outcome });
 			const world: World = { earlier: 'idle', runs: [drop(true)], runMs: 10 * SECOND, bert: other };
 			const { verdict } = await run(world);
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 		}
 	});
 });
@@ -95,26 +95,26 @@ describe('a message that is answered', () => {
 	it('says that the thread does not hold it, where a run at the same time has overwritten it', async () => {
 		for (const earlier of ['idle', undefined] as const) {
 			const { verdict } = await run(answered({ runMs: MINUTE }, { earlier }));
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, remembered: false });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, remembered: false });
 		}
 	});
 
 	it('says nothing of the kind where the thread holds it, at once', async () => {
 		const { verdict, tookMs } = await run(answered({ fromMs: MINUTE }));
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(verdict).not.toHaveProperty('remembered');
 		expect(tookMs).toBe(10 * SECOND);
 	});
 
 	it('says nothing of the kind where the other run is the one that was overwritten', async () => {
 		const { verdict } = await run(answered({ runMs: 5 * SECOND }));
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(verdict).not.toHaveProperty('remembered');
 	});
 
 	it('is not said to be lost at the deadline while the other run goes on: it cannot be told', async () => {
 		const { verdict, tookMs } = await run(answered({ runMs: 60 * MINUTE }));
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(verdict).not.toHaveProperty('remembered');
 		expect(tookMs).toBe(15 * MINUTE);
 	});
@@ -128,7 +128,7 @@ describe('a message that is answered', () => {
 	it('does not fail for the run of somebody else', async () => {
 		const other = bert({ fromMs: 10 * SECOND, runMs: 0, outcome: 'fail' });
 		const { verdict } = await run({ earlier: 'idle', runMs: 10 * SECOND, bert: other });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 	});
 
 	it('has failed for its own', async () => {

@@ -11,7 +11,7 @@ const WAITING = [0, 2, 5, 9.5, 16.25, 26.375, 41.375, 56.375, 71.375];
 describe('a thread with another run on it', () => {
 	it('is waited for, reading it after 2 s, then less and less often', async () => {
 		const { verdict, server, reads } = await run({ otherUntilMs: 60 * SECOND });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(reads.slice(0, 9)).toEqual(WAITING.map((seconds) => seconds * SECOND));
 		expect(server.of('E4').map(({ at }) => at)).toEqual([71_375]);
 		expect(server.overlaps).toBe(0);
@@ -35,7 +35,7 @@ describe('a thread with another run on it', () => {
 	it('is waited for however many readings fail in all, as long as not five in a row do', async () => {
 		const reads = Array.from({ length: 24 }, (_, n) => (n % 5 === 4 ? undefined : drop(false)));
 		const { verdict, server } = await run({ otherUntilMs: 4 * MINUTE, reads });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(server.overlaps).toBe(0);
 	});
 
@@ -64,13 +64,13 @@ describe('a thread with another run on it', () => {
 
 	it('gives the answer to our message, not that of the other run', async () => {
 		const { verdict } = await run({ otherUntilMs: 30 * SECOND, runs: [drop(true)] });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 
 	it('is run on all the same when its server has died and the user says so', async () => {
 		const world = { earlier: 'idle' as const, otherUntilMs: 60 * MINUTE, stranded: true };
 		const { verdict, server, tookMs } = await run(world, { whenBusy: 'run' });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(server.of('E4')).toHaveLength(1);
 		expect(tookMs).toBe(0);
 	});
@@ -88,7 +88,7 @@ describe('a thread that cannot be read before the run', () => {
 		const world = { earlier: 'idle' as const, otherUntilMs: 4 * SECOND, reads };
 		expect((await run(world, { whenBusy: 'fail' })).verdict.reason).toBe(BUSY);
 		const { verdict, server } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(server.overlaps).toBe(0);
 	});
 
@@ -102,13 +102,13 @@ describe('a thread that cannot be read before the run', () => {
 	it('twice although its conversation has run, as one cancelled before its first step, is run', async () => {
 		const reads = [refusal(500), refusal(500)];
 		const { verdict, server } = await run({ earlier: 'cancelled', reads });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(server.of('E4').map(({ at }) => at)).toEqual([2 * SECOND]);
 	});
 
 	it('as the server says once that it has no such route, is read again', async () => {
 		const { verdict, server } = await run({ earlier: 'idle', reads: [noRoute] });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(server.of('E15')).toHaveLength(3);
 	});
 

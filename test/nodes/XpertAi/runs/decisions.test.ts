@@ -16,7 +16,7 @@ describe('a rejection', () => {
 	it('ends the run with nobody saying anything more, and says that it was heard (recorded)', async () => {
 		const { verdict, server } = await run({ ...rejection, runMs: 4 * SECOND });
 		expect(verdict).toMatchObject({
-			...{ status: 'completed', reply: '', rejected: true, recovered: false },
+			...{ status: 'completed', output: '', rejected: true, recovered: false },
 			conversationId: 'c1',
 		});
 		expect(server.of('E4')).toHaveLength(1);
@@ -24,7 +24,7 @@ describe('a rejection', () => {
 
 	it('is found where its wait breaks', async () => {
 		const { verdict } = await run({ ...rejection, runs: [drop(true)], runMs: MINUTE });
-		expect(verdict).toMatchObject({ status: 'completed', reply: '', rejected: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: '', rejected: true });
 		expect(verdict.recovered).toBe(true);
 	});
 
@@ -77,7 +77,7 @@ describe('a decision that is answered', () => {
 		const ended = { status: 'idle', messages: [asked, call, done, told] };
 		const answer = { role: 'ai', content: 'It is deleted.' };
 		const { verdict } = await run({}, { send: standing(grown, answer, ended), body: confirming });
-		expect(verdict).toMatchObject({ status: 'completed', reply: 'It is deleted.' });
+		expect(verdict).toMatchObject({ status: 'completed', output: 'It is deleted.' });
 		expect(verdict.interrupt).toBeUndefined();
 	});
 });
@@ -89,7 +89,7 @@ describe('a decision whose wait breaks', () => {
 			for (const runMs of [SECOND, 9 * SECOND, 4 * MINUTE]) {
 				const world: World = { ...decision, runs: [drop(true, afterMs)], runMs };
 				const { verdict, server } = await run(world);
-				expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+				expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 				expect(server.arrivals).toHaveLength(1);
 			}
 		},
@@ -123,7 +123,7 @@ describe('a decision whose wait breaks', () => {
 		const searches = [undefined, drop(false), drop(false), drop(false), drop(false)];
 		const world: World = { ...decision, runs: [drop(true)], runMs: MINUTE, searches };
 		const { verdict } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 });
 
@@ -160,13 +160,13 @@ describe('a decision that was watched on the server, and whose wait breaks', () 
 		const { verdict } = await replay('decision-watched-confirm');
 		expect(verdict).toMatchObject({
 			...{ status: 'completed', recovered: true },
-			reply: 'Tool said: You said: go [users seen: 1]',
+			output: 'Tool said: You said: go [users seen: 1]',
 		});
 	});
 
 	it('is heard as a no once the thread is idle', async () => {
 		const { verdict } = await replay('decision-watched-reject');
-		expect(verdict).toMatchObject({ status: 'completed', reply: '', rejected: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: '', rejected: true });
 	});
 });
 

@@ -38,7 +38,7 @@ function expectNoFalseWord({ server, said }: Talk): void {
 		if (verdict?.reason?.includes('did not reach')) expect(runs).toEqual([]);
 		if (verdict?.status !== 'completed') continue;
 		expect(runs).toHaveLength(1);
-		expect(verdict.reply).toBe(answerTo(message, runs[0]?.seen));
+		expect(verdict.output).toBe(answerTo(message, runs[0]?.seen));
 		expect(verdict).not.toHaveProperty('remembered');
 	}
 }
@@ -58,7 +58,7 @@ describe('a conversation with a key', () => {
 
 	it('gets every message where nothing goes wrong', async () => {
 		const { server, said } = await talk({ runMs: SECOND });
-		expect(said.map(({ verdict }) => verdict?.reply)).toEqual(
+		expect(said.map(({ verdict }) => verdict?.output)).toEqual(
 			MESSAGES.map((message, index) => answerTo(message, index + 1)),
 		);
 		expect(server.runs.map(({ text }) => text)).toEqual(MESSAGES);
@@ -103,12 +103,12 @@ describe('one key of two people', () => {
 		for (let at = clean.begun; at < clean.server.requests.length; at++) {
 			for (const fault of faultsAt(at)) {
 				const { server, ann, bert } = await together({ once: { at, fault } });
-				expect(ann.verdict?.reply).toBe(answerTo('a1', 1));
+				expect(ann.verdict?.output).toBe(answerTo('a1', 1));
 				for (const { text } of server.runs.filter(({ threadId }) => threadId === KEY_THREAD))
 					expect(text).toBe('a1');
 				for (const [index, { verdict }] of bert.entries())
 					if (verdict?.status === 'completed')
-						expect(verdict.reply).toMatch(new RegExp(`^answer to b${index + 1}, heard [12]$`));
+						expect(verdict.output).toMatch(new RegExp(`^answer to b${index + 1}, heard [12]$`));
 				expect(
 					bert.filter(({ verdict }) => verdict?.status === 'completed').length,
 				).toBeGreaterThan(0);

@@ -19,13 +19,13 @@ const ENDPOINTS = { E4: 'runs', E5: 'searches', E15: 'reads' } as const;
 
 /** What a verdict may say of what became of the run. */
 function expectNoFalseWord({ verdict, server }: Course, { outcome = 'answer', kind }: World): void {
-	const { status, reply, reason = '' } = verdict;
+	const { status, output, reason = '' } = verdict;
 	expect(server.arrivals.length).toBeLessThanOrEqual(1);
 	expect(verdict).not.toHaveProperty('remembered');
 	if (status === 'completed' || status === 'interrupted') expect(server.arrivals).toHaveLength(1);
 	if (status === 'completed') {
 		const replies = { answer: ANSWER, unsaid: ANSWER, empty: '', nothing: undefined };
-		expect(reply).toBe(
+		expect(output).toBe(
 			kind === 'reject' ? '' : { fail: 0, cancel: 0, interrupt: 0, ...replies }[outcome],
 		);
 		expect(verdict.rejected).toBe(kind === 'reject' ? true : undefined);

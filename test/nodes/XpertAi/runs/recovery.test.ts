@@ -45,7 +45,7 @@ describe('when the wait breaks', () => {
 		for (const earlier of ANY_EARLIER) {
 			const world = { earlier, runMs: 7 * MINUTE, runs: [fault] };
 			const { verdict, server } = await run(world);
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 			expect(server.of('E4')).toHaveLength(1);
 		}
 	});
@@ -89,7 +89,7 @@ describe('when the wait breaks', () => {
 	it('an answer of nothing is found as well', async () => {
 		const world: World = { earlier: 'idle', runs: [drop(true)], outcome: 'empty' };
 		const { verdict } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: '', recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: '', recovered: true });
 	});
 
 	it('a message that has not arrived is said not to, and is not sent again', async () => {
@@ -115,7 +115,7 @@ describe('while the wait is broken, the thread', () => {
 	it('is read on although some readings fail', async () => {
 		const reads = [undefined, drop(false), gateway(502, false, 0), tooMany(), refusedConnection];
 		const { verdict } = await run({ runs: [gateway(504)], runMs: 2 * MINUTE, reads });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 
 	it('is read until the deadline and no longer', async () => {
@@ -137,14 +137,14 @@ describe('while the wait is broken, the thread', () => {
 		async (status) => {
 			const reads = [undefined, refusal(status), refusal(status), refusal(status)];
 			const { verdict } = await run({ earlier: 'idle', runs: [drop(true)], reads });
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 		},
 	);
 
 	it('that cannot be read in the first moments of its first run is read on while its conversation is busy', async () => {
 		const world = { runs: [drop(true)], runMs: MINUTE, firstStepMs: 20 * SECOND };
 		const { verdict, server } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 		expect(server.arrivals).toHaveLength(1);
 	});
 
@@ -191,21 +191,21 @@ function brokenWait({
 describe('the answer taken from the thread', () => {
 	it('is the one that follows our message, not that of a run after ours', async () => {
 		const { verdict } = await run({ runs: [drop(true)], runMs: SECOND, nextMs: 20 * SECOND });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 	});
 
 	it('is that to our own words, where older ones are the same', async () => {
 		const before = [said('1', QUESTION), said('2', 'an older answer', [])];
 		const after = [...before, said('3', QUESTION), said('4', ANSWER, [])];
 		const { verdict } = await run({}, { send: brokenWait({ before, after }) });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 
 	it('is found after words that the server keeps differently, where it names ours as its last question', async () => {
 		const before = [said('1', 'p'), said('2', 'an older answer', [])];
 		const after = [...before, said('3', `A person asks: ${QUESTION}`), said('4', ANSWER, [])];
 		const { verdict } = await run({}, { send: brokenWait({ before, after, input: QUESTION }) });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 		const other = await run({}, { send: brokenWait({ before, after, input: 'another' }) });
 		expect(other.verdict.reason).toBe('The thread has gone on without this message');
 	});
@@ -213,7 +213,7 @@ describe('the answer taken from the thread', () => {
 	it('to the last message answered again is found, although its messages were replaced', async () => {
 		const world: World = { kind: 'retry', earlier: 'idle', runs: [drop(true)], runMs: MINUTE };
 		const { verdict } = await run(world);
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 });
 
@@ -244,7 +244,7 @@ describe('the thread of a first run that cannot be read for a moment after it ha
 	it('is read on, as its conversation has run', async () => {
 		const reads = [undefined, refusal(500), refusal(500), refusal(500)];
 		const { verdict } = await run({ runs: [drop(true)], reads });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 });
 
@@ -252,7 +252,7 @@ describe('answering again after a run that failed', () => {
 	it('is found by the question that failed, which the thread names', async () => {
 		for (const earlier of ['error', 'cancelled'] as const) {
 			const { verdict } = await run({ kind: 'retry', earlier, runs: [drop(true)] });
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: true });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 		}
 	});
 });
@@ -265,7 +265,7 @@ describe('a request that certainly did not arrive', () => {
 		['503 with Retry-After', notNow(3 * SECOND)],
 	])('is sent again after %s', async (_, fault) => {
 		const { verdict, server } = await run({ runs: [fault, fault, fault, fault] });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: false });
 		expect(server.of('E4')).toHaveLength(5);
 		expect(server.arrivals).toHaveLength(1);
 	});

@@ -62,11 +62,11 @@ describe('whatever happens, a run', () => {
 			expect(verdict.rejected === true).toBe(kind === 'reject' && verdict.status === 'completed');
 			if (verdict.status === 'completed') {
 				expect(server.arrivals).toHaveLength(1);
-				if (kind === 'reject') expect(verdict.reply).toBe('');
+				if (kind === 'reject') expect(verdict.output).toBe('');
 				else
 					expect({ answer: ANSWER, unsaid: ANSWER, empty: '' }).toHaveProperty(
 						outcome ?? '',
-						verdict.reply,
+						verdict.output,
 					);
 			}
 			if (verdict.status === 'interrupted') {

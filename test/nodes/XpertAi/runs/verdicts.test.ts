@@ -18,7 +18,7 @@ describe('a run', () => {
 		'that is answered is completed (the thread before: %s)',
 		async (earlier) => {
 			const { verdict, server } = await run({ earlier, runMs: 5 * SECOND });
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: false });
 			expect(verdict.conversationId).toBe(CONVERSATION);
 			expect(server.arrivals).toHaveLength(1);
 		},
@@ -26,14 +26,14 @@ describe('a run', () => {
 
 	it('may take seven minutes', async () => {
 		const { verdict, tookMs, server } = await run({ runMs: 7 * MINUTE });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: false });
 		expect(tookMs).toBe(7 * MINUTE);
 		expect(server.of('E4')).toHaveLength(1);
 	});
 
 	it('may take hours when the deadline does', async () => {
 		const { verdict } = await run({ runMs: 299 * MINUTE }, { deadlineMs: 300 * MINUTE });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 	});
 
 	it.each<World['earlier']>([...ANY_EARLIER])(
@@ -42,7 +42,7 @@ describe('a run', () => {
 			const { verdict } = await run({ earlier, outcome: 'fail' });
 			expect(verdict).toMatchObject({ status: 'failed', recovered: false });
 			expect(verdict.reason).toBe(`The run failed: ${REASON}`);
-			expect(verdict.reply).toBeUndefined();
+			expect(verdict.output).toBeUndefined();
 		},
 	);
 
@@ -68,7 +68,7 @@ describe('a run', () => {
 	it('that is answered with nothing is completed when the thread shows that nothing was said', async () => {
 		for (const earlier of ANY_EARLIER) {
 			const { verdict } = await run({ earlier, outcome: 'empty' });
-			expect(verdict).toMatchObject({ status: 'completed', reply: '', recovered: false });
+			expect(verdict).toMatchObject({ status: 'completed', output: '', recovered: false });
 		}
 	});
 
@@ -85,13 +85,13 @@ describe('a run', () => {
 	it('that is answered with nothing is judged by a thread that cannot be read for a moment', async () => {
 		const reads = [undefined, refusal(500), refusal(500)];
 		const { verdict } = await run({ earlier: 'idle', outcome: 'unsaid', reads });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 	});
 
 	it('that is answered with nothing has the reply the thread holds', async () => {
 		for (const earlier of ANY_EARLIER) {
 			const { verdict, server } = await run({ earlier, outcome: 'unsaid' });
-			expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 			expect(server.arrivals).toHaveLength(1);
 		}
 	});
@@ -111,7 +111,7 @@ describe('a decision', () => {
 
 	it('for a thread that waits lets its run go on', async () => {
 		const { verdict } = await run({ kind, earlier: 'interrupted', runMs: MINUTE });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER, recovered: false });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: false });
 	});
 
 	it.each<World['earlier']>(['idle', 'error'])(
@@ -178,7 +178,7 @@ describe('an answer that does not say whether it is new', () => {
 	it('is given back when the thread cannot be read in three looks, but nothing like it was there before', async () => {
 		const reads = [undefined, ...Array.from({ length: 500 }, () => drop(false))];
 		const { verdict, server, tookMs } = await run({ earlier: 'idle', reads });
-		expect(verdict).toMatchObject({ status: 'completed', reply: ANSWER });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
 		expect(server.of('E15')).toHaveLength(4);
 		expect(tookMs).toBe(5 * SECOND);
 	});

@@ -61,12 +61,12 @@ describe('the messages of a thread', () => {
 			{ content: 'second', tool_calls: [] },
 			{ content: 'question' },
 		];
-		expect(lastReply(messages)).toEqual({ reply: 'second', parts: [] });
+		expect(lastReply(messages)).toEqual({ output: 'second', parts: [] });
 	});
 
 	it('may have none of the assistant, or empty ones; a call of a tool is none', () => {
 		expect(lastReply([{ content: 'question' }])).toBeUndefined();
-		expect(lastReply([{ content: '', tool_calls: [] }])).toEqual({ reply: '', parts: [] });
+		expect(lastReply([{ content: '', tool_calls: [] }])).toEqual({ output: '', parts: [] });
 		expect(lastReply([{ content: '', tool_calls: [{ name: 'tool' }] }])).toBeUndefined();
 	});
 });

@@ -1,57 +1,82 @@
+import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
-import { z } from 'zod';
 
+import type { Naming } from '../../../execution/badInput';
+import { splitIds } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import type { FieldValues } from '../../../execution/fields';
-import { splitIds } from '../../../execution/ids';
-import { anyJson, idList } from '../../../payloads/common';
+import { idList } from '../../../payloads/common';
 import { runBodies } from '../../../payloads/run';
-import { runInput } from '../../../runs/input';
-import type { RunInput } from '../../../runs/input';
-import { attachments, runBodyFields } from './fields';
+import { rejectsWithPayload, runInput } from '../../../runs/input';
+import type { RunBody, RunInput } from '../../../runs/input';
+import { isJsonObject } from '../../../transport/answer';
+import { decisionFields, messageFields, retryFields } from './fields';
 
-/** What may be sent to an assistant. */
-export const inputKind = z.enum(['message', 'decision', 'retry']);
+const OWN_BODY = 'options.jsonBody';
 
 /** The fields that the places of a body come from. */
-export const RUN_NAMING = {
-	fields: runBodyFields,
-	sources: {
-		assistant_id: 'assistantId',
-		input: 'message',
-		'input.message.input.input': 'message',
-		'input.state': 'state',
-		'input.environmentId': 'environmentId',
-		'input.projectId': 'projectId',
-		'input.decision.payload': 'payload',
-		'input.decision.type': 'decision',
-		'input.target': 'target',
-	},
+const SOURCES = {
+	assistant_id: 'assistantId',
+	context: 'options.context',
+	'input.message.input.input': 'message',
+	'input.state': 'options.state',
+	'input.environmentId': 'options.environmentId',
+	'input.projectId': 'options.projectId',
+	'input.decision.payload': 'options.payload',
+	'input.decision.type': 'decision',
+	'input.target': 'options.target',
 };
 
 /** Places of ids in it. */
 const RUN_IDS = ['assistant_id', 'input.environmentId', 'input.projectId'];
 
+const FIELDS = { message: messageFields, decision: decisionFields, retry: retryFields };
+
+/** What each is made of; of a run that is there, the thread names the assistant. */
+const SCHEMAS = {
+	message: runBodies.message,
+	decision: runBodies.decision.omit({ assistant_id: true }),
+	retry: runBodies.retry.omit({ assistant_id: true }),
+};
+
 /**
- * The body of E4 for an item, from its fields or its JSON, but for the files that are yet to be uploaded.
+ * The body of E4 for an item, but for the files that are yet to be uploaded and the assistant of a run that is there.
  *
  * @throws NodeOperationError naming the field, the item and what is expected
  */
-export function runBodyOf(item: Item): unknown {
-	if (item.isJsonBody) return item.jsonBody(anyJson);
-	const kind = item.choice('inputType', inputKind);
-	const own = runBodyFields.filter(({ name, displayOptions }) => {
-		const shown = displayOptions?.show?.inputType;
-		return name !== attachments.name && (!shown || shown.includes(kind));
-	});
-	const { assistantId, context, ...values } = item.values(own);
+export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
+	const fields = FIELDS[kind];
+	const { options, assistantId, ...values } = item.values(fields);
+	const along: FieldValues = isJsonObject(options) ? options : {};
+	if (kind === 'message' && isOwnBody(item)) return ownBody(item, along);
 	const body = {
-		assistant_id: assistantId,
-		input: runInput(inputOf(item, kind, values)),
-		...(context === undefined ? {} : { context }),
+		...(assistantId === undefined ? {} : { assistant_id: assistantId }),
+		input: runInput(inputOf(item, kind, { ...along, ...values })),
+		...(along.context === undefined ? {} : { context: along.context }),
 	};
-	item.checkIds(body, RUN_IDS, RUN_NAMING);
-	return item.check(runBodies[kind], body, RUN_NAMING);
+	const naming = { fields, sources: SOURCES };
+	item.checkIds(body, RUN_IDS, naming);
+	const checked: RunBody = item.check(SCHEMAS[kind], body, naming);
+	item.checkText(checked, naming);
+	return checked;
+}
+
+/** Whether the item gives a whole body in place of a message, also an empty one. */
+export function isOwnBody(item: Item): boolean {
+	return has(item.parameter('options', {}), 'jsonBody');
+}
+
+/** A body that the user wrote. */
+function ownBody(item: Item, { jsonBody: value }: FieldValues): RunBody {
+	const naming: Naming = { parameter: item.labelOf(OWN_BODY) };
+	const subject = `"${naming.parameter}"`;
+	if (!isJsonObject(value))
+		return item.refuse({ subject, demand: 'must be an object (JSON)', value });
+	item.checkText(value, naming);
+	if (!rejectsWithPayload(value)) return value;
+	const demand =
+		'must not give a rejection a "payload", as the server then carries out what was rejected';
+	return item.refuse({ subject, demand });
 }
 
 function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunInput {
@@ -75,7 +100,7 @@ function fileIds(item: Item, name: string, { [name]: given }: FieldValues): stri
 	if (ids === undefined || ids === null || (Array.isArray(ids) && isEmpty(ids))) return [];
 	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
 	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
-	const parameter = item.labelOf(name);
+	const parameter = item.labelOf(`options.${name}`);
 	const checked = item.check(idList, texts, { parameter });
 	for (const id of checked) item.checkId({ subject: `"${parameter}"`, id });
 	return checked;

@@ -75,7 +75,7 @@ export function factsOf(error: ItemError): IDataObject {
 
 /** The reason of a failed run in the place of an answer, for those who see nothing but replies. */
 export function failureAsReply(error: ItemError): IDataObject {
-	return { reply: error.message, status: 'failed', ...omitBy(factsOf(error), isUndefined) };
+	return { output: error.message, status: 'failed', ...omitBy(factsOf(error), isUndefined) };
 }
 
 /** What statuses mean for E4: the server looks for the assistant first (recorded). */

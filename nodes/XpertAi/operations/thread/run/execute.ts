@@ -4,6 +4,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
+import type { RunInput } from '../../../runs/input';
 import { inThreadOrder } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
@@ -13,9 +14,17 @@ import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
 
-/** Runs all items, those of the same thread one after another, and keeps their order in the output. */
-export async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
-	const orders = items.map(orderOf);
+/**
+ * Runs all items, those of the same thread one after another, and keeps their order in the output.
+ *
+ * @param kind what is said to the assistant
+ * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ */
+export async function execute(
+	{ context, send, items }: Execution,
+	kind: RunInput['kind'],
+): Promise<INodeExecutionData[]> {
+	const orders = items.map((item) => orderOf(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
 	const concurrency = first?.options.concurrency ?? 1;
 	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
@@ -58,11 +67,11 @@ interface Failed {
 }
 
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
-function orderOf(item: Item): Order | Failed {
+function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
 	let asReply = false;
 	try {
 		asReply = item.switch('options.failuresAsReplies');
-		return readOrder(item, asReply);
+		return readOrder(item, kind, asReply);
 	} catch (caught) {
 		return { item, error: item.asError(caught), asReply };
 	}

@@ -1,10 +1,19 @@
+import sortBy from 'lodash/sortBy';
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { optionsField } from '../../../execution/fields';
+import { optionsField, simplify } from '../../../execution/fields';
+import { ID_PLACEHOLDER } from '../../../pickers/locators';
 
-/** The collection Options of Run and Wait. */
-export const runOptions: INodeProperties = optionsField([
+/** How a run is gone about, whatever is said to the assistant. */
+const waiting: INodeProperties[] = [
+	{
+		displayName: 'Context',
+		name: 'context',
+		type: 'json',
+		default: '{}',
+		description: 'Values for the run that its agents and tools can read, as a JSON object',
+	},
 	{
 		displayName: 'Deadline (Minutes)',
 		name: 'deadlineMinutes',
@@ -20,7 +29,7 @@ export const runOptions: INodeProperties = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to give the reason of a run without an answer as the reply, on the success output. For AI agents that take an empty text from a tool that fails, and for chats.',
+			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. For AI agents that take an empty text from a tool that fails, and for chats.',
 	},
 	{
 		displayName: 'Runs at Once',
@@ -31,13 +40,7 @@ export const runOptions: INodeProperties = optionsField([
 		description:
 			'How many threads run side by side. Runs on the same thread always go one after another.',
 	},
-	{
-		displayName: 'Title',
-		name: 'title',
-		type: 'string',
-		default: '',
-		description: 'Title of a new conversation; the start of the message without it',
-	},
+	simplify,
 	{
 		displayName: 'When the Thread Is Busy',
 		name: 'whenBusy',
@@ -55,16 +58,118 @@ export const runOptions: INodeProperties = optionsField([
 		default: 'wait',
 		description: 'What to do when another run is going on on the thread',
 	},
-]);
+];
 
-/** How a run is to be gone about, whatever is said to the assistant. */
+/** What an agent gives its tool has no files, so the option is not shown there. */
+export const attachments: INodeProperties = {
+	displayName: 'Attach Files',
+	name: 'attachments',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. data, attachment_0',
+	hint: 'The names of the input fields containing files to send along, separated by commas',
+	description:
+		'Names of binary fields of the item whose files the assistant is to read. They are uploaded first. An expression may give a list, such as {{ Object.keys($binary) }} for all of them.',
+	displayOptions: { hide: { '@tool': [true] } },
+};
+
+const ofMessages: INodeProperties[] = [
+	attachments,
+	{
+		displayName: 'Environment ID',
+		name: 'environmentId',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description: 'ID of the environment whose variables the run uses',
+	},
+	{
+		displayName: 'File Context IDs',
+		name: 'fileContextIds',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description:
+			'IDs of files to send along: the ID that File Context: Upload gave. Separated by commas; an expression may give a list.',
+	},
+	{
+		displayName: 'JSON Body',
+		name: 'jsonBody',
+		type: 'json',
+		typeOptions: { rows: 8 },
+		default:
+			'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}',
+		description:
+			'The whole request body exactly as the server takes it, in place of the message and what goes along with it',
+	},
+	{
+		displayName: 'Project ID',
+		name: 'projectId',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description: 'ID of the project the run belongs to',
+	},
+	{
+		displayName: 'State',
+		name: 'state',
+		type: 'json',
+		default: '{}',
+		description: 'Variables of the assistant to set before the run, as a JSON object',
+	},
+	{
+		displayName: 'Storage File IDs',
+		name: 'storageFileIds',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description:
+			'IDs of files to send along: the ID that File: Upload gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
+	},
+	{
+		displayName: 'Title',
+		name: 'title',
+		type: 'string',
+		default: '',
+		description: 'Title of a new conversation; the start of the message without it',
+	},
+];
+
+const ofDecisions: INodeProperties[] = [
+	{
+		displayName: 'Decision Data',
+		name: 'payload',
+		type: 'json',
+		default: '{}',
+		description:
+			'What to give to the run along with a confirmation, as JSON. A rejection takes none.',
+		// A decision that an expression makes may be either, so that only a plain Reject hides it.
+		displayOptions: { hide: { '/decision': ['reject'] } },
+	},
+	{
+		displayName: 'Target',
+		name: 'target',
+		type: 'json',
+		default: '{}',
+		description:
+			'What the decision is about, as a JSON object; left empty, it is about what the thread waits for',
+	},
+];
+
+const sorted = (options: INodeProperties[]) => optionsField(sortBy(options, 'displayName'));
+
+export const messageOptions: INodeProperties = sorted([...waiting, ...ofMessages]);
+export const decisionOptions: INodeProperties = sorted([...waiting, ...ofDecisions]);
+export const retryOptions: INodeProperties = sorted(waiting);
+
+/** What the options of every run say. */
 export const runSettings = z.object({
-	simplify: z.boolean(),
 	options: z.object({
 		/** At most what a timer of Node.js can wait. */
 		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
 		concurrency: z.number().int().min(1).max(50),
-		title: z.string().trim(),
+		simplify: z.boolean(),
+		title: z.string().trim().optional(),
 		whenBusy: z.enum(['wait', 'fail', 'run']),
 	}),
 });

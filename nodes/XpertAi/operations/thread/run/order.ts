@@ -3,11 +3,9 @@ import { z } from 'zod';
 
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
-import { askedBy, rejectsWithPayload } from '../../../runs/input';
-import type { RunBody } from '../../../runs/input';
-import { isJsonObject } from '../../../transport/answer';
-import { RUN_NAMING, inputKind, runBodyOf } from './body';
-import { attachments } from './fields';
+import { askedBy } from '../../../runs/input';
+import type { RunBody, RunInput } from '../../../runs/input';
+import { isOwnBody, runBodyOf } from './body';
 import { runSettings } from './options';
 import type { RunOptions } from './options';
 
@@ -24,48 +22,40 @@ export interface Order {
 	runOn: ThreadSource;
 	/** The thread to run; a new conversation gets one of its own. */
 	threadId?: string;
+	/** Without the assistant where the thread names it. */
 	body: RunBody;
 	/** The binary fields whose files go along with the message. */
 	attachments: BinaryField[];
 	title: string;
 	options: RunOptions;
-	simplify: boolean;
 	failuresAsReplies: boolean;
 }
 
 /**
  * Reads the parameters of an item's run.
  *
+ * @param kind what its operation says to the assistant
  * @throws NodeOperationError naming the parameter, the item and what is expected
  */
-export function readOrder(item: Item, failuresAsReplies: boolean): Order {
-	const runOn = item.choice('threadSource', threadSource);
-	const body = runBodyOf(item);
-	if (!isJsonObject(body)) {
-		const subject = `"${item.labelOf('jsonBody')}"`;
-		return item.refuse({ subject, demand: 'must be an object (JSON)', value: body });
-	}
-	item.checkText(body, item.isJsonBody ? {} : RUN_NAMING);
-	if (rejectsWithPayload(body)) {
-		const demand =
-			'must not give a rejection a "payload", as the server then carries out what was rejected';
-		return item.refuse({ subject: `"${item.labelOf('jsonBody')}"`, demand });
-	}
+export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies: boolean): Order {
+	const isMessage = kind === 'message';
+	const runOn = isMessage ? item.choice('threadSource', threadSource) : 'existing';
+	const body = runBodyOf(item, kind);
 	if (runOn === 'new' && askedBy(body).kind !== 'message') {
 		const demand =
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
-	const { simplify, options } = item.settings(runSettings);
+	const { options } = item.settings(runSettings);
+	const withMessage = isMessage && !isOwnBody(item);
 	return {
 		item,
 		runOn,
 		threadId: threadIdOf(item, runOn, body),
 		body,
-		attachments: attachedTo(item),
-		title: options.title || titleOf(item.parameter('message', '')),
+		attachments: withMessage ? item.binaries('options.attachments') : [],
+		title: options.title || (withMessage ? titleOf(item.text('message')) : ''),
 		options,
-		simplify,
 		failuresAsReplies,
 	};
 }
@@ -80,16 +70,10 @@ function threadIdOf(
 	if (runOn === 'existing') return item.id('threadId');
 	const key = item.key('conversationKey');
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
-	const subject = `"${item.labelOf('jsonBody')}"`;
+	const subject = `"${item.labelOf('options.jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
 }
 
-/** The binary fields that a message takes its files from; a body of the user's own takes none. */
-function attachedTo(item: Item): BinaryField[] {
-	const isMessage = !item.isJsonBody && item.choice('inputType', inputKind) === 'message';
-	return isMessage ? item.binaries(attachments.name) : [];
-}
-
-function titleOf(message: unknown): string {
-	return typeof message === 'string' ? truncate(message.trim(), { length: TITLE_LENGTH }) : '';
+function titleOf(message: string): string {
+	return truncate(message.trim(), { length: TITLE_LENGTH });
 }

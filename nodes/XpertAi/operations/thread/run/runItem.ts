@@ -54,8 +54,8 @@ export async function runItem(
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
 	const facts = { ...thread, ...marksOf(verdict) };
-	if (!order.simplify) return { ...asJson(verdict.answer), ...facts };
-	return { ...summaryOf(order, verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
+	if (!options.simplify) return { ...asJson(verdict.answer), ...facts };
+	return { ...summaryOf(verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
 }
 
 /** What is seldom so, and said only where it is. */
@@ -63,13 +63,13 @@ function marksOf({ rejected, remembered }: Verdict): IDataObject {
 	return omitBy({ rejected, remembered }, isUndefined);
 }
 
-function summaryOf({ body }: Order, verdict: Verdict): IDataObject {
-	const { reply, parts, status, interrupt } = verdict;
+function summaryOf(verdict: Verdict): IDataObject {
+	const { output, parts, status, interrupt, assistantId } = verdict;
 	return {
-		reply: reply ?? null,
+		output: output ?? null,
 		...(isEmpty(parts) ? {} : { parts: parts as IDataObject[] }),
 		status,
-		assistantId: body.assistant_id ?? null,
+		assistantId: assistantId ?? null,
 		...(interrupt ? { interrupt: interrupt as IDataObject[] } : {}),
 	};
 }

@@ -52,9 +52,9 @@ describe('Run and Wait as a tool of an AI agent', () => {
 	});
 
 	it.each<[string, INodeParameters]>([
-		['Message', {}],
-		['Conversation Key', { message: 'Hi', threadSource: 'key' }],
-		['Thread', { message: 'Hi', threadSource: 'existing' }],
+		['Message', { message: '' }],
+		['Conversation Key', { threadSource: 'key', conversationKey: '' }],
+		['Thread', { threadSource: 'existing' }],
 	])('is a node that asks for %s elsewhere', (label, chosen) => {
 		const { issues } = added('xpertAi', chosen);
 		expect(Object.values(issues).flat()).toEqual([`Parameter "${label}" is required.`]);

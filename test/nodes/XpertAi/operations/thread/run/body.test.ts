@@ -1,5 +1,12 @@
+import get from 'lodash/get';
+
 import { runBodyOf } from '../../../../../../nodes/XpertAi/operations/thread/run/body';
-import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import {
+	decideFields,
+	retryRunFields,
+	runFields,
+} from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import type { RunInput } from '../../../../../../nodes/XpertAi/runs/input';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 
@@ -8,9 +15,11 @@ const PROJECT_ID = 'e3000000-0000-4000-8000-000000000001';
 const ASSISTANT = {
 	assistantId: { __rl: true, mode: 'list', value: 'd0000000-0000-4000-8000-000000000001' },
 };
-const body = (parameters: Record<string, unknown>) =>
-	runBodyOf(itemOf({ ...ASSISTANT, ...parameters }, { fields: runFields, index: 3 }));
-const refusal = (parameters: Record<string, unknown>) => thrownBy(() => body(parameters)).message;
+const FIELDS = { message: runFields, decision: decideFields, retry: retryRunFields };
+const body = (parameters: Record<string, unknown>, kind: RunInput['kind'] = 'message') =>
+	runBodyOf(itemOf({ ...ASSISTANT, ...parameters }, { fields: FIELDS[kind], index: 3 }), kind);
+const refusal = (parameters: Record<string, unknown>, kind?: RunInput['kind']) =>
+	thrownBy(() => body(parameters, kind)).message;
 
 describe('the body of a run', () => {
 	it('holds the message', () => {
@@ -32,20 +41,20 @@ describe('the body of a run', () => {
 		['', []],
 		[[], []],
 	])('holds the files %j by their kind of id', (given, ids) => {
-		const filesOf = (additionalFields: object) =>
-			(body({ message: 'Hi', additionalFields }) as Sent).input.message.input.files ?? [];
+		const filesOf = (options: object) =>
+			get(body({ message: 'Hi', options }), 'input.message.input.files') ?? [];
 		expect(filesOf({ fileContextIds: given })).toEqual(ids.map((fileId) => ({ fileId })));
 		expect(filesOf({ storageFileIds: given })).toEqual(ids.map((id) => ({ id })));
 	});
 
 	it('holds what an Xpert server takes beside the message', () => {
-		const additionalFields = {
+		const options = {
 			context: '{"user":"u"}',
 			state: '{"order":7}',
 			environmentId: ENVIRONMENT_ID,
 			projectId: PROJECT_ID,
 		};
-		expect(body({ message: 'Hi', additionalFields })).toEqual({
+		expect(body({ message: 'Hi', options })).toEqual({
 			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: {
 				action: 'send',
@@ -59,9 +68,8 @@ describe('the body of a run', () => {
 	});
 
 	it('holds a decision with what goes with it', () => {
-		const additionalFields = { payload: '{"only":1}', target: '{"task":"t"}', context: '{"a":1}' };
-		expect(body({ inputType: 'decision', decision: 'confirm', additionalFields })).toEqual({
-			assistant_id: 'd0000000-0000-4000-8000-000000000001',
+		const options = { payload: '{"only":1}', target: '{"task":"t"}', context: '{"a":1}' };
+		expect(body({ decision: 'confirm', options }, 'decision')).toEqual({
 			input: {
 				action: 'resume',
 				target: { task: 't' },
@@ -74,52 +82,38 @@ describe('the body of a run', () => {
 	it.each(['{}', '{"only":1}', 'null', 'false', '""', '"no"'])(
 		'holds a rejection without Decision Data %s, with which the server would carry it out',
 		(payload) => {
-			expect(
-				body({ inputType: 'decision', decision: 'reject', additionalFields: { payload } }),
-			).toMatchObject({ input: { decision: { type: 'reject' } } });
-			const sent = body({
-				inputType: 'decision',
-				decision: 'reject',
-				additionalFields: { payload },
-			});
+			const sent = body({ decision: 'reject', options: { payload } }, 'decision');
+			expect(sent).toMatchObject({ input: { decision: { type: 'reject' } } });
 			expect(JSON.stringify(sent)).not.toContain('payload');
 		},
 	);
 
 	it('holds no Decision Data that nobody has added', () => {
-		const sent = body({ inputType: 'decision', decision: 'confirm', additionalFields: {} });
+		const sent = body({ decision: 'confirm', options: {} }, 'decision');
 		expect(JSON.stringify(sent)).not.toContain('payload');
 	});
 
 	it('has the last message answered again', () => {
-		expect(body({ inputType: 'retry' })).toEqual({
-			assistant_id: 'd0000000-0000-4000-8000-000000000001',
+		expect(body({}, 'retry')).toEqual({
 			input: { action: 'retry', source: {} },
 		});
 	});
 
-	it('holds nothing of the kinds of input that are not chosen', () => {
-		for (const inputType of ['decision', 'retry']) {
-			const sent = body({ inputType, decision: 'confirm', message: 'left over' });
-			expect(JSON.stringify(sent)).not.toContain('left over');
-		}
-	});
-
 	it('may be any JSON, sent as it is', () => {
 		const jsonBody = '{"assistant_id":"a","input":{"action":"follow_up"},"more":[1]}';
-		expect(body({ bodyMode: 'json', jsonBody })).toEqual(JSON.parse(jsonBody));
+		expect(body({ options: { jsonBody } })).toEqual(JSON.parse(jsonBody));
 	});
 });
-
-interface Sent {
-	input: { message: { input: { files?: unknown[] } } };
-}
 
 describe('what cannot be sent is refused by the name of its field', () => {
 	it('no message', () => {
 		for (const message of ['', undefined]) {
 			expect(refusal({ message })).toBe('"Message" is missing [item 3]');
 		}
+	});
+
+	it('no decision: none is chosen beforehand', () => {
+		expect(refusal({ decision: '' }, 'decision')).toBe('"Decision" is missing [item 3]');
 	});
 
 	it('no assistant', () => {
@@ -130,16 +124,19 @@ describe('what cannot be sent is refused by the name of its field', () => {
 	});
 
 	it.each([
-		['Input', { inputType: 'chat' }],
-		['Decision', { inputType: 'decision', decision: 'perhaps' }],
-		['Target', { inputType: 'decision', additionalFields: { target: '[1]' } }],
-		['State', { message: 'Hi', additionalFields: { state: '[1]' } }],
-		['Context', { message: 'Hi', additionalFields: { context: '"u"' } }],
-		['File Context IDs', { message: 'Hi', additionalFields: { fileContextIds: [{ id: 'f' }] } }],
-		['Storage File IDs', { message: 'Hi', additionalFields: { storageFileIds: [''] } }],
-		['JSON Body', { bodyMode: 'json', jsonBody: '{' }],
-		['JSON Body', { bodyMode: 'json', jsonBody: '' }],
-	])('"%s": %j', (name, parameters) => {
-		expect(refusal(parameters)).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
-	});
+		['Decision', { decision: 'perhaps' }, 'decision'],
+		['Target', { decision: 'confirm', options: { target: '[1]' } }, 'decision'],
+		['State', { message: 'Hi', options: { state: '[1]' } }, 'message'],
+		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
+		['File Context IDs', { message: 'Hi', options: { fileContextIds: [{ id: 'f' }] } }, 'message'],
+		['Storage File IDs', { message: 'Hi', options: { storageFileIds: [''] } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '{' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '[]' } }, 'message'],
+	] as Array<[string, Record<string, unknown>, RunInput['kind']]>)(
+		'"%s": %j',
+		(name, parameters, kind) => {
+			expect(refusal(parameters, kind)).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
+		},
+	);
 });

@@ -4,6 +4,7 @@ import get from 'lodash/get';
 
 import { Item } from '../../../../../../nodes/XpertAi/execution/item';
 import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import { attachments } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
 import { readOrder } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
 import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
 import { contextWith } from '../../../../support/context';
@@ -30,13 +31,13 @@ function order(parameters: Record<string, unknown>, binary: Record<string, IBina
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
-	return readOrder(new Item(context, 1, runFields), false);
+	return readOrder(new Item(context, 1, runFields), 'message', false);
 }
 
 const named = (parameters: Record<string, unknown>) =>
 	order(parameters).attachments.map(({ property }) => property);
 const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
-	thrownBy(() => order({ attachments }, binary)).message;
+	thrownBy(() => order({ options: { attachments } }, binary)).message;
 
 describe('the files to attach', () => {
 	it.each([
@@ -54,11 +55,11 @@ describe('the files to attach', () => {
 		[null, []],
 		[undefined, []],
 	])('are named by %j', (attachments, names) => {
-		expect(named({ attachments })).toEqual(names);
+		expect(named({ options: { attachments } })).toEqual(names);
 	});
 
 	it('are the fields of the item, by the parameter that names them', () => {
-		expect(order({ attachments: 'data' }).attachments).toEqual([
+		expect(order({ options: { attachments: 'data' } }).attachments).toEqual([
 			{ property: 'data', binary: BINARY.data, parameter: 'Attach Files' },
 		]);
 	});
@@ -67,16 +68,14 @@ describe('the files to attach', () => {
 		expect(named({})).toEqual([]);
 	});
 
-	it.each([
-		['a decision', { inputType: 'decision', decision: 'confirm' }],
-		['a message to be answered again', { inputType: 'retry' }],
-		['a JSON body', { bodyMode: 'json', jsonBody: '{"assistant_id":"a"}' }],
-	])('are none with %s', (_, parameters) => {
-		expect(named({ ...parameters, attachments: 'gone' })).toEqual([]);
+	it('are none with a JSON body', () => {
+		expect(named({ options: { jsonBody: '{"assistant_id":"a"}', attachments: 'gone' } })).toEqual(
+			[],
+		);
 	});
 
 	it('are no part of the body before they are uploaded', () => {
-		expect(order({ attachments: 'data' }).body).toEqual({
+		expect(order({ options: { attachments: 'data' } }).body).toEqual({
 			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: { action: 'send', message: { input: { input: 'Hi' } } },
 		});
@@ -84,19 +83,12 @@ describe('the files to attach', () => {
 });
 
 describe('the parameter that names them', () => {
-	const [parameter] = runFields.filter(({ name }) => name === 'attachments');
-	const shownIn = (nodeName: string, inputType: string) =>
-		parameter &&
-		NodeHelpers.displayParameter({ bodyMode: 'fields', inputType }, parameter, node, {
-			...description,
-			name: nodeName,
-		});
+	const shownIn = (name: string) =>
+		NodeHelpers.displayParameter({}, attachments, node, { ...description, name });
 
-	it('is shown with a message only, and not to an agent, whose calls have no files', () => {
-		expect(shownIn('xpertAi', 'message')).toBe(true);
-		expect(shownIn('xpertAi', 'decision')).toBe(false);
-		expect(shownIn('xpertAi', 'retry')).toBe(false);
-		expect(shownIn('xpertAiTool', 'message')).toBe(false);
+	it('is not shown to an agent, whose calls have no files', () => {
+		expect(shownIn('xpertAi')).toBe(true);
+		expect(shownIn('xpertAiTool')).toBe(false);
 	});
 });
 
@@ -128,13 +120,13 @@ describe('a JSON body that rejects', () => {
 	it('is refused with a payload, with which the server carries out what was rejected', () => {
 		for (const payload of [{}, null, false, 'no']) {
 			const jsonBody = body({ type: 'reject', payload });
-			const { message } = thrownBy(() => order({ bodyMode: 'json', jsonBody }));
+			const { message } = thrownBy(() => order({ options: { jsonBody } }));
 			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
 		}
 	});
 
 	it('is taken without one', () => {
 		const jsonBody = body({ type: 'reject' });
-		expect(order({ bodyMode: 'json', jsonBody }).body).toEqual(JSON.parse(jsonBody));
+		expect(order({ options: { jsonBody } }).body).toEqual(JSON.parse(jsonBody));
 	});
 });
