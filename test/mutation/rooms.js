@@ -16,7 +16,7 @@ module.exports = {
 			'failureReason',
 		],
 		tests: ['test/nodes/XpertAi/transport'],
-		least: 0,
+		least: 90,
 	},
 	ingest: { folder: 'nodes/XpertAi/ingest', tests: ['test/nodes/XpertAi/ingest'], least: 0 },
 	runs: { folder: 'nodes/XpertAi/runs', tests: ['test/nodes/XpertAi/runs'], least: 0 },
