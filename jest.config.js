@@ -9,7 +9,9 @@ const shared = {
 		'^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.dev.json', diagnostics: false }],
 	},
 	testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/.host/'],
-	modulePathIgnorePatterns: ['<rootDir>/.host/', '<rootDir>/dist/', '<rootDir>/sandbox/dist/'],
+	modulePathIgnorePatterns: ['.host', 'dist', 'sandbox/dist', '.stryker'].map(
+		(folder) => `<rootDir>/${folder}/`,
+	),
 };
 
 const NO_UNITS = [...shared.testPathIgnorePatterns, '\\.(proof|nightly)\\.test\\.ts$'];

@@ -16,7 +16,7 @@ module.exports = {
 			'failureReason',
 		],
 		tests: ['test/nodes/XpertAi/transport'],
-		least: 0,
+		least: 90,
 	},
 	ingest: { folder: 'nodes/XpertAi/ingest', tests: ['test/nodes/XpertAi/ingest'], least: 0 },
 	runs: { folder: 'nodes/XpertAi/runs', tests: ['test/nodes/XpertAi/runs'], least: 0 },
@@ -27,7 +27,8 @@ module.exports = {
 	},
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
-		files: ['memory', 'reading', 'readingOn', 'giving', 'poll'],
+		// A poll as a whole is n8n's: the tests of the engine hold it.
+		files: ['memory', 'reading', 'readingOn', 'giving'],
 		tests: ['test/nodes/XpertAiTrigger'],
 		least: 0,
 	},

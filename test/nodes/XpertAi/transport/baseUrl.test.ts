@@ -26,6 +26,10 @@ describe('the service root', () => {
 		['https://api/api', 'https://api'],
 		['https://example.com/a.b/..c/...', 'https://example.com/a.b/..c/...'],
 		['https://münchen.example', 'https://xn--mnchen-3ya.example'],
+		['https://example.com:/api', 'https://example.com'],
+		['https://example.com/a//b', 'https://example.com/a//b'],
+		['https://example.com/https://a@b', 'https://example.com/https://a@b'],
+		[`https://example.com/${'a'.repeat(1980)}`, `https://example.com/${'a'.repeat(1980)}`],
 	])('of %j is %s', (baseUrl, root) => {
 		expect(serviceRoot(baseUrl, false)).toEqual({ root, origin: new URL(root).origin });
 	});
@@ -75,6 +79,7 @@ describe('plain http', () => {
 		'http://localhost:3000',
 		'http://LOCALHOST',
 		'http://xpert.localhost',
+		'http://a.my-xpert.localhost',
 		'http://127.0.0.1:3000',
 		'http://127.1',
 		'http://127.255.255.254',
@@ -85,8 +90,19 @@ describe('plain http', () => {
 		expect(serviceRoot(`${baseUrl}/api`, false)).toEqual({ root: origin, origin });
 	});
 
+	it('is taken with nothing behind the host', () => {
+		const origin = 'http://localhost';
+		expect(serviceRoot(origin, false)).toEqual({ root: origin, origin });
+	});
+
+	it('needs the switch where another address only stands in its path', () => {
+		for (const path of ['https://x', 'http://localhost'])
+			expect(serviceRoot(`http://api.example.com/${path}`, false)).toHaveProperty('refusal');
+	});
+
 	it.each([
 		'http://api.example.com',
+		'http://127',
 		'http://192.168.1.10:3000',
 		'http://0.0.0.0',
 		'http://128.0.0.1',
@@ -129,14 +145,18 @@ describe('what is no Base URL', () => {
 		['https://a b.example.com', 'starts with https://'],
 		['https://example.com:99999', 'starts with https://'],
 		['https://host\\.localhost', 'starts with https://'],
+		['see https://example.com', 'starts with https://'],
+		['https://example.com/./b', 'starts with https://'],
+		['https://example.com/a/..', 'starts with https://'],
 		['https://example.com/a/../b', 'starts with https://'],
 		['https://example.com/%2E./b', 'starts with https://'],
 		['https://example.com/a b', 'starts with https://'],
 		['https://example.com/a\\b', 'starts with https://'],
 		['https://%61pi.example.com', 'starts with https://'],
-		[`https://example.com/${'a'.repeat(1990)}`, 'starts with https://'],
+		[`https://example.com/${'a'.repeat(1981)}`, 'starts with https://'],
 		['https://user:pass@api.example.com', 'user name or password'],
 		['https://user@api.example.com', 'user name or password'],
+		['http://user@localhost', 'user name or password'],
 		['https://:pass@api.example.com/api', 'user name or password'],
 	])('%j is refused with a way out', (baseUrl, words) => {
 		for (const allowInsecureHttp of [false, true]) {
