@@ -1,3 +1,6 @@
+import isEqual from 'lodash/isEqual';
+import omit from 'lodash/omit';
+import uniqWith from 'lodash/uniqWith';
 import type { ZodTypeAny } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 
@@ -20,8 +23,14 @@ export interface NodeRoute extends Route {
 	isDeprecated?: boolean;
 }
 
-/** Every request of the node, with the bodies it knows, as the catalogue has them. */
+/** Every request of the node, with the bodies it knows, as the catalogue has them; what several send alike, once. */
 export function nodeRoutes(): NodeRoute[] {
+	return uniqWith(allRoutes(), (one, other) =>
+		isEqual(omit(one, 'operation'), omit(other, 'operation')),
+	);
+}
+
+function allRoutes(): NodeRoute[] {
 	return catalogue.flatMap(({ name, operations }) =>
 		operations.map((operation) => ({
 			...(isCoded(operation)
