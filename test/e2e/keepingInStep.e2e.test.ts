@@ -80,7 +80,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 	});
 
 	it('stores all of it in the first night', async () => {
-		expect(await night()).toEqual({ stored: 3 });
+		expect(await night()).toEqual({ found: 3 });
 		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
 		expect(await answer('Where does the fox sleep?')).toContain('in the den');
 	});
@@ -101,7 +101,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 		expect((await harness.latestExecution(workflowId)).status).toBe('crashed');
 		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
 
-		expect(await night()).toEqual({ unchanged: 1, stored: 2, disabled: 1 });
+		expect(await night()).toEqual({ unchanged: 1, found: 2, disabled: 1 });
 		expect(await answer('Where does the bat sleep?')).not.toContain('tower');
 		expect(await answer('Where does the fox sleep?')).toContain('under the oak');
 		expect(await answer('Where does the hare sleep?')).toContain('in the field');
@@ -109,7 +109,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 
 	it('has what is restored found again in the third, and sends nothing else', async () => {
 		write('Bats', 'The bat sleeps in the tower.');
-		expect(await night()).toEqual({ unchanged: 3, stored: 1 });
+		expect(await night()).toEqual({ unchanged: 3, found: 1 });
 		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
 		expect(stored()).toHaveLength(4);
 		expect(await night()).toEqual({ unchanged: 4 });

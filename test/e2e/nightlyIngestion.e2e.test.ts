@@ -78,7 +78,7 @@ describe('the example "nightly ingestion" in n8n', () => {
 		expect(names).toEqual(map(execution.json('Read Files'), 'fileName'));
 		expect(map(execution.json('Stored'), 'id').sort()).toEqual([...ids].sort());
 		expect(countBy(execution.json('Stored'), 'outcome')).toEqual({
-			stored: 1,
+			found: 1,
 			unchanged: ids.length - 1,
 		});
 		expect(map(stored(), 'id')).toEqual(ids);

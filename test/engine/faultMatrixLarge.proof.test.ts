@@ -36,6 +36,13 @@ function around(answer: string): [start: string, end: string] {
 
 const MARK = 'here';
 
+/** The thread that is asked for: at rest, and nothing was said on it. */
+const threadAt = (url = '') => ({
+	thread_id: url.match(/threads\/([^/?]+)/)?.[1],
+	status: 'idle',
+	values: { messages: [] },
+});
+
 describe('an answer of 200 MB', () => {
 	let engine: Engine;
 	let server: Server;
@@ -56,7 +63,7 @@ describe('an answer of 200 MB', () => {
 			request.resume().on('end', () => {
 				response.writeHead(status, { 'Content-Type': 'application/json' });
 				// What a run reads of its thread beside it is small.
-				if (aside) response.end('{"status":"idle","values":{"messages":[]}}');
+				if (aside) response.end(JSON.stringify(threadAt(request.url)));
 				else if (isRun) void pour(response, '{"role":"ai","content":"', '"}');
 				else void pour(response, ...around(answer));
 			});

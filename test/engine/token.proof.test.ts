@@ -203,7 +203,7 @@ describe('the answer of a success', () => {
 		Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
 		const submit = ALL_CASES.find(({ endpoint }) => endpoint === 'E3');
 		const { metadata } = ending('error', 10, `No ${accessToken}`);
-		const parameters = { ...submit?.good(fixture.world), afterStoring: 'wait' };
+		const parameters = { ...submit?.good(fixture.world), options: { afterStoring: 'wait' } };
 		set(parameters, 'documentFields.value.metadata', JSON.stringify(metadata));
 		const { outputs, hints } = await fixture.run(parameters, { onError: 'continueErrorOutput' });
 		expect(JSON.stringify(outputs)).toContain('No ***');

@@ -1,4 +1,4 @@
-import { escapeRegExp, pickBy } from 'lodash';
+import { escapeRegExp, merge, pickBy } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
@@ -46,7 +46,7 @@ export function useNetwork(): Network {
 		const world = await createWorld(sandbox);
 		const operations = ALL_CASES.map(({ endpoint, good }) => ({
 			name: endpoint,
-			parameters: { options: SOON[endpoint] ?? {}, ...good(world) },
+			parameters: merge({ options: SOON[endpoint] ?? {} }, good(world)),
 		}));
 		network.callAll = async ({ env, credential, secrets = [] }) =>
 			await runInChild(env, {

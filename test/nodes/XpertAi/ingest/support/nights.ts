@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { get } from 'lodash';
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -330,4 +331,6 @@ function answered(answer: Answer) {
 
 /** Whether a run has ended in words because another one was at work: what one stores anew, the other does not see begun. */
 const isOverlap = (error: unknown): boolean =>
-	String(error).includes('Another run of this source was at work as well');
+	`${get(error, 'message')} ${get(error, 'description')}`.includes(
+		'Another run of this source was at work as well',
+	);
