@@ -77,8 +77,8 @@ it('takes 100,000 records from a file in a heap of 128 MB, and in hardly more th
 		const target = await light.result;
 		const few = await records(target, 10_000, 128);
 		const many = await records(target, 100_000, 128);
-		expect(few).toMatchObject({ stored: 10_000, failed: 0 });
-		expect(many).toMatchObject({ stored: 100_000, failed: 0 });
+		expect(few).toMatchObject({ found: 10_000, failed: 0 });
+		expect(many).toMatchObject({ found: 100_000, failed: 0 });
 		expect([few.notes, many.notes]).toEqual([undefined, undefined]);
 		expect(many.live).toBeLessThan(1.2 * few.live);
 	} finally {

@@ -41,7 +41,7 @@ export function topLabels(parameters: INodeParameters): string[] {
 
 /** The labels inside the collections and groups of the parameters that are visible. */
 export function innerLabels(parameters: INodeParameters): string[] {
-	return shown(parameters).flatMap((property) => labelsInside(property));
+	return shown(parameters).flatMap((property) => labelsInside(property, parameters));
 }
 
 function shown(parameters: INodeParameters): INodeProperties[] {
@@ -54,14 +54,20 @@ function labelOf({ type, displayName }: INodeProperties): string {
 	return type === 'resourceMapper' ? MAPPER_LABEL : displayName;
 }
 
-function labelsInside({ type, options = [] }: INodeProperties): string[] {
-	if (type === 'collection') {
-		return fieldsOf(options).flatMap((field) => [field.displayName, ...labelsInside(field)]);
-	}
-	if (type !== 'fixedCollection') return [];
-	return groupsOf(options)
-		.flatMap(({ values }) => values)
-		.flatMap((field) => [field.displayName, ...labelsInside(field)]);
+function labelsInside(
+	{ type, options = [] }: INodeProperties,
+	parameters: INodeParameters,
+): string[] {
+	const isShown = (field: INodeProperties) =>
+		NodeHelpers.displayParameter({}, field, VERSION, description, parameters);
+	const labels = (fields: INodeProperties[]) =>
+		fields
+			.filter(isShown)
+			.flatMap((field) => [field.displayName, ...labelsInside(field, parameters)]);
+	if (type === 'collection') return labels(fieldsOf(options));
+	return type === 'fixedCollection'
+		? labels(groupsOf(options).flatMap(({ values }) => values))
+		: [];
 }
 
 function filled(property: INodeProperties): NodeParameterValueType {

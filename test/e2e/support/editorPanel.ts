@@ -82,7 +82,10 @@ export class NodePanel {
 	/** Enters a text into a plain parameter, also where an expression stands in it. */
 	async fill(parameter: string, text: string): Promise<void> {
 		const field = this.find(`parameter-input-${parameter}`);
-		await this.window.type(field.locator('textarea, input, [contenteditable="true"]').first(), text);
+		await this.window.type(
+			field.locator('textarea, input, [contenteditable="true"]').first(),
+			text,
+		);
 	}
 
 	/** Clicks "Execute step" and waits for items or an error. */

@@ -550,7 +550,7 @@ export const ALL_CASES: OperationCase[] = [
 		request: ({ ranThreadId }) => ({ method: 'GET', path: `/api/ai/threads/${ranThreadId}` }),
 		bad: () => ({ resource: 'thread', operation: 'get', threadId: '={{ ".." }}' }),
 		refusal: /"Thread" must be an ID, but is "\.\." \[item 0\]/,
-		answer: { thread_id: 't', status: 'idle', values: { messages: [] } },
+		answer: { thread_id: ID, status: 'idle', values: { messages: [] } },
 	},
 	{
 		endpoint: 'E16',

@@ -1,4 +1,5 @@
 import get from 'lodash/get';
+import isPlainObject from 'lodash/isPlainObject';
 import type {
 	IBinaryKeyData,
 	IDataObject,
@@ -49,6 +50,7 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 		getInputData: () => items,
 		getCredentials: async () => CREDENTIAL,
 		getExecutionCancelSignal: () => undefined,
+		getParentNodes: () => [],
 		continueOnFail: () => false,
 		getMode: () => 'trigger',
 		getWorkflow: () => ({ id: 'workflow', name: 'Hostile', active: true }),
@@ -118,8 +120,9 @@ export function answerTo(
 			metadata: { assistant_id: GOOD_ID },
 			values: { messages: [] },
 		};
-	// Only that knowledgebase is an answer which was to be updated.
-	if (method === 'PUT') return { id: named.at(-1) };
 	const route = `${method} ${pathname}`;
-	return ANSWERS.find(({ routes }) => routes.some((one) => one.test(route)))?.answer ?? {};
+	const answer = ANSWERS.find(({ routes }) => routes.some((one) => one.test(route)))?.answer ?? {};
+	// Only the record that was asked for, or was to be updated, is an answer.
+	const ids = method === 'POST' ? {} : { id: named.at(-1), assistant_id: named.at(-1) };
+	return isPlainObject(answer) ? { ...(answer as object), ...ids } : answer;
 }

@@ -33,7 +33,7 @@ export interface UploadReport {
 
 /** What came of records from a file, of which only a summary is asked for. */
 export interface RecordsReport {
-	stored: number;
+	found: number;
 	/** Named as not stored, or not processed. */
 	failed: number;
 	notes: unknown;
@@ -73,9 +73,9 @@ export async function runRecords({
 	});
 	clearInterval(watch);
 	if (error) throw error;
-	const { stored, failed, notes } = items[0]?.json ?? {};
+	const { found, failed, notes } = items[0]?.json ?? {};
 	return {
-		stored: Number(stored),
+		found: Number(found),
 		failed: (failed as unknown[]).length,
 		notes,
 		live: live / MEGABYTE,

@@ -82,6 +82,7 @@ export class Noticed {
 
 	/** Columns that were mapped to nothing, without those an expression of the node names. */
 	private columnsUnusedBy({ context }: Item): string[] {
+		if (this.unusedColumns.size === 0) return [];
 		const parameters = JSON.stringify(context.getNode().parameters);
 		return [...this.unusedColumns].filter(
 			(name) => !new RegExp(`json(\\.|\\[\\W{1,2})${escapeRegExp(name)}\\b`).test(parameters),
