@@ -92,7 +92,10 @@ export class EditorWindow {
 
 	/** Opens the panel of a node on the canvas. */
 	async openNode(name: string): Promise<void> {
-		await this.node(name).dblclick({ position: { x: 20, y: 20 } });
+		// A canvas with many nodes shows them small.
+		const { width = 0, height = 0 } = (await this.node(name).boundingBox()) ?? {};
+		const position = { x: Math.min(20, width / 2), y: Math.min(20, height / 2) };
+		await this.node(name).dblclick({ position });
 		await this.page.locator('[data-test-id="ndv"]').waitFor();
 	}
 

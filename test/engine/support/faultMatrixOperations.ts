@@ -1,3 +1,4 @@
+import { has } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
@@ -56,8 +57,10 @@ export interface MatrixOperation {
 	right?: RegExp;
 }
 
+const ANOTHER_RECORD = /^Record of another/;
 /** An empty list is all that a server has. */
 const NOTHING_THERE = /^`\[\]`/;
+const ANY_LIST = /^`\[\]`|^Record of another/;
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
@@ -90,7 +93,7 @@ export function matrixOperations(): MatrixOperation[] {
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
 			answer: JSON.stringify(one.answer),
-			...(takesEmptyList(one) ? { right: NOTHING_THERE } : {}),
+			right: rightAnswers(one),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
 	);
@@ -108,9 +111,11 @@ export function matrixOperations(): MatrixOperation[] {
 const isOtherRun = (one: OperationCase) =>
 	one.endpoint === 'E4' && goodParameters(one).operation !== 'run';
 
-/** Whether the answer of an operation is a list, which may be empty. */
-function takesEmptyList({ answer }: OperationCase): boolean {
-	return Array.isArray(answer);
+/** Faults that are right answers: an empty list is a list, and what has no ID of its own is about no record. */
+function rightAnswers(one: OperationCase): RegExp | undefined {
+	const isRead = kindOf(calledBy(one)) === 'read';
+	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
+	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
 }
 
 /** A list of the editor, as the fault server sees it. */
@@ -119,7 +124,7 @@ export function listOperation(method: 'searchAssistants' | 'searchThreads'): Mat
 		searchAssistants: [{ assistant_id: ID, name: 'one' }],
 		searchThreads: { items: [{ id: ID, threadId: 't', title: 'one' }], total: 1 },
 	};
-	const right = Array.isArray(answers[method]) ? NOTHING_THERE : undefined;
+	const right = Array.isArray(answers[method]) ? ANY_LIST : ANOTHER_RECORD;
 	const answer = JSON.stringify(answers[method]);
 	return { name: method, kind: 'read', parameters: {}, answer, right };
 }

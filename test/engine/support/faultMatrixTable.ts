@@ -86,8 +86,9 @@ const row = (
 	},
 });
 
-function withMemory({ words, reactions }: Row, memory: Reaction): Row {
-	return { words, reactions: { ...reactions, memory } };
+/** A row in which some meet the fault in a way of their own. */
+function withOwn({ words, reactions }: Row, own: Partial<Row['reactions']>): Row {
+	return { words, reactions: { ...reactions, ...own } };
 }
 
 const everywhere = (words: string, reaction: Reaction): Row =>
@@ -116,10 +117,10 @@ const ROWS: Record<string, Row> = {
 	'403': finished(403),
 	// No document of the matrix names a file that could be missing: it is the knowledgebase.
 	'404 of the API for a record': finished(404),
-	'404 of the API for its route': withMemory(
+	'404 of the API for its route': withOwn(
 		everywhere('The server answered 404: Cannot POST /not/today', 'asks twice'),
 		// A server without the route remembers nothing: everything is sent.
-		'goes through',
+		{ memory: 'goes through' },
 	),
 	'404 in JSON of somebody else': doubtful(said(404)),
 	'404 as an HTML page': doubtful(
@@ -173,8 +174,8 @@ const ROWS: Record<string, Row> = {
 	'A no with 201': doubtful(unread('it says 500 itself: Internal server error', 201)),
 	'`{"success":false}` with 200': doubtful(unread('it says that nothing was done', 200)),
 	'JSON of another service with 200': doubtful(unread('…', 200)),
-	// New records have any ID, and what is asked for is told by its ID where several come.
-	'Record of another ID with 200': withMemory(
+	// New records have any ID, and what is asked for is told by its ID.
+	'Record of another ID with 200': withOwn(
 		row(
 			unread('…', 200),
 			'goes through',
@@ -184,8 +185,8 @@ const ROWS: Record<string, Row> = {
 			'goes through',
 			'sends again',
 		),
-		// What is asked for with them is certainly there.
-		'sends again',
+		// What a memory is asked for with them is certainly there.
+		{ read: 'sends again', memory: 'sends again' },
 	),
 	'Wrong content type with 200': everywhere('', 'goes through'),
 	'Redirect to the same origin': everywhere(

@@ -51,6 +51,7 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 		getCredentials: async () => CREDENTIAL,
 		getExecutionCancelSignal: () => undefined,
 		getParentNodes: () => [],
+		getChildNodes: () => [],
 		continueOnFail: () => false,
 		getMode: () => 'trigger',
 		getWorkflow: () => ({ id: 'workflow', name: 'Hostile', active: true }),
@@ -102,7 +103,10 @@ export function answerTo(
 ): unknown {
 	const { pathname, searchParams } = new URL(url);
 	if (pathname.endsWith('/bulk'))
-		return (JSON.parse(String(body)) as object[]).map((record) => ({ id: GOOD_ID, ...record }));
+		return (JSON.parse(String(body)) as object[]).map((record) => ({
+			...record,
+			id: get(record, 'id') ?? GOOD_ID,
+		}));
 	if (pathname.endsWith('/status')) return statusesOf(searchParams.get('ids') ?? '');
 	if (pathname.endsWith('/v1/file')) return { id: GOOD_ID, url: 'https://example.com/a.md' };
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
