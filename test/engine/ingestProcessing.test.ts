@@ -196,8 +196,10 @@ describe('After Storing: Process and Wait', () => {
 		const tookMs = stop.tookMs();
 		expect(run.status).toBe('canceled');
 		expect(tookMs).toBeLessThan(1000);
+		// On a busy machine a first one may have been sent before the stop.
+		const asked = requests('status').length;
 		await new Promise((resolve) => setTimeout(resolve, 700));
-		expect(requests('status')).toEqual([]);
+		expect(requests('status')).toHaveLength(asked);
 	});
 });
 
