@@ -69,7 +69,6 @@ export function asking(): WorkflowFile {
 		threadSource: 'new',
 		bodyMode: 'fields',
 		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
-		inputType: 'message',
 		message: 'Take your time',
 		options: {},
 	});

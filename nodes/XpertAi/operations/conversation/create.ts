@@ -6,6 +6,7 @@ import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY } from './summary';
+import { titleField } from './title';
 
 const fields: INodeProperties[] = [
 	{
@@ -51,17 +52,7 @@ export const create = declare({
 	method: 'POST',
 	path: '/conversations',
 	body: {
-		fields: [
-			{
-				displayName: 'Title',
-				name: 'title',
-				type: 'string',
-				default: '',
-				placeholder: 'e.g. Question from the website',
-				description: 'Title shown in the list of conversations',
-			},
-			fieldCollection('additionalFields', fields),
-		],
+		fields: [titleField, fieldCollection('additionalFields', fields)],
 		schema: conversation,
 		ids: ['xpertId', 'projectId', 'threadId'],
 		notShown: true,

@@ -3,6 +3,7 @@ import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY } from './summary';
+import { titleField } from './title';
 
 export const update = declare({
 	value: 'update',
@@ -18,17 +19,7 @@ export const update = declare({
 		),
 	},
 	body: {
-		fields: [
-			{
-				displayName: 'Title',
-				name: 'title',
-				type: 'string',
-				default: '',
-				required: true,
-				placeholder: 'e.g. Question from the website',
-				description: 'Title shown in the list of conversations',
-			},
-		],
+		fields: [{ ...titleField, required: true }],
 		schema: conversationTitle,
 		example: '{\n  "title": "Question from the website"\n}',
 	},
