@@ -29,7 +29,8 @@ const mode: INodeProperties = {
 				'What is gone from the source is also taken out of answers: each run has to bring all of it',
 			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
 			builderHint: {
-				propertyHint: 'For schedules that bring the whole source; "changed" where they bring a part.',
+				propertyHint:
+					'For schedules that bring the whole source; "changed" where they bring a part.',
 			},
 		},
 	],
