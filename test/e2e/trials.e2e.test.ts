@@ -1,20 +1,35 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { INTERRUPTING_INPUT, SANDBOX_KNOWLEDGEBASE_ID, SAYING_ASSISTANT } from '../../sandbox';
 import { talk } from '../engine/support/conversations';
+import { isNote } from '../engine/support/ingest';
 import type { CredentialReference } from '../../host/n8nRestClient';
+import { sampleFile } from '../sandbox/support/sampleFiles';
+import { useAgents } from './support/agent';
 import { EditorWindow } from './support/browser';
 import { Clicks } from './support/clicks';
 import { NodesPanel } from './support/editorNodesPanel';
 import { NodePanel } from './support/editorPanel';
 import { picturePath } from './support/editorPictures';
 import { itemsNode, triggerNode, workflowOf } from './support/editorWorkflow';
+import type { WorkflowNode } from './support/editorWorkflow';
 import { useHarness } from './support/harness';
 
 const harness = useHarness();
+const agents = useAgents(harness, 'How do I install it?');
 
 const ROWS = [
 	{ path: 'coffee/cold-brew', title: 'Cold brew', text: 'Cold brew stands for 16 hours.' },
 	{ path: 'coffee/espresso', title: 'Espresso', text: 'An espresso takes 25 seconds.' },
 ];
+
+const FOLDER: WorkflowNode = {
+	...itemsNode('Folder', []),
+	type: 'n8n-nodes-base.readWriteFile',
+	typeVersion: 1.1,
+	parameters: { operation: 'read', fileSelector: 'documents/manuals/*.pdf', options: {} },
+};
 
 const CHAT_TRIGGER = {
 	type: '@n8n/n8n-nodes-langchain.chatTrigger',
@@ -49,7 +64,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 	});
 	afterAll(async () => await window?.close());
 
-	it('find the rows of a table again', async () => {
+	it('keep the rows of a table found, each run making the knowledgebase equal it', async () => {
 		const workflow = workflowOf('Rows', [itemsNode('Rows', ROWS)]);
 		await window.openWorkflow(await harness.importWorkflow(workflow));
 		clicks.count();
@@ -57,12 +72,40 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.fill('knowledgebaseId', SANDBOX_KNOWLEDGEBASE_ID);
 		await panel.fill('name', '{{ $json.title }}');
 		await panel.fill('text', '{{ $json.text }}');
+		await panel.fill('documentKey', '{{ $json.path }}');
+		await panel.choose('mode', 'Equal the Source');
 		await window.screenshot(picturePath('trial-rows-filled'));
 		await panel.run();
 		await window.screenshot(picturePath('trial-rows'));
-		const stored = harness.sandbox.store.documentsOf(SANDBOX_KNOWLEDGEBASE_ID);
-		expect(stored.map(({ name }) => name).sort()).toEqual(['Cold brew.md', 'Espresso.md']);
+		await panel.outputWith(/found/);
+		expect(namesStored()).toEqual(['Cold brew.md', 'Espresso.md']);
 		expect(clicks.count()).toBeLessThanOrEqual(8);
+		await panel.run();
+		await panel.outputWith(/unchanged/);
+		expect(namesStored()).toEqual(['Cold brew.md', 'Espresso.md']);
+	});
+
+	it('are told which PDF of a folder is broken', async () => {
+		const folder = path.join(harness.host.documents, 'manuals');
+		mkdirSync(folder);
+		for (const name of ['grinder.pdf', 'kettle.pdf', 'broken.pdf'])
+			writeFileSync(path.join(folder, name), sampleFile(name, 1_000));
+		await window.openWorkflow(await harness.importWorkflow(workflowOf('Folder', [FOLDER])));
+		clicks.count();
+		await add('Folder', 'upload file', 'Submit documents to knowledgebase');
+		await panel.choose('source', 'Files');
+		await panel.fill('knowledgebaseId', SANDBOX_KNOWLEDGEBASE_ID);
+		await panel.run();
+		await window.screenshot(picturePath('trial-folder'));
+		const told = await panel.output.innerText();
+		expect(told).toContain('broken.pdf');
+		expect(told).toContain('2 documents are found');
+		expect(told).not.toContain('kettle.pdf');
+		expect(clicks.count()).toBeLessThanOrEqual(9);
+		const found = harness.sandbox.store.documentsOf(SANDBOX_KNOWLEDGEBASE_ID);
+		expect(found.filter(({ status }) => status === 'finish').map(({ name }) => name)).toEqual(
+			expect.arrayContaining(['grinder.pdf', 'kettle.pdf']),
+		);
 	});
 
 	it('make a bot that knows each person', async () => {
@@ -114,9 +157,36 @@ describe('what five new users do, in the editor, without reading anything', () =
 		expect(clicks.count()).toBeLessThanOrEqual(16);
 	});
 
+	it('give an agent of n8n an assistant to ask', async () => {
+		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		await window.openWorkflow(await agents.put({ version: 3, executionOrder: 'v1', tool: false }));
+		clicks.count();
+		await nodes.openFor('AI Agent', 'Tool');
+		await nodes.search('ask assistant');
+		await nodes.entriesWith('Xpert AI');
+		await window.screenshot(picturePath('trial-agent-nodes'));
+		await nodes.pick('Xpert AI');
+		const entries = await panel.openList('assistantId');
+		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
+		await window.screenshot(picturePath('trial-agent-tool'));
+		await panel.close();
+		await window.openNode('AI Agent');
+		await panel.run();
+		await panel.outputWith(/You said: How do I install it\?/);
+		await window.screenshot(picturePath('trial-agent'));
+		expect(clicks.count()).toBeLessThanOrEqual(9);
+	});
+
 	it('make the page complain about nothing', () => {
 		expect(window.problems).toEqual([]);
 	});
+
+	const namesStored = () =>
+		harness.sandbox.store
+			.documentsOf(SANDBOX_KNOWLEDGEBASE_ID)
+			.filter((document) => !isNote(document))
+			.map(({ name }) => name)
+			.sort();
 
 	/** Says something in the chat that is open. */
 	async function say(text: string): Promise<void> {

@@ -128,6 +128,15 @@ describe('After Storing: Process and Wait', () => {
 		expect(storedNames()).toHaveLength(3);
 	});
 
+	it('ends the workflow with the name of the one that failed, and counts the others', async () => {
+		const ends = [ending('finish'), ending('error', 10, 'No text found'), ending('finish')];
+		const { error } = await submit(wait, { items: rows(3, (index) => ends[index] ?? {}) });
+		expect(error?.message).toBe('1 document is stored but not found: doc 1');
+		expect(error?.description).toBe(
+			'The document could not be processed: No text found. It is stored, and assistants do not find it. 2 documents are found.',
+		);
+	});
+
 	it('finishes what the server can fetch, and nothing else', async () => {
 		const pages = [{ pageContent: 'text' }];
 		const items = [

@@ -12,11 +12,18 @@ import { startModelStandIn, type ModelRequest } from './modelStandIn';
 export interface Agent {
 	version: number;
 	executionOrder: 'v0' | 'v1';
-	/** Further parameters of our node. */
-	tool?: object;
+	/** Further parameters of our node; `false` when there is none yet. */
+	tool?: object | false;
 	/** The setting On Error of our node. */
 	onError?: string;
 }
+
+/** Where the nodes stand, so that each can be clicked. */
+const PLACES: Record<string, number[]> = {
+	'AI Agent': [240, 0],
+	Model: [120, 260],
+	'Ask Assistant': [420, 260],
+};
 
 /** An AI agent of n8n with a chat model and our node, as it is when just added, as its only tool. */
 function agentWorkflow({ version, executionOrder, tool, onError }: Agent): WorkflowFile {
@@ -25,12 +32,26 @@ function agentWorkflow({ version, executionOrder, tool, onError }: Agent): Workf
 		name,
 		type,
 		typeVersion,
-		position: [0, 0],
+		position: PLACES[name] ?? [0, 0],
 		parameters,
 	});
 	const credential = (type: string, name: string) => ({
 		credentials: { [type]: { id: '', name } },
 	});
+	const ours = [
+		{
+			...node('Ask Assistant', 'n8n-nodes-xpertai.xpertAiTool', 1, {
+				descriptionType: 'manual',
+				toolDescription: 'Asks the documentation assistant',
+				resource: 'thread',
+				operation: 'run',
+				assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
+				...tool,
+			}),
+			...credential('xpertAiApi', SANDBOX_CREDENTIAL),
+			...(onError && { onError }),
+		},
+	];
 	return {
 		name: 'Agent with Xpert AI as a tool',
 		nodes: [
@@ -47,23 +68,14 @@ function agentWorkflow({ version, executionOrder, tool, onError }: Agent): Workf
 				}),
 				...credential('openAiApi', 'Stand-in'),
 			},
-			{
-				...node('Ask Assistant', 'n8n-nodes-xpertai.xpertAiTool', 1, {
-					descriptionType: 'manual',
-					toolDescription: 'Asks the documentation assistant',
-					resource: 'thread',
-					operation: 'run',
-					assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
-					...tool,
-				}),
-				...credential('xpertAiApi', SANDBOX_CREDENTIAL),
-				...(onError && { onError }),
-			},
+			...(tool === false ? [] : ours),
 		],
 		connections: {
 			Start: { main: [[{ node: 'AI Agent', type: 'main', index: 0 }]] },
 			Model: { ai_languageModel: [[{ node: 'AI Agent', type: 'ai_languageModel', index: 0 }]] },
-			'Ask Assistant': { ai_tool: [[{ node: 'AI Agent', type: 'ai_tool', index: 0 }]] },
+			...(tool !== false && {
+				'Ask Assistant': { ai_tool: [[{ node: 'AI Agent', type: 'ai_tool', index: 0 }]] },
+			}),
 		},
 		settings: { executionOrder },
 	};
@@ -92,12 +104,14 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 	});
 	afterAll(async () => await model.close());
 
-	/** Runs an agent once. */
-	const run = async (agent: Agent): Promise<Execution> => {
+	/** @returns the id of the agent's workflow */
+	const put = async (agent: Agent): Promise<string> => {
 		model.requests.splice(0);
-		const workflow = await harness.importWorkflow(agentWorkflow(agent), ...credentials);
-		return await harness.runManually(workflow);
+		return await harness.importWorkflow(agentWorkflow(agent), ...credentials);
 	};
+	/** Runs an agent once. */
+	const run = async (agent: Agent): Promise<Execution> =>
+		await harness.runManually(await put(agent));
 	/** What the last agent's model was told by its tool; undefined when it was told nothing. */
 	const told = (): string | undefined => {
 		const message = findLast(model.requests.at(-1)?.messages, ({ role }) => role === 'tool');
@@ -110,5 +124,5 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 		harness.sandbox.faults.clear();
 		return execution;
 	};
-	return { run, runFailing, told, requests: (): ModelRequest[] => model.requests };
+	return { put, run, runFailing, told, requests: (): ModelRequest[] => model.requests };
 }

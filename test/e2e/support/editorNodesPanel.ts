@@ -10,6 +10,14 @@ export class NodesPanel {
 		await this.window.find('node-creator-search-bar').waitFor();
 	}
 
+	/** Opens it by the plus of a node for what it is to be given, such as the tools of an agent. */
+	async openFor(node: string, what: string): Promise<void> {
+		const handle = this.window.node(node).locator(`[data-test-id="canvas-node-input-handle"]`);
+		const plus = handle.filter({ hasText: what }).locator('[data-test-id="canvas-handle-plus"]');
+		await plus.first().click();
+		await this.window.find('node-creator-search-bar').waitFor();
+	}
+
 	/** The names of the nodes found for what a user types, best first. */
 	async search(words: string): Promise<string[]> {
 		const field = this.window.find('node-creator-search-bar');

@@ -53,8 +53,10 @@ export function processingError(item: Item, { summary, remarks }: SubmitReport):
 	const reasons = reasonsOf(failed);
 	const documents = counted(failed.length, 'document is', 'documents are');
 	const names = named(failed.map(({ name, id = 'one without a name' }) => name ?? id));
+	const { found } = summary.counts;
+	const rest = found > 0 ? `${counted(found, 'document is', 'documents are')} found` : undefined;
 	return item.operationError(
 		`${documents} stored but not found: ${names}`,
-		sentences(...reasons, ...uniq(reasons.map(adviceFor)), ...remarks),
+		sentences(...reasons, ...uniq(reasons.map(adviceFor)), ...remarks, rest),
 	);
 }

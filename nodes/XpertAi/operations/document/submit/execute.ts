@@ -80,11 +80,11 @@ const MAY_BE_STORED =
 
 /** Tells the user what stands in no item. */
 function addHints({ execution: { context }, first, report, noticed }: Submission): void {
-	const { summary, remarks, countMayBeLow } = report;
+	const { summary, notes, countMayBeLow } = report;
 	const isUnknown = summary.counts.unknown > 0 && mayContinue(context);
 	const messages = [
 		summary.line(),
-		...remarks,
+		...notes,
 		...noticed.hints(first),
 		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
 		...(isUnknown ? [MAY_BE_STORED] : []),

@@ -27,6 +27,11 @@ const mode: INodeProperties = {
 			value: 'mirror',
 			description:
 				'What is gone from the source is also taken out of answers: each run has to bring all of it',
+			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
+			builderHint: {
+				propertyHint:
+					'For schedules that bring the whole source; "changed" where they bring a part.',
+			},
 		},
 	],
 	default: 'all',

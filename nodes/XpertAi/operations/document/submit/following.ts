@@ -31,11 +31,6 @@ export async function followProcessing({ report }: Submission, targets: Target[]
 		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
 		report.remark(`${documents} still being processed when the wait ended${next}.`);
 	}
-	const { processingFailed } = report;
-	if (processingFailed > 0) {
-		const documents = counted(processingFailed, 'document is', 'documents are');
-		report.remark(`${documents} stored but not found: not processed.`);
-	}
 }
 
 const DECIDES_BY_ITSELF =

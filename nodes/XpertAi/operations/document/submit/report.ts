@@ -8,7 +8,7 @@ import type { ReadyDocument } from '../../../ingest/batches';
 import { saidOf } from '../../../ingest/processing';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processing';
 import type { DocumentOutcome } from '../../../ingest/storing';
-import { Summary } from '../../../ingest/summary';
+import { counted, Summary } from '../../../ingest/summary';
 import {
 	flawItem,
 	outcomeItem,
@@ -83,6 +83,13 @@ export class SubmitReport {
 		return uniq(this.said);
 	}
 
+	/** The remarks, and how many documents no assistant finds. */
+	get notes(): string[] {
+		if (this.processingFailed === 0) return this.remarks;
+		const documents = counted(this.processingFailed, 'document is', 'documents are');
+		return [...this.remarks, `${documents} stored but not found: not processed.`];
+	}
+
 	remark(...sentences: string[]): void {
 		this.said.push(...sentences);
 	}
@@ -97,7 +104,7 @@ export class SubmitReport {
 		const { requests: attempts, ...others } = requests;
 		const json: IDataObject = {
 			...counts,
-			...(this.said.length > 0 ? { notes: this.remarks } : {}),
+			...(this.notes.length > 0 ? { notes: this.notes } : {}),
 			failed: failed as unknown as IDataObject[],
 			seconds: Math.round(seconds * 1000) / 1000,
 			attempts,

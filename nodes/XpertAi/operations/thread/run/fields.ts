@@ -31,6 +31,10 @@ const threadSource: INodeProperties = {
 	],
 	default: 'new',
 	description: 'Where the run takes place: in a new conversation, or in one that goes on',
+	builderHint: {
+		propertyHint:
+			'Use "key" wherever somebody may write again (chats, mails, messengers), "new" for questions on their own.',
+	},
 };
 
 const conversationKey: INodeProperties = {
@@ -40,6 +44,10 @@ const conversationKey: INodeProperties = {
 	default: '={{ $json.sessionId }}',
 	required: true,
 	hint: 'The same key with the same assistant is the same conversation, in every execution',
+	builderHint: {
+		propertyHint:
+			'Must differ for each person or chat, never a constant: all who share it share one memory.',
+	},
 	description:
 		'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address',
 };

@@ -24,6 +24,10 @@ export const sourceField: INodeProperties = {
 	),
 	default: 'text',
 	description: 'What each input item is',
+	builderHint: {
+		propertyHint:
+			'What one item holds: a text, a file, an address of a file, fields of a ready document, a JSON document, or a file of many records.',
+	},
 };
 
 /** The fields that each source alone has. */

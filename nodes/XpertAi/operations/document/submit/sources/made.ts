@@ -106,12 +106,10 @@ async function isBlank(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  * The key a document is known by.
  *
  * @param otherwise its key where none is given
- * @throws NodeOperationError when it holds half a character
+ * @throws NodeOperationError when it holds half a character, or an expression that was left as text
  */
 export function keyOf(item: Item, otherwise: string): string {
-	const key = item.text('documentKey').trim() || otherwise;
-	item.checkWhole(key, `"${item.labelOf('documentKey')}"`);
-	return key;
+	return item.key('documentKey', otherwise);
 }
 
 /**

@@ -49,6 +49,10 @@ const documentKey: INodeProperties = {
 	placeholder: 'e.g. {{ $json.path }}',
 	description:
 		'What tells this document from all others in the knowledgebase, or of its source if that has a name, so that a second run replaces it',
+	builderHint: {
+		propertyHint:
+			'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
+	},
 };
 
 /** The key of a document that is called and found by one thing anyway. */
