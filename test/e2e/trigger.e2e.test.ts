@@ -94,12 +94,15 @@ describe('the example "approve in the loop" in n8n', () => {
 		await activate(workflowId);
 	});
 
-	it('asks a person when a run waits, and carries out what the form says', async () => {
+	it.each([
+		['carries out what waits', undefined, `${INTERRUPTING_INPUT} whether to delete the file`],
+		['with the arguments corrected there', '{"input":"delete the copy"}', 'delete the copy'],
+	])('asks a person when a run waits, and %s', async (_, corrected, carriedOut) => {
 		await deactivate(workflowId);
 		const question = `${INTERRUPTING_INPUT} whether to delete the file`;
 		await talk(harness.sandbox, question, { title: 'Housekeeping' });
 		await activate(workflowId);
-		const [id = ''] = await untilStarted(workflowId, 1);
+		const [id = ''] = await untilStarted(workflowId, corrected ? 2 : 1);
 		const waiting = await harness.execution(id);
 		expect(waiting.status).toBe('waiting');
 		const text = String(waiting.json('Question')[0]?.text);
@@ -107,6 +110,7 @@ describe('the example "approve in the loop" in n8n', () => {
 
 		const form = new FormData();
 		form.set('field-0', 'confirm');
+		if (corrected) form.set('field-1', corrected);
 		const [address = ''] = /http\S+$/.exec(text) ?? [];
 		const sent = await fetch(address, { method: 'POST', body: form });
 		expect(sent.status).toBe(200);
@@ -117,7 +121,7 @@ describe('the example "approve in the loop" in n8n', () => {
 		expect(ended.json('Send Answer Here')).toEqual([
 			expect.objectContaining({
 				status: 'completed',
-				output: expect.stringContaining(`Confirmed: ${question}`),
+				output: expect.stringContaining(`Confirmed: ${carriedOut}`),
 			}),
 		]);
 	});

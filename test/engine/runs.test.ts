@@ -110,6 +110,16 @@ describe('a run that asks a person', () => {
 		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
 	});
 
+	it('is carried out with the arguments that a person has changed', async () => {
+		const asked = await say(`${INTERRUPTING_INPUT} first`);
+		const [task] = asked.json?.interrupt as Array<{ call: { id: string } }>;
+		const changedArguments = { [task?.call.id ?? '']: { input: 'what a person wrote' } };
+		const options = { changedArguments: JSON.stringify(changedArguments) };
+		const { items } = await fixture.run(decide({ options }), { items: [says(asked.thread, '')] });
+		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: false });
+		expect(items[0]?.json.output).toContain('Confirmed: what a person wrote');
+	});
+
 	it('says that a rejection was heard also without Simplify', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		const parameters = { decision: 'reject', simplify: false };

@@ -27,7 +27,12 @@ const decision = z.object({
 	target: freeForm,
 	/** Only a confirmation takes a payload: with one, a rejection carries out what it rejects. */
 	decision: z.object({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
+	/** Other arguments for calls that wait; those that are left out stay as they are. */
+	patch: z.object({ toolCalls: z.array(z.object({ id, args: freeForm })) }).optional(),
 });
+
+/** Other arguments for calls, by their ids, as a person gives them. */
+export const changedArguments = z.record(id, freeForm);
 
 /** Has the last message of the thread answered anew. */
 const retry = z.object({ action: z.literal('retry'), source: freeForm });

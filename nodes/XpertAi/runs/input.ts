@@ -1,6 +1,7 @@
 import cloneDeep from 'lodash/cloneDeep';
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
+import omit from 'lodash/omit';
 import omitBy from 'lodash/omitBy';
 import set from 'lodash/set';
 
@@ -19,7 +20,14 @@ export type RunInput =
 			environmentId?: unknown;
 			projectId?: unknown;
 	  }
-	| { kind: 'decision'; decision: unknown; payload?: unknown; target?: unknown }
+	| {
+			kind: 'decision';
+			decision: unknown;
+			payload?: unknown;
+			target?: unknown;
+			/** Other arguments for calls that wait, by the ids of the calls. */
+			changedArguments?: Record<string, unknown>;
+	  }
 	| { kind: 'retry' };
 
 /** The `input` of E4's body that says it (service behaviour, E4). Checked with the whole body. */
@@ -31,11 +39,19 @@ export function runInput(input: RunInput): Record<string, unknown> {
 			const { decision: type, payload, target } = input;
 			// A rejection with a payload, even an empty one, carries out what was rejected.
 			const given = payload === undefined || type === 'reject' ? {} : { payload };
-			return { action: 'resume', target: target ?? {}, decision: { type, ...given } };
+			const toolCalls = type === 'reject' ? [] : changesOf(input.changedArguments);
+			return {
+				...{ action: 'resume', target: target ?? {}, decision: { type, ...given } },
+				...(isEmpty(toolCalls) ? {} : { patch: { toolCalls } }),
+			};
 		}
 		case 'retry':
 			return { action: 'retry', source: {} };
 	}
+}
+
+function changesOf(byCall: Record<string, unknown> = {}): unknown[] {
+	return Object.entries(byCall).map(([id, args]) => ({ id, args }));
 }
 
 function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<string, unknown> {
@@ -68,6 +84,15 @@ export interface Asked {
 	text?: string;
 	/** Whether its decision is a no. */
 	rejects?: boolean;
+	/** The calls whose arguments it changes, by their ids; one that it does not name has none. */
+	changes?: unknown[];
+}
+
+const PATCH = 'input.patch';
+
+/** The body of a decision that changes no arguments. */
+export function withoutChanges(decision: RunBody): RunBody {
+	return omit(decision, PATCH);
 }
 
 /** Whether a body of E4 is a rejection with a payload, of any value: the server carries out what it rejects. */
@@ -80,9 +105,15 @@ export function rejectsWithPayload(body: RunBody): boolean {
 export function askedBy(body: RunBody): Asked {
 	const action: unknown = get(body, 'input.action');
 	const rejects = get(body, 'input.decision.type') === 'reject';
-	if (action === 'resume') return { kind: 'decision', ...(rejects ? { rejects } : {}) };
+	if (action === 'resume') return { kind: 'decision', ...(rejects ? { rejects } : changed(body)) };
 	if (action === 'retry') return { kind: 'retry' };
 	// The older form has no action and no message around its input.
 	const text: unknown = get(body, 'input.message.input.input') ?? get(body, 'input.input.input');
 	return { kind: 'message', ...(typeof text === 'string' ? { text } : {}) };
+}
+
+function changed(body: RunBody): Pick<Asked, 'changes'> {
+	const calls: unknown = get(body, `${PATCH}.toolCalls`);
+	if (!Array.isArray(calls) || isEmpty(calls)) return {};
+	return { changes: calls.map((call) => get(call, 'id') as unknown) };
 }

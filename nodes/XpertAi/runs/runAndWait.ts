@@ -13,6 +13,7 @@ import type { Send } from '../transport/request';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { askedBy } from './input';
+import { withChanges } from './changedArguments';
 import { judgeAnswer, runAnswer } from './judgeAnswer';
 import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
@@ -52,7 +53,10 @@ async function conclude(given: Run): Promise<Verdict> {
 	const question = questionOf(asked, before);
 	const waiting = facts?.tasks ?? [];
 	const run: RunUnderWay = { ...given, body, asked, question, before, waiting };
-	const { conversationId = conversationOf(before), ...verdict } = await sendAndJudge(run);
+	const { conversationId = conversationOf(before), ...verdict } = await withChanges(
+		run,
+		sendAndJudge,
+	);
 	const messages = messagesOfRun(run, verdict.thread);
 	return { ...verdict, conversationId, assistantId: body.assistant_id, messages };
 }

@@ -62,6 +62,29 @@ export function nothingToGoOnWith({ kind }: Asked): Verdict {
 	return failed(undefined, 'Nothing was said on this thread that could be answered again', advice);
 }
 
+/**
+ * Arguments are to be changed of calls that do not wait: the server would carry out what waits as it is.
+ *
+ * @param calls what waits, by the ids of the calls; none where the server shows no calls, as after a change
+ */
+export function notChanged(calls: string[]): Verdict {
+	const [reason, way] =
+		calls.length === 0
+			? ['What waits does not show its calls', CHANGED_BEFORE]
+			: ['"Changed Arguments" names a call that does not wait', `Waiting: ${calls.join(', ')}.`];
+	return failed(undefined, reason, `Nothing was decided. ${way}`);
+}
+
+const CHANGED_BEFORE =
+	'So it is once arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.';
+
+/** Changed arguments have arrived, and the confirmation that carries them out has come to nothing. */
+export function changedOnly(verdict: Verdict): Verdict {
+	const way =
+		'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
+	return { ...verdict, advice: [way, verdict.advice].filter(Boolean).join(' ') };
+}
+
 /** The server has answered a decision, and what it was about waits as before. */
 export function stillUndecided(): Verdict {
 	const advice =

@@ -1,15 +1,18 @@
 import isEmpty from 'lodash/isEmpty';
+import type { z } from 'zod';
 
 import type { Naming } from '../../../execution/badInput';
 import { splitIds } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import type { FieldValues } from '../../../execution/fields';
 import { freeForm, idList } from '../../../payloads/common';
-import { runBodies } from '../../../payloads/run';
+import { changedArguments, runBodies } from '../../../payloads/run';
 import { askedBy, rejectsWithPayload, runInput } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { decisionFields, messageFields, retryFields } from './fields';
+
+const CHANGES = 'options.changedArguments';
 
 /** The fields that the places of a body come from. */
 const SOURCES = {
@@ -18,6 +21,7 @@ const SOURCES = {
 	'input.message.input.input': 'message',
 	'input.state': 'options.state',
 	'input.environmentId': 'options.environmentId',
+	'input.patch': CHANGES,
 	'input.projectId': 'options.projectId',
 	'input.decision.payload': 'options.payload',
 	'input.decision.type': 'decision',
@@ -26,6 +30,8 @@ const SOURCES = {
 
 /** Places of ids in it. */
 const RUN_IDS = ['assistant_id', 'input.environmentId', 'input.projectId'];
+
+type Changes = z.infer<typeof changedArguments>;
 
 const FIELDS = { message: messageFields, decision: decisionFields, retry: retryFields };
 
@@ -81,10 +87,19 @@ function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunIn
 			return { kind, text, fileContextIds, storageFileIds, state, environmentId, projectId };
 		}
 		case 'decision':
-			return { kind, decision: values.decision, payload: values.payload, target: values.target };
+			return {
+				...{ kind, decision: values.decision, payload: values.payload, target: values.target },
+				changedArguments: changesIn(item, values),
+			};
 		case 'retry':
 			return { kind };
 	}
+}
+
+/** Other arguments for the calls that wait; none where nothing is given. */
+function changesIn(item: Item, { changedArguments: given }: FieldValues): Changes | undefined {
+	if (given === undefined) return undefined;
+	return item.check(changedArguments, given, { parameter: item.labelOf(CHANGES) });
 }
 
 /** Ids of files as text with commas or, from an expression, as a list. */

@@ -161,7 +161,20 @@ const ofMessages: INodeProperties[] = [
 	},
 ];
 
+/** A decision that an expression makes may be either, so that only a plain Reject hides what goes along. */
+const unlessRejected = { hide: { '/decision': ['reject'] } };
+
 const ofDecisions: INodeProperties[] = [
+	{
+		displayName: 'Changed Arguments',
+		name: 'changedArguments',
+		type: 'json',
+		default: '{}',
+		placeholder: 'e.g. { "call_1": { "amount": 20 } }',
+		description:
+			'Other arguments for what is confirmed, as JSON: by the ID of each call in interrupt, those that change. Several calls wait and are decided together, also where one alone is changed. A rejection takes none.',
+		displayOptions: unlessRejected,
+	},
 	{
 		displayName: 'Decision Data',
 		name: 'payload',
@@ -169,8 +182,7 @@ const ofDecisions: INodeProperties[] = [
 		default: '{}',
 		description:
 			'What to give to the run along with a confirmation, as JSON. A rejection takes none.',
-		// A decision that an expression makes may be either, so that only a plain Reject hides it.
-		displayOptions: { hide: { '/decision': ['reject'] } },
+		displayOptions: unlessRejected,
 	},
 	{
 		displayName: 'Target',

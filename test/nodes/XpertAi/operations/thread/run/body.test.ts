@@ -93,6 +93,25 @@ describe('the body of a run', () => {
 		expect(JSON.stringify(sent)).not.toContain('payload');
 	});
 
+	it('holds changed arguments by their calls', () => {
+		const changedArguments = '{"call_1":{"amount":20},"call_2":{"to":"Ann"}}';
+		const sent = body({ decision: 'confirm', options: { changedArguments } }, 'decision');
+		expect(get(sent, 'input.patch')).toEqual({
+			toolCalls: [
+				{ id: 'call_1', args: { amount: 20 } },
+				{ id: 'call_2', args: { to: 'Ann' } },
+			],
+		});
+	});
+
+	it.each([
+		['confirm', '{}'],
+		['reject', '{"call_1":{"amount":20}}'],
+	])('holds none with %s and %s', (decision, changedArguments) => {
+		const sent = body({ decision, options: { changedArguments } }, 'decision');
+		expect(sent.input).not.toHaveProperty('patch');
+	});
+
 	it('has the last message answered again', () => {
 		expect(body({}, 'retry')).toEqual({
 			input: { action: 'retry', source: {} },
@@ -126,6 +145,21 @@ describe('what cannot be sent is refused by the name of its field', () => {
 	it.each([
 		['Decision', { decision: 'perhaps' }, 'decision'],
 		['Target', { decision: 'confirm', options: { target: '[1]' } }, 'decision'],
+		[
+			'Changed Arguments',
+			{ decision: 'confirm', options: { changedArguments: '[1]' } },
+			'decision',
+		],
+		[
+			'Changed Arguments',
+			{ decision: 'confirm', options: { changedArguments: '{"call_1":20}' } },
+			'decision',
+		],
+		[
+			'Changed Arguments',
+			{ decision: 'confirm', options: { changedArguments: '{"":{}}' } },
+			'decision',
+		],
 		['State', { message: 'Hi', options: { state: '[1]' } }, 'message'],
 		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
 		['File Context IDs', { message: 'Hi', options: { fileContextIds: [{ id: 'f' }] } }, 'message'],
