@@ -8,13 +8,16 @@ import { THREAD } from './support/modelServer';
 import { MINUTE, run } from './support/run';
 
 const PART = 'changed arguments, confirmed twice';
-const tasksOf = (label: string) =>
-	get(recordedBody('decisions', label, PART), 'items[0].operation.tasks') as unknown[];
+function tasksOf(label: string): unknown[] {
+	const body = recordedBody('decisions', label, PART);
+	const tasks: unknown = get(body, ['items', 0, 'operation', 'tasks']);
+	return tasks as unknown[];
+}
 
 /** What waits as a person is asked, and once its arguments were changed. */
 const WAITING = tasksOf('conversation, while it waits');
 const CHANGED = tasksOf('conversation, after the first confirm');
-const CALL = String(get(WAITING, '[0].call.id'));
+const CALL = String(get(WAITING, [0, 'call', 'id']));
 const ANSWER = 'You said: changed by a person';
 
 /** Where a thread is: what waits on it, or nothing any more. */
