@@ -79,6 +79,7 @@ describe('a run that asks a person', () => {
 		const asked = await say(question);
 		expect(asked.json).toMatchObject({
 			status: 'interrupted',
+			output: 'This waits for a person to decide: subagent.',
 			recovered: false,
 			interrupt: [{ call: { name: 'subagent', args: { input: question } } }],
 		});

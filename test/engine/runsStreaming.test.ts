@@ -87,7 +87,8 @@ describe('a chat in which answers appear as they are written', () => {
 	it('says in plain words that a run waits for a person', async () => {
 		const { shown, json } = await chat([`${INTERRUPTING_INPUT} first`]);
 		expect(json?.status).toBe('interrupted');
-		expect(shown(0)).toMatch(/This waits for a person to decide: subagent\.$/);
+		expect(shown(0)).toBe('This waits for a person to decide: subagent.');
+		expect(json?.output).toBe(shown(0));
 	});
 
 	it('says in plain words why there is no answer, without the id of the thread', async () => {

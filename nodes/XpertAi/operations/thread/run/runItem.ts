@@ -1,4 +1,3 @@
-import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
@@ -60,16 +59,9 @@ export async function runItem(
 		throw verdictError(item, verdict, thread);
 	const facts = { ...thread, ...marksOf(verdict) };
 	const told = toldBy(verdict, options);
-	tellEnd(chat, verdict, told.output);
+	chat?.complete(told.output);
 	if (!simplify) return { ...asJson(verdict.answer), ...facts };
 	return { ...summaryOf(verdict, told), ...facts, ...timesOf(verdict, clock.now() - started) };
-}
-
-/** Tells the chat how the run has ended: with an answer, or with a question to a person. */
-function tellEnd(chat: Chat | undefined, { interrupt = [] }: Verdict, output: unknown): void {
-	if (typeof output === 'string') chat?.complete(output);
-	const waiting = interrupt.map((task) => get(task, 'name') as unknown).join(', ');
-	if (interrupt.length > 0) chat?.note(`This waits for a person to decide: ${waiting}.`);
 }
 
 /** What is seldom so, and said only where it is. */

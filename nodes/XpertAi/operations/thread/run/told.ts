@@ -1,3 +1,4 @@
+import get from 'lodash/get';
 import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 
@@ -6,29 +7,41 @@ import { Citations, sourcesOf } from '../../../threads/citations';
 import type { Source } from '../../../threads/sources';
 import { stepsIn } from '../../../threads/steps';
 import { usageIn } from '../../../threads/usage';
+import { serverWords } from '../../../transport/serverWords';
 import type { RunOptions } from './options';
 
+interface Told extends IDataObject {
+	/** What a chat shows in every response mode. */
+	output: string;
+}
+
 /**
- * What an assistant said, with its links to sources as they are wanted, and what it rests on: sources, tokens where
- * the server counts them, and the calls of tools where they are wanted.
+ * What an assistant said, or that a person is to decide, with links to sources as they are wanted, and what it rests
+ * on: sources, tokens where the server counts them, and the calls of tools where they are wanted.
  *
  * @returns fields of the output item
  */
 export function toldBy(
-	{ output, thread, messages = [] }: Verdict,
+	{ output, interrupt, thread, messages = [] }: Verdict,
 	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
-): IDataObject {
+): Told {
 	const found = sourcesOf(thread, messages);
 	const citations = new Citations(found, style);
-	const answer = output === undefined ? null : citations.rewrite(output);
+	const answer = output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
 	const sources = found.list(citations.cited);
 	const usage = usageIn(messages);
 	return {
-		output: answer && listSources ? answer + listOf(sources, style) : answer,
+		output: listSources ? answer + listOf(sources, style) : answer,
 		sources,
 		...(usage && { usage }),
 		...(returnIntermediateSteps && thread && { intermediateSteps: stepsIn(messages, thread) }),
 	};
+}
+
+/** What a chat, or an agent, is told in place of an answer where a person is to decide first. */
+function waitingFor(tasks: unknown[] = []): string {
+	const names = serverWords(tasks.map((task) => get(task, 'name') as unknown).join(', '));
+	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
 }
 
 /** The documents that an answer cites, each once by its name, as a list in Markdown; nothing where it cites none. */
