@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
-import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import type { DeclaredOperation, Operation } from '../../../nodes/XpertAi/execution/operation';
 import { calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
 import type { OperationCase } from './cases';
@@ -52,6 +52,8 @@ export interface MatrixOperation {
 	answer: string;
 	/** The addresses of its requests, where it sends others beside them; those meet no fault. */
 	only?: RegExp;
+	/** What is answered to those others, where a run's thread is no answer. */
+	looked?: string;
 	/** Faults whose answer is a right one of this operation. */
 	right?: RegExp;
 }
@@ -91,6 +93,7 @@ export function matrixOperations(): MatrixOperation[] {
 			parameters: goodParameters(one),
 			answer: JSON.stringify(one.answer),
 			...(takesEmptyList(one) ? { right: NOTHING_THERE } : {}),
+			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
 	);
@@ -107,6 +110,12 @@ export function matrixOperations(): MatrixOperation[] {
 /** Decide and Answer Again send what Run and Wait sends, to a thread that is there. */
 const isOtherRun = (one: OperationCase) =>
 	one.endpoint === 'E4' && goodParameters(one).operation !== 'run';
+
+/** The request of an operation that looks first, by its method and the end of its path. */
+function sentLast(one: OperationCase): RegExp {
+	const { method, path } = calledBy(one) as DeclaredOperation;
+	return path.endsWith('}') ? new RegExp(`^${method} `) : new RegExp(`${path.split('/').at(-1)}$`);
+}
 
 /** Whether the answer of an operation is a list, which may be empty. */
 function takesEmptyList({ answer }: OperationCase): boolean {
