@@ -135,12 +135,16 @@ function isOwnBody({ name, displayOptions }: Field): boolean {
 }
 
 function declaredFields(operation: DeclaredOperation): Field[] {
-	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds } = operation;
+	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	return [
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([atOnceOption(defaultAtOnce(operation)), timeoutOption(timeoutSeconds)]),
+		optionsField([
+			...(lookFirst?.options ?? []),
+			atOnceOption(defaultAtOnce(operation)),
+			timeoutOption(timeoutSeconds),
+		]),
 	];
 }
 

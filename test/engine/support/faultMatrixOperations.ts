@@ -2,7 +2,7 @@ import { has } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
-import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import type { DeclaredOperation, Operation } from '../../../nodes/XpertAi/execution/operation';
 import { calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
 import type { OperationCase } from './cases';
@@ -53,6 +53,8 @@ export interface MatrixOperation {
 	answer: string;
 	/** The addresses of its requests, where it sends others beside them; those meet no fault. */
 	only?: RegExp;
+	/** What is answered to those others, where a run's thread is no answer. */
+	looked?: string;
 	/** Faults whose answer is a right one of this operation. */
 	right?: RegExp;
 }
@@ -94,6 +96,7 @@ export function matrixOperations(): MatrixOperation[] {
 			parameters: goodParameters(one),
 			answer: JSON.stringify(one.answer),
 			right: rightAnswers(one),
+			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
 	);
@@ -116,6 +119,12 @@ function rightAnswers(one: OperationCase): RegExp | undefined {
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
+}
+
+/** The request of an operation that looks first, by its method and the end of its path. */
+function sentLast(one: OperationCase): RegExp {
+	const { method, path } = calledBy(one) as DeclaredOperation;
+	return path.endsWith('}') ? new RegExp(`^${method} `) : new RegExp(`${path.split('/').at(-1)}$`);
 }
 
 /** A list of the editor, as the fault server sees it. */
