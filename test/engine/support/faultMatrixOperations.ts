@@ -49,7 +49,7 @@ export interface MatrixOperation {
 	name: string;
 	kind: Kind;
 	parameters: INodeParameters;
-	/** JSON a server without fault answers. */
+	/** JSON a server without fault answers, or nothing. */
 	answer: string;
 	/** The addresses of its requests, where it sends others beside them; those meet no fault. */
 	only?: RegExp;
@@ -62,6 +62,8 @@ export interface MatrixOperation {
 const ANOTHER_RECORD = /^Record of another/;
 /** An empty list is all that a server has. */
 const NOTHING_THERE = /^`\[\]`/;
+/** What is deleted is answered with nothing. */
+const NOTHING_SAID = /^Empty body/;
 const ANY_LIST = /^`\[\]`|^Record of another/;
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
@@ -94,7 +96,7 @@ export function matrixOperations(): MatrixOperation[] {
 			name: `${one.endpoint} ${titleOf(one)}`,
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
-			answer: JSON.stringify(one.answer),
+			answer: one.answer === undefined ? '' : JSON.stringify(one.answer),
 			right: rightAnswers(one),
 			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
@@ -116,6 +118,7 @@ const isOtherRun = (one: OperationCase) =>
 
 /** Faults that are right answers: an empty list is a list, and what has no ID of its own is about no record. */
 function rightAnswers(one: OperationCase): RegExp | undefined {
+	if (one.answer === undefined) return NOTHING_SAID;
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
