@@ -73,6 +73,8 @@ export type DeclaredOperation<Path extends string = string> = OperationInfo &
 		/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids, in as many requests as it needs. */
 		path: Path;
 		body?: JsonBody | FileBody;
+		/** The body of every request of what only reads, though its route takes changes. */
+		fixedBody?: IDataObject;
 		paging?: Paging;
 		/**
 		 * Turns the answer (for lists, the array of results) into the JSON of output items; without it an
@@ -93,6 +95,8 @@ export type DeclaredOperation<Path extends string = string> = OperationInfo &
 		checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
 		/** How to go on after a status that has a meaning of its own here. */
 		statusHints?: StatusHints;
+		/** What the user should know of an answer, in a hint. */
+		remark?: (answer: unknown) => string | undefined;
 		/** What Simplify keeps; an operation without it has no Simplify switch. */
 		simplify?: Simplification;
 	};
