@@ -1,6 +1,5 @@
 import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
-import { FORBIDDEN_HINT } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { isForLater } from '../transport/meaning';
 import { quoted, subjectOf } from './badInput';
@@ -81,10 +80,14 @@ function missingRecordHint({ missing, reason = '' }: Failure, ids: NamedId[]): s
 	return `The server has no record with this ID, or the token may not see it. Check ${subjectsOf(ids)}.`;
 }
 
+/** What keys may do (service behaviour, measured). */
+const FORBIDDEN_HINT =
+	"The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases.";
+
 /** Servers refuse some records as they refuse keys; an operation without ids has none to check. */
 function forbiddenHint({ status }: Failure, ids: NamedId[]): string | undefined {
-	if (status !== 403 || ids.length === 0) return undefined;
-	return `${FORBIDDEN_HINT} Also check ${subjectsOf(ids)}.`;
+	if (status !== 403) return undefined;
+	return ids.length > 0 ? `${FORBIDDEN_HINT} Also check ${subjectsOf(ids)}.` : FORBIDDEN_HINT;
 }
 
 function subjectsOf(ids: NamedId[]): string {

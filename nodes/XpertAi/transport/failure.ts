@@ -56,13 +56,9 @@ export interface FailureContext {
 	hint?: string;
 }
 
-/** What keys may do (service behaviour, measured). */
-export const FORBIDDEN_HINT =
-	"The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases.";
-
 const STATUS_HINTS: Record<number, string> = {
 	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
-	403: FORBIDDEN_HINT,
+	403: 'The token is valid but may not do this.',
 	404: 'Check that the Base URL of the credential leads to an Xpert AI server; an older one may not offer this operation. Proxies also answer this way while their server is away.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
 	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
