@@ -70,7 +70,7 @@ describe('a new embedding model', () => {
 
 	it('has everything embedded anew, which Update says', async () => {
 		expect(hintsOf(await update())).toEqual([
-			'Everything is embedded anew with the new model. Until then nothing is stored; Knowledgebase: Get tells the status.',
+			'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.',
 		]);
 	});
 
@@ -103,7 +103,9 @@ describe('a new embedding model', () => {
 			{ items: rows(20) },
 		);
 		expect(error?.message).toContain('The server answered 400: Embedding rebuild is running');
-		expect(error?.description).toContain('embeds all documents of this knowledgebase anew');
+		expect(error?.description).toContain(
+			'makes all documents of this knowledgebase searchable anew',
+		);
 		expect(error?.description).toContain('Knowledgebase: Get tells its status');
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
 	});

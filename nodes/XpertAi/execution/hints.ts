@@ -45,7 +45,7 @@ export function hintFor(
 }
 
 const FOR_LATER_HINT =
-	'The server embeds all documents of this knowledgebase anew, as its embedding model was changed. Until that has ended it stores and processes nothing, and takes no other model; Knowledgebase: Get tells its status. Run it again then.';
+	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until that has ended it stores and processes nothing, and takes no other model; Knowledgebase: Get tells its status. Run it again then.';
 
 /** PostgreSQL's codes for the character NUL, in a text and in JSON. */
 const NOT_STORABLE = new Set(['22021', '22P05']);

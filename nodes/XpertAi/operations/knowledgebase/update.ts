@@ -51,7 +51,7 @@ export const update = declare({
 });
 
 const REBUILT =
-	'Everything is embedded anew with the new model. Until then nothing is stored; Knowledgebase: Get tells the status.';
+	'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.';
 
 /** The server clears what it is sent as `null` and keeps what is left out (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
