@@ -17,6 +17,7 @@ import { create as createFileContext } from './operations/fileContext/create';
 import { deleteFileContext } from './operations/fileContext/delete';
 import { create as createKnowledgebase } from './operations/knowledgebase/create';
 import { deleteKnowledgebase } from './operations/knowledgebase/delete';
+import { getKnowledgebase } from './operations/knowledgebase/get';
 import { update as updateKnowledgebase } from './operations/knowledgebase/update';
 import type { Resource } from './execution/operation';
 import { createNamespace } from './operations/store/createNamespace';
@@ -36,7 +37,7 @@ export const catalogue: Resource[] = [
 	{
 		value: 'knowledgebase',
 		name: 'Knowledgebase',
-		operations: [createKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
+		operations: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
 	},
 	{ value: 'document', name: 'Document', operations: [submit, startProcessing, getStatus] },
 	{

@@ -35,14 +35,21 @@ export async function runDeclared(
 	operation: DeclaredOperation,
 	{ send, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, shape = answerItems } = operation;
+	const { simplify, shape = answerItems, remark = () => undefined } = operation;
+	const remarks = new Set<string>();
 	const work = async (item: Item) => {
 		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
 		const answers = await answersFor(item, send, operation);
+		for (const { answer } of answers) remarks.add(remark(answer) ?? '');
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
 	};
-	return await forEachItem(items, work, atOnceOf(items));
+	const output = await forEachItem(items, work, atOnceOf(items));
+	const messages = [...remarks].filter(Boolean);
+	items[0]?.context.addExecutionHints(
+		...messages.map((message) => ({ message, location: 'outputPane' as const })),
+	);
+	return output;
 }
 
 const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
@@ -126,9 +133,14 @@ interface ReadBody {
 	statusHints?: StatusHints;
 }
 
-async function bodyOf(item: Item, { body, statusHints }: DeclaredOperation): Promise<ReadBody> {
-	if (!body)
-		return { parts: [undefined], naming: {}, toSend: () => undefined, ids: [], statusHints };
+async function bodyOf(
+	item: Item,
+	{ body, fixedBody, statusHints }: DeclaredOperation,
+): Promise<ReadBody> {
+	if (!body) {
+		const toSend = () => fixedBody && JSON.stringify(fixedBody);
+		return { parts: [fixedBody], naming: {}, toSend, ids: [], statusHints };
+	}
 	if (isFileBody(body)) return await fileBodyOf(item, body, statusHints);
 	const value = jsonBodyOf(item, body);
 	const naming = item.isJsonBody ? {} : { fields: body.fields, sources: body.sources };

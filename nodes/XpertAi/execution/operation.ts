@@ -98,6 +98,8 @@ export type DeclaredOperation<Path extends string = string> = OperationInfo &
 		body?: JsonBody | FileBody;
 		/** What is read and decided before anything is sent. */
 		lookFirst?: LookFirst;
+		/** The body of every request of what only reads, though its route takes changes. */
+		fixedBody?: IDataObject;
 		paging?: Paging;
 		/**
 		 * Turns the answer (for lists, the array of results) into the JSON of output items; without it an
@@ -118,6 +120,8 @@ export type DeclaredOperation<Path extends string = string> = OperationInfo &
 		checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
 		/** How to go on after a status that has a meaning of its own here. */
 		statusHints?: StatusHints;
+		/** What the user should know of an answer, in a hint. */
+		remark?: (answer: unknown) => string | undefined;
 		/** What Simplify keeps; an operation without it has no Simplify switch. */
 		simplify?: Simplification;
 	};

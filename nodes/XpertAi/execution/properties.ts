@@ -189,8 +189,9 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 }
 
 /** What only reads may go side by side; what makes or changes something has an order. */
-function defaultAtOnce({ method, repeatable = false }: DeclaredOperation): number {
-	return repeatable && method !== 'PUT' && method !== 'PATCH' ? 5 : 1;
+function defaultAtOnce({ method, repeatable = false, fixedBody }: DeclaredOperation): number {
+	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
+	return repeatable && !changes ? 5 : 1;
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {

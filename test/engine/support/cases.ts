@@ -150,6 +150,22 @@ export const ALL_CASES: OperationCase[] = [
 		answer: { id: ID },
 	},
 	{
+		endpoint: 'E2',
+		good: ({ knowledgebaseId }) => ({
+			resource: 'knowledgebase',
+			operation: 'get',
+			knowledgebaseId: byId(knowledgebaseId),
+		}),
+		request: ({ knowledgebaseId }) => ({
+			method: 'PUT',
+			path: `/api/ai/knowledges/${knowledgebaseId}`,
+			body: {},
+		}),
+		bad: () => ({ resource: 'knowledgebase', operation: 'get', knowledgebaseId: missingId }),
+		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
+		answer: { id: ID },
+	},
+	{
 		endpoint: 'E3',
 		good: ({ knowledgebaseId }) => ({
 			resource: 'document',
