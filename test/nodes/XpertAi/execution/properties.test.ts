@@ -84,7 +84,9 @@ describe('the parameters of the node', () => {
 		const without = OPERATIONS.filter((operation) => !WITH_BODY.includes(operation));
 		expect(without.length).toBeGreaterThan(0);
 		for (const { resource, operation } of without) {
-			expect('method' in operation && operation.method).toMatch(/^(GET|DELETE)$/);
+			const isFixed = 'fixedBody' in operation && operation.fixedBody !== undefined;
+			const method = 'method' in operation && operation.method;
+			expect(method).toMatch(isFixed ? /^PUT$/ : /^(GET|DELETE)$/);
 			const names = propertiesOf(resource, operation).map(({ name }) => name);
 			expect(names).not.toContain('bodyMode');
 		}
