@@ -20,7 +20,7 @@ const SILENCE_MS = 75_000;
  * again where it broke; the run is never begun again.
  *
  * @param listener hears each piece once
- * @returns sends a run; its outcome is that of E4, with the last words of the assistant
+ * @returns sends a run; its outcome is that of E4, with the last words of the assistant and how the run has ended
  */
 export function streaming(run: RunUnderWay, listener: Listener): Send {
 	return async (request) => {
@@ -51,7 +51,7 @@ function mayGoOn(run: RunUnderWay, told: Told, outcome: Outcome): boolean {
 
 function heard(told: Told, outcome: Outcome, of: Pick<Failure, 'method' | 'path'>): Outcome {
 	if (told.isComplete)
-		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer } };
+		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer, ...told.end } };
 	const isOver = !outcome.ok && outcome.failure.kind === 'cancelled';
 	if (!outcome.ok && (isOver || told.lastId === undefined)) return outcome;
 	// What became of a run that has begun its thread shows: why it is not heard says nothing of that.

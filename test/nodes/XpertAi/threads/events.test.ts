@@ -47,6 +47,26 @@ describe('what a stream of events says', () => {
 		expect(names).toEqual(['zebras.md', 'whales.txt']);
 	});
 
+	it.each([
+		[
+			'the model fails before the first word',
+			'error',
+			'400 You exceeded your current quota (FAIL)',
+		],
+		[
+			'the model fails after the first words (an error in its stream)',
+			'error',
+			'The server had an error (FAILERR)',
+		],
+		['a long answer, cancelled after 3 s', 'interrupted', 'Canceled by user'],
+		['a short answer', 'idle', undefined],
+		['a run that waits for a decision', 'interrupted', undefined],
+	])('is how the run has ended: %s', (label, status, error) => {
+		const { told } = listening();
+		hear(told, Buffer.from(recordedStream('streams', label)));
+		expect(told.end).toEqual({ status, error });
+	});
+
 	it('is not over where it breaks off, and has no run before one begins', () => {
 		const { told } = listening();
 		hear(told, Buffer.from(withHelper.slice(0, withHelper.indexOf('event: complete'))));
