@@ -92,6 +92,9 @@ describe('what a stream of events says', () => {
 		const { told } = listening();
 		hear(told, Buffer.from(withHelper.slice(0, withHelper.indexOf('event: complete'))));
 		expect(told.isComplete).toBe(false);
+		const before = listening().told;
+		hear(before, Buffer.from(withHelper.slice(0, withHelper.indexOf('on_conversation_end'))));
+		expect(before.end).toBeUndefined();
 		expect(listening().told.runId).toBeUndefined();
 	});
 
