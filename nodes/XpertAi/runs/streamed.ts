@@ -45,7 +45,7 @@ export function streaming(run: RunUnderWay, listener: Listener): Send {
 
 /** Whether more is to be heard of a run that has begun. */
 function mayGoOn(run: RunUnderWay, told: Told, outcome: Outcome): boolean {
-	if (told.isComplete || told.runId === undefined || run.signal?.aborted) return false;
+	if (told.isComplete || told.runId === undefined) return false;
 	return remaining(run) > 0 && (outcome.ok || isTransient(outcome.failure));
 }
 
