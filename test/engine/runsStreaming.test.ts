@@ -3,7 +3,7 @@ import type { StructuredChunk } from 'n8n-workflow';
 import type { AssistantSeed, FaultRule } from '../../sandbox';
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { SAYING_ASSISTANT } from '../../sandbox/seed';
-import { useFixture } from './support/fixture';
+import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, newThreads, says } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
@@ -121,6 +121,19 @@ describe('a stream that breaks', () => {
 		{ do: 'drop', when: 'during', ms: 50 },
 		{ do: 'drop', when: 'after' },
 		{ do: 'truncate' },
+		{ do: 'contentType', value: 'text/html' },
+		{ do: 'status', when: 'after', status: 200, contentType: 'text/html', body: '<html></html>' },
+		{ do: 'status', when: 'after', status: 201, contentType: 'text/event-stream', body: '' },
+		{
+			do: 'status',
+			when: 'after',
+			status: 200,
+			contentType: 'text/event-stream',
+			body: ': hi\n\n',
+		},
+		{ do: 'status', when: 'after', status: 200, body: '' },
+		{ do: 'status', when: 'after', status: 404, body: 'page not found' },
+		{ do: 'status', when: 'after', status: 502, body: 'bad gateway' },
 	])('is joined again, or its answer read: nothing twice, nothing missing (%j)', async (fault) => {
 		fixture.sandbox.faults.add({ endpoint: 'stream', times: 1, ...fault });
 		const { shown, threads } = await chat(['Hello to you']);
@@ -135,5 +148,37 @@ describe('a stream that breaks', () => {
 		expect(error?.message).toContain('The message did not reach the assistant');
 		expect(shown(0)).toBe(error?.message);
 		expect(sent()).toBe(1);
+	});
+});
+
+describe('a stream in the middle of which it ends', () => {
+	/** A run that says its first words, and then nothing for long. */
+	const slow = () => fixture.sandbox.faults.add({ endpoint: 'stream', do: 'run', ms: 20_000 });
+
+	it('as the execution is stopped: nothing is shown or sent after it', async () => {
+		slow();
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const chunks: StructuredChunk[] = [];
+		const stop = stopOnce(() => sent() === 1);
+		const { run } = await fixture.run(ask(), {
+			items: [says(thread, 'Hello to you')],
+			onChunk: (chunk) => chunks.push(chunk),
+			onStart: stop.onStart,
+		});
+		expect(stop.tookMs()).toBeLessThan(1_000);
+		expect(run.status).toBe('canceled');
+		const before = fixture.sandbox.requests.toJSON().length;
+		const shown = chunks.length;
+		await new Promise((resolve) => setTimeout(resolve, 500));
+		expect(fixture.sandbox.requests.toJSON()).toHaveLength(before);
+		expect(chunks).toHaveLength(shown);
+	});
+
+	it('as its deadline comes, while the server says that it is there', async () => {
+		slow();
+		const started = Date.now();
+		const { error } = await chat(['Hello to you'], { options: { deadlineMinutes: 0.03 } });
+		expect(error?.message).toBe('The run was still going on when the deadline came');
+		expect(Date.now() - started).toBeLessThan(6_000);
 	});
 });

@@ -1,5 +1,6 @@
 import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
+import { z } from 'zod';
 
 import { readConversation } from '../threads/conversation';
 import type { ConversationFacts } from '../threads/conversation';
@@ -50,6 +51,14 @@ function judgeFacts(state: ThreadState | undefined, facts: ConversationFacts): V
 	if (status !== 'error' && !facts.error) return undefined;
 	return failed(undefined, `The run failed: ${facts.error ?? 'the server gave no reason'}`);
 }
+
+/** What an answer itself tells of a run that has failed: one that was heard says how it has ended. */
+export function judgeTold(answer: unknown): Verdict | undefined {
+	const { data } = toldEnd.safeParse(answer);
+	return data && judgeFacts(undefined, { ...data, tasks: [] });
+}
+
+const toldEnd = z.object({ status: z.string(), error: z.string() });
 
 /** A thread is interrupted while it waits for a person, and also when somebody has cancelled its run. */
 function judgeInterrupted({ tasks, error, failure }: ConversationFacts): Verdict {

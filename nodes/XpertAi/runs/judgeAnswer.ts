@@ -7,7 +7,7 @@ import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
-import { judgeNoAnswer, judgeThread } from './judge';
+import { judgeNoAnswer, judgeThread, judgeTold } from './judge';
 import { isKept, isRejected, isUnchanged, ownReplies } from './ours';
 import { QUIET_LOOKS, recover } from './recover';
 import { remaining, waitInTime } from './run';
@@ -42,6 +42,8 @@ export async function judgeAnswer(run: RunUnderWay, answer: unknown): Promise<Ve
 	const judged = await judgeThread(run, state);
 	if (judged === 'under way') return await recover(run);
 	if (judged) return judged;
+	const told = judgeTold(answer);
+	if (told) return { ...told, answer, conversationId: conversationOf(state), thread: state };
 	return silence
 		? await judgeSilence(run, state, answer)
 		: await judgeReply(run, state, reading, answer);

@@ -28,7 +28,7 @@ export const QUIET_LOOKS = 2;
 interface Looks {
 	/** How often it was at rest, or had not run, without a word on our run. */
 	quiet: number;
-	/** Whether the last one has found a run going on. */
+	/** Whether the last one that could be made has found a run going on. */
 	isUnderWay: boolean;
 }
 
@@ -58,7 +58,6 @@ async function look(
 	failure?: Failure,
 ): Promise<Verdict | undefined> {
 	const reading = await lookAtThread(run, run.threadId);
-	looks.isUnderWay = false;
 	if ('failure' in reading) {
 		if (isTransient(reading.failure)) return undefined;
 		if (!mayMeanNoRecord(reading.failure)) return threadUnreadable(reading.failure);

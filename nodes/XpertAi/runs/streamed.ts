@@ -20,7 +20,7 @@ const SILENCE_MS = 75_000;
  * again where it broke; the run is never begun again.
  *
  * @param listener hears each piece once
- * @returns sends a run; its outcome is that of E4, with the last words of the assistant
+ * @returns sends a run; its outcome is that of E4, with the last words of the assistant and how the run has ended
  */
 export function streaming(run: RunUnderWay, listener: Listener): Send {
 	return async (request) => {
@@ -45,13 +45,13 @@ export function streaming(run: RunUnderWay, listener: Listener): Send {
 
 /** Whether more is to be heard of a run that has begun. */
 function mayGoOn(run: RunUnderWay, told: Told, outcome: Outcome): boolean {
-	if (told.isComplete || told.runId === undefined || run.signal?.aborted) return false;
+	if (told.isComplete || told.runId === undefined) return false;
 	return remaining(run) > 0 && (outcome.ok || isTransient(outcome.failure));
 }
 
 function heard(told: Told, outcome: Outcome, of: Pick<Failure, 'method' | 'path'>): Outcome {
 	if (told.isComplete)
-		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer } };
+		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer, ...told.end } };
 	const isOver = !outcome.ok && outcome.failure.kind === 'cancelled';
 	if (!outcome.ok && (isOver || told.lastId === undefined)) return outcome;
 	// What became of a run that has begun its thread shows: why it is not heard says nothing of that.

@@ -17,6 +17,9 @@ const eventData = z.object({
 			text: textIfAny,
 			agentKey: textIfAny,
 			executionId: textIfAny,
+			/** Of a conversation: how its run has ended, and why where it has failed. */
+			status: textIfAny,
+			error: textIfAny,
 			/** What a tool, or the step of a workflow, has found or done. */
 			data: z.object({ output: z.unknown(), data: z.unknown() }).optional().catch(undefined),
 		})
@@ -41,6 +44,8 @@ export class Told {
 	runId?: string;
 	/** What the assistant said last, which is its answer once the run has ended. */
 	answer = '';
+	/** How the run has ended. */
+	end?: { status?: string; error?: string };
 	/** Whether all has been told. */
 	isComplete = false;
 	private agentKey?: string;
@@ -63,6 +68,7 @@ export class Told {
 
 	private take({ type, event }: z.infer<typeof eventData>, data: EventData): void {
 		if (event === 'on_message_start') this.runId = data.executionId;
+		if (event === 'on_conversation_end') this.end = { status: data.status, error: data.error };
 		// The first to begin is the assistant itself; its helpers follow.
 		if (event === 'on_agent_start') this.agentKey ??= data.agentKey;
 		if (type !== 'message' || data.agentKey !== this.agentKey) return;

@@ -39,7 +39,7 @@ export function stepsIn(messages: ThreadMessage[], state: ThreadState): Step[] {
 	const answers = new Map(messages.map((one) => [one.tool_call_id, one]));
 	const agents = agentsOf(state);
 	return messages.flatMap((message) =>
-		(calling.parse(message).tool_calls ?? []).flatMap((call) => {
+		calling.parse(message).tool_calls.flatMap((call) => {
 			if (!call) return [];
 			const agent = message.id === undefined ? undefined : agents.get(message.id);
 			const answer = answers.get(call.id);

@@ -124,6 +124,12 @@ const LOOKS = [
 	'a document with metadata of its own (year, url)',
 ];
 
+/** Whether a DOCX was uploaded, looked after or asked for (`file-context-parsing`). */
+const isOfDocx = (label: string, atMs: number): boolean =>
+	/^(zeta|status of it .outside|status 4 s later|ask with it)/.test(label) &&
+	atMs >= 35_179 &&
+	atMs < 77_061;
+
 /** Exchanges of the sequences that are not sent; and why. */
 const UNSENT: typeof OWN_ANSWERS = [
 	{
@@ -167,10 +173,8 @@ const UNSENT: typeof OWN_ANSWERS = [
 	},
 	{
 		is: ({ label, atMs = 0 }) =>
-			/^(zeta|status of it .outside|status 4 s later|ask with it)/.test(label) &&
-			atMs >= 35_179 &&
-			atMs < 77_061,
-		why: 'The sandbox has no reader for DOCX.',
+			isOfDocx(label, atMs) && (atMs < 51_618 || label.startsWith('ask with it')),
+		why: 'What is in a DOCX: the file itself was not recorded, so that a reader of the sandbox would have nothing to read.',
 	},
 	{
 		is: ({ sequence, label }) => sequence === 'what is refused at once' && label === 'no assistant',

@@ -129,13 +129,16 @@ describe('while the wait is broken, the thread', () => {
 		const seen = { status: 'completed', output: ANSWER, recovered: true };
 		const unseen = 'The message may have reached the assistant, but nothing of it was to be seen';
 		for (const earlier of SHOWN_EARLIER) {
-			const { verdict, reads } = await run({ earlier, runs: [hangs(true)], runMs: 7 * MINUTE });
-			expect(verdict).toMatchObject(seen);
-			expect(reads).toEqual([0, 15 * MINUTE]);
+			const late = await run({ earlier, runs: [hangs(true)], runMs: 7 * MINUTE });
+			expect(late.verdict).toMatchObject(seen);
+			expect(late.reads).toEqual([0, 15 * MINUTE]);
 			// Whether it is about to begin one look cannot tell.
 			const away = await run({ earlier, runs: [hangs(false)] });
 			expect(away.verdict).toMatchObject({ status: 'timedOut' });
 			expect(away.verdict.reason).toBe(`${unseen} when the deadline came`);
+			const reads = [undefined, undefined, ...Array.from({ length: 99 }, () => drop(false))];
+			const lost = await run({ earlier, runs: [drop(true)], runMs: 60 * MINUTE, reads });
+			expect(lost.verdict.reason).toBe('The run was still going on when the deadline came');
 			const long = await run({ earlier, runs: [hangs(true)], runMs: 60 * MINUTE });
 			expect(long.verdict.reason).toBe('The run was still going on when the deadline came');
 		}

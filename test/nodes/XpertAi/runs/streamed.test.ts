@@ -10,7 +10,7 @@ import {
 	wrongBody,
 } from './support/faults';
 import type { Fault } from './support/faults';
-import { ANSWER, REASON } from './support/modelServer';
+import { ANSWER, CANCELLED, REASON } from './support/modelServer';
 import type { World } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Course, Settings } from './support/run';
@@ -38,6 +38,20 @@ describe('a run that is heard', () => {
 		expect(words).toEqual(['our ']);
 		expect(verdict).toMatchObject({ status: 'failed', reason: `The run failed: ${REASON}` });
 	});
+
+	it.each([
+		['fail', `The run failed: ${REASON}`],
+		['cancel', `The run was cancelled on the server: ${CANCELLED}`],
+	] as const)(
+		'tells itself how it has ended (%s), also where another has since',
+		async (outcome, reason) => {
+			const bert = { text: 'a question of Bert', fromMs: MINUTE, runMs: 0 };
+			for (const earlier of ['idle', undefined] as const) {
+				const { verdict } = await heard({ outcome, bert, earlier }, { isNew: false });
+				expect(verdict).toMatchObject({ status: 'failed', reason });
+			}
+		},
+	);
 
 	it('is none where a decision is sent, of which nothing is to be heard before it was carried out', async () => {
 		const course = await heard({ kind: 'decision', earlier: 'interrupted' }, { isNew: false });

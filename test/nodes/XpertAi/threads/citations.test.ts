@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 
-import { Citations, CitationsInPieces } from '../../../../nodes/XpertAi/threads/citations';
+import {
+	Citations,
+	CitationsInPieces,
+	sourcesOf,
+} from '../../../../nodes/XpertAi/threads/citations';
 import type { CitationStyle } from '../../../../nodes/XpertAi/threads/citations';
 import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
 import { foundByTools, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import { threadState } from '../../../../nodes/XpertAi/threads/state';
 import { recordedExchanges, recordedThread } from './support/recorded';
 
 const address = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;
@@ -44,6 +49,12 @@ describe('the links of an answer to its sources', () => {
 		(text) => expect(citing().rewrite(text)).toBe(text),
 	);
 
+	it('name no number where they lead to no passage', () => {
+		const citations = citing();
+		citations.rewrite('[a file](xpert://files/1)');
+		expect(citations.cited.size).toBe(0);
+	});
+
 	it('are none in any answer that was recorded, whoever said it', () => {
 		const threads = recordedExchanges('sources').filter(({ label }) => label.startsWith('thread'));
 		expect(threads).not.toHaveLength(0);
@@ -69,6 +80,40 @@ describe('the links of an answer to its sources', () => {
 		expect(written).toBe(
 			`Here is what I found: The blue whale is the largest animal [${whale?.number}]. A cactus stores water in its stem [${cactus?.number}].`,
 		);
+	});
+});
+
+describe('the sources of a run on a thread', () => {
+	const passage = (chunkId: string) => ({ chunkId, documentId: 'd' });
+	const look = (chunkId: string) => ({
+		content: JSON.stringify([passage(chunkId)]),
+		tool_call_id: 'call',
+	});
+	const numbered = (...given: Parameters<typeof sourcesOf>) =>
+		sourcesOf(...given)
+			.list(new Set())
+			.map(({ chunkId, documentName }) => documentName ?? chunkId);
+
+	it('are those it has found and named, in that order; a question names none', () => {
+		const messages = [
+			{ content: `Is it ${link('c')}?` },
+			{ content: `See ${link('b')}`, tool_calls: [] },
+			look('a'),
+		];
+		expect(numbered(undefined, messages)).toEqual(['b', 'a']);
+		expect(numbered(undefined, [])).toEqual([]);
+	});
+
+	it('have the names that earlier runs of the thread have found, and begin with those of its steps', () => {
+		const old = { ...passage('old'), documentName: 'old.md' };
+		const thread = threadState.parse({
+			values: {
+				messages: [{ content: JSON.stringify([old]), tool_call_id: 'call' }],
+				a_channel: { result: [passage('step')] },
+			},
+		});
+		const messages = [{ content: link('old'), tool_calls: [] }];
+		expect(numbered(thread, messages)).toEqual(['step', 'old.md']);
 	});
 });
 

@@ -1,6 +1,6 @@
 import get from 'lodash/get';
 
-import { readConversation } from '../../../../nodes/XpertAi/threads/conversation';
+import { readConversation, reasonIn } from '../../../../nodes/XpertAi/threads/conversation';
 import { answering, listed, lost, mine, no, success } from './support/answering';
 import { recordedBody } from './support/recorded';
 
@@ -87,6 +87,15 @@ describe('looking up the conversation of a thread', () => {
 		expect(await readConversation(asking, 't')).toMatchObject({ failure: lost, tasks: [] });
 		expect(asked).toHaveLength(3);
 	});
+});
+
+describe('why a run has failed', () => {
+	it.each([
+		['No model', 'No model'],
+		[{ code: 1 }, '{"code":1}'],
+		[null, undefined],
+		['', undefined],
+	])('is told of %j by %s', (error, reason) => expect(reasonIn(error)).toBe(reason));
 });
 
 describe('several conversations on one thread', () => {

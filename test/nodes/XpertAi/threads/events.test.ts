@@ -47,10 +47,54 @@ describe('what a stream of events says', () => {
 		expect(names).toEqual(['zebras.md', 'whales.txt']);
 	});
 
+	it.each([
+		[
+			'the model fails before the first word',
+			'error',
+			'400 You exceeded your current quota (FAIL)',
+		],
+		[
+			'the model fails after the first words (an error in its stream)',
+			'error',
+			'The server had an error (FAILERR)',
+		],
+		['a long answer, cancelled after 3 s', 'interrupted', 'Canceled by user'],
+		['a short answer', 'idle', undefined],
+		['a run that waits for a decision', 'interrupted', undefined],
+	])('is how the run has ended: %s', (label, status, error) => {
+		const { told } = listening();
+		hear(told, Buffer.from(recordedStream('streams', label)));
+		expect(told.end).toEqual({ status, error });
+	});
+
+	it('is nothing but the texts and findings of the assistant itself, from when it begins', () => {
+		const { told, heard, found } = listening();
+		const tell = (event: object) => told.hear({ data: JSON.stringify(event) });
+		const by = (agentKey: string, data: object) =>
+			tell({ type: 'message', data: { agentKey, id: 'm', ...data } });
+		by('a', { type: 'text', text: 'too early' });
+		for (const agentKey of ['a', 'helper'])
+			tell({ type: 'event', event: 'on_agent_start', data: { agentKey } });
+		tell({ type: 'message' });
+		tell({ type: 'event', event: 'x', data: { type: 'text', text: 'no', agentKey: 'a' } });
+		by('a', { type: 'text' });
+		by('a', { type: 'component', text: 'no text' });
+		by('a', { type: 'text', text: 'a text', data: { output: 'no finding' } });
+		by('a', { type: 'component', data: { output: 1 } });
+		by('a', { type: 'component', data: { data: 2 } });
+		by('helper', { type: 'text', text: 'of a helper' });
+		by('helper', { type: 'component', data: { output: 3 } });
+		expect(heard).toEqual(['|a text']);
+		expect(found).toEqual([undefined, 1, 2]);
+	});
+
 	it('is not over where it breaks off, and has no run before one begins', () => {
 		const { told } = listening();
 		hear(told, Buffer.from(withHelper.slice(0, withHelper.indexOf('event: complete'))));
 		expect(told.isComplete).toBe(false);
+		const before = listening().told;
+		hear(before, Buffer.from(withHelper.slice(0, withHelper.indexOf('on_conversation_end'))));
+		expect(before.end).toBeUndefined();
 		expect(listening().told.runId).toBeUndefined();
 	});
 

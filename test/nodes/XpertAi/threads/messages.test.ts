@@ -2,10 +2,13 @@ import fc from 'fast-check';
 
 import { threadState } from '../../../../nodes/XpertAi/threads/state';
 import {
+	beforeNextPerson,
+	isSilence,
 	lastReply,
 	messagesOf,
 	newMessages,
 	repliesTo,
+	replyIn,
 	speakerOf,
 	textOf,
 } from '../../../../nodes/XpertAi/threads/messages';
@@ -32,6 +35,23 @@ describe('the text of a message', () => {
 		[{ text: 'no list' }, ''],
 	])('of %j is "%s"', (content, text) => expect(textOf(content)).toBe(text));
 
+	it('is what people read of a reply, beside the parts that are no text', () => {
+		const image = { type: 'image_url', image_url: 'u' };
+		const parts = ['a', { type: 'text', text: 'b' }, image, null, 7];
+		expect(replyIn(parts)).toEqual({ output: 'ab', parts: [image] });
+		expect(replyIn('a')).toEqual({ output: 'a', parts: [] });
+		expect(replyIn({ text: 'no list' })).toEqual({ output: '', parts: [] });
+	});
+
+	it.each([
+		['', [], true],
+		['a', [], false],
+		['', [{}], false],
+		['a', [{}], false],
+	])('"%s" with the parts %j is silence: %s', (output, parts, silent) =>
+		expect(isSilence({ output, parts })).toBe(silent),
+	);
+
 	it('can be had of any content', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), (content) => expect(typeof textOf(content)).toBe('string')),
@@ -42,7 +62,7 @@ describe('the text of a message', () => {
 describe('the messages of a thread', () => {
 	it.each([undefined, {}, { values: null }, { values: {} }, { values: { messages: null } }])(
 		'are none with the state %j',
-		(state) => expect(messagesOf(threadState.parse(state ?? {}))).toEqual([]),
+		(state) => expect(messagesOf(state && threadState.parse(state))).toEqual([]),
 	);
 
 	it('are read from a recording', () => {
@@ -67,7 +87,9 @@ describe('the messages of a thread', () => {
 	it('may have none of the assistant, or empty ones; a call of a tool is none', () => {
 		expect(lastReply([{ content: 'question' }])).toBeUndefined();
 		expect(lastReply([{ content: '', tool_calls: [] }])).toEqual({ output: '', parts: [] });
-		expect(lastReply([{ content: '', tool_calls: [{ name: 'tool' }] }])).toBeUndefined();
+		const tool_calls = [{ name: 'tool' }];
+		expect(lastReply([{ content: '', tool_calls }])).toBeUndefined();
+		expect(lastReply([{ content: 'Let me look', tool_calls }])?.output).toBe('Let me look');
 	});
 });
 
@@ -94,6 +116,13 @@ describe('the replies to our message', () => {
 	it('follow the last message with our words, up to the next of a person', () => {
 		const fresh = [person('q'), assistant('1'), person('q'), assistant('2'), person('n')];
 		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
+	});
+
+	it('follow our words, not a later question of somebody else, also where ours is named as the last', () => {
+		const fresh = [person('q'), assistant('1'), person('p'), assistant('2')];
+		expect(repliesTo('q', fresh, true)).toEqual([assistant('1')]);
+		expect(repliesTo('q', fresh.slice(0, 2), false)).toEqual([assistant('1')]);
+		expect(beforeNextPerson(fresh)).toEqual([]);
 	});
 
 	it('are none where nobody has said our words: a new message may be of somebody else', () => {

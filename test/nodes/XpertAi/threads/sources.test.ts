@@ -45,6 +45,14 @@ describe('what tools have found', () => {
 		['chunks of another kind', { chunks: { length: 2 } }],
 	])('is nothing in an answer that is %s', (_, said) => expect(passagesIn(said)).toEqual([]));
 
+	it('is one line of a step that has looked, as of a tool', () => {
+		const document = { id: 'd', name: 'z.md' };
+		const said = [
+			{ pageContent: ' A  zebra\n\nhas stripes.\n', metadata: { chunkId: 'a' }, document },
+		];
+		expect(passagesIn(said)).toMatchObject([{ snippet: 'A zebra has stripes.' }]);
+	});
+
 	it('is what can be read, where one passage among them is odd', () => {
 		const odd = [passage('a'), { chunkId: 'b' }, { ...passage('c'), score: 'high' }];
 		expect(passagesIn({ chunks: odd })).toEqual([passage('a'), passage('c')]);

@@ -39,10 +39,20 @@ describe('the calls of tools in a run', () => {
 		expect(steps.map(({ action }) => action.tool)).toEqual(['helper', 'other']);
 	});
 
+	it('are of an agent that is told by the id of the message, not by its having none', () => {
+		const tool_calls = [{ id: 'c', name: 'tool', args: 1 }];
+		const agent = { title: 'Ann' };
+		const values = { messages: [{ tool_calls }], a_channel: { agent, messages: [{}] } };
+		const thread = threadState.parse({ values });
+		expect(stepsIn(messagesOf(thread), thread)).toStrictEqual([
+			{ action: { tool: 'tool', toolInput: 1, toolCallId: 'c' } },
+		]);
+	});
+
 	it('are what can be read of odd ones', () => {
 		const calls = [null, { id: 7 }, { id: 'c', name: 'tool' }];
 		const thread = threadState.parse({ values: { messages: [{ id: 'm', tool_calls: calls }] } });
-		expect(stepsIn(messagesOf(thread), thread)).toEqual([
+		expect(stepsIn(messagesOf(thread), thread)).toStrictEqual([
 			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
 		]);
 	});

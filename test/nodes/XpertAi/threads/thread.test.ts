@@ -1,6 +1,14 @@
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { threadState } from '../../../../nodes/XpertAi/threads/state';
-import { readThread } from '../../../../nodes/XpertAi/threads/thread';
-import { answering, failure, no, success } from './support/answering';
+import {
+	assistantOn,
+	conversationOf,
+	lastAsked,
+	lookAtThread,
+	readThread,
+	readThreadWithRetries,
+} from '../../../../nodes/XpertAi/threads/thread';
+import { answering, failure, lost, no, success } from './support/answering';
 
 const THREAD = { thread_id: 't', status: 'idle' };
 
@@ -29,6 +37,8 @@ describe('reading a thread', () => {
 
 	it('reads each part by itself: one odd message hides neither the status nor the others', async () => {
 		const messages = [null, 7, { content: 1, id: 2 }, { id: 'm', content: 'text' }];
+		const odd = await read({ ...THREAD, metadata: { id: 7, assistant_id: 'a' } });
+		expect(odd).toMatchObject({ state: { metadata: { id: undefined, assistant_id: 'a' } } });
 		const reading = await read({
 			...THREAD,
 			status: 'busy',
@@ -38,12 +48,58 @@ describe('reading a thread', () => {
 		expect(reading).toMatchObject({ state: { status: 'busy' } });
 		const found = 'state' in reading ? reading.state.values?.messages : undefined;
 		expect(found?.map(({ content }) => content)).toEqual([undefined, undefined, 1, 'text']);
+		expect(found?.map(({ id }) => id)).toEqual([undefined, undefined, undefined, 'm']);
 	});
 
 	it('says why it could not be read', async () => {
 		const { send } = answering(no(failure)).asking;
 		expect(await readThread(send, 't')).toEqual({ failure });
 	});
+});
+
+describe('a thread that is looked at', () => {
+	const noRoute: Failure = { ...failure, status: 404, missing: 'route' };
+
+	it('is asked for once, as those who look will look again', async () => {
+		const { asking, asked } = answering(no(lost), success(THREAD));
+		expect(await lookAtThread(asking, 't')).toEqual({ failure: lost });
+		expect(asked).toHaveLength(1);
+		expect(await lookAtThread(asking, 't')).toEqual({ state: THREAD });
+	});
+
+	it('does not miss its route for what is said once', async () => {
+		const { asking } = answering(no(noRoute));
+		expect(await lookAtThread(asking, 't')).toEqual({ failure: { ...failure, status: 404 } });
+	});
+
+	it('is asked for up to three times where nobody looks again', async () => {
+		const read = answering(no(lost), success(THREAD));
+		expect(await readThreadWithRetries(read.asking, 't')).toEqual({ state: THREAD });
+		const away = answering(no(lost));
+		expect(await readThreadWithRetries(away.asking, 't')).toHaveProperty('failure.attempts', 3);
+		expect(away.asked).toHaveLength(3);
+		const missing = answering(no(noRoute));
+		expect(await readThreadWithRetries(missing.asking, 't')).toMatchObject({ failure: noRoute });
+	});
+});
+
+describe('what a thread tells of itself', () => {
+	const told = (state: object | undefined) => {
+		const thread = state && threadState.parse(state);
+		return [conversationOf(thread), assistantOn(thread), lastAsked(thread)];
+	};
+
+	it('is its conversation, its assistant and what it was asked last', () => {
+		const metadata = { id: 'c', assistant_id: 'a' };
+		expect(told({ metadata, values: { input: 'q' } })).toEqual(['c', 'a', 'q']);
+	});
+
+	it.each([
+		undefined,
+		{},
+		{ metadata: null, values: null },
+		{ metadata: {}, values: { input: '' } },
+	])('is nothing in %j', (state) => expect(told(state)).toEqual([undefined, undefined, undefined]));
 });
 
 describe('the state of a thread', () => {

@@ -150,7 +150,9 @@ export class ModelServer {
 		// What fails or is cancelled may have begun to speak (recorded).
 		const pieces = { answer: ANSWER, fail: 'our ', cancel: 'our ' }[outcome as 'answer'] ?? '';
 		const [begunAt = 0, endedAt = 0] = [this.begunAt(), this.endedAt()];
-		const run = { begunAt, endedAt, pieces: pieces.match(/\S+ ?/g) ?? [], status: STATUS[outcome] };
+		const error = { fail: REASON, cancel: CANCELLED }[outcome as 'fail'];
+		const words = pieces.match(/\S+ ?/g) ?? [];
+		const run = { begunAt, endedAt, pieces: words, status: STATUS[outcome], error };
 		return streamOf(seen, run, this.time);
 	}
 

@@ -13,8 +13,9 @@ export interface HeardRun {
 	endedAt: number;
 	/** What the assistant says until its end, in pieces. */
 	pieces: string[];
-	/** How its conversation stands then. */
+	/** How its conversation stands then, and why where it has failed. */
 	status: string;
+	error?: string;
 }
 
 /** An event, and when it comes. */
@@ -49,7 +50,7 @@ export function streamOf(
 }
 
 /** The events of a run: its name first, then its words, evenly over its time, and how it has ended. */
-function eventsOf({ begunAt, endedAt, pieces, status }: HeardRun): Timed[] {
+function eventsOf({ begunAt, endedAt, pieces, status, error }: HeardRun): Timed[] {
 	const timed: Timed[] = [];
 	const put = (at: number, said: object, name?: string) => {
 		const id = `${begunAt}-${timed.length}`;
@@ -68,7 +69,7 @@ function eventsOf({ begunAt, endedAt, pieces, status }: HeardRun): Timed[] {
 		put(at, { type: 'message', data: { type: 'text', id: 'm1', text, ...agent } });
 	}
 	tell(endedAt, 'on_agent_end', { ...agent, id: RUN });
-	tell(endedAt, 'on_conversation_end', { status });
+	tell(endedAt, 'on_conversation_end', { status, error });
 	put(endedAt, { type: 'complete' }, 'complete');
 	return timed;
 }
