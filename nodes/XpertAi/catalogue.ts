@@ -3,8 +3,10 @@ import { getAssistant } from './operations/assistant/get';
 import { search as searchAssistants } from './operations/assistant/search';
 import { create as createChatSession } from './operations/chatSession/create';
 import { create as createConversation } from './operations/conversation/create';
+import { deleteConversation } from './operations/conversation/delete';
 import { get as getConversation } from './operations/conversation/get';
 import { getMessages } from './operations/conversation/getMessages';
+import { rate } from './operations/conversation/rate';
 import { search as searchConversations } from './operations/conversation/search';
 import { update as updateConversation } from './operations/conversation/update';
 import { disable } from './operations/document/disable';
@@ -53,6 +55,8 @@ export const catalogue: Resource[] = [
 			searchConversations,
 			getMessages,
 			updateConversation,
+			rate,
+			deleteConversation,
 		],
 	},
 	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, getAssistant, count] },
