@@ -9,6 +9,8 @@ import { getMessages } from './operations/conversation/getMessages';
 import { rate } from './operations/conversation/rate';
 import { search as searchConversations } from './operations/conversation/search';
 import { update as updateConversation } from './operations/conversation/update';
+import { disable } from './operations/document/disable';
+import { enable } from './operations/document/enable';
 import { getStatus } from './operations/document/getStatus';
 import { startProcessing } from './operations/document/process';
 import { submit } from './operations/document/submit';
@@ -39,7 +41,11 @@ export const catalogue: Resource[] = [
 		name: 'Knowledgebase',
 		operations: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
 	},
-	{ value: 'document', name: 'Document', operations: [submit, startProcessing, getStatus] },
+	{
+		value: 'document',
+		name: 'Document',
+		operations: [submit, disable, enable, startProcessing, getStatus],
+	},
 	{
 		value: 'conversation',
 		name: 'Conversation',

@@ -9,45 +9,48 @@ import type { SourceMemory } from './sourceMemory';
 /** Documents in one request; each takes the server some milliseconds. */
 const DOCUMENTS_AT_ONCE = 100;
 
-/** What taking documents out of answers needs from outside. */
-export interface Disabling {
-	memory: SourceMemory;
+/** What taking documents out of answers, or letting them in again, needs from outside. */
+export interface Switching {
+	disabled: boolean;
+	/** That of their source; none where nobody says which it is. */
+	memory?: SourceMemory;
 	routes: ProcessingRoutes & MemoryRoutes;
-	/** Told each document that no assistant finds any more, once. */
-	onDisabled: (id: string) => void;
+	/** Told each document once, and whether the server has it. */
+	onSwitched: (id: string, isThere: boolean) => void;
 }
 
 /**
- * Takes documents out of every answer and forgets them, so that they are sent whole when the source brings
- * them again. One that the server does not have any more is only forgotten: disabled, it would be stored anew.
+ * Takes documents out of every answer, and forgets them, so that they are sent whole when the source brings them
+ * again; or lets them in again, known without their content, so that they are sent whole as well. One that the
+ * server does not have is only forgotten: it would be stored anew, without anything in it.
  *
- * @returns what kept the rest from being disabled; the next run takes them up
+ * @returns what kept the rest from it; the next run takes them up
  */
-export async function disableDocuments(
+export async function switchDocuments(
 	ids: string[],
-	{ memory, routes, onDisabled }: Disabling,
+	{ disabled, memory, routes, onSwitched }: Switching,
 ): Promise<Failure | undefined> {
-	const { statuses, failure } = await askWhere(ids, memory.witness, routes);
+	const { statuses, failure } = await askWhere(ids, memory?.witness, routes);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
 		const there = batch.filter((id) => statuses.has(id));
-		const ended = there.length > 0 ? await disableBatch(there, memory, routes) : undefined;
+		const unnoted = there.length > 0 ? await memory?.expect(there) : undefined;
+		const ended =
+			unnoted ?? (there.length > 0 ? await sendBatch(there, disabled, routes) : undefined);
 		if (ended) return ended;
-		for (const id of batch) memory.known.drop(id);
-		for (const id of there) onDisabled(id);
+		for (const id of batch) if (disabled || !statuses.has(id)) memory?.known.drop(id);
+		for (const id of batch) onSwitched(id, statuses.has(id));
 	}
 	return undefined;
 }
 
-async function disableBatch(
+async function sendBatch(
 	ids: string[],
-	memory: SourceMemory,
+	disabled: boolean,
 	{ send, storePath }: MemoryRoutes,
 ): Promise<Failure | undefined> {
-	const unnoted = await memory.expect(ids);
-	if (unnoted) return unnoted;
-	const body = JSON.stringify(ids.map((id) => ({ id, disabled: true })));
+	const body = JSON.stringify(ids.map((id) => ({ id, disabled })));
 	const checkAnswer = listOf(ids);
 	const outcome = await send({ method: 'POST', path: storePath, body, checkAnswer });
 	return outcome.ok ? undefined : outcome.failure;

@@ -209,6 +209,31 @@ export const ALL_CASES: OperationCase[] = [
 			/"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday" \[item 0\]/,
 		answer: [{ id: ID }],
 	},
+	...(['disable', 'enable'] as const).map(
+		(operation): OperationCase => ({
+			endpoint: 'E3',
+			good: ({ filledKnowledgebaseId, documentId }) => ({
+				resource: 'document',
+				operation,
+				knowledgebaseId: byId(filledKnowledgebaseId),
+				documentsBy: 'id',
+				documentIds: documentId,
+			}),
+			request: ({ filledKnowledgebaseId, documentId }) => ({
+				method: 'POST',
+				path: `/api/ai/knowledges/${filledKnowledgebaseId}/bulk`,
+				body: [{ id: documentId, disabled: operation === 'disable' }],
+			}),
+			bad: ({ filledKnowledgebaseId }) => ({
+				resource: 'document',
+				operation,
+				knowledgebaseId: byId(filledKnowledgebaseId),
+				documentKey: missingId,
+			}),
+			refusal: /"Document Key" must not be empty \[item 0\]/,
+			answer: [{ id: ID, status: 'finish' }],
+		}),
+	),
 	{
 		endpoint: 'E4',
 		good: ({ threadId }) => ({

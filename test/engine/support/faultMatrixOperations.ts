@@ -91,15 +91,16 @@ function kindOf(operation: Operation): Kind {
  * Submit and a run also with a file, whose upload meets the fault, and Submit with a memory that cannot be read.
  */
 export function matrixOperations(): MatrixOperation[] {
-	const others = ALL_CASES.filter((one) => one.endpoint !== 'E3' && !isOtherRun(one)).map(
+	const others = ALL_CASES.filter((one) => !isSubmit(one) && !isOtherRun(one)).map(
 		(one): MatrixOperation => ({
 			name: `${one.endpoint} ${titleOf(one)}`,
-			kind: kindOf(calledBy(one)),
+			kind: one.endpoint === 'E3' ? 'update' : kindOf(calledBy(one)),
 			parameters: goodParameters(one),
 			answer: one.answer === undefined ? '' : JSON.stringify(one.answer),
 			right: rightAnswers(one),
 			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
+			...(one.endpoint === 'E3' ? { only: /\/bulk$/ } : {}),
 		}),
 	);
 	return [
@@ -111,6 +112,8 @@ export function matrixOperations(): MatrixOperation[] {
 		runFile(),
 	];
 }
+
+const isSubmit = (one: OperationCase) => goodParameters(one).operation === 'submit';
 
 /** Decide and Answer Again send what Run and Wait sends, to a thread that is there. */
 const isOtherRun = (one: OperationCase) =>

@@ -1,8 +1,5 @@
-import { z } from 'zod';
-
 import type { CodedOperation } from '../../execution/operation';
-import { document } from '../../payloads/document';
-import { BULK_PATH } from './paths';
+import { BULK_REQUEST } from './paths';
 import { submitFields } from './submit/fields';
 
 export const submit: CodedOperation = {
@@ -14,7 +11,7 @@ export const submit: CodedOperation = {
 		'Takes all items at once, so put no loop around it. Text that assistants are to find goes in as Text or Files, never as Fields or JSON with pages. The knowledgebase needs an embedding model.',
 	endpoint: 'E3',
 	fields: submitFields,
-	request: { method: 'POST', path: BULK_PATH, body: z.array(document) },
+	request: BULK_REQUEST,
 	// Loaded when it is first run: most processes of n8n only show the node.
 	execute: async (execution) => await (await import('./submit/execute')).execute(execution),
 };

@@ -1,4 +1,4 @@
-import { disableDocuments } from '../../../../nodes/XpertAi/ingest/disabling';
+import { switchDocuments } from '../../../../nodes/XpertAi/ingest/disabling';
 import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/notesOnServer';
 import { SourceMemory } from '../../../../nodes/XpertAi/ingest/sourceMemory';
 import { virtualTime } from '../../support/virtualTime';
@@ -29,10 +29,11 @@ it('what the server takes no note of is not disabled', async () => {
 	const memory = await SourceMemory.open(place, memoryRoutes, { clock });
 	for (const id of ids) memory.stored(id, 'content');
 	const disabled: string[] = [];
-	const failure = await disableDocuments(ids, {
+	const failure = await switchDocuments(ids, {
 		memory,
 		routes: { ...memoryRoutes, startPath: '', clock },
-		onDisabled: (id) => disabled.push(id),
+		disabled: true,
+		onSwitched: (id) => disabled.push(id),
 	});
 	expect(failure).toMatchObject({ status: 422 });
 	expect(disabled).toEqual([]);

@@ -39,7 +39,8 @@ const mode: INodeProperties = {
 		'What the next run of this node does. What is stored is remembered in the knowledgebase itself, in disabled documents. Needs document IDs.',
 };
 
-const sourceName: INodeProperties = {
+/** The name of the source, which tells its memory and its IDs from those of others. */
+export const sourceName: INodeProperties = {
 	displayName: 'Source Name',
 	name: 'sourceName',
 	type: 'string',

@@ -1,10 +1,13 @@
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import { disableDocuments } from '../../../ingest/disabling';
+import { switchDocuments } from '../../../ingest/disabling';
+import type { Switching } from '../../../ingest/disabling';
 import type { SourceMemory } from '../../../ingest/sourceMemory';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import { asHint } from './memory';
+import type { SubmitReport } from './report';
+import type { KnowledgebaseRoutes } from './routes';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
@@ -63,13 +66,24 @@ async function disableRenamed(
 	if (execution.context.getMode() === 'manual')
 		return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
 	const earlier = await remembered.openUnnamed();
-	const onDisabled = (id: string) => report.addDisabled(id);
-	const failure = await disableDocuments(twice, { memory: earlier, routes, onDisabled });
+	const failure = await switchDocuments(twice, switching(report, earlier, routes));
 	await earlier.save();
 	if (failure)
 		report.remark(
 			asHint(`Documents are there twice, as the source was named. ${failureMessage(failure)}`),
 		);
+}
+
+/** Documents are disabled, and those that were there come out. */
+function switching(
+	report: SubmitReport,
+	memory: SourceMemory,
+	routes: KnowledgebaseRoutes,
+): Switching {
+	const onSwitched = (id: string, isThere: boolean) => {
+		if (isThere) report.addDisabled(id);
+	};
+	return { disabled: true, memory, routes, onSwitched };
 }
 
 const NOT_YET =
@@ -128,8 +142,7 @@ async function disableGone(
 		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
 	}
 	if (!isAllowed) return refuse(submission, of, share, gone);
-	const onDisabled = (id: string) => report.addDisabled(id);
-	const failure = await disableDocuments(gone, { memory, routes, onDisabled });
+	const failure = await switchDocuments(gone, switching(report, memory, routes));
 	if (failure)
 		report.remark(
 			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),

@@ -57,6 +57,11 @@ export class Remembered {
 	}
 }
 
+/** Where the memory of a source with a name is. */
+export function placeOfSource(knowledgebaseId: string, sourceName: string): MemoryPlace {
+	return { knowledgebaseId, source: `name ${sourceName}`, title: sourceName };
+}
+
 /**
  * What a source is known by: its name, or the workflow and the node, however these are called; and the part
  * of it that is brought.

@@ -21,9 +21,15 @@ import type { Origin } from './sources/found';
 /** What is asked of a knowledgebase: where documents are stored, processed and looked up. */
 export type KnowledgebaseRoutes = ProcessingRoutes & MemoryRoutes;
 
+/** What sends, for how long, and until when. */
+interface Sending extends Pick<Submission, 'clock' | 'signal'> {
+	execution: Pick<Submission['execution'], 'send'>;
+	settings: Pick<Submission['settings'], 'timeoutMs' | 'retryLimits'>;
+}
+
 /** The routes of a knowledgebase (E3, and Xpert's two to process documents); storing and starting twice does no harm. */
 export function knowledgebaseRoutes(
-	{ execution, settings, clock, signal }: Submission,
+	{ execution, settings, clock, signal }: Sending,
 	knowledgebaseId: string,
 ): KnowledgebaseRoutes {
 	const { timeoutMs, retryLimits: limits } = settings;

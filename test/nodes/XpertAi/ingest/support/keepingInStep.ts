@@ -45,6 +45,13 @@ export const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns, other: source }),
 );
 
+/** What somebody does to some documents between two nights, and how many of these have passed by then. */
+const noon = fc.record({
+	after: fc.nat(5),
+	keys: fc.subarray(KEYS, { minLength: 1 }),
+	disabled: fc.boolean(),
+});
+
 /**
  * Lets so many sequences of nights pass. After each night without trouble, assistants find exactly what its
  * source holds; and no run ever takes a document out of answers that it has brought.
@@ -57,9 +64,18 @@ export async function keepInStep(sequences: number): Promise<void> {
 				fc.array(night, { minLength: 1, maxLength: 6 }),
 				source,
 				setup,
-				async (all, last, how) => {
+				fc.array(noon, { maxLength: 2 }),
+				async (all, last, how, noons) => {
 					const knowledgebaseId = await nights.knowledgebase();
-					for (const one of [...all, { source: last, turns: [0] }]) {
+					for (const [number, one] of [...all, { source: last, turns: [0] }].entries()) {
+						for (const { after, keys, disabled } of noons) {
+							if (after !== number) continue;
+							await nights.found(knowledgebaseId);
+							await nights.noon(knowledgebaseId, keys, disabled);
+							if (!disabled) continue;
+							const found = Object.keys(await nights.found(knowledgebaseId));
+							expect(found.filter((key) => keys.includes(key))).toEqual([]);
+						}
 						const { wrong } = await nights.night(knowledgebaseId, { ...one, ...how });
 						expect(wrong).toEqual([]);
 						if (one.trouble || one.other) continue;

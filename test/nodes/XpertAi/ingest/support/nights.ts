@@ -8,6 +8,8 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
+import { disable } from '../../../../../nodes/XpertAi/operations/document/disable';
+import { enable } from '../../../../../nodes/XpertAi/operations/document/enable';
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
 import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
@@ -151,6 +153,28 @@ export class Nights {
 	/** Somebody deletes a document on the server. */
 	lose(knowledgebaseId: string, key: string): void {
 		this.sandbox.store.documents.delete(idOf(knowledgebaseId, key));
+	}
+
+	/** At noon, documents are taken out of answers, or let in again, by another node with the name of the source. */
+	async noon(knowledgebaseId: string, keys: string[], disabled: boolean): Promise<IDataObject[]> {
+		const methods = {
+			getInputData: () => keys.map(() => ({ json: {} })),
+			getExecutionCancelSignal: () => undefined,
+			continueOnFail: () => false,
+			addExecutionHints: () => undefined,
+		} as unknown as Partial<IExecuteFunctions>;
+		const { fields, execute } = disabled ? disable : enable;
+		const items = keys.map((documentKey, index) =>
+			itemOf(
+				{ knowledgebaseId, documentsBy: 'key', documentKey, sourceName: SOURCE_NAME, options: {} },
+				{ fields, methods, index },
+			),
+		);
+		const [first] = items;
+		if (!first) return [];
+		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
+		const send = await createSend(this.client(knowledgebaseId, { source: {}, turns: [0] }, course));
+		return (await execute({ context: first.context, send, items })).map(({ json }) => json);
 	}
 
 	/** One night. */

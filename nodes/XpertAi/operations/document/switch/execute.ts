@@ -1,0 +1,135 @@
+import uniq from 'lodash/uniq';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { timeoutSeconds } from '../../../execution/declared';
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { mayContinue } from '../../../execution/outputs';
+import { switchDocuments } from '../../../ingest/disabling';
+import { SourceMemory } from '../../../ingest/sourceMemory';
+import { counted } from '../../../ingest/summary';
+import { derivedId } from '../../../payloads/derivedId';
+import { systemClock } from '../../../transport/clock';
+import type { Failure } from '../../../transport/failure';
+import { cancelSignal } from '../../../transport/request';
+import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
+import { asHint, placeOfSource, troubleHints } from '../submit/memory';
+import { knowledgebaseRoutes } from '../submit/routes';
+import { keyOwner } from '../submit/sources/identity';
+
+const by = z.enum(['key', 'id']);
+
+/** A document that an item names. */
+interface Asked {
+	item: Item;
+	id: string;
+	key?: string;
+}
+
+/** The documents of one knowledgebase, and of one source of it where that has a name. */
+interface Group {
+	knowledgebaseId: string;
+	sourceName: string;
+	asked: Asked[];
+}
+
+/** What became of the documents of a group, by their IDs in lower case. */
+interface Switched {
+	facts: Map<string, IDataObject>;
+	failure?: Failure;
+}
+
+/**
+ * Takes the documents of all items out of every answer, or lets them in again: those of one knowledgebase together.
+ *
+ * @throws NodeApiError or NodeOperationError with Stop, for the first item that came to nothing
+ */
+export async function switchAll(
+	execution: Execution,
+	disabled: boolean,
+): Promise<INodeExecutionData[]> {
+	const output: INodeExecutionData[][] = [];
+	const fail = (item: Item, caught: unknown) => {
+		const error = item.asError(caught);
+		if (!mayContinue(item.context)) throw error;
+		(output[item.index] ??= []).push(item.failed(error));
+	};
+	for (const group of groupsOf(execution.items, fail)) {
+		const { facts, failure } = await switchGroup(execution, group, disabled);
+		for (const { item, id, key } of group.asked) {
+			const fact = facts.get(id.toLowerCase());
+			if (fact)
+				(output[item.index] ??= []).push(item.output({ ...(key ? { key } : {}), id, ...fact }));
+			else if (failure) fail(item, item.apiError(failure));
+		}
+	}
+	return output.flat();
+}
+
+/** Every item is read before anything is sent. */
+function groupsOf(items: Item[], fail: (item: Item, caught: unknown) => void): Group[] {
+	const groups = new Map<string, Group>();
+	for (const item of items) {
+		try {
+			const knowledgebaseId = item.id('knowledgebaseId');
+			const sourceName = item.text('sourceName').trim();
+			const name = JSON.stringify([knowledgebaseId, sourceName]);
+			const group = groups.get(name) ?? { knowledgebaseId, sourceName, asked: [] };
+			group.asked.push(...askedBy(item, keyOwner(knowledgebaseId, sourceName)));
+			groups.set(name, group);
+		} catch (caught) {
+			fail(item, caught);
+		}
+	}
+	return [...groups.values()];
+}
+
+function askedBy(item: Item, owner: string): Asked[] {
+	if (item.choice('documentsBy', by) === 'id')
+		return item.ids('documentIds').map((id) => ({ item, id }));
+	const key = item.key('documentKey');
+	return [{ item, key, id: derivedId(owner, key) }];
+}
+
+async function switchGroup(
+	execution: Execution,
+	{ knowledgebaseId, sourceName, asked }: Group,
+	disabled: boolean,
+): Promise<Switched> {
+	const { context, send } = execution;
+	const signal = cancelSignal(context);
+	const timeoutMs = (asked[0]?.item.number('options.timeout', timeoutSeconds) ?? 0) * 1000;
+	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
+	const sending = { execution: { send }, settings, clock: systemClock, signal };
+	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
+	const place = placeOfSource(knowledgebaseId, sourceName);
+	const memory =
+		sourceName === ''
+			? undefined
+			: await SourceMemory.open(place, routes, { clock: systemClock, signal });
+	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
+	const unknown = memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : [];
+	const facts: Switched['facts'] = new Map();
+	const word = disabled ? 'disabled' : 'enabled';
+	const onSwitched = (id: string, isThere: boolean) =>
+		void facts.set(id, {
+			outcome: isThere ? word : 'missing',
+			...(memory && disabled ? { known: !unknown.includes(id) } : {}),
+		});
+	const failure = await switchDocuments(ids, { disabled, memory, routes, onSwitched });
+	await memory?.save();
+	const messages = memory ? [...unknownHint(unknown.length), ...troubleHints(memory.troubles)] : [];
+	context.addExecutionHints(
+		...messages.map((message) => ({ message, location: 'outputPane' as const })),
+	);
+	return { facts, failure };
+}
+
+/** What nobody knew of may be of another source. */
+function unknownHint(count: number): string[] {
+	const documents = counted(count, 'document was', 'documents were');
+	return count > 0
+		? [asHint(`${documents} not known of this source. Check Source Name and the keys.`)]
+		: [];
+}

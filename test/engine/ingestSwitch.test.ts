@@ -1,0 +1,182 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { useFixture } from './support/fixture';
+import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+embedsDocuments(fixture);
+const { submit } = ingestOn(fixture);
+
+const SOURCE = 'handbook';
+const night = async (letters: string, parameters: INodeParameters = {}) =>
+	await submit(
+		{
+			source: 'text',
+			name: '={{ $json.name }}',
+			text: '={{ $json.text }}',
+			afterStoring: 'wait',
+			mode: 'mirror',
+			sourceName: SOURCE,
+			...parameters,
+		},
+		{ items: [...letters].map((name) => ({ json: { name, text: `The word is ${name}.` } })) },
+	);
+const byKey = async (
+	operation: 'disable' | 'enable',
+	letters: string,
+	parameters: INodeParameters = {},
+	run: Parameters<typeof fixture.run>[1] = {},
+) =>
+	await fixture.run(
+		{
+			resource: 'document',
+			operation,
+			knowledgebaseId: fixture.world.knowledgebaseId,
+			documentKey: '={{ $json.name }}',
+			sourceName: SOURCE,
+			...parameters,
+		},
+		{ items: [...letters].map((name) => ({ json: { name } })), ...run },
+	);
+const idOf = (name: string) => derivedId(keyOwner(fixture.world.knowledgebaseId, SOURCE), name);
+const found = () =>
+	[...'abcdefghij'].filter((name) => fixture.sandbox.store.findable(idOf(name))).join('');
+/** The bodies that were sent to store documents since the last look, without notes. */
+const sent = () => {
+	const bodies = fixture.sandbox.requests
+		.of('E3')
+		.map(({ body }) => (body as IDataObject[]).filter((document) => !isNote(document)))
+		.filter((body) => body.length > 0);
+	fixture.sandbox.requests.clear();
+	return bodies;
+};
+
+describe('Document: Disable', () => {
+	it('takes documents out of every answer, those of all items in one request', async () => {
+		await night('abcde');
+		sent();
+		const { items } = await byKey('disable', 'bd');
+		expect(found()).toBe('ace');
+		expect(items).toEqual([
+			{
+				json: { key: 'b', id: idOf('b'), outcome: 'disabled', known: true },
+				pairedItem: { item: 0 },
+			},
+			{
+				json: { key: 'd', id: idOf('d'), outcome: 'disabled', known: true },
+				pairedItem: { item: 1 },
+			},
+		]);
+		expect(sent()).toEqual([
+			[
+				{ id: idOf('b'), disabled: true },
+				{ id: idOf('d'), disabled: true },
+			],
+		]);
+	});
+
+	it('keeps what is remembered true: they are not gone once more, and come back when they are brought', async () => {
+		await night('abcde');
+		await byKey('disable', 'bd');
+		const { items } = await night('ace');
+		expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged', 'unchanged']);
+		await night('abce');
+		expect(found()).toBe('abce');
+	});
+
+	it('needs no source: by ID, only the documents are changed, and the night sends what it still brings', async () => {
+		await night('abc');
+		const documentIds = `${idOf('a')}, ${idOf('b')}`;
+		const parameters = { documentsBy: 'id', documentIds, sourceName: '' };
+		const { items } = await byKey('disable', 'x', parameters);
+		expect(items.map(({ json }) => json)).toEqual([
+			{ id: idOf('a'), outcome: 'disabled' },
+			{ id: idOf('b'), outcome: 'disabled' },
+		]);
+		expect(found()).toBe('c');
+		await night('abc');
+		expect(found()).toBe('abc');
+	});
+
+	it('stores nothing in the place of a document that is not there, and says so', async () => {
+		await night('ab');
+		sent();
+		const { items } = await byKey('disable', 'az');
+		expect(column(items, 'outcome')).toEqual(['disabled', 'missing']);
+		expect(fixture.sandbox.store.documents.has(idOf('z'))).toBe(false);
+		expect(sent()).toHaveLength(1);
+	});
+
+	it('says what the source did not know', async () => {
+		await night('a');
+		const result = await byKey('disable', 'az');
+		expect(column(result.items, 'known')).toEqual([true, false]);
+		expect(hintsOf(result)).toEqual([
+			'1 document was not known of this source. Check Source Name and the keys.',
+		]);
+	});
+
+	it('leaves what the server refuses as it is: each of its items fails, others go on', async () => {
+		await night('ab');
+		sent();
+		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
+		const { outputs } = await byKey(
+			'disable',
+			'ab',
+			{ sourceName: '' },
+			{
+				onError: 'continueErrorOutput',
+			},
+		);
+		expect(column(outputs[1], 'error')).toEqual([
+			expect.stringContaining('The server answered 403'),
+			expect.stringContaining('The server answered 403'),
+		]);
+		const { error } = await byKey('disable', 'ab', { sourceName: '' });
+		expect(error?.context?.itemIndex).toBe(0);
+		expect(sent()).toEqual([]);
+	});
+
+	it('is refused before anything is sent where an item has no key; with Continue, the others go on', async () => {
+		await night('ab');
+		sent();
+		const items = [{ json: { name: 'a' } }, { json: {} }];
+		const { error } = await byKey('disable', '', {}, { items });
+		expect(error?.message).toBe('"Document Key" must not be empty [item 1]');
+		expect(sent()).toEqual([]);
+		const { outputs } = await byKey('disable', '', {}, { items, onError: 'continueErrorOutput' });
+		expect(outputs.map((output) => output.length)).toEqual([1, 1]);
+		expect(found()).toBe('b');
+	});
+});
+
+describe('Document: Enable', () => {
+	it('lets documents in again within a request, and the next night sends them whole', async () => {
+		await night('abc');
+		await byKey('disable', 'bc');
+		const { items } = await byKey('enable', 'bc');
+		expect(items.map(({ json }) => json)).toEqual([
+			{ key: 'b', id: idOf('b'), outcome: 'enabled' },
+			{ key: 'c', id: idOf('c'), outcome: 'enabled' },
+		]);
+		expect(found()).toBe('abc');
+		sent();
+		await night('abc');
+		expect(sent().flat()).toEqual([
+			expect.objectContaining({ id: idOf('b'), name: 'b.md' }),
+			expect.objectContaining({ id: idOf('c'), name: 'c.md' }),
+		]);
+	});
+
+	it('has the source know them: what it does not bring the next night is gone again', async () => {
+		await night('abcdef');
+		await byKey('disable', 'f');
+		await byKey('enable', 'f');
+		await night('abcde');
+		expect(found()).toBe('abcde');
+	});
+});
