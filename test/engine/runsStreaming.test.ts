@@ -99,6 +99,22 @@ describe('a chat in which answers appear as they are written', () => {
 		expect(shown(0)).not.toContain(threads[0]);
 	});
 
+	it('has no id of a thread in what n8n says of a workflow that stops, and the way on', async () => {
+		knowing({ error: 'the quota is used up' });
+		const { chunks, threads, error } = await chat(['FAIL'], zebra);
+		const said = chunks.filter(({ type }) => type === 'error').map(({ content }) => content);
+		expect(said).toEqual([expect.stringContaining('Look the thread up on the server')]);
+		expect(said).toEqual([error?.description]);
+		expect(said.join()).not.toContain(threads[0]);
+	});
+
+	it('has no id in words of the server', async () => {
+		const id = '5b0b7a3e-8a4c-4c7e-9a0e-1d2f3a4b5c6d';
+		knowing({ error: `no row (id)=(${id})` });
+		const { shown } = await chat(['FAIL'], zebra);
+		expect(shown(0)).toContain('no row (id)=(…)');
+	});
+
 	it('shows nothing where that is switched off, and the run goes as ever', async () => {
 		const { chunks, json } = await chat(['Hello'], { options: { enableStreaming: false } });
 		expect(chunks).toEqual([]);

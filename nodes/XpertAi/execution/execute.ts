@@ -1,9 +1,10 @@
-import { NodeOperationError } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { CREDENTIAL_NAME } from '../transport/api';
 import { createSend, secretsOf } from '../transport/request';
 import { cachedContext } from './cachedContext';
+import { isInChat, sentencesWithoutIds } from './chatWords';
 import { runDeclared } from './declared';
 import { Item } from './item';
 import { isCoded } from './operation';
@@ -22,9 +23,20 @@ export async function execute(
 	const secrets = secretsOf(await context.getCredentials(CREDENTIAL_NAME));
 	const items = context.getInputData().map((_, index) => new Item(context, index, fields, secrets));
 	const execution = { context, send, items };
-	return isCoded(operation)
-		? await operation.execute(execution)
-		: await runDeclared(operation, execution);
+	try {
+		return isCoded(operation)
+			? await operation.execute(execution)
+			: await runDeclared(operation, execution);
+	} catch (caught) {
+		throw isInChat(context) ? forChat(caught) : caught;
+	}
+}
+
+/** Where a chat listens, n8n shows it the description of what stops a workflow. */
+function forChat(caught: unknown): unknown {
+	if (caught instanceof NodeApiError || caught instanceof NodeOperationError)
+		caught.description = sentencesWithoutIds(caught.description ?? '');
+	return caught;
 }
 
 /** The operation a node is set to. */

@@ -1,3 +1,4 @@
+import { idsHidden, isInChat } from '../../../execution/chatWords';
 import type { Item } from '../../../execution/item';
 import { Citations, CitationsInPieces } from '../../../threads/citations';
 import type { CitationStyle } from '../../../threads/citations';
@@ -25,8 +26,7 @@ export class Chat implements Listener {
 
 	/** The chat of an item; none where n8n shows nothing while a node works, as with the tool of an agent. */
 	static of({ context, index }: Item, style: CitationStyle): Chat | undefined {
-		// Tools have a context without it.
-		if (!('isStreaming' in context) || !context.isStreaming()) return undefined;
+		if (!isInChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
 	}
 
@@ -49,7 +49,7 @@ export class Chat implements Listener {
 	/** Says something that the assistant has not said. */
 	note(words: string): void {
 		this.startAnew();
-		this.show(words);
+		this.show(idsHidden(words));
 	}
 
 	end(): void {
