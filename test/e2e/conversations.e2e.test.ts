@@ -36,7 +36,7 @@ describe('the example "chat with an assistant" in n8n', () => {
 		const credential = await harness.createCredential();
 		// The assistant that says how many messages it has seen: so its memory is to be seen.
 		const file = 'chat-with-an-assistant.json';
-		const workflow = exampleWith(file, 'Settings', (node) => {
+		const workflow = exampleWith(file, 'Ask Assistant', (node) => {
 			const text = JSON.stringify(node).replace('your-assistant-id', SAYING_ASSISTANT.id);
 			return JSON.parse(text) as typeof node;
 		});
