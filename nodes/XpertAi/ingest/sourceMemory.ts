@@ -31,6 +31,9 @@ export interface MemoryTroubles {
 	notRecalled?: Failure;
 }
 
+/** What is remembered of a source, read and not taken over. */
+export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
+
 /**
  * What earlier runs of a source have stored in a knowledgebase, kept in the knowledgebase itself. The memory
  * is written about once a minute and at the end. A journal is written before each batch, with the documents
@@ -106,7 +109,7 @@ export class SourceMemory {
 	}
 
 	/**
-	 * What a source has stored, for another that takes its place; nothing is noted.
+	 * What a source has stored, for another that takes its place or for a run that changes nothing; nothing is noted.
 	 *
 	 * @param witness a document that is certainly there
 	 */
@@ -114,12 +117,12 @@ export class SourceMemory {
 		place: MemoryPlace,
 		routes: MemoryRoutes,
 		{ clock, witness }: { clock: Clock; witness?: string },
-	): Promise<{ known: Fingerprints } | { failure: Failure }> {
+	): Promise<Recalled | { failure: Failure }> {
 		const memory = new SourceMemory(new NotesOnServer(place, routes), clock);
-		const kept = await memory.notes.read(['memory', ...JOURNALS], witness);
+		const kept = await memory.notes.read(ALL_NOTES, witness);
 		if ('failure' in kept) return kept;
-		memory.take(kept.notes);
-		return { known: memory.known };
+		memory.receive(kept.notes);
+		return memory;
 	}
 
 	/** Whether what is stored can be remembered. */
@@ -193,11 +196,16 @@ export class SourceMemory {
 			this.blocked = kept.failure;
 			return;
 		}
-		const seen = ALL_NOTES.find((_, index) => kept.notes[index] !== undefined);
-		this.witness = seen && this.notes.idOf(seen);
+		this.receive(kept.notes);
 		// A server that takes notes and does not give them back.
-		if (written !== undefined && seen === undefined) this.doWithout();
-		this.take(kept.notes.slice(1));
+		if (written !== undefined && this.witness === undefined) this.doWithout();
+	}
+
+	/** What all notes say. */
+	private receive([turn, ...others]: Array<MemoryNote | NoteFlaw | undefined>): void {
+		const seen = ALL_NOTES.find((_, index) => [turn, ...others][index] !== undefined);
+		this.witness = seen && this.notes.idOf(seen);
+		this.take(others);
 	}
 
 	private doWithout(): void {

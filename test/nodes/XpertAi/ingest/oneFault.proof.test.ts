@@ -81,7 +81,7 @@ async function flawOf(shape: string, setup: Partial<Setup>, trouble: Trouble, ba
 }
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
-const UNREMEMBERED = /^Everything was sent: this server does not give back/;
+const UNREMEMBERED = /^Everything is sent: this server does not give back/;
 
 /** What is said of every night. */
 const COUNTS = /^Documents: |documentNum/;

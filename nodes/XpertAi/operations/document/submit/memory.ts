@@ -29,6 +29,15 @@ export class Remembered {
 		return await this.openAs('');
 	}
 
+	/** What is remembered of the source, for a run that leaves it as it is. */
+	async recall() {
+		const { clock, settings } = this.submission;
+		const place = this.placeOf(settings.sourceName);
+		const recalled = await SourceMemory.recall(place, this.routes, { clock });
+		if ('known' in recalled && settings.resendAll) recalled.known.forgetContents();
+		return recalled;
+	}
+
 	/** What was stored under ids that the same documents do not get any more. */
 	async recallUnnamed({ witness }: SourceMemory) {
 		const { clock } = this.submission;
@@ -86,10 +95,8 @@ export function troubleHints(troubles: MemoryTroubles): string[] {
 		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
 	};
 	if (noRoute)
-		hints.push(
-			'Everything was sent: this server does not give back what earlier runs have stored.',
-		);
-	if (flaw) hints.push(`Everything was sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
+		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');
+	if (flaw) hints.push(`Everything is sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
 	if (overlapped)
 		hints.push('Another run of this source was at work as well: the next run sends everything.');
 	say(notWritten, 'The next run sends documents again: not remembered.');

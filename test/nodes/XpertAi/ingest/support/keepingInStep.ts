@@ -7,7 +7,7 @@ import type { Night, Setup, Trouble } from './nights';
 const version = fc.constantFrom(...VERSIONS);
 
 /** Some of the documents, at least one: an empty source runs no node. */
-const source = fc
+export const source = fc
 	.subarray(KEYS, { minLength: 1 })
 	.chain((keys) =>
 		fc
@@ -33,13 +33,13 @@ const trouble: fc.Arbitrary<Trouble> = fc.oneof(
 	}),
 );
 
-const setup: fc.Arbitrary<Setup> = fc.record({
+export const setup: fc.Arbitrary<Setup> = fc.record({
 	from: fc.constantFrom('json' as const, 'text' as const),
 	afterStoring: fc.constantFrom('process' as const, 'wait' as const),
 	retries: fc.boolean(),
 });
 
-const night: fc.Arbitrary<Night> = fc.oneof(
+export const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns }),
 	fc.record({ source, turns, trouble }),
 	fc.record({ source, turns, other: source }),
