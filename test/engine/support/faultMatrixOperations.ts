@@ -100,7 +100,8 @@ export function matrixOperations(): MatrixOperation[] {
 			right: rightAnswers(one),
 			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
-			...(one.endpoint === 'E3' ? { only: /\/bulk$/ } : {}),
+			// Disable and Enable ask first whether the documents are there.
+			...(one.endpoint === 'E3' ? { only: /\/bulk$/, looked: JSON.stringify(one.answer) } : {}),
 		}),
 	);
 	return [
