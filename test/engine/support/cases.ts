@@ -231,7 +231,7 @@ export const ALL_CASES: OperationCase[] = [
 				documentKey: missingId,
 			}),
 			refusal: /"Document Key" must not be empty \[item 0\]/,
-			answer: [{ id: ID, status: 'finish' }],
+			answer: [{ id: ID }],
 		}),
 	),
 	{

@@ -100,7 +100,8 @@ export function matrixOperations(): MatrixOperation[] {
 			right: rightAnswers(one),
 			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
-			...(one.endpoint === 'E3' ? { only: /\/bulk$/ } : {}),
+			// Disable and Enable ask first whether the documents are there.
+			...(one.endpoint === 'E3' ? { only: /\/bulk$/, looked: JSON.stringify(one.answer) } : {}),
 		}),
 	);
 	return [
@@ -122,6 +123,8 @@ const isOtherRun = (one: OperationCase) =>
 /** Faults that are right answers: an empty list is a list, and what has no ID of its own is about no record. */
 function rightAnswers(one: OperationCase): RegExp | undefined {
 	if (one.answer === undefined) return NOTHING_SAID;
+	// What was switched has to be listed.
+	if (one.endpoint === 'E3') return undefined;
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
