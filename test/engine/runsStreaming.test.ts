@@ -131,28 +131,6 @@ describe('a chat in which answers appear as they are written', () => {
 	});
 });
 
-describe('a stream that breaks', () => {
-	it.each<FaultRule>([
-		{ do: 'drop', when: 'during', ms: 50 },
-		{ do: 'drop', when: 'after' },
-		{ do: 'truncate' },
-	])('is joined again, or its answer read: nothing twice, nothing missing (%j)', async (fault) => {
-		fixture.sandbox.faults.add({ endpoint: 'stream', times: 1, ...fault });
-		const { shown, threads } = await chat(['Hello to you']);
-		expect(shown(0)).toBe('Echo: Hello to you');
-		const runs = fixture.sandbox.store.runs.filter(({ threadId }) => threadId === threads[0]);
-		expect(runs).toHaveLength(1);
-	});
-
-	it('is said where it never began: it is not sent again', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'stream', do: 'drop', when: 'before' });
-		const { shown, error } = await chat(['Hello']);
-		expect(error?.message).toContain('The message did not reach the assistant');
-		expect(shown(0)).toBe(error?.message);
-		expect(sent()).toBe(1);
-	});
-});
-
 describe('a stream of somebody who means no good', () => {
 	it('is left where an event has no end, and why there is no answer is said', async () => {
 		const body = `data: ${'a'.repeat(11 * 1024 * 1024)}`;
@@ -175,5 +153,27 @@ describe('a stream of somebody who means no good', () => {
 		const { shown, json } = await chat([`${said}xpert://`]);
 		expect(shown(0)).toBe(`Echo: ${said}`);
 		expect(json?.output).toBe(shown(0));
+	});
+});
+
+describe('a stream that breaks', () => {
+	it.each<FaultRule>([
+		{ do: 'drop', when: 'during', ms: 50 },
+		{ do: 'drop', when: 'after' },
+		{ do: 'truncate' },
+	])('is joined again, or its answer read: nothing twice, nothing missing (%j)', async (fault) => {
+		fixture.sandbox.faults.add({ endpoint: 'stream', times: 1, ...fault });
+		const { shown, threads } = await chat(['Hello to you']);
+		expect(shown(0)).toBe('Echo: Hello to you');
+		const runs = fixture.sandbox.store.runs.filter(({ threadId }) => threadId === threads[0]);
+		expect(runs).toHaveLength(1);
+	});
+
+	it('is said where it never began: it is not sent again', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'stream', do: 'drop', when: 'before' });
+		const { shown, error } = await chat(['Hello']);
+		expect(error?.message).toContain('The message did not reach the assistant');
+		expect(shown(0)).toBe(error?.message);
+		expect(sent()).toBe(1);
 	});
 });
