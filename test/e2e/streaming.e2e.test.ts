@@ -142,6 +142,7 @@ describe('a chat that does not stream, and our node', () => {
 	it('has the whole answer as its output', async () => {
 		const trigger = chatTrigger({ responseMode: 'lastNode' });
 		const path = await published(twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
+		harness.sandbox.requests.clear();
 		const { data } = await harness.callWebhook(path, said('Hello'));
 		expect(data).toMatchObject({ output: 'You said: Hello [users seen: 1]' });
 		expect(harness.sandbox.requests.of('stream')).toEqual([]);

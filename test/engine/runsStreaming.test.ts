@@ -132,6 +132,31 @@ describe('a chat in which answers appear as they are written', () => {
 	});
 });
 
+describe('a stream of somebody who means no good', () => {
+	it('is left where an event has no end, and why there is no answer is said', async () => {
+		const body = `data: ${'a'.repeat(11 * 1024 * 1024)}`;
+		const contentType = 'text/event-stream';
+		fixture.sandbox.faults.add({
+			endpoint: 'stream',
+			do: 'status',
+			status: 201,
+			contentType,
+			body,
+		});
+		const { shown, error } = await chat(['Hello']);
+		expect(error?.message).toMatch(/did not reach the assistant|cannot be read/);
+		expect(shown(0)).toBe(error?.message);
+		expect(sent()).toBe(1);
+	});
+
+	it('may say anything: the chat shows it as the output has it', async () => {
+		const said = '<img src=x onerror=alert(1)> \u0007\u001b[31m \u202e [⟦1⟧](';
+		const { shown, json } = await chat([`${said}xpert://`]);
+		expect(shown(0)).toBe(`Echo: ${said}`);
+		expect(json?.output).toBe(shown(0));
+	});
+});
+
 describe('a stream that breaks', () => {
 	it.each<FaultRule>([
 		{ do: 'drop', when: 'during', ms: 50 },

@@ -1,6 +1,6 @@
 import { Told } from '../threads/events';
 import type { Listener } from '../threads/events';
-import { buildPath } from '../transport/api';
+import { API_ROOT, buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
@@ -39,7 +39,7 @@ export function streaming(run: RunUnderWay, listener: Listener): Send {
 			const join = buildPath(JOIN_PATH, { threadId, runId });
 			outcome = await run.send(streamed({ method: 'GET', path: join }));
 		}
-		return heard(told, outcome, { method: 'POST', path });
+		return heard(told, outcome, { method: 'POST', path: `${API_ROOT}${path}` });
 	};
 }
 

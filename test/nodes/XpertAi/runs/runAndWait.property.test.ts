@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { omit } from 'lodash';
 
 import { anySettings, anyWorld, passingFault } from './support/arbitraries';
 import { ANSWER, CANCELLED, REASON, TASKS } from './support/modelServer';
@@ -84,6 +85,32 @@ describe('whatever happens, a run', () => {
 			expect(verdict.reason ?? verdict.failure).toBeTruthy();
 			expect(verdict.reason ?? '').not.toContain('an older reason');
 		}, readable);
+	});
+
+	it('comes to the same verdict whether it is heard or not', async () => {
+		/** Nothing goes wrong on the way, and nobody else runs on the thread: there, hearing a run tells more. */
+		const calm = anyWorld().map(
+			(world): World => ({
+				...world,
+				runs: [],
+				streams: [],
+				reads: [],
+				searches: [],
+				bert: undefined,
+			}),
+		);
+		const settings = { deadlineMs: 120 * MINUTE };
+		await fc.assert(
+			fc.asyncProperty(calm, async (world) => {
+				const [silent, heard] = await Promise.all(
+					[false, true].map(async (isHeard) => await run({ ...world, isHeard }, settings)),
+				);
+				// The request that it is about is another one.
+				const verdicts = [silent, heard].map((course) => omit(course?.verdict, 'failure'));
+				expect(verdicts[1]).toEqual(verdicts[0]);
+			}),
+			{ numRuns: RUNS },
+		);
 	});
 
 	it('is heard once and in order, however often its stream breaks', async () => {

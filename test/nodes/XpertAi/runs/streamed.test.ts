@@ -136,6 +136,7 @@ describe('a stream', () => {
 		expect(course.verdict).toMatchObject({
 			status: 'timedOut',
 			reason: 'The run was still going on when the deadline came',
+			failure: { path: '/api/ai/threads/t1/runs/stream' },
 		});
 		expect(course.tookMs).toBe(30 * SECOND);
 	});
