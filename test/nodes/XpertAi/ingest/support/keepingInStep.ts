@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
 import { KEYS, Nights, VERSIONS } from './nights';
 import type { Night, Setup, Trouble } from './nights';
@@ -51,6 +52,9 @@ const night: fc.Arbitrary<Night> = fc.oneof(
  */
 export async function keepInStep(sequences: number): Promise<void> {
 	const nights = await Nights.start();
+	const sizes = { ...SIZES };
+	// What is remembered of five documents is in pieces, and a journal has pages.
+	Object.assign(SIZES, { piece: 2, changes: 2, page: 50, answer: 3 });
 	try {
 		await fc.assert(
 			fc.asyncProperty(
@@ -71,6 +75,7 @@ export async function keepInStep(sequences: number): Promise<void> {
 			{ numRuns: sequences },
 		);
 	} finally {
+		Object.assign(SIZES, sizes);
 		await nights.close();
 	}
 }
