@@ -32,7 +32,7 @@ export function nodeRoutes(): NodeRoute[] {
 
 function allRoutes(): NodeRoute[] {
 	return catalogue.flatMap(({ name, operations }) =>
-		operations.map((operation) => ({
+		operations.filter(saysSomething).map((operation) => ({
 			...(isCoded(operation)
 				? { ...operation.request, bodies: { [JSON_CONTENT]: schemaOf(operation.request.body) } }
 				: { method: operation.method, path: operation.path, bodies: bodiesOf(operation) }),
@@ -41,6 +41,11 @@ function allRoutes(): NodeRoute[] {
 			isExtension: operation.endpoint === 'extension',
 		})),
 	);
+}
+
+/** What reads through a route for changes sends nothing that could be compared. */
+function saysSomething(operation: Operation): boolean {
+	return isCoded(operation) || operation.fixedBody === undefined;
 }
 
 function placeOf(operation: Operation): Pick<Route, 'path' | 'query'> {

@@ -5,7 +5,6 @@ const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..');
-const README = path.join(ROOT, 'README.md');
 const PACKAGE = path.join(ROOT, 'package.json');
 
 /** What the last runs of `npm run test:hosts` have found, the oldest n8n first. */
@@ -66,11 +65,12 @@ const contentOf = (file) => readFileSync(file, 'utf8');
 const readPackage = () => JSON.parse(contentOf(PACKAGE));
 
 /**
- * What the README says of the results, between the markers.
+ * What the pages say of the results, between their markers: the README the versions, docs/hosts.md what passed.
  *
  * @param {HostResult[]} results
+ * @returns {Record<string, string>} by the path of the page
  */
-function compatibilityText(results) {
+function compatibilityTexts(results) {
 	const rows = results.map(({ n8n, reason, nodejs }) => `| ${n8n}, ${reason} | ${nodejs} |`);
 	const limits = results.flatMap(({ n8n, lacks = [] }) =>
 		lacks.map(
@@ -81,34 +81,39 @@ function compatibilityText(results) {
 	const [oldest] = results;
 	if (!oldest) throw new Error('There are no results');
 	const node = readPackage().engines.node.replace('>=', '');
-	return [
-		'| n8n | Node.js |',
-		'| --- | --- |',
-		...rows,
-		'',
-		`**At least n8n ${oldest.n8n} and Node.js ${node}.** In each of these, the package as npm packs it:`,
-		'',
-		...oldest.steps.map((step) => `- ${step}`),
-		'',
-		...limits,
-	].join('\n');
+	return {
+		'README.md': [
+			'| n8n | Node.js |',
+			'| --- | --- |',
+			...rows,
+			'',
+			`**At least n8n ${oldest.n8n} and Node.js ${node}.**`,
+		].join('\n'),
+		'docs/hosts.md': [...oldest.steps.map((step) => `- ${step}`), '', ...limits].join('\n'),
+	};
 }
 
-/** The README around the part that is written here, and that part. */
-function readmeParts() {
-	const [before = '', rest = ''] = contentOf(README).split(BEGIN);
+/**
+ * A page around the part that is written here, and that part.
+ *
+ * @param {string} page
+ */
+function partsOf(page) {
+	const [before = '', rest = ''] = contentOf(path.join(ROOT, page)).split(BEGIN);
 	const [part = '', after = ''] = rest.split(END);
 	return { before, part, after };
 }
 
 /**
- * Writes the README's table of versions and the oldest n8n of package.json.
+ * Writes what the pages say of the versions, and the oldest n8n of package.json.
  *
  * @param {HostResult[]} results
  */
 function writeCompatibility(results) {
-	const { before, after } = readmeParts();
-	writeFileSync(README, `${before}${BEGIN}\n\n${compatibilityText(results)}\n${END}${after}`);
+	for (const [page, text] of Object.entries(compatibilityTexts(results))) {
+		const { before, after } = partsOf(page);
+		writeFileSync(path.join(ROOT, page), `${before}${BEGIN}\n\n${text}\n${END}${after}`);
+	}
 	const { engines } = readPackage();
 	const oldest = `"n8n": ">=${results[0]?.n8n}"`;
 	writeFileSync(PACKAGE, contentOf(PACKAGE).replace(`"n8n": "${engines.n8n}"`, oldest));
@@ -120,7 +125,7 @@ module.exports = {
 	withTried,
 	requirePassed,
 	readPackage,
-	readmeParts,
-	compatibilityText,
+	partsOf,
+	compatibilityTexts,
 	writeCompatibility,
 };

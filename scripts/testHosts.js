@@ -115,9 +115,13 @@ function writeResults(tried) {
 	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
 	if (results.length === versions.length) writeCompatibility(results);
 	const prettier = path.join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
-	spawnSync(process.execPath, [prettier, '--write', RESULTS, 'README.md', 'package.json'], {
-		cwd: ROOT,
-	});
+	spawnSync(
+		process.execPath,
+		[prettier, '--write', RESULTS, 'README.md', 'docs/hosts.md', 'package.json'],
+		{
+			cwd: ROOT,
+		},
+	);
 }
 
 main().catch((error) => {

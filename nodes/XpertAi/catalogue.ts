@@ -3,8 +3,10 @@ import { getAssistant } from './operations/assistant/get';
 import { search as searchAssistants } from './operations/assistant/search';
 import { create as createChatSession } from './operations/chatSession/create';
 import { create as createConversation } from './operations/conversation/create';
+import { deleteConversation } from './operations/conversation/delete';
 import { get as getConversation } from './operations/conversation/get';
 import { getMessages } from './operations/conversation/getMessages';
+import { rate } from './operations/conversation/rate';
 import { search as searchConversations } from './operations/conversation/search';
 import { update as updateConversation } from './operations/conversation/update';
 import { getStatus } from './operations/document/getStatus';
@@ -15,6 +17,7 @@ import { create as createFileContext } from './operations/fileContext/create';
 import { deleteFileContext } from './operations/fileContext/delete';
 import { create as createKnowledgebase } from './operations/knowledgebase/create';
 import { deleteKnowledgebase } from './operations/knowledgebase/delete';
+import { getKnowledgebase } from './operations/knowledgebase/get';
 import { update as updateKnowledgebase } from './operations/knowledgebase/update';
 import type { Resource } from './execution/operation';
 import { createNamespace } from './operations/store/createNamespace';
@@ -34,7 +37,7 @@ export const catalogue: Resource[] = [
 	{
 		value: 'knowledgebase',
 		name: 'Knowledgebase',
-		operations: [createKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
+		operations: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
 	},
 	{ value: 'document', name: 'Document', operations: [submit, startProcessing, getStatus] },
 	{
@@ -46,6 +49,8 @@ export const catalogue: Resource[] = [
 			searchConversations,
 			getMessages,
 			updateConversation,
+			rate,
+			deleteConversation,
 		],
 	},
 	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, getAssistant, count] },

@@ -73,7 +73,8 @@ class Readers<One extends Change> {
 		const { since } = this.memory;
 		const left = most - this.pages.looked;
 		const hasTime = () => this.bounds.hasTime(LOOKING_SHARE);
-		if (left <= 0 || this.look >= since || (this.pages.ofNew > 0 && !hasTime())) return;
+		if (this.failure !== undefined || left <= 0 || this.look >= since) return;
+		if (this.pages.ofNew > 0 && !hasTime()) return;
 		const { upTo, pages } = await this.read(
 			this.look,
 			(reading) => reading.upTo >= since || reading.pages >= left || !hasTime(),
@@ -89,7 +90,7 @@ class Readers<One extends Change> {
 		const hasTime = () => this.bounds.hasTime(READING_SHARE);
 		const { looked } = this.pages;
 		const isMet = looked > 0 && this.look >= this.memory.since;
-		if (this.isEnd || (looked > 0 && !hasTime())) return;
+		if (this.failure !== undefined || this.isEnd || (looked > 0 && !hasTime())) return;
 		if (isMet && this.bounds.isEnough(this.changes)) return;
 		const { upTo, pages } = await this.read(
 			this.upTo,
@@ -117,7 +118,6 @@ class Readers<One extends Change> {
 		isEnough: (reading: Reading<One>) => boolean,
 	): Promise<Reading<One>> {
 		const { pageSize } = this.bounds;
-		if (this.failure !== undefined) return { changes: [], upTo: from, isEnd: false, pages: 0 };
 		const reading = await readChanges(this.fetchChanges, from, { pageSize, isEnough });
 		for (const change of reading.changes) this.changes.push(change);
 		this.failure = reading.failure;

@@ -211,7 +211,7 @@ describe('what is remembered', () => {
 			const result = await submit(skip, { items: documents(2) });
 			expect(sentNames()).toHaveLength(2);
 			expect(hintsOf(result)).toContain(
-				`Everything was sent: what was remembered of earlier runs ${words}.`,
+				`Everything is sent: what was remembered of earlier runs ${words}.`,
 			);
 		}
 	});
@@ -224,7 +224,7 @@ describe('what is remembered', () => {
 		expect(sentNames()).toHaveLength(2);
 		expect(notes()).toEqual([]);
 		expect(hintsOf(result)).toContain(
-			'Everything was sent: this server does not give back what earlier runs have stored.',
+			'Everything is sent: this server does not give back what earlier runs have stored.',
 		);
 	});
 

@@ -55,8 +55,8 @@ describe("what n8n's own AI is told", () => {
 });
 
 describe('the descriptions of the nodes, which n8n sends to every browser', () => {
-	it('are no larger than 96 KB together', () => {
+	it('are no larger than 90 KB together', () => {
 		const bytes = NODES.map(({ description }) => JSON.stringify(description).length);
-		expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(96 * 1024);
+		expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(90 * 1024);
 	});
 });

@@ -1,9 +1,9 @@
 import { TESTED_VERSIONS } from '../../host/versions';
 import {
-	compatibilityText,
+	compatibilityTexts,
+	partsOf,
 	readPackage,
 	readResults,
-	readmeParts,
 	requirePassed,
 	withTried,
 } from '../../scripts/compatibility';
@@ -33,8 +33,8 @@ describe('the n8n versions that the package is said to run in', () => {
 		expect(oldest?.engineTests).toBeGreaterThan(500);
 	});
 
-	it('stand in the README as they were written by the run', () => {
-		expect(words(readmeParts().part)).toBe(words(compatibilityText(results)));
+	it.each(Object.entries(compatibilityTexts(results)))('stand in %s as written', (page, text) => {
+		expect(words(partsOf(page).part)).toBe(words(text));
 	});
 
 	it('begin with the oldest that package.json allows', () => {

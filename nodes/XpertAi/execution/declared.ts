@@ -18,7 +18,15 @@ import { namedId } from './ids';
 import type { NamedId } from './ids';
 import type { Item } from './item';
 import { isFileBody } from './operation';
-import type { DeclaredOperation, Execution, FileBody, JsonBody, Paging } from './operation';
+import type {
+	Decision,
+	DeclaredOperation,
+	Execution,
+	FileBody,
+	JsonBody,
+	LookFirst,
+	Paging,
+} from './operation';
 import { answerItems, simplified } from './results';
 import { collectPages } from './paging';
 
@@ -27,14 +35,21 @@ export async function runDeclared(
 	operation: DeclaredOperation,
 	{ send, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, shape = answerItems } = operation;
+	const { simplify, shape = answerItems, remark = () => undefined } = operation;
+	const remarks = new Set<string>();
 	const work = async (item: Item) => {
 		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
 		const answers = await answersFor(item, send, operation);
+		for (const { answer } of answers) remarks.add(remark(answer) ?? '');
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
 	};
-	return await forEachItem(items, work, atOnceOf(items));
+	const output = await forEachItem(items, work, atOnceOf(items));
+	const messages = [...remarks].filter(Boolean);
+	items[0]?.context.addExecutionHints(
+		...messages.map((message) => ({ message, location: 'outputPane' as const })),
+	);
+	return output;
 }
 
 const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
@@ -60,13 +75,19 @@ async function answersFor(
 	send: Send,
 	operation: DeclaredOperation,
 ): Promise<Answered[]> {
-	const { method, paging, repeatable } = operation;
+	const { method, paging, repeatable, lookFirst } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
 	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
 	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
 	const answers: Answered[] = [];
-	for (const { path, ids, listed } of paths) {
+	for (const { values, ids, listed } of paths) {
+		const looked = lookFirst && (await look(lookFirst, item, send, { values, ids, timeoutMs }));
+		if (looked && 'answer' in looked) {
+			answers.push({ answer: looked.answer, asked: undefined });
+			continue;
+		}
+		const path = buildPath(operation.path, { ...values, ...looked?.found });
 		const checkAnswer = (answer: unknown) => check?.(answer, ids);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
@@ -83,6 +104,24 @@ async function answersFor(
 	return answers;
 }
 
+/** Reads what an operation looks at first, and decides by it. */
+async function look(
+	{ method, path: template, body, checkAnswer, decide }: LookFirst,
+	item: Item,
+	send: Send,
+	{ values, ids, timeoutMs }: ReadPath & { timeoutMs: number },
+): Promise<Decision> {
+	const request = {
+		method,
+		path: buildPath(template, values),
+		body: body && item.jsonText(body(item), {}),
+		timeoutMs,
+		checkAnswer: (answer: unknown) => checkAnswer(answer, ids),
+	};
+	const circumstances = { itemIndex: item.index, repeatable: true, meaning: { ids } };
+	return decide(await answerFor(item.context, send, request, circumstances), item);
+}
+
 /** The body of an item, read and checked. */
 interface ReadBody {
 	/** The bodies it is sent as, one after another. */
@@ -94,9 +133,14 @@ interface ReadBody {
 	statusHints?: StatusHints;
 }
 
-async function bodyOf(item: Item, { body, statusHints }: DeclaredOperation): Promise<ReadBody> {
-	if (!body)
-		return { parts: [undefined], naming: {}, toSend: () => undefined, ids: [], statusHints };
+async function bodyOf(
+	item: Item,
+	{ body, fixedBody, statusHints }: DeclaredOperation,
+): Promise<ReadBody> {
+	if (!body) {
+		const toSend = () => fixedBody && JSON.stringify(fixedBody);
+		return { parts: [fixedBody], naming: {}, toSend, ids: [], statusHints };
+	}
 	if (isFileBody(body)) return await fileBodyOf(item, body, statusHints);
 	const value = jsonBodyOf(item, body);
 	const naming = item.isJsonBody ? {} : { fields: body.fields, sources: body.sources };
@@ -151,19 +195,17 @@ const LONGEST_TIMEOUT_SECONDS = 2_147_483;
 /** A time limit in seconds that the HTTP client can keep. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEOUT_SECONDS);
 
-/** A path and the ids in it. */
+/** The ids of a path, and by their names what stands for them. */
 interface ReadPath {
-	path: string;
+	values: Record<string, string>;
 	ids: NamedId[];
 	/** The ids of the list in it, if there is one. */
 	listed?: string[];
 }
 
-/** The path of the request, or of several where it lists more ids than an address can hold. */
+/** The ids of the request's path, or of several where it lists more than an address can hold. */
 function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] {
-	let paths: Array<Omit<ReadPath, 'path'> & { values: Record<string, string> }> = [
-		{ values: {}, ids: [] },
-	];
+	let paths: ReadPath[] = [{ values: {}, ids: [] }];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
 		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.id(name)]];
 		const subject = `"${item.labelOf(name)}"`;
@@ -175,7 +217,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] 
 			})),
 		);
 	}
-	return paths.map(({ values, ...rest }) => ({ path: buildPath(template, values), ...rest }));
+	return paths;
 }
 
 const wholeLimit = z.number().int().min(1);

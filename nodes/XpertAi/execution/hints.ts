@@ -1,6 +1,7 @@
 import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
+import { isForLater } from '../transport/meaning';
 import { quoted, subjectOf } from './badInput';
 import type { Naming } from './badInput';
 import { namedId } from './ids';
@@ -32,6 +33,7 @@ export function hintFor(
 	{ statusHints, ids = [], body }: RequestMeaning,
 ): string | undefined {
 	if (failure.kind !== 'status') return undefined;
+	if (isForLater(failure)) return FOR_LATER_HINT;
 	const stated = statusHints?.[failure.status ?? 0];
 	return (
 		characterHint(failure, body) ??
@@ -41,6 +43,9 @@ export function hintFor(
 		forbiddenHint(failure, ids)
 	);
 }
+
+const FOR_LATER_HINT =
+	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until that has ended it stores and processes nothing, and takes no other model; Knowledgebase: Get tells its status. Run it again then.';
 
 /** PostgreSQL's codes for the character NUL, in a text and in JSON. */
 const NOT_STORABLE = new Set(['22021', '22P05']);

@@ -56,9 +56,32 @@ export interface Paging {
 	resultsKey?: string;
 }
 
-/** The names of the ids in a path. */
+/** What becomes of an operation that has looked first: an answer in place of its own, or the ids its path wants. */
+export interface Decision {
+	answer?: unknown;
+	found?: Record<string, string>;
+}
+
+/** A read that comes before an operation, for servers that carry out whatever they are asked. */
+export interface LookFirst {
+	method: 'GET' | 'POST';
+	/** With ids of the operation's own path. */
+	path: string;
+	/** Options that say what to look for, or what to decide. */
+	options: Field[];
+	/** What to ask for, by the item's options. */
+	body?: (item: Item) => unknown;
+	/** What is wrong with an answer that nothing can be decided by. */
+	checkAnswer: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
+	/** @throws NodeOperationError where the operation must not go on */
+	decide: (answer: unknown, item: Item) => Decision;
+}
+
+/** The names of the ids in a path that have a field; `{name!}` is found by looking first. */
 type IdsIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-	? (Name extends `${infer Listed}*` ? Listed : Name) | IdsIn<Rest>
+	?
+			| (Name extends `${string}!` ? never : Name extends `${infer Listed}*` ? Listed : Name)
+			| IdsIn<Rest>
 	: never;
 
 /** The field of each id in a path: an id that no field is named after is a type error. */
@@ -70,9 +93,13 @@ type PathIds<Path extends string> = [IdsIn<Path>] extends [never]
 export type DeclaredOperation<Path extends string = string> = OperationInfo &
 	PathIds<Path> & {
 		method: ApiRequest['method'];
-		/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids, in as many requests as it needs. */
+		/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids, in as many requests as it needs, `{name!}` for what looking first found. */
 		path: Path;
 		body?: JsonBody | FileBody;
+		/** What is read and decided before anything is sent. */
+		lookFirst?: LookFirst;
+		/** The body of every request of what only reads, though its route takes changes. */
+		fixedBody?: IDataObject;
 		paging?: Paging;
 		/**
 		 * Turns the answer (for lists, the array of results) into the JSON of output items; without it an
@@ -93,6 +120,8 @@ export type DeclaredOperation<Path extends string = string> = OperationInfo &
 		checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
 		/** How to go on after a status that has a meaning of its own here. */
 		statusHints?: StatusHints;
+		/** What the user should know of an answer, in a hint. */
+		remark?: (answer: unknown) => string | undefined;
 		/** What Simplify keeps; an operation without it has no Simplify switch. */
 		simplify?: Simplification;
 	};

@@ -2,6 +2,7 @@ import dropWhile from 'lodash/dropWhile';
 import memoize from 'lodash/memoize';
 import merge from 'lodash/merge';
 import takeWhile from 'lodash/takeWhile';
+import uniq from 'lodash/uniq';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from './operation';
@@ -37,7 +38,7 @@ export function nodeProperties(resources: Resource[]): INodeProperties[] {
 			default: defaultResource,
 		},
 		...resources.map(operationList),
-		...resources.flatMap(resourceFields),
+		...allFields(resources),
 	];
 }
 
@@ -79,25 +80,64 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
+/** A field, and the operations that have it, by their resource. */
+interface SharedField {
+	text: string;
+	field: INodeProperties;
+	shownFor: Map<Resource, string[]>;
+}
+
 /**
- * The parameters of a resource's operations, those of each in its own order. What several have alike is there
- * once, shown for all of them: n8n sends the description to every browser.
+ * The parameters of all operations, those of each in its own order. What several have alike is there once,
+ * shown for all of them: n8n sends the description to every browser.
  */
-function resourceFields({ value, operations }: Resource): INodeProperties[] {
-	const all: Array<{ text: string; field: INodeProperties; shownFor: string[] }> = [];
-	for (const operation of operations) {
-		let next = 0;
-		for (const field of plainFields(operationFields(operation))) {
-			const text = JSON.stringify(field);
-			const known = all.slice(next).find((one) => one.text === text);
-			if (known) known.shownFor.push(operation.value);
-			else all.splice(next, 0, { text, field, shownFor: [operation.value] });
-			next = (known ? all.indexOf(known) : next) + 1;
+function allFields(resources: Resource[]): INodeProperties[] {
+	const all: SharedField[] = [];
+	for (const resource of resources) {
+		for (const operation of resource.operations) {
+			let next = 0;
+			for (const field of plainFields(operationFields(operation))) {
+				const text = JSON.stringify(field);
+				let shared = all.slice(next).find((one) => one.text === text);
+				if (!shared) all.splice(next, 0, (shared = { text, field, shownFor: new Map() }));
+				const { shownFor } = shared;
+				shownFor.set(resource, [...(shownFor.get(resource) ?? []), operation.value]);
+				next = all.indexOf(shared) + 1;
+			}
 		}
 	}
 	return all.flatMap(({ field, shownFor }) =>
-		displayedIf({ show: { resource: [value], operation: shownFor } }, [field]),
+		conditionsFor(shownFor).flatMap((show) => displayedIf({ show }, [field])),
 	);
+}
+
+/** In which resources and operations a field is shown: any operation of these in any resource of these. */
+type Shown = { resource: string[]; operation: string[] };
+
+/** As few conditions as show a field for these operations, and for none beside them. */
+function conditionsFor(shownFor: SharedField['shownFor']): Shown[] {
+	const groups: Array<Array<[Resource, string[]]>> = [];
+	for (const one of shownFor) {
+		const group = groups.find((others) => isExact([...others, one]));
+		if (group) group.push(one);
+		else groups.push([one]);
+	}
+	return groups.map((group) => ({
+		resource: group.map(([{ value }]) => value),
+		operation: operationsIn(group),
+	}));
+}
+
+/** Whether each of these resources has no operation of those of the others but its own. */
+function isExact(group: Array<[Resource, string[]]>): boolean {
+	const shown = operationsIn(group);
+	return group.every(([{ operations }, own]) =>
+		operations.every(({ value }) => own.includes(value) || !shown.includes(value)),
+	);
+}
+
+function operationsIn(group: Array<[Resource, string[]]>): string[] {
+	return uniq(group.flatMap(([, operations]) => operations));
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
@@ -135,18 +175,23 @@ function isOwnBody({ name, displayOptions }: Field): boolean {
 }
 
 function declaredFields(operation: DeclaredOperation): Field[] {
-	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds } = operation;
+	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	return [
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([atOnceOption(defaultAtOnce(operation)), timeoutOption(timeoutSeconds)]),
+		optionsField([
+			...(lookFirst?.options ?? []),
+			atOnceOption(defaultAtOnce(operation)),
+			timeoutOption(timeoutSeconds),
+		]),
 	];
 }
 
 /** What only reads may go side by side; what makes or changes something has an order. */
-function defaultAtOnce({ method, repeatable = false }: DeclaredOperation): number {
-	return repeatable && method !== 'PUT' && method !== 'PATCH' ? 5 : 1;
+function defaultAtOnce({ method, repeatable = false, fixedBody }: DeclaredOperation): number {
+	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
+	return repeatable && !changes ? 5 : 1;
 }
 
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {

@@ -16,6 +16,12 @@ export const conversation = z
 /** What of a conversation can be changed. */
 export const conversationTitle = z.object({ title: z.string().trim().min(1) }).passthrough();
 
+/** What people say of an answer; servers check none of it. */
+export const RATINGS = ['like', 'dislike'] as const;
+export const rating = z
+	.object({ rating: z.enum(RATINGS), content: z.string().optional() })
+	.passthrough();
+
 /** Who says a message of a conversation, and how it has ended, as servers record it. */
 export const MESSAGE_ROLES = ['human', 'ai'] as const;
 export const MESSAGE_STATUSES = ['error', 'success', 'thinking'] as const;

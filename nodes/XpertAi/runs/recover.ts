@@ -24,38 +24,56 @@ import type { Verdict } from './verdict';
 /** Looks that must find nothing of our run before it counts as not arrived; it may begin between two. */
 export const QUIET_LOOKS = 2;
 
+/** What the looks at a thread have found until now. */
+interface Looks {
+	/** How often it was at rest, or had not run, without a word on our run. */
+	quiet: number;
+	/** Whether the last one has found a run going on. */
+	isUnderWay: boolean;
+}
+
 /**
- * Follows a run whose answer did not come, by reading the thread (E15) until it is no longer busy.
+ * Follows a run whose answer did not come, by reading the thread (E15) until it is no longer busy; once more when
+ * the deadline has come, as the run may have ended while a wait went on in vain.
  *
  * @param failure why the answer did not come, where a request failed
  */
 export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verdict> {
-	const hidden = isHidden(run);
-	let quiet = 0;
-	let unchanged = false;
+	const looks: Looks = { quiet: 0, isUnderWay: false };
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		if (run.signal?.aborted) return cancelled(failure);
-		if (remaining(run) <= 0)
-			return hidden && unchanged ? maybeArrived(nameOf(run), failure) : stillRunning(failure);
 		await waitInTime(run, pause);
-		const reading = await lookAtThread(run, run.threadId);
-		if ('failure' in reading) {
-			if (isTransient(reading.failure)) continue;
-			if (!mayMeanNoRecord(reading.failure)) return threadUnreadable(reading.failure);
-			// A thread that has run before can be read; any other has never run, or is about to.
-			if (run.before || ++quiet < QUIET_LOOKS) continue;
-			const begun = await judgeUnread(run, failure ?? reading.failure);
-			if (begun) return begun;
-			quiet = 0;
-			continue;
-		}
-		const { state } = reading;
-		unchanged = isUnchanged(run, state);
-		if (state.status === 'busy' || (unchanged && hidden)) continue;
-		const verdict = await judgeEnded(run, state, ++quiet < QUIET_LOOKS, failure);
-		if (verdict === 'under way') quiet = 0;
-		else if (verdict) return verdict;
+		const isLast = remaining(run) <= 0;
+		const verdict = await look(run, looks, failure);
+		if (verdict) return verdict;
+		if (isLast)
+			return looks.isUnderWay ? stillRunning(failure) : maybeArrived(nameOf(run), failure);
 	}
+}
+
+/** Looks at the thread once; nothing where that does not tell what became of the run. */
+async function look(
+	run: RunUnderWay,
+	looks: Looks,
+	failure?: Failure,
+): Promise<Verdict | undefined> {
+	const reading = await lookAtThread(run, run.threadId);
+	looks.isUnderWay = false;
+	if ('failure' in reading) {
+		if (isTransient(reading.failure)) return undefined;
+		if (!mayMeanNoRecord(reading.failure)) return threadUnreadable(reading.failure);
+		// A thread that has run before can be read; any other has never run, or is about to.
+		if (run.before || ++looks.quiet < QUIET_LOOKS) return undefined;
+		looks.quiet = 0;
+		return await judgeUnread(run, failure ?? reading.failure);
+	}
+	const { state } = reading;
+	looks.isUnderWay = state.status === 'busy';
+	if (looks.isUnderWay || (isHidden(run) && isUnchanged(run, state))) return undefined;
+	const verdict = await judgeEnded(run, state, ++looks.quiet < QUIET_LOOKS, failure);
+	if (verdict !== 'under way') return verdict;
+	Object.assign(looks, { quiet: 0, isUnderWay: true });
+	return undefined;
 }
 
 /**

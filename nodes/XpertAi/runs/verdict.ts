@@ -119,10 +119,10 @@ export function passedOver(failure?: Failure): Verdict {
 	return failed(failure, 'The thread has gone on without this message', advice);
 }
 
-/** Of what we asked for, the server shows nothing until it has ended, and it has not ended in time. */
+/** The deadline came, and what became of our request was not to be seen, as while a decision is carried out. */
 export function maybeArrived(what: string, failure?: Failure): Verdict {
 	const advice =
-		'The server shows nothing of it until it has been carried out. Read the thread before you send it again.';
+		'Of some runs the server shows nothing until they have ended. Read the thread before you send it again.';
 	const seen = `${what} may have reached the assistant, but nothing of it was to be seen`;
 	return timedOut(seen, failure, advice);
 }

@@ -5,17 +5,22 @@ import type { IDataObject } from 'n8n-workflow';
  * `text/html`, LangGraph sends JSON as `text/plain`.
  *
  * @param text the body as it arrived
- * @returns the JSON value, the text itself when it is no JSON, or `undefined` for an empty body
+ * @returns the JSON value without what any record holds as `credentials`, the text itself when it is no JSON, or `undefined` for an empty body
  */
 export function parseAnswer(text: string): unknown {
 	const trimmed = text.trim();
 	if (trimmed === '') return undefined;
 	try {
-		return JSON.parse(trimmed);
+		return JSON.parse(trimmed, trimmed.includes(`"${SECRET}"`) ? withoutSecret : undefined);
 	} catch {
 		return text;
 	}
 }
+
+/** Where the record of a provider has its keys, which no workflow is to see (E2, beyond the contract). */
+const SECRET = 'credentials';
+
+const withoutSecret = (key: string, value: unknown) => (key === SECRET ? undefined : value);
 
 /** Whether a text is an HTML page. */
 export function isHtml(text: string): boolean {

@@ -17,7 +17,7 @@ export const IDS_PER_ADDRESS = 100;
  * @param ids by name; none is empty or a dot segment (see `Item.id`)
  */
 export function buildPath(template: string, ids: Record<string, string>): string {
-	return template.replace(/\{(\w+)\*?\}/g, (_, name: string) =>
+	return template.replace(/\{(\w+)[*!]?\}/g, (_, name: string) =>
 		encodeURIComponent(ids[name] ?? ''),
 	);
 }

@@ -27,7 +27,7 @@ export function isTransient(failure: Failure): boolean {
 	const { kind, status = 0, code = '' } = failure;
 	if (NOT_SECURE.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
-	if (isStray(failure)) return true;
+	if (isStray(failure) || isForLater(failure)) return true;
 	return kind === 'status' && RETRYABLE_STATUS.has(status);
 }
 
@@ -63,7 +63,15 @@ export function certainlyNotDone(failure: Failure): boolean {
 	const { kind, status, code = '', retryAfterMs, missing } = failure;
 	if (kind === 'refused' || kind === 'blocked' || missing === 'route') return true;
 	if (kind === 'network') return NEVER_SENT.has(code);
-	return status === 429 || (status === 503 && retryAfterMs !== undefined);
+	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isForLater(failure);
+}
+
+/** How the server says no to what it takes again by itself, before it looks at what it was sent (`knowledge`, recorded). */
+const FOR_LATER = /^embedding rebuild is running/i;
+
+/** Whether the server is at work on something else that has to end first, by its own words. */
+export function isForLater({ kind, status, reason = '' }: Failure): boolean {
+	return kind === 'status' && status === 400 && FOR_LATER.test(reason);
 }
 
 /** Answers of a gateway that gave up while the server may go on behind it. */
@@ -116,7 +124,8 @@ const REJECTION_STATUS = new Set([400, 404, 422]);
 /** Whether the server itself has read the request and says no to what is in it. */
 export function isRejection(failure: Failure): boolean {
 	const { status = 0 } = failure;
-	return REJECTION_STATUS.has(status) && !isStray(failure) && !isRouteMissing(failure);
+	const isAboutIt = !isStray(failure) && !isRouteMissing(failure) && !isForLater(failure);
+	return REJECTION_STATUS.has(status) && isAboutIt;
 }
 
 /** Whether the server may have done part of a request that holds several things, and no more than that. */

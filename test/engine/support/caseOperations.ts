@@ -16,6 +16,7 @@ export const ONE_RECORD: World = {
 	threadId: ID,
 	ranThreadId: ID,
 	conversationId: ID,
+	answerId: ID,
 	waitingThreadId: ID,
 	storageFileId: ID,
 	fileContextId: ID,

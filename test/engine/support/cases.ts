@@ -12,6 +12,8 @@ export interface World {
 	ranThreadId: string;
 	/** The conversation it belongs to. */
 	conversationId: string;
+	/** The message that answers in it. */
+	answerId: string;
 	/** A thread whose run waits for a person. */
 	waitingThreadId: string;
 	storageFileId: string;
@@ -34,6 +36,8 @@ export interface OperationCase {
 	refusal: RegExp;
 	/** What a server without fault answers: what was recorded of it, no more than it is held to. */
 	answer: unknown;
+	/** What a server without fault answers to what is looked at first. */
+	looked?: unknown;
 }
 
 const missingId = '={{ "" }}';
@@ -143,6 +147,22 @@ export const ALL_CASES: OperationCase[] = [
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
 		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid" \[item 0\]/,
+		answer: { id: ID },
+	},
+	{
+		endpoint: 'E2',
+		good: ({ knowledgebaseId }) => ({
+			resource: 'knowledgebase',
+			operation: 'get',
+			knowledgebaseId: byId(knowledgebaseId),
+		}),
+		request: ({ knowledgebaseId }) => ({
+			method: 'PUT',
+			path: `/api/ai/knowledges/${knowledgebaseId}`,
+			body: {},
+		}),
+		bad: () => ({ resource: 'knowledgebase', operation: 'get', knowledgebaseId: missingId }),
+		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
 		answer: { id: ID },
 	},
 	{
@@ -349,6 +369,46 @@ export const ALL_CASES: OperationCase[] = [
 		}),
 		refusal: /"Title" is missing \[item 0\]/,
 		answer: { id: ID, threadId: 't', title: 'Question' },
+	},
+	{
+		endpoint: 'deleteConversation',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'delete',
+			conversationId: byId(conversationId),
+		}),
+		request: ({ conversationId }) => ({
+			method: 'DELETE',
+			path: `/api/ai/conversations/${conversationId}`,
+		}),
+		bad: () => ({ resource: 'conversation', operation: 'delete', conversationId: missingId }),
+		refusal: /"Conversation" must not be empty \[item 0\]/,
+		answer: undefined,
+		looked: { id: ID, status: 'idle' },
+	},
+	{
+		endpoint: 'feedbacks',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'rate',
+			conversationId: byId(conversationId),
+			rating: 'dislike',
+			additionalFields: { content: 'Too long' },
+		}),
+		request: ({ conversationId, answerId }) => ({
+			method: 'POST',
+			path: `/api/ai/conversations/${conversationId}/messages/${answerId}/feedbacks`,
+			body: { rating: 'dislike', content: 'Too long' },
+		}),
+		bad: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'rate',
+			conversationId: byId(conversationId),
+			rating: '={{ "LIKE" }}',
+		}),
+		refusal: /"Rating" must be one of like, dislike, but is "LIKE" \[item 0\]/,
+		answer: { id: ID, messageId: ID, rating: 'dislike' },
+		looked: { items: [{ id: ID, role: 'ai' }], total: 1 },
 	},
 	{
 		endpoint: 'getAssistant',
@@ -628,6 +688,11 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		threadId: String(threadId),
 		ranThreadId,
 		conversationId,
+		answerId: String(
+			sandbox.store.messages.find(
+				(one) => one.conversationId === conversationId && one.role === 'ai',
+			)?.id,
+		),
 		waitingThreadId,
 		storageFileId: String(storageFileId),
 		fileContextId: String(fileContextId),

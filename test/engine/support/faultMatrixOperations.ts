@@ -2,7 +2,7 @@ import { has } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
-import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import type { DeclaredOperation, Operation } from '../../../nodes/XpertAi/execution/operation';
 import { calledBy, goodParameters, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
 import type { OperationCase } from './cases';
@@ -49,10 +49,12 @@ export interface MatrixOperation {
 	name: string;
 	kind: Kind;
 	parameters: INodeParameters;
-	/** JSON a server without fault answers. */
+	/** JSON a server without fault answers, or nothing. */
 	answer: string;
 	/** The addresses of its requests, where it sends others beside them; those meet no fault. */
 	only?: RegExp;
+	/** What is answered to those others, where a run's thread is no answer. */
+	looked?: string;
 	/** Faults whose answer is a right one of this operation. */
 	right?: RegExp;
 }
@@ -60,6 +62,8 @@ export interface MatrixOperation {
 const ANOTHER_RECORD = /^Record of another/;
 /** An empty list is all that a server has. */
 const NOTHING_THERE = /^`\[\]`/;
+/** What is deleted is answered with nothing. */
+const NOTHING_SAID = /^Empty body/;
 const ANY_LIST = /^`\[\]`|^Record of another/;
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
@@ -92,8 +96,9 @@ export function matrixOperations(): MatrixOperation[] {
 			name: `${one.endpoint} ${titleOf(one)}`,
 			kind: kindOf(calledBy(one)),
 			parameters: goodParameters(one),
-			answer: JSON.stringify(one.answer),
+			answer: one.answer === undefined ? '' : JSON.stringify(one.answer),
 			right: rightAnswers(one),
+			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
 		}),
 	);
@@ -113,9 +118,16 @@ const isOtherRun = (one: OperationCase) =>
 
 /** Faults that are right answers: an empty list is a list, and what has no ID of its own is about no record. */
 function rightAnswers(one: OperationCase): RegExp | undefined {
+	if (one.answer === undefined) return NOTHING_SAID;
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
+}
+
+/** The request of an operation that looks first, by its method and the end of its path. */
+function sentLast(one: OperationCase): RegExp {
+	const { method, path } = calledBy(one) as DeclaredOperation;
+	return path.endsWith('}') ? new RegExp(`^${method} `) : new RegExp(`${path.split('/').at(-1)}$`);
 }
 
 /** A list of the editor, as the fault server sees it. */

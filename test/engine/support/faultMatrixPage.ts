@@ -88,8 +88,8 @@ const LEGEND: Array<[Reaction, string]> = [
 		'the message is not sent again. The node reads the thread and takes the answer from it when the run ends; if the message is not there, the item fails with “The message did not reach the assistant.” before the words given.',
 	],
 	[
-		'ends at the deadline',
-		'the request may take as long as _Deadline (Minutes)_; then the item fails with “The run was still going on when the deadline came”.',
+		'looks at the deadline',
+		'the request may take as long as _Deadline (Minutes)_; then the node looks at the thread once. If the run has ended, the answer is taken from there; else the item fails with “The run was still going on when the deadline came” or, where the thread shows nothing of it, “The message may have reached the assistant, but nothing of it was to be seen when the deadline came”.',
 	],
 ];
 

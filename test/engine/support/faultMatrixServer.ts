@@ -106,7 +106,7 @@ function receive(
 ): void {
 	const { operation, fault } = cell;
 	const { misbehave } = fault;
-	const isAsked = operation.only?.test(request.url ?? '') ?? true;
+	const isAsked = operation.only?.test(`${request.method} ${request.url}`) ?? true;
 	const aside = cell.calm === true || !isAsked;
 	if (!aside) {
 		cell.arrivals += 1;
@@ -122,7 +122,7 @@ function receive(
 	request.on('data', (piece: Buffer) => pieces.push(piece));
 	request.on('end', () => {
 		const url = request.url ?? '';
-		const other = () => (isAsked ? operation.answer : answerAside(cell, url));
+		const other = () => (isAsked ? operation.answer : (operation.looked ?? answerAside(cell, url)));
 		const answer =
 			(url.endsWith('/bulk') && storedIn(cell, Buffer.concat(pieces).toString())) ||
 			(operation.kind === 'memory' && statusesIn(cell, url)) ||

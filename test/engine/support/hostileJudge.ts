@@ -33,9 +33,11 @@ const CODED: Record<string, string[]> = {
 export function routesOf(operation: Operation): RegExp[] {
 	const routes = isCoded(operation)
 		? (CODED[operation.endpoint] ?? [])
-		: [`${operation.method} ${operation.path.replace(/\?.*/, '')}`];
+		: [operation, operation.lookFirst ?? []]
+				.flat()
+				.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`);
 	return routes.map(
-		(route) => new RegExp(`^${route.replace(' ', ' /api/ai').replace(/\{\w*\}/g, ID)}$`),
+		(route) => new RegExp(`^${route.replace(' ', ' /api/ai').replace(/\{\w*!?\}/g, ID)}$`),
 	);
 }
 

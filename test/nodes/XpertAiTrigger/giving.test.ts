@@ -48,9 +48,12 @@ describe('making items of changes', () => {
 	it('asks for no thread where nothing of it is given, or where there is none', async () => {
 		const { send, asked } = serverWithout();
 		const settings = { ...SETTINGS, simplify: false };
-		await makeItems([changeOn('a')], { ...usual, send, settings });
-		const { done } = await makeItems([changeOn()], { ...usual, send });
-		expect(done[0]?.json).toMatchObject({ output: null });
+		const bare = await makeItems([changeOn('a')], { ...usual, send, settings });
+		expect(bare.done.map(({ json }) => json)).toEqual([{ event: undefined }]);
+		const options = { ...SETTINGS.options, includeMessages: true };
+		const withMessages = { ...SETTINGS, options };
+		const { done } = await makeItems([changeOn()], { ...usual, send, settings: withMessages });
+		expect(done[0]?.json).toMatchObject({ output: null, messages: [] });
 		expect(asked).toEqual([]);
 	});
 

@@ -106,8 +106,10 @@ describe('the new changes', () => {
 
 describe('what was stored', () => {
 	it('is recalled as it was', () => {
-		const stored: unknown = JSON.parse(JSON.stringify(UP_TO_NOON));
-		expect(recall(stored, 'me')).toEqual(UP_TO_NOON);
+		const known: Memory['known'] = [['a', NOON]];
+		const memory: Memory = { ...UP_TO_NOON, known, waiting: [['b', NOON, 2]] };
+		const stored: unknown = JSON.parse(JSON.stringify(memory));
+		expect(recall(stored, 'me')).toEqual(memory);
 	});
 
 	it.each([
@@ -197,6 +199,11 @@ describe('what is looked at again', () => {
 		);
 		expect(second.floor).toBeLessThanOrEqual(floorOf(NOON + 120_000));
 		expect(newChanges(second, [future, at(70_000, 'b')])).toEqual([at(70_000, 'b')]);
+	});
+
+	it('may be forgotten by the next poll up to the overlap before where all was read, by our clock at most', () => {
+		expect(after({ upTo: NOON + 1, now: LONG_AFTER }).final).toBe(floorOf(NOON + 1));
+		expect(after({ upTo: NOON + 9, now: NOON + 1 }).final).toBe(floorOf(NOON + 1));
 	});
 
 	it('does not follow a clock of ours that is wrong in one poll', () => {

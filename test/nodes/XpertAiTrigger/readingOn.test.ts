@@ -1,5 +1,5 @@
 import { OVERLAP_MS, freshTo, newChanges, remembering } from '../../../nodes/XpertAiTrigger/memory';
-import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
+import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
 import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/reading';
 import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
 import { ChangingServer, named } from './support/changingServer';
@@ -187,5 +187,97 @@ describe('a page that does not come', () => {
 		await trigger.poll();
 		expect(trigger.polls.at(-1)?.[0]).toBe(since);
 		expect(trigger.given).toHaveLength(20);
+	});
+});
+
+/** A poll that begins at page 3 of changes 0, 1, 2 …, of which there are 10 a page; it looks again from the first on. */
+describe('what a poll asks for', () => {
+	const SINCE = 3 * PAGE;
+
+	/** Where each page began that a poll of `there` changes has asked for, and what it found. */
+	async function asking({
+		there = 100 * PAGE,
+		enough = Infinity,
+		hasTime = (): boolean => true,
+		momentOf = (n: number) => n,
+		...memory
+	}: Partial<Memory> & {
+		there?: number;
+		enough?: number;
+		hasTime?: (share: number, pages: number) => boolean;
+		momentOf?: (n: number) => number;
+	}) {
+		const all: Change[] = Array.from({ length: there }, (_, n) => ({
+			...{ id: `${n}`, updatedAt: `${n}`, at: momentOf(n) },
+		}));
+		const asked: number[] = [];
+		const fetch = async ({ since = 0, limit }: ChangesQuery) => {
+			asked.push(since);
+			return await Promise.resolve(all.filter(({ at }) => at >= since).slice(0, limit));
+		};
+		const positions = { since: SINCE, floor: 0, again: 0, final: SINCE, ahead: false };
+		const found = await readOn(
+			fetch,
+			{ watched: '', known: [], waiting: [], ...positions, ...memory },
+			{
+				isEnough: (changes) => changes.length >= enough,
+				hasTime: (share) => hasTime(share, asked.length),
+				pageSize: PAGE,
+			},
+		);
+		return { asked, ...found };
+	}
+
+	it('is as many pages again as there are new ones', async () => {
+		const { asked, look, upTo } = await asking({ enough: 3 * PAGE });
+		expect(asked).toEqual([0, SINCE, SINCE + PAGE, PAGE]);
+		expect(look).toEqual({ from: 0, upTo: 2 * PAGE });
+		expect(upTo).toBe(SINCE + 2 * PAGE);
+	});
+
+	it('is nothing again once that has met what is new', async () => {
+		const { asked, look } = await asking({ enough: 8 * PAGE });
+		expect(asked).toEqual([0, 30, 40, 50, 60, 70, 80, 90, 10, 20]);
+		expect(look.upTo).toBe(SINCE);
+	});
+
+	it('is no more than ten pages again where nothing new is left', async () => {
+		const { asked, changes } = await asking({ since: 400, final: 400, there: 405 });
+		expect(asked).toEqual([0, 400, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+		expect(new Set(changes.map(({ at }) => at)).size).toBe(101 + 5);
+	});
+
+	it('is what is new also where enough has come to light late', async () => {
+		const { asked } = await asking({ enough: PAGE });
+		expect(asked).toEqual([0, SINCE]);
+	});
+
+	it('is nothing more where looking again has met enough of what is new', async () => {
+		const { asked, ahead } = await asking({ again: 2 * PAGE, floor: SINCE, enough: PAGE });
+		expect(asked).toEqual([2 * PAGE]);
+		expect(ahead).toBe(true);
+	});
+
+	it('is one of the two in turn where a page takes all the time there is, however little', async () => {
+		const hasTime = () => false;
+		const looking = await asking({ hasTime });
+		expect([looking.asked, looking.ahead]).toEqual([[0], true]);
+		const reading = await asking({ hasTime, ahead: true });
+		expect([reading.asked, reading.ahead]).toEqual([[SINCE], false]);
+	});
+
+	it('is what may be late next time too where looking again has read on', async () => {
+		const hasTime = (_: number, pages: number) => pages === 0;
+		const { asked, upTo, ahead } = await asking({ again: SINCE - 5, floor: SINCE, hasTime });
+		expect(asked).toEqual([SINCE - 5]);
+		expect([upTo, ahead]).toEqual([SINCE + 5, false]);
+	});
+
+	it('is what may be late next time too where many new ones are of one moment', async () => {
+		const { asked, upTo, ahead } = await asking({
+			...{ since: 0, again: 0, floor: 0, final: 0, there: 5, momentOf: () => 0 },
+		});
+		expect(asked).toEqual([0]);
+		expect([upTo, ahead]).toEqual([1, false]);
 	});
 });

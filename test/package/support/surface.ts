@@ -54,14 +54,29 @@ const OPERATION = ['resource', 'operation'] as const;
 
 /** Parameters below the operation they are shown for, e.g. `document.submit`. */
 function byOperation(properties: INodeProperties[], version: number): Surface {
+	const offered = new Set(properties.filter(({ name }) => name === 'operation').flatMap(offeredBy));
+	// A parameter that several resources share names all their operations, those of each other too.
+	const isThere = (owner: string) => !owner.includes('.') || offered.has(owner);
 	const owned = properties.flatMap((property) =>
-		ownersOf(property).map((owner) => ({ owner, property })),
+		ownersOf(property)
+			.filter(isThere)
+			.map((owner) => ({ owner, property })),
 	);
 	return mapValues(groupBy(owned, 'owner'), (own) =>
 		parameters(
 			own.map(({ property }) => property),
 			version,
 		),
+	);
+}
+
+/** The operations that a list of operations offers. */
+function offeredBy({
+	displayOptions: { show = {} } = {},
+	options = [],
+}: INodeProperties): string[] {
+	return (show.resource ?? []).flatMap((resource) =>
+		options.filter(isValue).map(({ value }) => `${String(resource)}.${String(value)}`),
 	);
 }
 

@@ -1,5 +1,5 @@
-export type { Fingerprints } from './fingerprints';
+export { Fingerprints } from './fingerprints';
 export type { NoteFlaw } from './note';
 export type { MemoryPlace, MemoryRoutes } from './notesOnServer';
 export { SourceMemory } from './sourceMemory';
-export type { MemoryTroubles } from './sourceMemory';
+export type { MemoryTroubles, Recalled } from './sourceMemory';

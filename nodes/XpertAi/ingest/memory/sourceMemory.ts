@@ -32,12 +32,8 @@ export interface MemoryTroubles {
 	notRecalled?: Failure;
 }
 
-/** What the notes of a source say together. */
-interface Recalled {
-	turn: ReadNote;
-	memory: ReadNote;
-	left: LeftBehind;
-}
+/** What is remembered of a source, read and not taken over. */
+export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores one whole or not at all.
@@ -126,18 +122,18 @@ export class SourceMemory {
 	}
 
 	/**
-	 * What a source has stored, for another that takes its place; nothing is noted.
+	 * What a source has stored, for another that takes its place or for a run that changes nothing; nothing is noted.
 	 *
 	 * @param witness a document that is certainly there
 	 */
 	static async recall(
 		place: MemoryPlace,
 		routes: MemoryRoutes,
-		{ witness }: { witness?: string },
-	): Promise<{ known: Fingerprints } | { failure: Failure }> {
+		{ witness }: { witness?: string } = {},
+	): Promise<Recalled | { failure: Failure }> {
 		const memory = new SourceMemory(new NotesOnServer(place, routes));
 		const read = await memory.read(witness);
-		return 'failure' in read ? read : { known: memory.known };
+		return 'failure' in read ? read : memory;
 	}
 
 	/** Whether what is stored can be remembered. */
@@ -213,9 +209,7 @@ export class SourceMemory {
 			this.blocked = read.failure;
 			return;
 		}
-		const { turn, memory, left } = read;
-		const seen = turn === undefined ? memory && MEMORY : TURN;
-		this.witness = seen && this.notes.idOf(seen);
+		const { turn, left } = read;
 		// A server that takes notes and does not give them back.
 		if (written !== undefined && typeof turn !== 'object') this.doWithout();
 		this.journal.begin(left, 'version' in begun ? begun.version : 0);
@@ -229,10 +223,14 @@ export class SourceMemory {
 	}
 
 	/** Reads the memory and, over it, what the journals hold beyond it. */
-	private async read(witness?: string): Promise<Recalled | { failure: Failure }> {
+	private async read(
+		witness?: string,
+	): Promise<{ turn: ReadNote; left: LeftBehind } | { failure: Failure }> {
 		const first = await this.notes.read([TURN, MEMORY, ...FIRST_PAGES], witness);
 		if ('failure' in first) return first;
 		const [turn, memory, ...pages] = first.notes;
+		const seen = turn === undefined ? memory && MEMORY : TURN;
+		this.witness = seen && this.notes.idOf(seen);
 		const root = typeof memory === 'object' ? memory : undefined;
 		const journals = await readLanes(this.notes, pages, { included: root ?? {}, witness });
 		if ('failure' in journals) return journals;
@@ -254,7 +252,7 @@ export class SourceMemory {
 		this.isStale ||= left.damaged.length > 0 || this.troubles.lost !== undefined;
 		left.takeUp(this.known, this.mark);
 		if (this.uncertain) this.known.forgetContents();
-		return { turn, memory, left };
+		return { turn, left };
 	}
 
 	private async write(): Promise<void> {

@@ -35,7 +35,7 @@ const copilotModelField: INodeProperties = {
 	placeholder: 'Add field',
 	default: {},
 	description:
-		'Model that makes texts searchable by their meaning. A copilot of the server has to offer it.',
+		'Model that makes texts searchable by their meaning. A copilot of the server has to offer it. Another one has everything made searchable anew; until that has ended, nothing can be stored.',
 	options: [
 		{
 			displayName: 'Copilot ID',

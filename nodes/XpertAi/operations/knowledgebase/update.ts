@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
+import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
 import { answerAbout } from '../../execution/ids';
@@ -45,7 +46,12 @@ export const update = declare({
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	checkAnswer: answerAbout('knowledgebase'),
+	remark: (answer) =>
+		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILT : undefined,
 });
+
+const REBUILT =
+	'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.';
 
 /** The server clears what it is sent as `null` and keeps what is left out (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {

@@ -46,14 +46,17 @@ describe('the parameters of the node', () => {
 		);
 	});
 
-	it('are shown for operations of one resource, and stand there once where those have them alike', () => {
+	it('stand once where operations have them alike, also those of several resources', () => {
 		const [, ...rest] = PROPERTIES.filter(({ name }) => name !== 'operation');
 		for (const property of rest) {
-			expect(shows(property).resource).toHaveLength(1);
+			expect(shows(property).resource).not.toEqual([]);
 			expect(shows(property).operation).not.toEqual([]);
 		}
-		const ofConversations = rest.filter((one) => shows(one).resource?.includes('conversation'));
-		expect(ofConversations.filter(named('simplify'))).toHaveLength(1);
+		const [simplify, ...others] = rest
+			.filter((one) => shows(one).resource?.includes('conversation'))
+			.filter(named('simplify'));
+		expect(others).toEqual([]);
+		expect(simplify && shows(simplify).resource).toContain('knowledgebase');
 	});
 
 	it.each(OPERATIONS)(
@@ -81,7 +84,9 @@ describe('the parameters of the node', () => {
 		const without = OPERATIONS.filter((operation) => !WITH_BODY.includes(operation));
 		expect(without.length).toBeGreaterThan(0);
 		for (const { resource, operation } of without) {
-			expect('method' in operation && operation.method).toMatch(/^(GET|DELETE)$/);
+			const isFixed = 'fixedBody' in operation && operation.fixedBody !== undefined;
+			const method = 'method' in operation && operation.method;
+			expect(method).toMatch(isFixed ? /^PUT$/ : /^(GET|DELETE)$/);
 			const names = propertiesOf(resource, operation).map(({ name }) => name);
 			expect(names).not.toContain('bodyMode');
 		}

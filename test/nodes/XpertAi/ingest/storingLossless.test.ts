@@ -24,7 +24,9 @@ const wrong = fc.array(
 const oneOddity = fc
 	.tuple(fc.nat({ max: 12 }), fc.constantFrom(...ODDITIES))
 	.map(([before, oddity]) => [...Array<Fault>(before).fill('none'), oddity]);
-const harmless = fc.array(fc.constantFrom<Fault>('none', 'refused', 'limited', 'unavailable'));
+const harmless = fc.array(
+	fc.constantFrom<Fault>('none', 'refused', 'limited', 'unavailable', 'rebuilding'),
+);
 const batchLimits = fc.record({
 	maxCount: fc.integer({ min: 1, max: 12 }),
 	maxBytes: fc.integer({ min: 40, max: 400 }),

@@ -1,8 +1,8 @@
-import { range } from 'lodash';
+import { pick, range } from 'lodash';
 
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import { virtualTime } from '../../support/virtualTime';
-import { BulkServer } from './support/bulkServer';
+import { BulkServer, REBUILDING } from './support/bulkServer';
 import { broken } from './support/outcomes';
 import { submitTo, withIds, withoutIds } from './support/storingOn';
 
@@ -79,5 +79,33 @@ describe('a server that does not come back', () => {
 		const { placesOf } = await submitTo({ send }, withIds(40), { clock, retryLimits: once });
 		expect(placesOf('rejected')).toEqual(range(0, 10));
 		expect(placesOf('stored')).toEqual(range(10, 40));
+	});
+});
+
+describe('a server that embeds everything anew', () => {
+	/** Submits while that takes so many requests. */
+	const during = async (requests: number, models: ReturnType<typeof withIds>) => {
+		const clock = virtualTime();
+		const server = new BulkServer(Array<'rebuilding'>(requests).fill('rebuilding'));
+		const retryLimits = TEN_MINUTES;
+		const submitted = await submitTo(server, models, { clock, retryLimits });
+		return { ...submitted, server, elapsed: clock.elapsed() };
+	};
+
+	it.each([withIds(25), withoutIds(25)])(
+		'is waited for, and no batch is cut up (%#)',
+		async (...models) => {
+			const { placesOf, counts } = await during(12, models);
+			expect(placesOf('stored')).toEqual(range(0, 25));
+			expect(counts).toMatchObject({ splits: 0, retries: 12 });
+		},
+	);
+
+	it('for too long is told as what it is: nothing is stored', async () => {
+		const { placesOf, told, server, elapsed } = await during(10_000, withIds(25));
+		expect(placesOf('rejected')).toEqual(range(0, 25));
+		expect(server.rows).toEqual([]);
+		expect(elapsed).toBeLessThanOrEqual(11 * MINUTE);
+		expect(told[0]).toMatchObject(pick(REBUILDING, 'failure.reason'));
 	});
 });

@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { BulkServer } from './support/bulkServer';
+import { BulkServer, REBUILDING } from './support/bulkServer';
 import { answered, broken, failed } from './support/outcomes';
 import { submitTo, withIds, withoutIds } from './support/storingOn';
 
@@ -85,10 +85,9 @@ describe('a batch the server rejects, of documents with ids', () => {
 describe('a document that was stored before a bad one of its batch', () => {
 	it('is not called rejected when it is refused afterwards for another reason', async () => {
 		const { server, send } = answering();
-		const rebuild = failed({ kind: 'status', status: 400, reason: 'Embedding rebuild is running' });
 		let sent = 0;
 		const then: BulkServer['send'] = async (request) =>
-			++sent === 1 ? await send(request) : rebuild;
+			++sent === 1 ? await send(request) : REBUILDING;
 		const { placesOf } = await submitTo({ send: then }, withIds(2, { 1: 400 }));
 		expect(server.rows.map(({ key }) => key)).toEqual([0]);
 		expect(placesOf('unknown')).toEqual([0, 1]);

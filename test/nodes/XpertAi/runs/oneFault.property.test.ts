@@ -1,4 +1,4 @@
-import { faultsAt } from './support/faults';
+import { faultsAt, streamFaultsAt } from './support/faults';
 import { ANSWER, TASKS } from './support/modelServer';
 import type { World } from './support/modelServer';
 import { SECOND, run } from './support/run';
@@ -15,11 +15,16 @@ const WORLDS: World[] = OUTCOMES.flatMap((outcome): World[] => [
 ]);
 WORLDS.push({ kind: 'reject', earlier: 'interrupted' });
 
-const ENDPOINTS = { E4: 'runs', E5: 'searches', E15: 'reads' } as const;
+const ENDPOINTS = { E4: 'runs', stream: 'streams', E5: 'searches', E15: 'reads' } as const;
 
 /** What a verdict may say of what became of the run. */
-function expectNoFalseWord({ verdict, server }: Course, { outcome = 'answer', kind }: World): void {
+function expectNoFalseWord(
+	{ verdict, server, heard }: Course,
+	{ outcome = 'answer', kind }: World,
+): void {
 	const { status, output, reason = '' } = verdict;
+	expect(ANSWER.startsWith(heard.join(''))).toBe(true);
+	if (reason.includes('still going on')) expect(server.isUnderWay()).toBe(true);
 	expect(server.arrivals.length).toBeLessThanOrEqual(1);
 	expect(verdict).not.toHaveProperty('remembered');
 	if (status === 'completed' || status === 'interrupted') expect(server.arrivals).toHaveLength(1);
@@ -44,13 +49,20 @@ function expectNoFalseWord({ verdict, server }: Course, { outcome = 'answer', ki
 }
 
 describe('a run with one fault at one of its requests', () => {
-	it.each([0, 9 * SECOND])('says nothing false (runs of %i ms)', async (runMs) => {
-		for (const [number, world] of WORLDS.entries()) {
+	it.each([
+		[0, 'waited for', false],
+		[9 * SECOND, 'waited for', false],
+		[0, 'heard', true],
+		[9 * SECOND, 'heard', true],
+	])('says nothing false (runs of %i ms, %s)', async (runMs, _, isHeard) => {
+		for (const [number, given] of WORLDS.entries()) {
+			const world = { ...given, isHeard };
 			const clean = await run({ ...world, runMs });
 			expectNoFalseWord(clean, world);
 			for (const [endpoint, kind] of Object.entries(ENDPOINTS)) {
 				for (const place of clean.server.of(endpoint as keyof typeof ENDPOINTS).keys()) {
-					for (const fault of faultsAt(number + place)) {
+					const faultsOf = endpoint === 'stream' ? streamFaultsAt : faultsAt;
+					for (const fault of faultsOf(number + place)) {
 						const faults = [...Array.from({ length: place }, () => undefined), fault];
 						const course = await run({ ...world, runMs, [kind]: faults });
 						expectNoFalseWord(course, world);

@@ -125,6 +125,22 @@ describe('while the wait is broken, the thread', () => {
 		expect(tookMs).toBe(15 * MINUTE);
 	});
 
+	it('is read once more when the wait has gone on in vain until the deadline', async () => {
+		const seen = { status: 'completed', output: ANSWER, recovered: true };
+		const unseen = 'The message may have reached the assistant, but nothing of it was to be seen';
+		for (const earlier of SHOWN_EARLIER) {
+			const { verdict, reads } = await run({ earlier, runs: [hangs(true)], runMs: 7 * MINUTE });
+			expect(verdict).toMatchObject(seen);
+			expect(reads).toEqual([0, 15 * MINUTE]);
+			// Whether it is about to begin one look cannot tell.
+			const away = await run({ earlier, runs: [hangs(false)] });
+			expect(away.verdict).toMatchObject({ status: 'timedOut' });
+			expect(away.verdict.reason).toBe(`${unseen} when the deadline came`);
+			const long = await run({ earlier, runs: [hangs(true)], runMs: 60 * MINUTE });
+			expect(long.verdict.reason).toBe('The run was still going on when the deadline came');
+		}
+	});
+
 	it.each([404, 500])('that answers %i has never run if it had not before', async (status) => {
 		const reads = Array.from({ length: 10 }, () => refusal(status));
 		const { verdict, tookMs } = await run({ runs: [drop(false)], reads });

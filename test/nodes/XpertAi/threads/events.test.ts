@@ -54,6 +54,21 @@ describe('what a stream of events says', () => {
 		expect(listening().told.runId).toBeUndefined();
 	});
 
+	it('is told once: events have times with a counter, and what comes again or late tells nothing', () => {
+		const { told, heard } = listening();
+		const agent = { agentKey: 'a' };
+		const say = (id: string | undefined, text: string) =>
+			told.hear({
+				...(id !== undefined && { id }),
+				data: JSON.stringify({ type: 'message', data: { ...agent, type: 'text', id: 'm', text } }),
+			});
+		told.hear({ data: JSON.stringify({ type: 'event', event: 'on_agent_start', data: agent }) });
+		for (const id of ['5-9', '5-10', '5-10', '5-9', '4-11', '5', '6-0', undefined, '6-0'])
+			say(id, `${id ?? 'none'} `);
+		expect(heard.join('')).toBe('|5-9 5-10 6-0 none ');
+		expect(told.lastId).toBe('6-0');
+	});
+
 	it.each(['no JSON', '7', '{"kind":"another"}'])('is none of this API: %s', (data) => {
 		expect(listening().told.hear({ data })).toBe('it is no stream of this API');
 	});

@@ -54,6 +54,15 @@ describe('an answer is parsed by its content', () => {
 		['\uFEFF{"a":1}', { a: 1 }],
 	])('%j', (text, answer) => expect(parseAnswer(text)).toEqual(answer));
 
+	it('without the keys of a provider, however deep in it', () => {
+		const provider = { isValid: null, credentials: { api_key: 'sk-1' } };
+		const answer = [{ id: 'a', copilotModel: { copilot: { modelProvider: provider } } }];
+		expect(parseAnswer(JSON.stringify(answer))).toEqual([
+			{ id: 'a', copilotModel: { copilot: { modelProvider: { isValid: null } } } },
+		]);
+		expect(parseAnswer('"credentials"')).toBe('credentials');
+	});
+
 	it.each(['', ' ', '\n\n\n'])('nothing in %j', (text) => {
 		expect(parseAnswer(text)).toBeUndefined();
 	});

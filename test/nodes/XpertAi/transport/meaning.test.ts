@@ -35,6 +35,14 @@ describe('what is tried again', () => {
 		]);
 	});
 
+	it('is what has to wait for a rebuild, by the words of the server: nothing is done of it', () => {
+		const rebuild = { ...answer(400), reason: 'Embedding rebuild is running' };
+		const meanings = [isTransient, certainlyNotDone, isRejection, mayBePartlyDone];
+		expect(meanings.map((means) => means(rebuild))).toEqual([true, true, false, false]);
+		const others = [answer(400), { ...rebuild, status: 500 }, { ...rebuild, reason: 'No rebuild' }];
+		for (const other of others) expect(isTransient(other)).toBe(false);
+	});
+
 	it.each<[Failure['kind'], boolean]>([
 		['network', true],
 		['timeout', true],

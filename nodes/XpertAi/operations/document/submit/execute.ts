@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
+import { showPlan } from './dryRun';
 import { processingError, withCounts } from './errors';
 import { followProcessing } from './following';
 import { disableMissing, refuseInLoop } from './gone';
@@ -24,7 +25,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const started = systemClock.now();
 	const submission = new Submission(execution, first, settings, systemClock);
 	const { report } = submission;
-	await submitTo(targetsOf(submission), submission);
+	await (settings.dryRun ? showPlan : submitTo)(submission, targetsOf(submission));
 	if (report.processingFailed > 0 && !mayContinue(first.context))
 		throw processingError(first, report);
 	const seconds = (systemClock.now() - started) / 1000;
@@ -56,7 +57,7 @@ function targetsOf(submission: Submission): Target[] {
 }
 
 /** What is known by the end is kept for the next run, however this one ends. */
-async function submitTo(targets: Target[], submission: Submission): Promise<void> {
+async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
 	const { report } = submission;
 	try {
 		for (const target of targets) if (!report.stopError) await target.store();
@@ -80,10 +81,10 @@ const MAY_BE_STORED =
 
 /** Tells the user what stands in no item. */
 function addHints({ execution: { context }, first, report, noticed }: Submission): void {
-	const { summary, notes, countMayBeLow } = report;
+	const { line, summary, notes, countMayBeLow } = report;
 	const isUnknown = summary.counts.unknown > 0 && mayContinue(context);
 	const messages = [
-		summary.line(),
+		line,
 		...notes,
 		...noticed.hints(first),
 		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),

@@ -77,12 +77,11 @@ const NOT_YET =
 const IN_MANUAL =
 	'there twice, as the source was named. A scheduled run would disable the earlier copies.';
 
-/** Why this run does not show what the source holds. */
-async function reasonToKeep(
+/** Why what was brought does not show what the source holds. */
+export function reasonInRun(
 	{ execution, report, noticed, signal }: Submission,
 	{ brought }: Target,
-	memory: SourceMemory,
-): Promise<string | undefined> {
+): string | undefined {
 	const { rejected, unknown } = report.summary.counts;
 	const { emptyFiles, withoutId } = noticed;
 	const documents = (count: number) => counted(count, 'document');
@@ -95,6 +94,17 @@ async function reasonToKeep(
 	if (brought.size === 0) return 'the source brought no documents';
 	if (Number(execution.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
+	return undefined;
+}
+
+/** Why this run does not show what the source holds, or is not the only one. */
+async function reasonToKeep(
+	submission: Submission,
+	target: Target,
+	memory: SourceMemory,
+): Promise<string | undefined> {
+	const reason = reasonInRun(submission, target);
+	if (reason) return reason;
 	if (!memory.isKept) return 'this run cannot be remembered';
 	const standing = await memory.standing();
 	if ('failure' in standing) return 'whether another run of this source is at work is not known';

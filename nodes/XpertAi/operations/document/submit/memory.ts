@@ -28,6 +28,15 @@ export class Remembered {
 		return await this.openAs('');
 	}
 
+	/** What is remembered of the source, for a run that leaves it as it is. */
+	async recall() {
+		const { settings } = this.submission;
+		const place = this.placeOf(settings.sourceName);
+		const recalled = await SourceMemory.recall(place, this.routes);
+		if ('known' in recalled && settings.resendAll) recalled.known.forgetContents();
+		return recalled;
+	}
+
 	/** What was stored under ids that the same documents do not get any more. */
 	async recallUnnamed({ witness }: SourceMemory) {
 		return await SourceMemory.recall(this.placeOf(''), this.routes, { witness });
@@ -85,10 +94,8 @@ export function troubleHints(troubles: MemoryTroubles): string[] {
 		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
 	};
 	if (noRoute)
-		hints.push(
-			'Everything was sent: this server does not give back what earlier runs have stored.',
-		);
-	if (flaw) hints.push(`Everything was sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
+		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');
+	if (flaw) hints.push(`Everything is sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
 	if (lost > 0)
 		hints.push(
 			`A note in the knowledgebase was lost or overwritten. Of ${counted(lost, 'document')} it is not known what is gone.`,

@@ -54,6 +54,14 @@ export const submitOptions = optionsField([
 			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
 	},
 	{
+		displayName: 'Only Show What Would Happen',
+		name: 'dryRun',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to read and compare everything, and to say in plan what the next run would do with each document, without changing anything on the server',
+	},
+	{
 		displayName: 'Output',
 		name: 'output',
 		type: 'options',

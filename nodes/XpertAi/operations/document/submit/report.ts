@@ -1,3 +1,5 @@
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
 import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
@@ -5,6 +7,7 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
+import type { Plan } from '../../../ingest/plan';
 import { saidOf } from '../../../ingest/processing';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processing';
 import type { DocumentOutcome } from '../../../ingest/storing';
@@ -51,6 +54,15 @@ export class SubmitReport {
 	/** Output that no document of the input has led to. */
 	private readonly added: INodeExecutionData[] = [];
 
+	/** How many documents the next run would treat in each way. */
+	private readonly plans: Record<Plan, number> = {
+		new: 0,
+		changed: 0,
+		back: 0,
+		unchanged: 0,
+		gone: 0,
+	};
+
 	constructor(
 		/** Which stands for what no item has brought. */
 		private readonly first: Item,
@@ -90,6 +102,16 @@ export class SubmitReport {
 		return [...this.remarks, `${documents} stored but not found: not processed.`];
 	}
 
+	/** The run in one line. */
+	get line(): string {
+		const { plans, settings, summary } = this;
+		if (!settings.dryRun) return summary.line();
+		const { rejected } = summary.counts;
+		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
+		const refused = rejected > 0 ? `, refuse ${rejected}` : '';
+		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
+	}
+
 	remark(...sentences: string[]): void {
 		this.said.push(...sentences);
 	}
@@ -102,13 +124,13 @@ export class SubmitReport {
 	summaryItem(seconds: number): INodeExecutionData {
 		const { counts, failed, requests } = this.summary;
 		const { requests: attempts, ...others } = requests;
+		const { dryRun } = this.settings;
 		const json: IDataObject = {
-			...counts,
+			...(dryRun ? { ...this.plans, rejected: counts.rejected, plan: this.line } : counts),
 			...(this.notes.length > 0 ? { notes: this.notes } : {}),
 			failed: failed as unknown as IDataObject[],
 			seconds: Math.round(seconds * 1000) / 1000,
-			attempts,
-			...others,
+			...(dryRun ? {} : { attempts, ...others }),
 		};
 		return { json, pairedItem: this.first.context.getInputData().map((_, item) => ({ item })) };
 	}
@@ -149,6 +171,18 @@ export class SubmitReport {
 	addDisabled(id: string): void {
 		this.summary.addDisabled();
 		this.add(this.first.output({ outcome: 'disabled', id }));
+	}
+
+	/**
+	 * The next run would do this with a document.
+	 *
+	 * @param origin that of the document; none of one that is gone
+	 */
+	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
+		this.plans[plan] += 1;
+		const json = omitBy({ ...facts, plan }, isUndefined);
+		if (origin) this.place(origin, () => origin.item.output(json));
+		else this.add(this.first.output(json));
 	}
 
 	/** Something was not done that concerns no document alone. */

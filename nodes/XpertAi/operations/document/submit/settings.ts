@@ -23,6 +23,7 @@ const parameters = z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
 		batchMegabytes: z.number().positive().max(50),
+		dryRun: z.boolean(),
 		concurrency: wholeFrom1.max(MOST_AT_ONCE),
 		isolateWithoutIds: z.boolean(),
 		output: z.enum(['documents', 'summary']),
@@ -44,10 +45,12 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  */
 export function readSettings(item: Item) {
 	const { mode, options, ...rest } = item.settings(parameters);
-	const { afterStoring, concurrency, isolateWithoutIds, output, shard } = options;
+	const { afterStoring, concurrency, dryRun, isolateWithoutIds, output, shard } = options;
 	return {
 		...rest,
 		concurrency,
+		/** Whether the run only tells what the next one would do. */
+		dryRun,
 		isolateWithoutIds,
 		output,
 		shard,

@@ -6,9 +6,11 @@ import { recordBytes } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
+import type { Fingerprints, Recalled, SourceMemory } from '../../../ingest/memory';
+import { planDocuments } from '../../../ingest/plan';
+import type { Planning } from '../../../ingest/plan';
 import { Processing, saidOf } from '../../../ingest/processing';
-import type { ProcessingEnd } from '../../../ingest/processing';
-import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
+import type { ProcessingEnd, Statuses } from '../../../ingest/processing';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { uploaded } from '../../../ingest/uploads';
@@ -120,6 +122,40 @@ export class Target {
 		report.summary.addRequests(counts);
 	}
 
+	/**
+	 * Tells what the next run would do with what is brought, as far as it can be read; sends and notes nothing.
+	 *
+	 * @param memory what earlier runs have stored
+	 */
+	async plan(memory: Recalled, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
+		const { settings } = this.submission;
+		await planDocuments(this.withFiles(), {
+			memory: memory.known,
+			processed: settings.process,
+			statusesOf: async (ids) => await this.statusesOf(ids, memory),
+			onPlanned,
+		});
+	}
+
+	/** The documents whose files can be had: the others would not be sent. */
+	private async *withFiles(): AsyncGenerator<ReadyDocument<Origin>> {
+		for await (const document of this.documents()) {
+			try {
+				await document.file?.();
+			} catch (caught) {
+				this.submission.report.addUnreadable(document.origin, caught);
+				continue;
+			}
+			yield document;
+		}
+	}
+
+	private async statusesOf(ids: string[], { witness, troubles }: Recalled): Promise<Statuses> {
+		const asked = await askWhere(ids, witness, this.memoryRoutes);
+		troubles.notAsked ??= asked.failure;
+		return asked;
+	}
+
 	private async remember(): Promise<void> {
 		const { remembers, sourceName } = this.submission.settings;
 		if (!remembers) return;
@@ -180,7 +216,7 @@ export class Target {
 			...(file ? { file } : {}),
 		};
 		this.note(document, found);
-		if (!this.memory) return document;
+		if (!this.submission.settings.remembers) return document;
 		try {
 			return { ...document, content: await this.contentOf(record, found) };
 		} catch (caught) {
@@ -223,11 +259,7 @@ export class Target {
 		return changedOnly(this.documents(), {
 			memory: memory.known,
 			processed: settings.process,
-			statusesOf: async (ids) => {
-				const asked = await askWhere(ids, memory.witness, this.memoryRoutes);
-				memory.troubles.notAsked ??= asked.failure;
-				return asked;
-			},
+			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
 				if (saidOf(status).word === 'running') this.follow(document.id, document.origin);

@@ -9,6 +9,7 @@ export type Fault =
 	| 'refused'
 	| 'limited'
 	| 'unavailable'
+	| 'rebuilding'
 	| 'gateway, not stored'
 	| 'gateway, stored'
 	| 'dropped before storing'
@@ -34,6 +35,7 @@ export const FAULTS: Fault[] = [
 	'refused',
 	'limited',
 	'unavailable',
+	'rebuilding',
 	'gateway, not stored',
 	'gateway, stored',
 	'dropped before storing',
@@ -127,7 +129,9 @@ export class BulkServer {
 			case 'route missing':
 				return this.strayOr({ missing: 'route' });
 			case 'refused for now':
-				return failed({ kind: 'status', status: 400, reason: 'Embedding rebuild is running' });
+				return failed({ kind: 'status', status: 400, reason: 'Not for you' });
+			case 'rebuilding':
+				return REBUILDING;
 			case 'broken off with 500':
 				return this.work(body, 1);
 			case 'none':
@@ -188,6 +192,13 @@ export class BulkServer {
 		this.rows[place] = { id, key };
 	}
 }
+
+/** What a server says while it embeds everything anew (`knowledge`, "submit while it is rebuilt"). */
+export const REBUILDING = failed({
+	kind: 'status',
+	status: 400,
+	reason: 'Embedding rebuild is running',
+});
 
 const AFTER_STORING = {
 	'gateway, stored': answered(502),

@@ -53,6 +53,8 @@ export interface Night extends Partial<Setup> {
 	other?: Source;
 	/** How many turns each request takes on its way, over and over. */
 	turns: number[];
+	/** Whether the first run only tells what the next one would do. */
+	dryRun?: boolean;
 	/** How often the node ran before in the same execution, as it does in a loop. */
 	runIndex?: number;
 }
@@ -63,6 +65,10 @@ export interface Course {
 	wrong: string[];
 	/** How many requests the first run made. */
 	requests: number;
+	/** How many of them could have changed something on the server. */
+	writes: number;
+	/** What the first run gave. */
+	items: IDataObject[];
 	/** Why the first run failed. */
 	error?: Error;
 	/** What the first run said beside its counts. */
@@ -73,7 +79,7 @@ export interface Course {
 export const HARMS = ['deleted', 'processed'] as const;
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
-export const UNREMEMBERED = /^Everything was sent: this server does not give back/;
+export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
 
 export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
@@ -143,6 +149,16 @@ export class Nights {
 		return { ...Object.fromEntries(texts), 'by hand': textOf('by hand', 0) };
 	}
 
+	/** The keys of the source's documents that the server has, found or not. */
+	stored(knowledgebaseId: string): string[] {
+		return KEYS.filter((key) => this.sandbox.store.documents.has(idOf(knowledgebaseId, key)));
+	}
+
+	/** The key of a document of the source. */
+	keyOf(knowledgebaseId: string, id: unknown): string | undefined {
+		return KEYS.find((key) => idOf(knowledgebaseId, key) === id);
+	}
+
 	/** Somebody deletes a document on the server. */
 	lose(knowledgebaseId: string, key: string): void {
 		this.sandbox.store.documents.delete(idOf(knowledgebaseId, key));
@@ -151,7 +167,7 @@ export class Nights {
 	/** One night. */
 	async night(knowledgebaseId: string, night: Night): Promise<Course> {
 		const { other, turns } = night;
-		const course: Course = { wrong: [], requests: 0, said: [] };
+		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
 		if (night.harm) this.harm(knowledgebaseId, night.harm);
 		const runs = [this.run(knowledgebaseId, night, course)];
 		if (other) {
@@ -161,7 +177,7 @@ export class Nights {
 				trouble: undefined,
 				turns: [...turns].reverse(),
 			};
-			runs.push(this.run(knowledgebaseId, meanwhile, { ...course, said: [] }));
+			runs.push(this.run(knowledgebaseId, meanwhile, { ...course, items: [], said: [] }));
 		}
 		const [first, second] = await Promise.allSettled(runs);
 		if (second?.status === 'rejected' && !isOverlap(second.reason)) throw second.reason;
@@ -194,6 +210,7 @@ export class Nights {
 			options: {
 				afterStoring,
 				retryMinutes: retries ? 10 : 0,
+				dryRun: night.dryRun ?? false,
 				batchSize: 2,
 			},
 		};
@@ -225,7 +242,8 @@ export class Nights {
 		const [first] = items;
 		if (!first) return;
 		const send = await createSend(this.client(knowledgebaseId, night, course));
-		await submit.execute({ context: first.context, send, items });
+		const outputs = await submit.execute({ context: first.context, send, items });
+		course.items.push(...outputs.map(({ json }) => json));
 	}
 
 	/** n8n's HTTP client and the credential, with what goes wrong on the way. */
@@ -239,6 +257,7 @@ export class Nights {
 		let address: string | undefined;
 		const httpRequestWithAuthentication = async (_: string, options: IHttpRequestOptions) => {
 			const number = course.requests++;
+			if (options.method !== 'GET') course.writes += 1;
 			if (gone) throw new Crash();
 			for (let left = turns[number % turns.length] ?? 0; left > 0; left--) await nextTurn();
 			for (const id of disabledBy(options)) {

@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 
 import {
+	brokenStream,
 	cutOff,
 	WRONG_BODIES,
 	drop,
+	endedStream,
+	endlessStream,
 	gateway,
 	hangs,
 	noRoute,
 	notNow,
 	refusal,
 	refusedConnection,
+	silentStream,
 	stray404,
 	tooMany,
 	wrongBody,
@@ -39,6 +43,14 @@ const runFault: fc.Arbitrary<Fault> = fc.oneof(
 		.tuple(fc.constantFrom(...WRONG_BODIES), arrives)
 		.map(([answer, there]) => wrongBody(answer, there)),
 	fc.constantFrom(400, 401, 403, 404, 413, 422, 500).map(refusal),
+);
+
+/** What may befall a run that is heard, before its first event, in its middle or at its end. */
+const streamFault: fc.Arbitrary<Fault> = fc.oneof(
+	runFault,
+	fc
+		.tuple(fc.constantFrom(brokenStream, endedStream, silentStream, endlessStream), fc.nat(8))
+		.map(([kind, heard]) => kind(heard)),
 );
 
 /** What may befall a reading for a while. */
@@ -102,6 +114,8 @@ export function anyWorld(reading: fc.Arbitrary<Fault> = readFault): fc.Arbitrary
 		firstStepMs: fc.constantFrom(0, 0, 2 * SECOND, 20 * SECOND),
 		bert: fc.option(anyOther, { nil: undefined, freq: 2 }),
 		runs: faults(runFault, 7),
+		isHeard: fc.boolean(),
+		streams: faults(streamFault, 7),
 		reads: faults(reading, 10),
 		searches: faults(passingFault, 2),
 	});

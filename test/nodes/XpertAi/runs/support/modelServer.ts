@@ -1,6 +1,8 @@
 import type { ApiRequest, Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
+import { noStream } from '../../../../../nodes/XpertAi/transport/eventStream';
 import { checked, fail, faulty } from './faults';
 import type { Fault } from './faults';
+import { RUN, streamOf } from './modelStream';
 import type { VirtualTime } from '../../../support/virtualTime';
 
 export const THREAD = 't1';
@@ -48,8 +50,11 @@ export interface World {
 	nextMs?: number;
 	/** A run of somebody else at any moment. Of two at once, the messages of the one that ends first are lost. */
 	bert?: OtherRun;
+	/** Whether somebody hears what our run says while it goes on. */
+	isHeard?: boolean;
 	/** What goes wrong with the requests of each kind, one after another; nothing after that. */
 	runs?: Array<Fault | undefined>;
+	streams?: Array<Fault | undefined>;
 	reads?: Array<Fault | undefined>;
 	searches?: Array<Fault | undefined>;
 }
@@ -57,7 +62,7 @@ export interface World {
 /** One request as it arrived at the model, or would have. */
 export interface Seen extends ApiRequest {
 	at: number;
-	endpoint: 'E4' | 'E5' | 'E15';
+	endpoint: 'E4' | 'stream' | 'E5' | 'E15';
 	fault?: Fault;
 }
 
@@ -90,7 +95,8 @@ export class ModelServer {
 	readonly send: Send = async (request) => {
 		if (this.time.signal.aborted) this.sentAfterStop += 1;
 		const endpoint = endpointOf(request);
-		const faults = { E4: this.world.runs, E15: this.world.reads, E5: this.world.searches };
+		const { runs, streams, reads, searches } = this.world;
+		const faults = { E4: runs, stream: streams, E15: reads, E5: searches };
 		const fault = faults[endpoint]?.[this.of(endpoint).length];
 		const seen: Seen = { ...request, endpoint, fault, at: this.time.elapsed() };
 		this.seen.push(seen);
@@ -100,6 +106,16 @@ export class ModelServer {
 		return outcome;
 	};
 
+	/** The requests so far that would have begun our run. */
+	begun(): Seen[] {
+		return this.seen.filter(begins);
+	}
+
+	/** Whether our run is going on. */
+	isUnderWay(): boolean {
+		return this.begunAt() !== undefined && !this.ended();
+	}
+
 	/** The requests of an endpoint so far. */
 	of(endpoint: Seen['endpoint']): Seen[] {
 		return this.seen.filter((one) => one.endpoint === endpoint);
@@ -108,13 +124,14 @@ export class ModelServer {
 	private respond(seen: Seen): Outcome {
 		const { endpoint, fault, timeoutMs } = seen;
 		const { runMs = 0 } = this.world;
-		if (endpoint === 'E4' && (!fault || fault.arrives)) {
+		if (begins(seen) && (!fault || fault.arrives)) {
 			if (this.otherIsOn()) this.overlaps += 1;
 			this.arrivals.push(this.time.elapsed());
 		}
+		if (endpoint === 'stream' && (!fault || fault.heard !== undefined)) return this.heard(seen);
 		if (fault) {
 			this.time.pass(Math.min(fault.afterMs ?? timeoutMs, timeoutMs));
-			return faulty(seen, fault);
+			return faulty({ checkAnswer: seen.stream && noStream, ...seen }, fault);
 		}
 		if (endpoint === 'E15') return checked(seen, this.thread(seen));
 		if (endpoint === 'E5') return checked(seen, this.conversations());
@@ -126,6 +143,15 @@ export class ModelServer {
 			status: 201,
 			answer: { role: 'ai', content: said ? ANSWER : '' },
 		});
+	}
+
+	private heard(seen: Seen): Outcome {
+		const { outcome = 'answer' } = this.world;
+		// What fails or is cancelled may have begun to speak (recorded).
+		const pieces = { answer: ANSWER, fail: 'our ', cancel: 'our ' }[outcome as 'answer'] ?? '';
+		const [begunAt = 0, endedAt = 0] = [this.begunAt(), this.endedAt()];
+		const run = { begunAt, endedAt, pieces: pieces.match(/\S+ ?/g) ?? [], status: STATUS[outcome] };
+		return streamOf(seen, run, this.time);
 	}
 
 	private thread(request: Seen): Outcome {
@@ -329,9 +355,15 @@ const assistant = (content: string, calls: unknown[] = []): ModelMessage => ({
 	tool_calls: calls,
 });
 
+/** Whether a request begins a run; who joins a stream only hears one. */
+const begins = ({ endpoint, method }: Seen) =>
+	endpoint === 'E4' || (endpoint === 'stream' && method === 'POST');
+
 function endpointOf({ method, path }: ApiRequest): Seen['endpoint'] {
 	if (method === 'GET' && path === `/threads/${THREAD}`) return 'E15';
 	if (method === 'POST' && path === `/threads/${THREAD}/runs/wait`) return 'E4';
+	if (method === 'POST' && path === `/threads/${THREAD}/runs/stream`) return 'stream';
+	if (method === 'GET' && path === `/threads/${THREAD}/runs/${RUN}/stream`) return 'stream';
 	if (method === 'POST' && path === '/conversations/search') return 'E5';
 	throw new Error(`the model knows no ${method} ${path}`);
 }

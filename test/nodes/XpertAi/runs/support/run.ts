@@ -47,6 +47,8 @@ export interface Course {
 	deadlineMs: number;
 	/** When the thread was read. */
 	reads: number[];
+	/** The pieces that were heard while it went on. */
+	heard: string[];
 }
 
 /** Runs a thread of a model server to its verdict. */
@@ -54,17 +56,20 @@ export async function run(world: World = {}, settings: Settings = {}): Promise<C
 	const { whenBusy = 'wait', isNew = false, deadlineMs = 15 * MINUTE, stopAfterMs } = settings;
 	const time = virtualTime(stopAfterMs);
 	const server = new ModelServer(world, time);
+	const heard: string[] = [];
+	const listener = { onText: (piece: string) => heard.push(piece), onFound: () => undefined };
 	const verdict = await runAndWait({
 		send: settings.send ?? server.send,
 		threadId: settings.threadId ?? THREAD,
 		body: settings.body ?? BODIES[world.kind ?? 'message'],
 		isNew,
 		whenBusy,
+		...(world.isHeard && { listener }),
 		deadline: time.now() + deadlineMs,
 		clock: time,
 		signal: time.signal,
 	});
 	const tookMs = time.elapsed();
 	const reads = server.of('E15').map(({ at }) => at);
-	return { verdict, server, time, tookMs, deadlineMs, reads };
+	return { verdict, server, time, tookMs, deadlineMs, reads, heard };
 }

@@ -12,6 +12,7 @@ describe('the settings of a submission', () => {
 			batchLimits: { maxCount: 100, maxBytes: 8 * 1024 * 1024 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 600_000 },
 			concurrency: 5,
+			dryRun: false,
 			timeoutMs: 300_000,
 			isolateWithoutIds: false,
 			remembers: false,

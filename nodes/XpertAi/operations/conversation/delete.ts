@@ -1,0 +1,58 @@
+import isEqual from 'lodash/isEqual';
+
+import { answerAbout } from '../../execution/ids';
+import type { NamedId } from '../../execution/ids';
+import type { Item } from '../../execution/item';
+import { declare } from '../../execution/operation';
+import type { Decision } from '../../execution/operation';
+import { deletedItem } from '../../execution/results';
+import { conversationLocator } from '../../pickers/locators';
+import { conversationRecord } from '../../threads/conversation';
+
+export const deleteConversation = declare({
+	value: 'delete',
+	name: 'Delete',
+	action: 'Delete conversation',
+	description: 'Delete it with its thread, messages and runs',
+	endpoint: 'extension',
+	method: 'DELETE',
+	path: '/conversations/{conversationId}',
+	ids: {
+		conversationId: conversationLocator(
+			'The conversation to delete. Keep its ID like a password: with it, any key of the organization can do this.',
+		),
+	},
+	lookFirst: {
+		method: 'GET',
+		path: '/conversations/{conversationId}',
+		options: [
+			{
+				displayName: 'Delete While Running',
+				name: 'deleteWhileRunning',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether to delete it also while its assistant is at work, which then breaks off',
+			},
+		],
+		checkAnswer: (answer: unknown, ids: NamedId[]) =>
+			isGone(answer) ? undefined : answerAbout('conversation')(answer, ids),
+		decide: unlessRunning,
+	},
+	checkAnswer: (answer) => (answer === undefined ? undefined : 'it is not empty'),
+	shape: deletedItem,
+});
+
+/** Servers know a conversation that is not there by an empty answer. */
+const isGone = (answer: unknown) => isEqual(answer, {});
+
+/** Servers delete also what is at work, whose run then ends in an answer of the database. */
+function unlessRunning(answer: unknown, item: Item): Decision {
+	if (isGone(answer)) return { answer: { affected: 0 } };
+	const isRunning = conversationRecord.parse(answer).status === 'busy';
+	if (!isRunning || item.switch('options.deleteWhileRunning')) return {};
+	throw item.operationError(
+		`The conversation was not deleted: a run of it is under way [item ${item.index}]`,
+		'Try again when the run has ended, or switch on "Delete While Running" in Options.',
+	);
+}

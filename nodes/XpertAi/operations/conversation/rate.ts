@@ -1,0 +1,86 @@
+import { enumOptions, fieldCollection } from '../../execution/fields';
+import { namedId } from '../../execution/ids';
+import type { Item } from '../../execution/item';
+import { declare } from '../../execution/operation';
+import type { Decision } from '../../execution/operation';
+import { RATINGS, rating } from '../../payloads/conversation';
+import { ID_PLACEHOLDER, conversationLocator } from '../../pickers/locators';
+import { answerWith, answerWithList, holds, listIn } from '../../transport/answer';
+
+export const rate = declare({
+	value: 'rate',
+	name: 'Rate',
+	action: 'Rate answer of conversation',
+	description: 'Say that people like or dislike an answer, and why',
+	endpoint: 'extension',
+	method: 'POST',
+	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
+	ids: {
+		conversationId: conversationLocator('The conversation whose last answer is rated'),
+	},
+	lookFirst: {
+		method: 'POST',
+		path: '/conversations/{conversationId}/messages/search',
+		options: [
+			{
+				displayName: 'Run ID',
+				name: 'runId',
+				type: 'string',
+				default: '',
+				placeholder: ID_PLACEHOLDER,
+				description: 'ID of the run whose answer is rated, in place of the last one',
+			},
+		],
+		body: (item) => ({
+			where: { role: 'ai', ...runOf(item) },
+			order: { createdAt: 'DESC' },
+			limit: 1,
+		}),
+		checkAnswer: answerWithList('items'),
+		decide: theAnswer,
+	},
+	body: {
+		fields: [
+			{
+				displayName: 'Rating',
+				name: 'rating',
+				type: 'options',
+				options: enumOptions(RATINGS, { like: 'Like', dislike: 'Dislike' }),
+				default: 'like',
+				description: 'What people think of the answer',
+			},
+			fieldCollection('additionalFields', [
+				{
+					displayName: 'Comment',
+					name: 'content',
+					type: 'string',
+					typeOptions: { rows: 3 },
+					default: '',
+					placeholder: 'e.g. Right and short',
+					description: 'Why, in words',
+				},
+			]),
+		],
+		schema: rating,
+		example: '{\n  "rating": "like",\n  "content": "Right and short"\n}',
+	},
+	checkAnswer: answerWith('id', 'messageId'),
+});
+
+function runOf(item: Item): { executionId?: string } {
+	const runId = item.text('options.runId').trim();
+	if (runId === '') return {};
+	item.checkId(namedId('runId', '"Run ID"', runId));
+	return { executionId: runId };
+}
+
+/** Servers take ratings of questions too, and answer to a message that is not there in words of the database. */
+function theAnswer(answer: unknown, item: Item): Decision {
+	const [latest] = listIn(answer, 'items') as unknown[];
+	if (holds(latest, 'id', 'role') && latest.role === 'ai')
+		return { found: { messageId: String(latest.id) } };
+	throw item.operationError(
+		`There is no answer to rate [item ${item.index}]`,
+		'Check "Conversation" and "Run ID": the conversation, or the run in it, has no answer.',
+	);
+}

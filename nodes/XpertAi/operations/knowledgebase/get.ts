@@ -1,0 +1,43 @@
+import pick from 'lodash/pick';
+import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { answerAbout } from '../../execution/ids';
+import { declare } from '../../execution/operation';
+import { knowledgebaseLocator } from '../../pickers/locators';
+import { KNOWLEDGEBASE_SUMMARY } from './fields';
+
+/** Servers have no route that reads one: an update of nothing answers with all of it (`knowledge`, recorded). */
+export const getKnowledgebase = declare({
+	value: 'get',
+	name: 'Get',
+	action: 'Get knowledgebase',
+	description: 'Get its status and embedding model, which moves Updated At',
+	endpoint: 'E2',
+	method: 'PUT',
+	path: '/knowledges/{knowledgebaseId}',
+	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase to read') },
+	fixedBody: {},
+	repeatable: true,
+	statusHints: {
+		403: "The token is valid but may not do this. A workspace's key may not read what is in a workspace: use the key of a user or an assistant.",
+	},
+	simplify: knowledgebaseState,
+	checkAnswer: answerAbout('knowledgebase'),
+});
+
+const embeddingModel = z.object({ model: z.string() });
+
+/** What it is, whether it is ready, and which model embeds it; the one that replaces that while all is embedded anew. */
+function knowledgebaseState({
+	copilotModel,
+	pendingCopilotModel,
+	...rest
+}: IDataObject): IDataObject {
+	const nameOf = (model: unknown) => embeddingModel.safeParse(model).data?.model ?? null;
+	return {
+		...pick(rest, [...KNOWLEDGEBASE_SUMMARY, 'status', 'embeddingRebuildError']),
+		embeddingModel: nameOf(copilotModel),
+		nextEmbeddingModel: nameOf(pendingCopilotModel),
+	};
+}

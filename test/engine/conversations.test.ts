@@ -1,0 +1,81 @@
+import { useFixture } from './support/fixture';
+
+const fixture = useFixture();
+
+const NOBODY = '0d92edd2-52a2-410c-9096-cb44e9bfac48';
+
+/** What a conversation of the world is asked to do. */
+const conversation = (operation: string, more: object = {}) => ({
+	resource: 'conversation',
+	operation,
+	conversationId: { __rl: true, mode: 'id', value: fixture.world.conversationId },
+	...more,
+});
+
+const methods = () => fixture.sandbox.requests.all.map(({ method }) => method);
+
+describe('Conversation: Delete looks first', () => {
+	it('and deletes what is there, with its messages', async () => {
+		const { items } = await fixture.run(conversation('delete'));
+		expect(items[0]?.json).toEqual({ deleted: true });
+		expect(methods()).toEqual(['GET', 'DELETE']);
+		expect(fixture.sandbox.store.conversations.has(fixture.world.conversationId)).toBe(false);
+	});
+
+	it('says when there was nothing, and sends no request to delete it', async () => {
+		const { items } = await fixture.run(conversation('delete', { conversationId: NOBODY }));
+		expect(items[0]?.json).toEqual({ deleted: false });
+		expect(methods()).toEqual(['GET']);
+	});
+
+	it('leaves a conversation alone whose run is under way, without saying its ID', async () => {
+		const { conversationId, ranThreadId } = fixture.world;
+		fixture.sandbox.store.strandThread(ranThreadId);
+		const { error } = await fixture.run(conversation('delete'));
+		expect(error?.message).toBe(
+			'The conversation was not deleted: a run of it is under way [item 0]',
+		);
+		expect(`${error?.message} ${error?.description}`).not.toMatch(conversationId);
+		expect(`${error?.message} ${error?.description}`).not.toMatch(ranThreadId);
+		expect(methods()).toEqual(['GET']);
+	});
+
+	it('deletes it while it runs when told to', async () => {
+		fixture.sandbox.store.strandThread(fixture.world.ranThreadId);
+		const options = { deleteWhileRunning: true };
+		const { items } = await fixture.run(conversation('delete', { options }));
+		expect(items[0]?.json).toEqual({ deleted: true });
+		expect(methods()).toEqual(['GET', 'DELETE']);
+	});
+});
+
+describe('Conversation: Rate looks for the answer first', () => {
+	const rated = () => fixture.sandbox.store.feedbacks.map(({ messageId }) => messageId);
+
+	it('and rates that of a run, though others came later', async () => {
+		const { store } = fixture.sandbox;
+		const { answerId, conversationId } = fixture.world;
+		const first = store.messages.find(({ id }) => id === answerId);
+		const later = { id: NOBODY, createdAt: '2099-01-01T00:00:00.000Z', executionId: NOBODY };
+		store.messages.push({ ...first!, ...later, conversationId });
+
+		await fixture.run(conversation('rate'));
+		await fixture.run(conversation('rate', { options: { runId: first?.executionId } }));
+		expect(rated()).toEqual([NOBODY, answerId]);
+	});
+
+	it.each([
+		['of a run that is not there', { options: { runId: NOBODY } }],
+		['of a conversation that is not there', { conversationId: NOBODY }],
+	])('rates nothing %s', async (_, more) => {
+		const { error } = await fixture.run(conversation('rate', more));
+		expect(error?.message).toBe('There is no answer to rate [item 0]');
+		expect(rated()).toEqual([]);
+	});
+
+	it('sends nothing for a run ID that is none', async () => {
+		const { error } = await fixture.run(conversation('rate', { options: { runId: 'abc' } }));
+		expect(error?.message).toMatch(/^"Run ID" must be/);
+		expect(methods()).toEqual([]);
+	});
+});

@@ -1,0 +1,118 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { useFixture } from './support/fixture';
+import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+embedsDocuments(fixture);
+const { submit, file } = ingestOn(fixture);
+
+const texts = (letters: string, more: Record<string, string> = {}) =>
+	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
+
+const night = async (
+	letters: string,
+	{ dryRun = false, more = {}, ...parameters }: INodeParameters & { more?: Record<string, string> },
+	run: Parameters<typeof submit>[1] = {},
+) =>
+	await submit(
+		{
+			source: 'text',
+			name: '={{ $json.name }}',
+			text: '={{ $json.text }}',
+			afterStoring: 'wait',
+			mode: 'mirror',
+			maxGonePercent: 50,
+			...parameters,
+			options: { dryRun, ...(parameters.options as object) },
+		},
+		{ items: texts(letters, more), ...run },
+	);
+const dryRun = true;
+const idOf = (name: string) => derivedId(fixture.world.knowledgebaseId, name);
+const sent = () => fixture.sandbox.requests.all.filter(({ method }) => method !== 'GET');
+
+describe('Only Show What Would Happen', () => {
+	it('gives each document its plan, with name, key and ID, and what is gone; nothing is changed', async () => {
+		await night('abcdef', {});
+		await night('abcde', {});
+		fixture.sandbox.requests.clear();
+		const result = await night('acdfg', { dryRun, more: { c: 'Changed.' } });
+		expect(result.items.map(({ json }) => json)).toEqual([
+			{ name: 'a.md', key: 'a', id: idOf('a'), plan: 'unchanged' },
+			{ name: 'c.md', key: 'c', id: idOf('c'), plan: 'changed' },
+			{ name: 'd.md', key: 'd', id: idOf('d'), plan: 'unchanged' },
+			{ name: 'f.md', key: 'f', id: idOf('f'), plan: 'back' },
+			{ name: 'g.md', key: 'g', id: idOf('g'), plan: 'new' },
+			{ id: idOf('b'), plan: 'gone' },
+			{ id: idOf('e'), plan: 'gone' },
+		]);
+		expect(hintsOf(result)).toEqual([
+			'The next run would send 1 new, 1 changed, 1 back again, leave out 2, disable 2.',
+		]);
+		expect(sent()).toEqual([]);
+	});
+
+	it('counts in the summary, in a sentence as well', async () => {
+		await night('abc', {});
+		const { items } = await night('abd', { dryRun, output: 'summary' });
+		expect(items.map(({ json }) => json)).toEqual([
+			{
+				new: 1,
+				changed: 0,
+				back: 0,
+				unchanged: 2,
+				gone: 1,
+				rejected: 0,
+				plan: 'The next run would send 1 new, 0 changed, 0 back again, leave out 2, disable 1.',
+				failed: [],
+				seconds: expect.any(Number) as number,
+			},
+		]);
+	});
+
+	it('says that the next run would refuse as too much is gone, and fails not itself', async () => {
+		await night('abcde', {});
+		const result = await night('ab', { dryRun });
+		expect(result.error).toBeUndefined();
+		expect(column(result.items, 'plan')).toEqual(['unchanged', 'unchanged']);
+		expect(hintsOf(result)).toContain(
+			'The next run would fail: 3 of 5 documents did not come, more than "Max Share Gone (Percent)" allows.',
+		);
+	});
+
+	it('says what cannot be read, and that nothing would be disabled for it', async () => {
+		await night('abc', {});
+		const items = [...texts('a'), { json: { name: 'b', text: '' } }];
+		const result = await night('', { dryRun }, { items, onError: 'continueRegularOutput' });
+		expect(column(result.items, 'plan')).toEqual(['unchanged', undefined]);
+		expect(hintsOf(result)).toContain(
+			'Nothing would be disabled: 1 document could not be read or stored.',
+		);
+	});
+
+	it('ends with Stop as the next run would: a bad item, an empty file', async () => {
+		const { error } = await night('', { dryRun }, { items: [{ json: { name: 'b', text: '' } }] });
+		expect(error?.message).toContain('"Text" must not be empty');
+		const empty = { ...(await file('')), json: {} };
+		const files = { source: 'files', binaryPropertyName: 'data', dryRun };
+		const unreadable = await night('', files, { items: [empty] });
+		expect(unreadable.error?.message).toContain('whose file is empty');
+	});
+
+	it('needs no memory: with Send Everything it tells what is on the server by now', async () => {
+		await night('ab', { mode: 'all' });
+		const { items } = await night('abc', { mode: 'all', dryRun });
+		expect(column(items, 'plan')).toEqual(['changed', 'changed', 'new']);
+	});
+
+	it('does not begin where what is remembered cannot be read, as the next run would not', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
+		const { error } = await night('ab', { dryRun });
+		expect(error?.message).toContain('The server answered 403');
+		expect(sent()).toEqual([]);
+	});
+});

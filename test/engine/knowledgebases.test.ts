@@ -1,0 +1,112 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { COPILOT_ID } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { BY_NAME, embedsDocuments, hintsOf, ingestOn, rows } from './support/ingest';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+embedsDocuments(fixture);
+const { submit } = ingestOn(fixture);
+
+/** The recorded answer of the server while it embeds everything anew. */
+const REBUILDING = {
+	do: 'status',
+	status: 400,
+	body: { message: 'Embedding rebuild is running', error: 'Bad Request', statusCode: 400 },
+} as const;
+
+const knowledgebase = async (operation: string, parameters: INodeParameters = {}) =>
+	await fixture.run({
+		resource: 'knowledgebase',
+		operation,
+		knowledgebaseId: fixture.world.knowledgebaseId,
+		...parameters,
+	});
+
+const newModel = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'another' };
+
+describe('Knowledgebase: Get', () => {
+	it('says whether it is ready, and its models, and changes nothing but when it was updated', async () => {
+		await knowledgebase('update', { updateFields: { copilotModel: newModel } });
+		const { knowledgebases } = fixture.sandbox.store;
+		const before = { ...knowledgebases.get(fixture.world.knowledgebaseId) };
+		const { items } = await knowledgebase('get');
+		expect(items.map(({ json }) => json)).toEqual([
+			expect.objectContaining({
+				id: fixture.world.knowledgebaseId,
+				status: 'ready',
+				embeddingModel: 'another',
+				documentNum: null,
+				embeddingRebuildError: null,
+				nextEmbeddingModel: null,
+			}),
+		]);
+		const after = { ...knowledgebases.get(fixture.world.knowledgebaseId) };
+		expect({ ...after, updatedAt: before.updatedAt }).toEqual(before);
+	});
+
+	it('gives nothing that a provider has as its credentials, with Simplify off either', async () => {
+		const { knowledgebaseId: id } = fixture.world;
+		const modelProvider = { providerName: 'openai', credentials: { api_key: 'sk-secret' } };
+		const body = { id, copilotModel: { copilot: { modelProvider } } };
+		fixture.sandbox.faults.add({ endpoint: 'E2', do: 'status', status: 200, body });
+		const { items } = await knowledgebase('get', { simplify: false });
+		expect(items[0]?.json).toEqual({
+			id,
+			copilotModel: { copilot: { modelProvider: { providerName: 'openai' } } },
+		});
+	});
+});
+
+describe('a new embedding model', () => {
+	const update = async () => {
+		const { knowledgebaseId: id } = fixture.world;
+		const body = { id, status: 'rebuilding' };
+		fixture.sandbox.faults.add({ endpoint: 'E2', do: 'status', status: 200, body });
+		return await knowledgebase('update', { updateFields: { description: 'x' } });
+	};
+
+	it('has everything embedded anew, which Update says', async () => {
+		expect(hintsOf(await update())).toEqual([
+			'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.',
+		]);
+	});
+
+	it('and nothing is said of an update that changes none', async () => {
+		expect(hintsOf(await knowledgebase('update', { updateFields: { description: 'x' } }))).toEqual(
+			[],
+		);
+	});
+
+	it.each(['E3', 'process'])(
+		'is waited for by a submission until %s goes again, without cutting up a batch',
+		async (endpoint) => {
+			fixture.sandbox.faults.add({ endpoint, nth: [1, 2, 3, 4], ...REBUILDING });
+			const result = await submit({ ...BY_NAME, afterStoring: 'process' }, { items: rows(20) });
+			expect(result.error).toBeUndefined();
+			expect(result.items.map(({ json }) => json.outcome)).toEqual(
+				Array<string>(20).fill('stored'),
+			);
+			const stored = fixture.sandbox.requests
+				.of('E3')
+				.map(({ body }) => (body as IDataObject[]).length);
+			expect(new Set(stored)).toEqual(new Set([20]));
+		},
+	);
+
+	it('that takes longer than Retry for is told as what it is, with what to do', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', ...REBUILDING });
+		const { error } = await submit(
+			{ ...BY_NAME, options: { retryMinutes: 0 } },
+			{ items: rows(20) },
+		);
+		expect(error?.message).toContain('The server answered 400: Embedding rebuild is running');
+		expect(error?.description).toContain(
+			'makes all documents of this knowledgebase searchable anew',
+		);
+		expect(error?.description).toContain('Knowledgebase: Get tells its status');
+		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
+	});
+});
