@@ -38,6 +38,12 @@ module.exports = {
 			to: { path: '^nodes/XpertAi/(ingest|runs)/', pathNot: '^nodes/XpertAi/$1/' },
 		},
 		{
+			name: 'the memory of a source has one door',
+			severity: 'error',
+			from: { path: '^nodes/', pathNot: '^nodes/XpertAi/ingest/memory/' },
+			to: { path: '^nodes/XpertAi/ingest/memory/', pathNot: '/index\\.ts$' },
+		},
+		{
 			name: 'a resource leans on no other',
 			severity: 'error',
 			from: { path: '^nodes/XpertAi/operations/([^/]+)/' },

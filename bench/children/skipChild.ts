@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import { changedOnly } from '../../nodes/XpertAi/ingest/changedOnly';
-import { SourceMemory } from '../../nodes/XpertAi/ingest/sourceMemory';
-import type { MemoryRoutes } from '../../nodes/XpertAi/ingest/notesOnServer';
+import { SourceMemory } from '../../nodes/XpertAi/ingest/memory';
+import type { MemoryRoutes } from '../../nodes/XpertAi/ingest/memory';
 import type { DocumentRecord } from '../../nodes/XpertAi/payloads/document';
-import { systemClock } from '../../nodes/XpertAi/transport/clock';
 import { makeDocuments } from '../support/documents';
 import { serveTask } from '../support/processes';
 import type { Target } from '../support/server';
@@ -35,7 +34,7 @@ serveTask<SkipTask>(async (task): Promise<SkipMeasurement> => {
 	const place = { knowledgebaseId: target.knowledgebaseId, ...SOURCE };
 	let bytes = 0;
 	const routes = routesTo(target, (body) => (bytes = Math.max(bytes, Buffer.byteLength(body))));
-	const open = async () => await SourceMemory.open(place, routes, { clock: systemClock });
+	const open = async () => await SourceMemory.open(place, routes);
 	const memory = await open();
 	for (const { id, content } of documents(task)) memory.stored(id, content);
 	const [, writing] = await timed(async () => await memory.save());

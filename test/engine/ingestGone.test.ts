@@ -184,11 +184,11 @@ describe('documents that are gone from the source', () => {
 		for (const { body } of fixture.sandbox.requests.of('E3'))
 			noted.push(...(body as IDataObject[]).map((one) => String(one.name ?? 'a document')));
 		expect(noted).toEqual([
-			'n8n: when Xpert AI began',
+			'n8n: when Xpert AI began (do not process)',
 			expect.stringMatching(/^n8n: what Xpert AI is storing/),
 			'a document',
 			'a document',
-			'n8n: what Xpert AI has stored',
+			'n8n: what Xpert AI has stored (do not process)',
 		]);
 		// Back again with the same content, they are found: what was disabled without an answer is known.
 		await night(ALL);

@@ -63,7 +63,7 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 		.documentsOf(fixture.world.knowledgebaseId)
 		.filter(isNote)
 		.map(({ name }) => name);
-	expect(names).toContain('n8n: what x, shard 1 of 2 has stored');
+	expect(names).toContain('n8n: what x, shard 1 of 2 has stored (do not process)');
 });
 
 describe('a source that gets a name', () => {

@@ -168,9 +168,9 @@ describe('what is remembered', () => {
 		const { items } = await submit(skip, { items: documents(30) });
 		expect(items).toHaveLength(30);
 		expect(notes().map(({ name, disabled }) => [name, disabled])).toEqual([
-			['n8n: when Xpert AI began', true],
-			['n8n: what Xpert AI is storing', true],
-			['n8n: what Xpert AI has stored', true],
+			['n8n: when Xpert AI began (do not process)', true],
+			[expect.stringMatching(/^n8n: what Xpert AI is storing, \d\.1 \(do not process\)$/), true],
+			['n8n: what Xpert AI has stored (do not process)', true],
 		]);
 	});
 
@@ -180,7 +180,7 @@ describe('what is remembered', () => {
 			.of('E3')
 			.flatMap(({ body }) => body as IDataObject[])
 			.filter(isNote)
-			.map(({ name }) => String(name).split(' ').at(-1));
+			.map(({ name }) => /began|storing|stored/.exec(String(name))?.[0]);
 		expect(names).toEqual(['began', 'storing', 'storing', 'storing', 'stored']);
 	});
 
@@ -196,13 +196,16 @@ describe('what is remembered', () => {
 		expect(sentNames()).toEqual([]);
 	});
 
-	it('that is damaged or of another version counts as nothing known, with a hint', async () => {
+	it('that is damaged or overwritten counts as nothing known, with a hint', async () => {
 		for (const [text, words] of [
 			['n8n-memory-1:0:e30=:', 'is damaged'],
-			['n8n-memory-2:anything', 'is of another version of this node'],
+			[
+				"Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')",
+				'was overwritten, as by Process on the server',
+			],
 		]) {
 			await submit(skip, { items: documents(2) });
-			const memory = notes().find(({ name }) => String(name).endsWith('has stored'));
+			const memory = notes().find(({ name }) => String(name).includes('has stored'));
 			Object.assign(memory ?? {}, { processMsg: text });
 			sentNames();
 			const result = await submit(skip, { items: documents(2) });
@@ -260,32 +263,30 @@ describe('what is remembered', () => {
 		expect(sentNames()).toEqual([]);
 	});
 
-	it('takes up a journal that is too large, and nothing is sent a second time', async () => {
+	it('of a later version of the node lets nothing be sent, and the words say so', async () => {
+		await submit(skip, { items: documents(2) });
+		const memory = notes().find(({ name }) => String(name).includes('has stored'));
+		Object.assign(memory ?? {}, { processMsg: 'n8n-memory-3:anything' });
+		sentNames();
+		const { error } = await submit(skip, { items: documents(2, { 0: 'new' }) });
+		expect(error?.message).toContain('noted by a later version of this node');
+		expect(sentNames()).toEqual([]);
+		expect(memory).toMatchObject({ processMsg: 'n8n-memory-3:anything' });
+	});
+
+	it('is in the journal where it cannot be written as a whole: nothing is sent again', async () => {
 		fixture.sandbox.faults.add({
 			endpoint: 'E3',
-			nth: SECOND_BATCH - 1,
+			nth: SECOND_BATCH + 1,
 			do: 'status',
 			status: 413,
 		});
-		await submit(skip, { items: documents(12) });
-		sentNames();
-		await submit(skip, { items: documents(12) });
-		expect(sentNames()).toEqual([]);
-	});
-
-	it.each([
-		['not the memory', [SECOND_BATCH + 1]],
-		['neither the journal nor the memory', [SECOND_BATCH - 1, SECOND_BATCH]],
-	])('causes a second sending when %s can be written, and a hint says so', async (_, nth) => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth, do: 'status', status: 413 });
 		const result = await submit(skip, { items: documents(12) });
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 12 }, () => 'stored'));
-		expect(hintsOf(result).join(' ')).toContain('The next run sends documents again');
+		expect(hintsOf(result).join(' ')).toContain('Noted, but not remembered as a whole');
 		expect(hintsOf(result).every((hint) => hint.length <= 120)).toBe(true);
 		fixture.sandbox.faults.clear();
 		sentNames();
-		await submit(skip, { items: documents(12) });
-		expect(sentNames()).toHaveLength(12);
 		await submit(skip, { items: documents(12) });
 		expect(sentNames()).toEqual([]);
 	});

@@ -1,5 +1,5 @@
 import type { Documents, ReadyDocument } from './batches';
-import type { Fingerprints } from './fingerprints';
+import type { Fingerprints } from './memory';
 import { processingWord } from './processing';
 import type { ProcessingStatus, Statuses } from './processing';
 

@@ -2,9 +2,8 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import { askWhere, listOf } from './listedIds';
-import type { MemoryRoutes } from './notesOnServer';
+import type { MemoryRoutes, SourceMemory } from './memory';
 import type { ProcessingRoutes } from './processing';
-import type { SourceMemory } from './sourceMemory';
 
 /** Documents in one request; each takes the server some milliseconds. */
 const DOCUMENTS_AT_ONCE = 100;

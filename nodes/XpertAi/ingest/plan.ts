@@ -2,7 +2,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Documents, ReadyDocument } from './batches';
 import { changedOnly } from './changedOnly';
 import type { Unchanged } from './changedOnly';
-import type { Fingerprints } from './fingerprints';
+import type { Fingerprints } from './memory';
 import { processingWord } from './processing';
 import type { ProcessingStatus } from './processing';
 

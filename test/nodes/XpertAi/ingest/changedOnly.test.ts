@@ -2,7 +2,7 @@ import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../../../nodes/XpertAi/ingest/changedOnly';
-import { Fingerprints } from '../../../../nodes/XpertAi/ingest/fingerprints';
+import { Fingerprints } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';

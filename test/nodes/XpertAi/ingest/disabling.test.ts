@@ -1,6 +1,6 @@
 import { switchDocuments } from '../../../../nodes/XpertAi/ingest/disabling';
-import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/notesOnServer';
-import { SourceMemory } from '../../../../nodes/XpertAi/ingest/sourceMemory';
+import { SourceMemory } from '../../../../nodes/XpertAi/ingest/memory';
+import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/memory';
 import { virtualTime } from '../../support/virtualTime';
 import { answered } from './support/outcomes';
 
@@ -26,7 +26,7 @@ it('what the server takes no note of is not disabled', async () => {
 	const clock = virtualTime();
 	const memoryRoutes = { send, storePath: '', statusPath: (asked: string[]) => asked.join(',') };
 	const place = { knowledgebaseId: 'kb', source: 'a', title: 'a' };
-	const memory = await SourceMemory.open(place, memoryRoutes, { clock });
+	const memory = await SourceMemory.open(place, memoryRoutes);
 	for (const id of ids) memory.stored(id, 'content');
 	const disabled: string[] = [];
 	const failure = await switchDocuments(ids, {

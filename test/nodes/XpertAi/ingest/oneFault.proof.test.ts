@@ -2,7 +2,7 @@ import range from 'lodash/range';
 
 import { AFTER_DOING, NIGHT_FAULTS } from './support/nightFaults';
 import type { Answer } from './support/nightFaults';
-import { Nights } from './support/nights';
+import { Nights, UNREMEMBERED } from './support/nights';
 import type { Setup, Source, Trouble } from './support/nights';
 
 /** What the nights before have left, and what the night with the fault brings. */
@@ -79,9 +79,6 @@ async function flawOf(shape: string, setup: Partial<Setup>, trouble: Trouble, ba
 	nights.remove(knowledgebaseId);
 	return flaws;
 }
-
-/** What is said where the server twice denies, in its own words, that it has the route of the memory. */
-const UNREMEMBERED = /^Everything is sent: this server does not give back/;
 
 /** What is said of every night. */
 const COUNTS = /^Documents: |documentNum/;

@@ -1,6 +1,6 @@
-import { Fingerprints } from '../../../ingest/fingerprints';
 import { askWhere } from '../../../ingest/listedIds';
-import type { Recalled } from '../../../ingest/sourceMemory';
+import { Fingerprints } from '../../../ingest/memory';
+import type { Recalled } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { isRouteMissing } from '../../../transport/meaning';
 import { withCounts } from './errors';

@@ -2,7 +2,7 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import { switchDocuments } from '../../../ingest/disabling';
 import type { Switching } from '../../../ingest/disabling';
-import type { SourceMemory } from '../../../ingest/sourceMemory';
+import type { SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import { asHint } from './memory';

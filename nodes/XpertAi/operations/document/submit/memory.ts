@@ -1,10 +1,9 @@
 import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
-import type { NoteFlaw } from '../../../ingest/memoryNote';
-import type { MemoryPlace } from '../../../ingest/notesOnServer';
-import { SourceMemory } from '../../../ingest/sourceMemory';
-import type { MemoryTroubles } from '../../../ingest/sourceMemory';
+import { SourceMemory } from '../../../ingest/memory';
+import type { MemoryPlace, MemoryTroubles, NoteFlaw } from '../../../ingest/memory';
+import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
 import type { KnowledgebaseRoutes } from './routes';
@@ -31,22 +30,21 @@ export class Remembered {
 
 	/** What is remembered of the source, for a run that leaves it as it is. */
 	async recall() {
-		const { clock, settings } = this.submission;
+		const { settings } = this.submission;
 		const place = this.placeOf(settings.sourceName);
-		const recalled = await SourceMemory.recall(place, this.routes, { clock });
+		const recalled = await SourceMemory.recall(place, this.routes);
 		if ('known' in recalled && settings.resendAll) recalled.known.forgetContents();
 		return recalled;
 	}
 
 	/** What was stored under ids that the same documents do not get any more. */
 	async recallUnnamed({ witness }: SourceMemory) {
-		const { clock } = this.submission;
-		return await SourceMemory.recall(this.placeOf(''), this.routes, { clock, witness });
+		return await SourceMemory.recall(this.placeOf(''), this.routes, { witness });
 	}
 
 	private async openAs(sourceName: string): Promise<SourceMemory> {
-		const { clock, settings, signal } = this.submission;
-		const options = { clock, signal, fresh: settings.resendAll };
+		const { settings, signal } = this.submission;
+		const options = { signal, fresh: settings.resendAll };
 		return await SourceMemory.open(this.placeOf(sourceName), this.routes, options);
 	}
 
@@ -88,13 +86,14 @@ const HINT_LENGTH = 120;
 
 const FLAWS: Record<NoteFlaw, string> = {
 	damaged: 'is damaged',
-	'of another version': 'is of another version of this node',
+	overwritten: 'was overwritten, as by Process on the server',
+	'of a later version': 'is of a later version of this node',
 	'of another source': 'is of another source',
 };
 
 /** What of remembering did not go as it should, in words. */
 export function troubleHints(troubles: MemoryTroubles): string[] {
-	const { noRoute, flaw, overlapped, notWritten, notAsked, notRecalled } = troubles;
+	const { noRoute, flaw, lost = 0, overlapped, notWritten, notAsked, notRecalled } = troubles;
 	const hints: string[] = [];
 	const say = (failure: Failure | undefined, what: string) => {
 		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
@@ -102,9 +101,13 @@ export function troubleHints(troubles: MemoryTroubles): string[] {
 	if (noRoute)
 		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');
 	if (flaw) hints.push(`Everything is sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
+	if (lost > 0)
+		hints.push(
+			`A note in the knowledgebase was lost or overwritten. Of ${counted(lost, 'document')} it is not known what is gone.`,
+		);
 	if (overlapped)
 		hints.push('Another run of this source was at work as well: the next run sends everything.');
-	say(notWritten, 'The next run sends documents again: not remembered.');
+	say(notWritten, 'Noted, but not remembered as a whole: the next run does that.');
 	say(notAsked, 'Not known: whether unchanged documents are still there.');
 	say(notRecalled, 'Not known: what was stored before the source was named.');
 	return hints;

@@ -2,7 +2,7 @@ import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 import { z } from 'zod';
 
-import type { MemoryRoutes } from '../../../ingest/notesOnServer';
+import type { MemoryRoutes } from '../../../ingest/memory';
 import type { ProcessingRoutes } from '../../../ingest/processing';
 import type { Upload } from '../../../ingest/uploads';
 import { buildPath } from '../../../transport/api';

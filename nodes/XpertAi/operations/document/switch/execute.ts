@@ -7,7 +7,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import { switchDocuments } from '../../../ingest/disabling';
-import { SourceMemory } from '../../../ingest/sourceMemory';
+import { SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { derivedId } from '../../../payloads/derivedId';
 import { systemClock } from '../../../transport/clock';
@@ -104,10 +104,7 @@ async function switchGroup(
 	const sending = { execution: { send }, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = placeOfSource(knowledgebaseId, sourceName);
-	const memory =
-		sourceName === ''
-			? undefined
-			: await SourceMemory.open(place, routes, { clock: systemClock, signal });
+	const memory = sourceName === '' ? undefined : await SourceMemory.open(place, routes, { signal });
 	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
 	const unknown = memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : [];
 	const facts: Switched['facts'] = new Map();

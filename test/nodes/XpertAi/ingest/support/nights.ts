@@ -20,6 +20,9 @@ import type { Sandbox } from '../../../../../sandbox';
 import { contextWith, itemOf } from '../../../support/context';
 import type { Answer } from './nightFaults';
 
+/** What the server puts in the place of a note that somebody has it process (recorded: a document without a file). */
+const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
+
 /** What a source holds in a night: a version of each of its documents, by their keys. */
 export type Source = Record<string, number>;
 
@@ -46,6 +49,8 @@ export interface Setup {
 export interface Night extends Partial<Setup> {
 	source: Source;
 	trouble?: Trouble;
+	/** What happens to a note of the memory before. */
+	harm?: { note: number; how: (typeof HARMS)[number] };
 	/** What another run of the same node brings meanwhile. */
 	other?: Source;
 	/** How many turns each request takes on its way, over and over. */
@@ -71,6 +76,12 @@ export interface Course {
 	/** What the first run said beside its counts. */
 	said: string[];
 }
+
+/** What people do to a note: delete it, or have it processed in the server's list. */
+export const HARMS = ['deleted', 'processed'] as const;
+
+/** What is said where the server twice denies, in its own words, that it has the route of the memory. */
+export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
 
 export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
@@ -181,6 +192,7 @@ export class Nights {
 	async night(knowledgebaseId: string, night: Night): Promise<Course> {
 		const { other, turns } = night;
 		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
+		if (night.harm) this.harm(knowledgebaseId, night.harm);
 		const runs = [this.run(knowledgebaseId, night, course)];
 		if (other) {
 			const meanwhile = {
@@ -196,6 +208,17 @@ export class Nights {
 		if (first?.status === 'rejected') course.error = first.reason as Error;
 		if (!night.trouble && course.error && !isOverlap(course.error)) throw course.error;
 		return course;
+	}
+
+	private harm(knowledgebaseId: string, { note, how }: NonNullable<Night['harm']>): void {
+		const { store } = this.sandbox;
+		const notes = store
+			.documentsOf(knowledgebaseId)
+			.filter(({ name }) => String(name).startsWith('n8n: '));
+		const one = notes[note % notes.length];
+		if (!one) return;
+		if (how === 'deleted') store.documents.delete(one.id);
+		else Object.assign(one, { status: 'error', processMsg: NO_FILE });
 	}
 
 	private async run(knowledgebaseId: string, night: Night, course: Course): Promise<void> {

@@ -4,8 +4,11 @@ import { createHash } from 'crypto';
 export const ID_BYTES = 16;
 export const CONTENT_BYTES = 8;
 
-/** What is known of a document: nothing of its content, or its content and whether the server has processed it. */
-export type Standing = 'settled' | 'pending' | 'unknown';
+/**
+ * What is known of a document: nothing of its content, or its content and whether the server has processed it;
+ * `gone`: an earlier note knew it, and it is not to be found any more.
+ */
+export type Standing = 'settled' | 'pending' | 'unknown' | 'gone';
 
 /** Stands before a content, so that it is told from one that is still pending. */
 const SETTLED = '+';
@@ -22,8 +25,8 @@ const UNKNOWN = '';
 export class Fingerprints {
 	private readonly contentById = new Map<string, string>();
 
-	/** Grows with each change, to tell whether there was one. */
-	changes = 0;
+	/** The keys of documents that are not as the pieces on the server have them. */
+	changed = new Set<string>();
 
 	/** How many documents are known. */
 	get size(): number {
@@ -72,14 +75,14 @@ export class Fingerprints {
 		if (this.knows(id)) this.expect(id);
 	}
 
-	/** Forgets the contents of all documents; what was stored is still known. */
-	forgetContents(): void {
-		for (const key of this.contentById.keys()) this.set(key, UNKNOWN);
+	/** Forgets the contents of all documents, or of some; what was stored is still known. */
+	forgetContents(keys: Iterable<string> = this.contentById.keys()): void {
+		for (const key of keys) this.set(key, UNKNOWN);
 	}
 
 	/** Forgets a document that is not, or no longer, to be found on the server. */
 	drop(id: string): void {
-		if (this.contentById.delete(keyOf(id))) this.changes += 1;
+		this.remove(keyOf(id));
 	}
 
 	/** The ids of all known documents. */
@@ -87,46 +90,70 @@ export class Fingerprints {
 		for (const key of this.contentById.keys()) yield idOf(key);
 	}
 
-	/** The documents of a standing: their ids and, where they are known, their contents, one after another. */
-	bytesOf(standing: Standing): Buffer {
-		const all = [...this.contentById].filter(([, content]) => standingOf(content) === standing);
+	/** The keys of all known documents. */
+	keys(): IterableIterator<string> {
+		return this.contentById.keys();
+	}
+
+	/** How many bytes some documents take. */
+	bytes(keys: Iterable<string>): number {
+		let sum = 0;
+		for (const key of keys) sum += bytesEach(this.standingOf(key));
+		return sum;
+	}
+
+	/** Those of some documents that have a standing: their ids and, where they are known, their contents, one after another. */
+	bytesOf(standing: Standing, keys: Iterable<string>): Buffer {
+		const all = [...keys].filter((key) => this.standingOf(key) === standing);
 		const bytes = Buffer.alloc(all.length * bytesEach(standing));
 		let at = 0;
-		for (const [key, content] of all) {
+		for (const key of all) {
 			at += bytes.write(key, at, 'latin1');
-			at += bytes.write(content.slice(1), at, 'latin1');
+			at += bytes.write(this.contentById.get(key)?.slice(1) ?? '', at, 'latin1');
 		}
 		return bytes;
 	}
 
-	/** Reads what `bytesOf` gave. */
-	add(standing: Standing, bytes: Buffer): void {
+	/**
+	 * Takes up what `bytesOf` gave.
+	 *
+	 * @param certain whether contents count; if not, each document may be on the server in any state
+	 */
+	add(standing: Standing, bytes: Buffer, certain = true): void {
 		const each = bytesEach(standing);
-		const mark = { settled: SETTLED, pending: PENDING, unknown: UNKNOWN }[standing];
+		const mark = { settled: SETTLED, pending: PENDING, unknown: UNKNOWN, gone: UNKNOWN }[standing];
 		for (let at = 0; at + each <= bytes.length; at += each) {
 			const key = bytes.toString('latin1', at, at + ID_BYTES);
-			this.set(key, mark + bytes.toString('latin1', at + ID_BYTES, at + each));
+			const content = mark + bytes.toString('latin1', at + ID_BYTES, at + each);
+			if (standing === 'gone' && certain) this.remove(key);
+			else this.set(key, certain ? content : UNKNOWN);
 		}
+	}
+
+	private standingOf(key: string): Standing {
+		const content = this.contentById.get(key);
+		if (content === undefined) return 'gone';
+		if (content === UNKNOWN) return 'unknown';
+		return content.startsWith(SETTLED) ? 'settled' : 'pending';
 	}
 
 	private set(key: string, content: string): void {
 		this.contentById.set(key, content);
-		this.changes += 1;
+		this.changed.add(key);
+	}
+
+	private remove(key: string): void {
+		if (this.contentById.delete(key)) this.changed.add(key);
 	}
 }
 
 /** Bytes that a document of a standing takes. */
 export function bytesEach(standing: Standing): number {
-	return standing === 'unknown' ? ID_BYTES : ID_BYTES + CONTENT_BYTES;
-}
-
-function standingOf(content: string): Standing {
-	if (content === UNKNOWN) return 'unknown';
-	return content.startsWith(SETTLED) ? 'settled' : 'pending';
+	return standing === 'unknown' || standing === 'gone' ? ID_BYTES : ID_BYTES + CONTENT_BYTES;
 }
 
 /** A UUID in its 16 bytes; either case is the same, as on servers. */
-function keyOf(id: string): string {
+export function keyOf(id: string): string {
 	return Buffer.from(id.replace(/-/g, ''), 'hex').toString('latin1');
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { Fingerprints } from '../../../../nodes/XpertAi/ingest/fingerprints';
+import { Fingerprints, keyOf } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 
 const documents = fc.uniqueArray(fc.tuple(fc.uuid(), fc.string()), { selector: ([id]) => id });
 
@@ -95,13 +95,16 @@ describe('fingerprints', () => {
 		expect(fingerprints.knows(A)).toBe(false);
 	});
 
-	it('tell by a number whether anything has changed', () => {
+	it('tell which documents have changed', () => {
 		const fingerprints = recorded([[A, 'one']]);
-		const { changes } = fingerprints;
+		fingerprints.changed = new Set();
 		fingerprints.drop(B);
 		fingerprints.forget(B);
-		expect(fingerprints.changes).toBe(changes);
+		expect(fingerprints.changed.size).toBe(0);
 		fingerprints.settle(A);
-		expect(fingerprints.changes).toBeGreaterThan(changes);
+		expect([...fingerprints.changed]).toEqual([keyOf(A)]);
+		fingerprints.changed = new Set();
+		fingerprints.drop(A);
+		expect([...fingerprints.changed]).toEqual([keyOf(A)]);
 	});
 });

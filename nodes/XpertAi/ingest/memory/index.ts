@@ -1,0 +1,5 @@
+export { Fingerprints } from './fingerprints';
+export type { NoteFlaw } from './note';
+export type { MemoryPlace, MemoryRoutes } from './notesOnServer';
+export { SourceMemory } from './sourceMemory';
+export type { MemoryTroubles, Recalled } from './sourceMemory';

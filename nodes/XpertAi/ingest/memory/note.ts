@@ -1,0 +1,110 @@
+import { createHash } from 'crypto';
+
+import { z } from 'zod';
+
+import { bytesEach } from './fingerprints';
+import type { Fingerprints, Standing } from './fingerprints';
+
+/** Stands before every note, with its version. Notes of the first version are one memory and two journals without pages. */
+const FORMAT = 'n8n-memory-';
+const VERSION = 2;
+
+const STANDINGS: Standing[] = ['settled', 'pending', 'unknown', 'gone'];
+
+const head = z.object({
+	/** Whose note it is. */
+	source: z.string(),
+	/** Made anew each time the note is written. */
+	mark: z.string(),
+	/** Of the memory: the marks of the pages of journals whose documents it holds as well. */
+	includes: z.array(z.string()).optional(),
+	/** Of the memory: the runs whose journals it holds as well, up to which writing of a page. */
+	closed: z.array(z.tuple([z.string(), z.number()])).optional(),
+	/** Of a page of a journal: whether another run was at work at the same time, so that no content is certain. */
+	overlapped: z.boolean().optional(),
+	/** The mark of the note that this one adds to. */
+	after: z.string().optional(),
+	/** Of the memory: of each of its pieces how many documents it holds, and whether changes lie beside it. */
+	pieces: z.array(z.tuple([z.number(), z.boolean()])).optional(),
+	/** How many documents of each standing follow. */
+	counts: z
+		.array(z.number().int().min(0))
+		.min(STANDINGS.length - 1)
+		.max(STANDINGS.length),
+});
+
+type Head = z.infer<typeof head>;
+
+/** What a note says of itself. */
+export type NoteFacts = Omit<Head, 'counts' | 'source'>;
+
+/** What a source keeps beside its documents on the server. */
+export type MemoryNote = Head & {
+	/** Whether it is of the first version. */
+	isOld: boolean;
+	body: Buffer;
+};
+
+/**
+ * Why a note cannot be used. `overwritten`: the server has put something of its own in its place, as it does when
+ * somebody has it processed.
+ */
+export type NoteFlaw = 'damaged' | 'overwritten' | 'of a later version' | 'of another source';
+
+/**
+ * A note as text: a version, a checksum, whose it is, and 24 bytes a document.
+ *
+ * @param keys the documents it holds
+ */
+export function noteText(
+	facts: NoteFacts & { source: string },
+	known: Fingerprints,
+	keys: Iterable<string> = [],
+): string {
+	const list = [...keys];
+	const parts = STANDINGS.map((standing) => known.bytesOf(standing, list));
+	const counts = parts.map((part, index) => part.length / bytesEach(STANDINGS[index] ?? 'unknown'));
+	const facing = Buffer.from(JSON.stringify({ ...facts, counts })).toString('base64');
+	const rest = `${facing}:${Buffer.concat(parts).toString('base64')}`;
+	return `${FORMAT}${VERSION}:${checksum(rest)}:${rest}`;
+}
+
+/** Reads what `noteText` gave, in this version and the one before. */
+export function readNote(text: string, source: string): MemoryNote | NoteFlaw {
+	if (!text.startsWith(FORMAT)) return 'overwritten';
+	const [title = '', sum, facing = '', body = ''] = text.split(':');
+	const version = Number(title.slice(FORMAT.length));
+	if (version > VERSION) return 'of a later version';
+	const isOurs = version >= 1 && sum === checksum(`${facing}:${body}`);
+	if (!isOurs) return 'damaged';
+	const read = headOf(Buffer.from(facing, 'base64').toString());
+	if (!read) return 'damaged';
+	if (read.source !== source) return 'of another source';
+	return { ...read, isOld: version < VERSION, body: Buffer.from(body, 'base64') };
+}
+
+/**
+ * Takes up the documents of a note.
+ *
+ * @param certain whether contents count; if not, each document may be on the server in any state
+ */
+export function takeUp({ body, counts }: MemoryNote, known: Fingerprints, certain = true): void {
+	let at = 0;
+	STANDINGS.forEach((standing, index) => {
+		const end = at + (counts[index] ?? 0) * bytesEach(standing);
+		known.add(standing, body.subarray(at, end), certain);
+		at = end;
+	});
+}
+
+function headOf(json: string): Head | undefined {
+	try {
+		return head.safeParse(JSON.parse(json)).data;
+	} catch {
+		return undefined;
+	}
+}
+
+function checksum(text: string): string {
+	return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}

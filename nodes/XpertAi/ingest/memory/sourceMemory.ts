@@ -1,0 +1,334 @@
+import { randomUUID } from 'crypto';
+
+import type { Failure } from '../../transport/failure';
+import { isRouteMissing } from '../../transport/meaning';
+import { Fingerprints } from './fingerprints';
+import { FIRST_PAGES, Journal, LeftBehind, readLanes } from './journal';
+import { takeUp } from './note';
+import type { NoteFlaw } from './note';
+import { NotesOnServer } from './notesOnServer';
+import type { MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notesOnServer';
+import { Pieces } from './pieces';
+
+const TURN: NoteName = { name: 'turn', title: 'n8n: when … began' };
+
+const MEMORY: NoteName = { name: 'memory', title: 'n8n: what … has stored' };
+
+/** What of remembering did not go as it should. */
+export interface MemoryTroubles {
+	/** The server does not give back what was stored. */
+	noRoute?: boolean;
+	/** Why what earlier runs have stored does not count. */
+	flaw?: NoteFlaw;
+	/** How many documents were in pieces of the memory that cannot be read. */
+	lost?: number;
+	/** Another run of the source was at work at the same time. */
+	overlapped?: boolean;
+	/** Why the memory was not written; the journal has what it would hold. */
+	notWritten?: Failure;
+	/** Why it is not known whether what was stored is still there. */
+	notAsked?: Failure;
+	/** Why it is not known what was stored before the source had its name. */
+	notRecalled?: Failure;
+}
+
+/** What is remembered of a source, read and not taken over. */
+export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
+
+/*
+ * The protocol. A note is a disabled document that holds a text; the server stores one whole or not at all.
+ * 1. `turn`: a run writes its name there before it reads, so that of two at once one at least sees the other.
+ * 2. `memory` and its pieces: what is stored, with contents. Written at the end, by a run that is still named in
+ *    `turn`: pieces first, then `memory`, which names the journals they include. Where that breaks off, old and new
+ *    pieces lie side by side, and the journals still count.
+ * 3. `journal`: before documents are sent, a run notes that their contents are unknown; when they are stored, the
+ *    next writing of the page has their contents. A full page is not written any more; the next one is begun.
+ *    Each run has a lane of its own, as long as one is free whose journals the memory includes.
+ * 4. A run knows the memory, and over it what the journals say that it does not include: with contents where one
+ *    run alone has left them, on this memory; else that the documents may be there in any state.
+ * 5. What cannot be read makes unknown what it may have said: a piece its documents, changes the contents of their
+ *    piece, a page of a journal all contents. A note of a later version ends the run before anything is sent.
+ */
+
+/**
+ * What earlier runs of a source have stored in a knowledgebase, kept in the knowledgebase itself. Whatever a crash
+ * leaves behind is known. A run that finds another one to have begun since leaves the memory to it, and notes that
+ * no content is certain.
+ */
+export class SourceMemory {
+	/** What the knowledgebase holds of the source, as far as it is known by now. */
+	readonly known = new Fingerprints();
+
+	/** How many documents were known when the run began. */
+	knownBefore = 0;
+
+	readonly troubles: MemoryTroubles = {};
+
+	/** A note that the server has given back: an answer that should list it and does not is none. */
+	witness?: string;
+
+	/** Whether anything is remembered at all. */
+	private works = true;
+
+	/** Why nothing may be sent: what is not remembered makes the memory wrong. */
+	private blocked?: Failure;
+
+	/** The memory as it lies on the server. */
+	private pieces = new Pieces();
+
+	private mark?: string;
+
+	private left = new LeftBehind([], {});
+
+	private readonly journal: Journal;
+
+	/** Whether no content in the written memory is certain. */
+	private uncertain = false;
+
+	/** Whether the memory is to be written though nothing has changed: what lies there is old, or damaged. */
+	private isStale = false;
+
+	/** Documents that no run has stored before this one. */
+	private readonly added = new Set<string>();
+
+	/** Notes are written one after another. */
+	private lastWork: Promise<unknown> = Promise.resolve();
+
+	/** The next writing of the journal, which has what is expected until it begins. */
+	private nextPage?: Promise<Failure | undefined>;
+
+	private constructor(
+		private readonly notes: NotesOnServer,
+		private readonly signal?: AbortSignal,
+	) {
+		this.journal = new Journal(notes, this.known);
+	}
+
+	/**
+	 * Reads what earlier runs have stored, and notes that this one has begun.
+	 *
+	 * @param options `fresh`: everything is to be sent again; what was stored is known all the same
+	 */
+	static async open(
+		place: MemoryPlace,
+		routes: MemoryRoutes,
+		{ signal, fresh = false }: { signal?: AbortSignal; fresh?: boolean } = {},
+	): Promise<SourceMemory> {
+		const memory = new SourceMemory(new NotesOnServer(place, routes), signal);
+		await memory.begin();
+		if (fresh) memory.known.forgetContents();
+		memory.knownBefore = memory.known.size;
+		return memory;
+	}
+
+	/**
+	 * What a source has stored, for another that takes its place or for a run that changes nothing; nothing is noted.
+	 *
+	 * @param witness a document that is certainly there
+	 */
+	static async recall(
+		place: MemoryPlace,
+		routes: MemoryRoutes,
+		{ witness }: { witness?: string } = {},
+	): Promise<Recalled | { failure: Failure }> {
+		const memory = new SourceMemory(new NotesOnServer(place, routes));
+		const read = await memory.read(witness);
+		return 'failure' in read ? read : memory;
+	}
+
+	/** Whether what is stored can be remembered. */
+	get isKept(): boolean {
+		return this.works && !this.blocked && !this.troubles.overlapped;
+	}
+
+	/**
+	 * Notes documents before they are sent or taken out of answers.
+	 *
+	 * @returns why they must not be: the server did not take the note
+	 */
+	async expect(ids: string[]): Promise<Failure | undefined> {
+		if (!this.works || this.blocked) return this.blocked;
+		for (const id of ids) {
+			if (!this.known.knows(id)) this.added.add(id.toLowerCase());
+			this.known.expect(id);
+			this.journal.note(id);
+		}
+		this.nextPage ??= this.inTurn(async () => {
+			this.nextPage = undefined;
+			return await this.writeJournal();
+		});
+		return await this.nextPage;
+	}
+
+	/** The server has accepted a document with this content. */
+	stored(id: string, content: string): void {
+		this.added.delete(id.toLowerCase());
+		this.known.record(id, content);
+		this.journal.note(id);
+	}
+
+	/** The server has not taken a document; what an earlier run has stored of it may be there. */
+	refused(id: string): void {
+		if (this.added.delete(id.toLowerCase())) this.known.drop(id);
+		else this.known.forget(id);
+		this.journal.note(id);
+	}
+
+	/** Writes what has changed, unless the execution is stopped: then the journal has it. */
+	async save(): Promise<void> {
+		await this.inTurn(async () => await this.write());
+	}
+
+	/** Whether no other run of the source has begun since; or why that is not known. */
+	async standing(): Promise<{ alone: boolean } | { failure: Failure }> {
+		const read = await this.notes.read([TURN], this.notes.idOf(TURN));
+		if ('failure' in read) return read;
+		const [turn] = read.notes;
+		if (typeof turn !== 'object' || turn.mark !== this.journal.run) this.troubles.overlapped = true;
+		return { alone: !this.troubles.overlapped };
+	}
+
+	/**
+	 * Says that this run has begun before it reads, so that of two runs one at least sees the other. Only a
+	 * server that does not have the route, by its own words, remembers nothing; any other failure may pass.
+	 */
+	private async begin(): Promise<void> {
+		const before = await this.notes.read([TURN]);
+		if ('failure' in before) {
+			if (isRouteMissing(before.failure)) this.doWithout();
+			else this.blocked = before.failure;
+			return;
+		}
+		const mark = this.journal.run;
+		const begun = await this.notes.write({ note: TURN, facts: { mark } }, this.known);
+		// What is unchanged can be told all the same.
+		if ('failure' in begun) this.blocked = begun.failure;
+		const written = 'version' in begun ? this.notes.idOf(TURN) : undefined;
+		const read = await this.read(written);
+		if ('failure' in read) {
+			this.blocked = read.failure;
+			return;
+		}
+		const { turn, left } = read;
+		// A server that takes notes and does not give them back.
+		if (written !== undefined && typeof turn !== 'object') this.doWithout();
+		this.journal.begin(left, 'version' in begun ? begun.version : 0);
+		// What a crash has left is in the memory before another one may leave more.
+		if (!left.isEmpty && !this.uncertain) await this.save();
+	}
+
+	private doWithout(): void {
+		this.troubles.noRoute = true;
+		this.works = false;
+	}
+
+	/** Reads the memory and, over it, what the journals hold beyond it. */
+	private async read(
+		witness?: string,
+	): Promise<{ turn: ReadNote; left: LeftBehind } | { failure: Failure }> {
+		const first = await this.notes.read([TURN, MEMORY, ...FIRST_PAGES], witness);
+		if ('failure' in first) return first;
+		const [turn, memory, ...pages] = first.notes;
+		const seen = turn === undefined ? memory && MEMORY : TURN;
+		this.witness = seen && this.notes.idOf(seen);
+		const root = typeof memory === 'object' ? memory : undefined;
+		const journals = await readLanes(this.notes, pages, { included: root ?? {}, witness });
+		if ('failure' in journals) return journals;
+		const { lanes } = journals;
+		if ([turn, memory, ...lanes.flat()].includes('of a later version')) return { failure: LATER };
+		if (typeof memory === 'string') this.troubles.flaw = memory;
+		if (root) takeUp(root, this.known);
+		this.isStale = root?.isOld === true;
+		if (!this.isStale) this.known.changed = new Set();
+		if (root?.pieces) {
+			const read = await this.pieces.read(this.notes, root.pieces, { known: this.known, witness });
+			if ('failure' in read) return read;
+			if (read.lost > 0) this.troubles.lost = read.lost;
+		}
+		const left = new LeftBehind(lanes, root ?? {});
+		this.left = left;
+		this.mark = root?.mark;
+		this.uncertain = left.isUncertain;
+		this.isStale ||= left.damaged.length > 0 || this.troubles.lost !== undefined;
+		left.takeUp(this.known, this.mark);
+		if (this.uncertain) this.known.forgetContents();
+		return { turn, left };
+	}
+
+	private async write(): Promise<void> {
+		const { known } = this;
+		if (!this.isKept || this.signal?.aborted) return;
+		if (known.changed.size === 0 && !this.isStale) return;
+		const standing = await this.standing();
+		const isAlone = 'alone' in standing && standing.alone;
+		const failure = 'failure' in standing ? standing.failure : undefined;
+		this.troubles.notWritten = isAlone ? await this.writeMemory() : failure;
+		// What was noted before a batch was sent is now known with its content.
+		if (!isAlone || this.troubles.notWritten) {
+			const unnoted = this.journal.isDue || !isAlone ? await this.writeJournal() : undefined;
+			this.troubles.notWritten ??= unnoted;
+		}
+	}
+
+	/** The pieces first: until the memory says that it includes the journals, these count. */
+	private async writeMemory(): Promise<Failure | undefined> {
+		const { known, notes, journal, left } = this;
+		const { changed } = known;
+		const plan = this.pieces.plan(known);
+		const pieces = plan.done();
+		const keys = pieces.isWhole ? [...known.keys()] : [];
+		known.changed = new Set();
+		const mark = randomUUID();
+		const { includes, closed } = left.included;
+		const facts = {
+			mark,
+			includes,
+			closed: [...closed, journal.closed],
+			pieces: pieces.sizes,
+		};
+		const written =
+			(await notes.writeMany(plan.notes, known)) ??
+			(await notes.write({ note: MEMORY, facts, keys }, known));
+		if ('failure' in written) {
+			for (const key of changed) known.changed.add(key);
+			return written.failure;
+		}
+		this.pieces = pieces;
+		this.mark = mark;
+		this.uncertain = false;
+		this.isStale = false;
+		journal.startOver();
+		return await this.mend();
+	}
+
+	/** Pages that cannot be read would make all contents uncertain once more; the memory includes what they may have said. */
+	private async mend(): Promise<Failure | undefined> {
+		const { damaged } = this.left;
+		if (damaged.length === 0) return undefined;
+		const facts = { mark: `${this.journal.run}:0` };
+		const rows = damaged.map((note) => ({ note, facts }));
+		const mended = await this.notes.writeMany(rows, this.known);
+		if (!mended) this.left.damaged.length = 0;
+		return mended?.failure;
+	}
+
+	private async writeJournal(): Promise<Failure | undefined> {
+		const overlapped = this.uncertain || this.troubles.overlapped === true;
+		return await this.journal.write({ after: this.mark, overlapped });
+	}
+
+	private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+		const done = this.lastWork.then(work, work);
+		this.lastWork = done;
+		return await done;
+	}
+}
+
+const LATER: Failure = {
+	kind: 'unreadable',
+	status: 200,
+	reason:
+		'what this source has stored was noted by a later version of this node, which has to be installed here as well',
+	path: '',
+	method: 'GET',
+};

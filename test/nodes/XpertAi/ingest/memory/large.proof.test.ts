@@ -1,0 +1,87 @@
+import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import { answered } from '../support/outcomes';
+
+const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const MIB = 1024 * 1024;
+const BATCH = 100;
+
+/** A server behind a proxy that takes 1 MiB in a request, as nginx does; counts what it is sent. */
+function server() {
+	const rows = new Map<string, string>();
+	const sent = { requests: 0, bytes: 0 };
+	const routes: MemoryRoutes = {
+		storePath: '/bulk',
+		statusPath: (ids) => ids.join(','),
+		send: async ({ path, body }) => {
+			if (typeof body !== 'string') {
+				const there = path.split(',').filter((id) => rows.has(id));
+				const answer = there.map((id) => ({ id, processMsg: rows.get(id) }));
+				return await Promise.resolve({ ok: true, status: 200, answer });
+			}
+			sent.requests += 1;
+			sent.bytes += Buffer.byteLength(body);
+			if (Buffer.byteLength(body) > MIB) return answered(413);
+			const notes = JSON.parse(body) as Array<{ id: string; processMsg: string }>;
+			for (const { id, processMsg } of notes) rows.set(id, processMsg);
+			return { ok: true, status: 201, answer: notes.map(({ id }) => ({ id, version: 1 })) };
+		},
+	};
+	/** What was sent since the last look. */
+	const look = () => {
+		const seen = { ...sent };
+		Object.assign(sent, { requests: 0, bytes: 0 });
+		return seen;
+	};
+	return { routes, rows, look };
+}
+
+async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number) => string) {
+	const memory = await SourceMemory.open(PLACE, routes);
+	const changed = ids.filter((id, at) => !memory.known.has(id, contentOf(at)));
+	const position = new Map(ids.map((id, at) => [id, at]));
+	for (let at = 0; at < changed.length; at += BATCH) {
+		const batch = changed.slice(at, at + BATCH);
+		expect(await memory.expect(batch)).toBeUndefined();
+		for (const id of batch) memory.stored(id, contentOf(position.get(id) ?? 0));
+	}
+	await memory.save();
+	return { memory, sent: changed.length };
+}
+
+it.each([10_000, 100_000, 500_000])(
+	'%d documents are remembered behind a proxy of 1 MiB, in notes that do not grow with them',
+	async (count) => {
+		const { routes, rows, look } = server();
+		const ids = Array.from({ length: count }, (_, at) => derivedId('kb', `${at}`));
+		const first = await night(routes, ids, () => 'one');
+		const load = look();
+		expect([first.sent, first.memory.troubles]).toEqual([count, {}]);
+		expect(Math.max(...[...rows.values()].map(({ length }) => length))).toBeLessThan(256 * 1024);
+		const second = await night(routes, ids, () => 'one');
+		const unchanged = look();
+		expect([second.sent, second.memory.knownBefore]).toEqual([0, count]);
+		expect(unchanged).toMatchObject({ requests: 1 });
+		expect(unchanged.bytes).toBeLessThan(400);
+		const third = await night(routes, ids, (at) => (at % 100 === 0 ? 'two' : 'one'));
+		const few = look();
+		expect(third.sent).toBe(count / 100);
+		expect(few.bytes).toBeLessThan(1.5e6);
+		const left = ids.slice(count / 10);
+		const fourth = await night(routes, left, (at) =>
+			(at + count / 10) % 100 === 0 ? 'two' : 'one',
+		);
+		expect(fourth.sent).toBe(0);
+		const brought = new Set(left);
+		const gone = [...fourth.memory.known.ids()].filter((id) => !brought.has(id));
+		expect(new Set(gone)).toEqual(new Set(ids.slice(0, count / 10)));
+		// A tenth of what documents of a kilobyte take, and what their ids and contents take at least.
+		expect(load.bytes).toBeLessThan(0.15 * 1024 * count);
+		if (process.env.SHOW_MEMORY)
+			process.stderr.write(
+				`${JSON.stringify({ count, notes: rows.size, load, unchanged, few })}\n`,
+			);
+	},
+	300_000,
+);
