@@ -154,6 +154,25 @@ describe('Document: Disable', () => {
 	});
 });
 
+describe('a list of documents given as JSON', () => {
+	const json = (ids: string[]) => ({
+		bodyMode: 'json',
+		jsonBody: JSON.stringify(ids.map((id) => ({ id, disabled: false }))),
+	});
+
+	it('says which documents are meant; the operation says what becomes of them', async () => {
+		await night('abc');
+		const { items } = await byKey('disable', 'a', json([idOf('a'), idOf('c')]));
+		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
+		expect(found()).toBe('b');
+	});
+
+	it('is refused where an ID is none', async () => {
+		const { error } = await byKey('disable', 'a', json(['a']));
+		expect(error?.message).toMatch(/^"JSON Body" at \[0\]\.id must be a UUID.* \[item 0\]$/);
+	});
+});
+
 describe('Document: Enable', () => {
 	it('lets documents in again within a request, and the next night sends them whole', async () => {
 		await night('abc');

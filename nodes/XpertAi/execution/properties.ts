@@ -1,6 +1,7 @@
 import dropWhile from 'lodash/dropWhile';
 import memoize from 'lodash/memoize';
 import merge from 'lodash/merge';
+import sortBy from 'lodash/sortBy';
 import takeWhile from 'lodash/takeWhile';
 import uniq from 'lodash/uniq';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
@@ -180,11 +181,16 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([
-			...(lookFirst?.options ?? []),
-			atOnceOption(defaultAtOnce(operation)),
-			timeoutOption(timeoutSeconds),
-		]),
+		optionsField(
+			sortBy(
+				[
+					...(lookFirst?.options ?? []),
+					atOnceOption(defaultAtOnce(operation)),
+					timeoutOption(timeoutSeconds),
+				],
+				'displayName',
+			),
+		),
 	];
 }
 

@@ -9,6 +9,7 @@ import { mayContinue } from '../../../execution/outputs';
 import { switchDocuments } from '../../../ingest/disabling';
 import { SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
+import { uuid } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
 import { systemClock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
@@ -85,7 +86,11 @@ function groupsOf(items: Item[], fail: (item: Item, caught: unknown) => void): G
 	return [...groups.values()];
 }
 
+/** Documents of a body of one's own; whether they are disabled, the operation says. */
+const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
+
 function askedBy(item: Item, owner: string): Asked[] {
+	if (item.isJsonBody) return item.jsonBody(documentsWithIds).map(({ id }) => ({ item, id }));
 	if (item.choice('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ item, id }));
 	const key = item.key('documentKey');

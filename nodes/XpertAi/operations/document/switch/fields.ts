@@ -2,6 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
+import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { documentIds } from '../processingFields';
 import { sourceName } from '../submit/fields';
@@ -41,9 +42,12 @@ const ofWhichSource: INodeProperties = {
 /** What tells which documents of a knowledgebase are meant. */
 export const switchFields: Field[] = [
 	knowledgebaseLocator('The knowledgebase the documents are in'),
-	documentsBy,
-	...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
-	...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
+	...withoutOwnBody([
+		documentsBy,
+		...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
+		...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
+	]),
 	ofWhichSource,
 	optionsField([timeoutOption()]),
+	...ownBodyFields('[\n  { "id": "" }\n]'),
 ];
