@@ -109,8 +109,9 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		'$endpoint takes a body of its own as JSON, as $given',
 		async ({ endpoint, good, request, jsonBody }) => {
 			const body = ownBody(request(fixture.world).body);
-			const mode = endpoint === 'E3' ? { source: 'json' } : { bodyMode: 'json' };
-			const parameters = { ...good(fixture.world), ...mode, jsonBody: jsonBody(body) };
+			const called = good(fixture.world);
+			const mode = called.operation === 'submit' ? { source: 'json' } : { bodyMode: 'json' };
+			const parameters = { ...called, ...mode, jsonBody: jsonBody(body) };
 			await fixture.run(parameters, { items: [{ json: { body } }] });
 
 			expect(fixture.sandbox.requests.of(endpoint).map((sent) => sent.body)).toEqual([body]);

@@ -14,6 +14,8 @@ export interface Switching {
 	/** That of their source; none where nobody says which it is. */
 	memory?: SourceMemory;
 	routes: ProcessingRoutes & MemoryRoutes;
+	/** What else is sent of them, by id. */
+	more?: Map<string, object>;
 	/** Told each document once, and whether the server has it. */
 	onSwitched: (id: string, isThere: boolean) => void;
 }
@@ -27,16 +29,16 @@ export interface Switching {
  */
 export async function switchDocuments(
 	ids: string[],
-	{ disabled, memory, routes, onSwitched }: Switching,
+	{ disabled, memory, routes, more, onSwitched }: Switching,
 ): Promise<Failure | undefined> {
 	const { statuses, failure } = await askWhere(ids, memory?.witness, routes);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
 		const there = batch.filter((id) => statuses.has(id));
+		const rows = there.map((id) => ({ ...more?.get(id), id, disabled }));
 		const unnoted = there.length > 0 ? await memory?.expect(there) : undefined;
-		const ended =
-			unnoted ?? (there.length > 0 ? await sendBatch(there, disabled, routes) : undefined);
+		const ended = unnoted ?? (there.length > 0 ? await sendBatch(rows, routes) : undefined);
 		if (ended) return ended;
 		for (const id of batch) if (disabled || !statuses.has(id)) memory?.known.drop(id);
 		for (const id of batch) onSwitched(id, statuses.has(id));
@@ -45,12 +47,11 @@ export async function switchDocuments(
 }
 
 async function sendBatch(
-	ids: string[],
-	disabled: boolean,
+	rows: Array<{ id: string; disabled: boolean }>,
 	{ send, storePath }: MemoryRoutes,
 ): Promise<Failure | undefined> {
-	const body = JSON.stringify(ids.map((id) => ({ id, disabled })));
-	const checkAnswer = listOf(ids);
+	const body = JSON.stringify(rows);
+	const checkAnswer = listOf(rows.map(({ id }) => id));
 	const outcome = await send({ method: 'POST', path: storePath, body, checkAnswer });
 	return outcome.ok ? undefined : outcome.failure;
 }

@@ -50,8 +50,11 @@ function mayGoOn(run: RunUnderWay, told: Told, outcome: Outcome): boolean {
 }
 
 function heard(told: Told, outcome: Outcome, of: Pick<Failure, 'method' | 'path'>): Outcome {
-	if (told.isComplete)
-		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer, ...told.end } };
+	if (told.isComplete) {
+		// An answer is what E4 answers; only of a run that went wrong more is told.
+		const flaw = typeof told.end?.error === 'string' ? told.end : {};
+		return { ok: true, status: 201, answer: { role: 'ai', content: told.answer, ...flaw } };
+	}
 	const isOver = !outcome.ok && outcome.failure.kind === 'cancelled';
 	if (!outcome.ok && (isOver || told.lastId === undefined)) return outcome;
 	// What became of a run that has begun its thread shows: why it is not heard says nothing of that.

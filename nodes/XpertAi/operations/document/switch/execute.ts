@@ -26,6 +26,8 @@ interface Asked {
 	item: Item;
 	id: string;
 	key?: string;
+	/** What a body of one's own says of it. */
+	record?: object;
 }
 
 /** The documents of one knowledgebase, and of one source of it where that has a name. */
@@ -90,7 +92,8 @@ function groupsOf(items: Item[], fail: (item: Item, caught: unknown) => void): G
 const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
 
 function askedBy(item: Item, owner: string): Asked[] {
-	if (item.isJsonBody) return item.jsonBody(documentsWithIds).map(({ id }) => ({ item, id }));
+	if (item.isJsonBody)
+		return item.jsonBody(documentsWithIds).map((record) => ({ item, id: record.id, record }));
 	if (item.choice('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ item, id }));
 	const key = item.key('documentKey');
@@ -119,7 +122,10 @@ async function switchGroup(
 			outcome: isThere ? word : 'missing',
 			...(memory && disabled ? { known: !unknown.includes(id) } : {}),
 		});
-	const failure = await switchDocuments(ids, { disabled, memory, routes, onSwitched });
+	const more = new Map(
+		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
+	);
+	const failure = await switchDocuments(ids, { disabled, memory, routes, more, onSwitched });
 	await memory?.save();
 	const messages = memory ? [...unknownHint(unknown.length), ...troubleHints(memory.troubles)] : [];
 	context.addExecutionHints(
