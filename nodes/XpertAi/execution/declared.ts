@@ -81,6 +81,8 @@ async function answersFor(
 	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
 	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
 	const answers: Answered[] = [];
+	// What cannot be sent is refused before anything is looked at.
+	if (lookFirst) for (const part of parts) toSend(part);
 	for (const { values, ids, listed } of paths) {
 		const looked = lookFirst && (await look(lookFirst, item, send, { values, ids, timeoutMs }));
 		if (looked && 'answer' in looked) {

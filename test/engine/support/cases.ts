@@ -396,22 +396,6 @@ export const ALL_CASES: OperationCase[] = [
 		answer: { id: ID, threadId: 't', title: 'Question' },
 	},
 	{
-		endpoint: 'deleteConversation',
-		good: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'delete',
-			conversationId: byId(conversationId),
-		}),
-		request: ({ conversationId }) => ({
-			method: 'DELETE',
-			path: `/api/ai/conversations/${conversationId}`,
-		}),
-		bad: () => ({ resource: 'conversation', operation: 'delete', conversationId: missingId }),
-		refusal: /"Conversation" must not be empty \[item 0\]/,
-		answer: undefined,
-		looked: { id: ID, status: 'idle' },
-	},
-	{
 		endpoint: 'feedbacks',
 		good: ({ conversationId }) => ({
 			resource: 'conversation',
@@ -667,6 +651,23 @@ export const ALL_CASES: OperationCase[] = [
 		bad: () => ({ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: missingId }),
 		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
 		answer: { raw: [], affected: 1 },
+	},
+	// Others use the conversation before.
+	{
+		endpoint: 'deleteConversation',
+		good: ({ conversationId }) => ({
+			resource: 'conversation',
+			operation: 'delete',
+			conversationId: byId(conversationId),
+		}),
+		request: ({ conversationId }) => ({
+			method: 'DELETE',
+			path: `/api/ai/conversations/${conversationId}`,
+		}),
+		bad: () => ({ resource: 'conversation', operation: 'delete', conversationId: missingId }),
+		refusal: /"Conversation" must not be empty \[item 0\]/,
+		answer: undefined,
+		looked: { id: ID, status: 'idle' },
 	},
 ];
 

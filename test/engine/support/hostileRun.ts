@@ -60,7 +60,8 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 			getBinaryDataBuffer: async () => Buffer.from('[{"name":"from a file"}]'),
 			httpRequestWithAuthentication: async (_name: string, options: IHttpRequestOptions) => {
 				requests.push(options);
-				return { statusCode: 201, headers: {}, body: JSON.stringify(answerTo(options, requests)) };
+				const body = JSON.stringify(answerTo(options, requests)) ?? '';
+				return { statusCode: 201, headers: {}, body };
 			},
 		},
 	};
@@ -96,7 +97,7 @@ function statusesOf(ids: string): object[] {
 	return [...new Set([...ids.split(','), ids])].map((id) => ({ id, status: 'finish' }));
 }
 
-/** What a server answers to a good request, after those that arrived. */
+/** What a server answers to a good request, after those that arrived; undefined where that is nothing. */
 export function answerTo(
 	{ url, method, body }: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown },
 	arrived: Array<{ url: string }>,
@@ -125,7 +126,9 @@ export function answerTo(
 			values: { messages: [] },
 		};
 	const route = `${method} ${pathname}`;
-	const answer = ANSWERS.find(({ routes }) => routes.some((one) => one.test(route)))?.answer ?? {};
+	const { answer } = ANSWERS.find(({ routes }) => routes.some((one) => one.test(route))) ?? {
+		answer: {},
+	};
 	// Only the record that was asked for, or was to be updated, is an answer.
 	const ids = method === 'POST' ? {} : { id: named.at(-1), assistant_id: named.at(-1) };
 	return isPlainObject(answer) ? { ...(answer as object), ...ids } : answer;

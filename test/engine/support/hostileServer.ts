@@ -37,7 +37,7 @@ export async function startPlainServer(): Promise<PlainServer> {
 			const method = (request.method ?? '') as IHttpRequestMethods;
 			arrivals.push({ method, url, headers: request.headers, body });
 			response.writeHead(201, { 'Content-Type': 'application/json' });
-			response.end(JSON.stringify(answerTo({ url, method, body }, arrivals)));
+			response.end(JSON.stringify(answerTo({ url, method, body }, arrivals)) ?? '');
 		});
 	});
 	server.on('clientError', (error, socket) => {
