@@ -30,6 +30,7 @@ export async function planNights(histories: number): Promise<void> {
 					const knowledgebaseId = await nights.knowledgebase();
 					for (const one of before) await nights.night(knowledgebaseId, { ...one, ...how });
 					for (const key of lost) nights.lose(knowledgebaseId, key);
+					const isCalm = !before.some(({ trouble, other }) => trouble ?? other);
 					const found = await nights.found(knowledgebaseId);
 					const stored = nights.stored(knowledgebaseId);
 					const tonight = { source: last, turns: [0], ...how };
@@ -46,7 +47,8 @@ export async function planNights(histories: number): Promise<void> {
 						expect(DONE[String(planned.plan)]).toContain(outcomes[at]?.outcome);
 						const key = of(planned) ?? '';
 						expect(planned.plan === 'new').toBe(!stored.includes(key));
-						if (planned.plan === 'back') expect(found).not.toHaveProperty(key);
+						// A night that went wrong may leave what is found without a status: servers tell no more.
+						if (planned.plan === 'back' && isCalm) expect(found).not.toHaveProperty(key);
 						if (planned.plan === 'changed') expect(stored).toContain(key);
 					});
 					nights.remove(knowledgebaseId);
