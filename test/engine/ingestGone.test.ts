@@ -4,7 +4,7 @@ import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -18,10 +18,7 @@ const ALL = 'abcdefghij';
 const texts = (letters: string, more: Record<string, string> = {}) =>
 	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
 const fromText = (more: INodeParameters = {}) => ({
-	source: 'text',
-	name: '={{ $json.name }}',
-	text: '={{ $json.text }}',
-	afterStoring: 'wait',
+	...TEXTS,
 	mode: 'mirror',
 	...more,
 });

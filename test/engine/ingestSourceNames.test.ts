@@ -1,6 +1,6 @@
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -16,10 +16,7 @@ const night = async (
 ) =>
 	await submit(
 		{
-			source: 'text',
-			name: '={{ $json.name }}',
-			text: '={{ $json.text }}',
-			afterStoring: 'wait',
+			...TEXTS,
 			mode: 'changed',
 			sourceName,
 			...more.parameters,

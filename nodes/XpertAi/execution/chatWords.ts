@@ -1,24 +1,21 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-/** Whoever knows the id of a thread reads, renames and deletes it: a chat's visitors are not told. */
-const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
-
-const EVERY_ID = new RegExp(ID, 'gi');
+import { EVERY_UUID } from '../payloads/common';
 
 /** Whether a chat shows what its workflow says while it works. Contexts of an agent's tool do not know of chats. */
 export function isInChat(context: IExecuteFunctions): boolean {
 	return 'isStreaming' in context && context.isStreaming();
 }
 
-/** The same words, with … for each id. */
+/** The same words, with … for each id: who knows that of a thread reads, renames and deletes it, and visitors are not told. */
 export function idsHidden(words: string): string {
-	return words.replace(EVERY_ID, '…');
+	return words.replace(EVERY_UUID, '…');
 }
 
 /** The sentences that have no id. */
 export function sentencesWithoutIds(words: string): string {
 	return words
 		.split(/(?<=\.) /)
-		.filter((sentence) => !ID.test(sentence))
+		.filter((sentence) => sentence.search(EVERY_UUID) < 0)
 		.join(' ');
 }

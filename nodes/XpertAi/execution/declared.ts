@@ -27,28 +27,29 @@ import type {
 	LookFirst,
 	Paging,
 } from './operation';
+import { tellUser } from './outputs';
 import { answerItems, simplified } from './results';
 import { collectPages } from './paging';
 
 /** Runs an operation that is one request an item (or, for lists, one a page). */
 export async function runDeclared(
 	operation: DeclaredOperation,
-	{ send, items }: Execution,
+	{ context, send, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, shape = answerItems, remark = () => undefined } = operation;
+	const { simplify, shape = answerItems, remark } = operation;
 	const remarks = new Set<string>();
 	const work = async (item: Item) => {
 		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
 		const answers = await answersFor(item, send, operation);
-		for (const { answer } of answers) remarks.add(remark(answer) ?? '');
+		for (const { answer } of answers) {
+			const said = remark?.(answer);
+			if (said !== undefined) remarks.add(said);
+		}
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
 	};
 	const output = await forEachItem(items, work, atOnceOf(items));
-	const messages = [...remarks].filter(Boolean);
-	items[0]?.context.addExecutionHints(
-		...messages.map((message) => ({ message, location: 'outputPane' as const })),
-	);
+	tellUser(context, [...remarks]);
 	return output;
 }
 

@@ -1,3 +1,4 @@
+import sortBy from 'lodash/sortBy';
 import type {
 	IDisplayOptions,
 	INodeProperties,
@@ -146,7 +147,7 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options,
+		options: sortBy(options, 'displayName'),
 	};
 }
 

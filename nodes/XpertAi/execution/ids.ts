@@ -1,6 +1,6 @@
 import isEqual from 'lodash/isEqual';
 
-import { UUID_DEMAND, isUuid } from '../payloads/common';
+import { EVERY_UUID, UUID_DEMAND, isUuid } from '../payloads/common';
 import { answerWith, holds, isJsonObject } from '../transport/answer';
 
 /** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
@@ -64,7 +64,7 @@ function isEncodable(text: string): boolean {
 /** A pasted address stands for the last UUID in it. */
 function idInAddress(text: string): string {
 	if (!isAddress(text)) return text;
-	return text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi)?.at(-1) ?? text;
+	return text.match(EVERY_UUID)?.at(-1) ?? text;
 }
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);

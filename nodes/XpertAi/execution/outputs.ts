@@ -43,6 +43,13 @@ function knownAsFailed(item: INodeExecutionData, error: ItemError): INodeExecuti
 	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 }
 
+/** Tells the user, above the output of the node, what stands in no item. */
+export function tellUser(context: IExecuteFunctions, messages: string[]): void {
+	context.addExecutionHints(
+		...messages.map((message) => ({ message, location: 'outputPane' as const })),
+	);
+}
+
 /** Whether a failed item may be passed over: On Error says so, and nobody has stopped the execution. */
 export function mayContinue(context: IExecuteFunctions): boolean {
 	return context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;

@@ -1,7 +1,7 @@
 import dropWhile from 'lodash/dropWhile';
+import findIndex from 'lodash/findIndex';
 import memoize from 'lodash/memoize';
 import merge from 'lodash/merge';
-import sortBy from 'lodash/sortBy';
 import takeWhile from 'lodash/takeWhile';
 import uniq from 'lodash/uniq';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
@@ -99,11 +99,12 @@ function allFields(resources: Resource[]): INodeProperties[] {
 			let next = 0;
 			for (const field of plainFields(operationFields(operation))) {
 				const text = JSON.stringify(field);
-				let shared = all.slice(next).find((one) => one.text === text);
-				if (!shared) all.splice(next, 0, (shared = { text, field, shownFor: new Map() }));
-				const { shownFor } = shared;
-				shownFor.set(resource, [...(shownFor.get(resource) ?? []), operation.value]);
-				next = all.indexOf(shared) + 1;
+				const known = findIndex(all, { text }, next);
+				const at = known < 0 ? next : known;
+				if (known < 0) all.splice(at, 0, { text, field, shownFor: new Map() });
+				const shownFor = all[at]?.shownFor;
+				shownFor?.set(resource, [...(shownFor.get(resource) ?? []), operation.value]);
+				next = at + 1;
 			}
 		}
 	}
@@ -181,16 +182,11 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 		...Object.values(ids),
 		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField(
-			sortBy(
-				[
-					...(lookFirst?.options ?? []),
-					atOnceOption(defaultAtOnce(operation)),
-					timeoutOption(timeoutSeconds),
-				],
-				'displayName',
-			),
-		),
+		optionsField([
+			...(lookFirst?.options ?? []),
+			atOnceOption(defaultAtOnce(operation)),
+			timeoutOption(timeoutSeconds),
+		]),
 	];
 }
 

@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** The UUIDs in a text. */
+export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
 /** Whether a text is a UUID, which Xpert AI servers need as an id. */
 export function isUuid(text: string): boolean {
 	return UUID.test(text);

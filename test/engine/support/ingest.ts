@@ -13,6 +13,14 @@ export const BY_NAME: INodeParameters = {
 	documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
 };
 
+/** Texts from columns of the input items, until assistants find them. */
+export const TEXTS: INodeParameters = {
+	source: 'text',
+	name: '={{ $json.name }}',
+	text: '={{ $json.text }}',
+	afterStoring: 'wait',
+};
+
 /** The server is busy: it does nothing, and says after how many seconds to come back. */
 export const busyFor = (
 	seconds: number,

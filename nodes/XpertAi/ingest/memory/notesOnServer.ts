@@ -138,14 +138,11 @@ export class NotesOnServer {
 	}
 
 	/** The id of the document that holds a note. */
-	idOf({ name }: NoteName): string {
-		return this.idFor(name);
-	}
-
-	private readonly idFor = memoize((name: string): string => {
-		const { knowledgebaseId, source } = this.place;
-		return derivedId(knowledgebaseId, `n8n ${name} of ${source}`);
-	});
+	readonly idOf = memoize(
+		({ name }: NoteName): string =>
+			derivedId(this.place.knowledgebaseId, `n8n ${name} of ${this.place.source}`),
+		({ name }) => name,
+	);
 
 	private document({ note, facts, keys }: WrittenNote, known: Fingerprints) {
 		const { source, title } = this.place;

@@ -4,7 +4,7 @@ import type { Recalled } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { isRouteMissing } from '../../../transport/meaning';
 import { withCounts } from './errors';
-import { percentOf, reasonInRun } from './gone';
+import { goneFrom, percentOf, reasonInRun } from './gone';
 import { troubleHints } from './memory';
 import type { Submission } from './submission';
 import type { Target } from './target';
@@ -49,7 +49,7 @@ async function planGone(
 ): Promise<void> {
 	const { first, report, settings } = submission;
 	if (!settings.mirrors || report.stopError) return;
-	const gone = [...known.ids()].filter((id) => !target.brought.has(id));
+	const gone = goneFrom(target, known);
 	if (gone.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);

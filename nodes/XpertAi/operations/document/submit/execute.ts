@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Execution } from '../../../execution/operation';
-import { mayContinue } from '../../../execution/outputs';
+import { mayContinue, tellUser } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { showPlan } from './dryRun';
 import { processingError, withCounts } from './errors';
@@ -83,14 +83,11 @@ const MAY_BE_STORED =
 function addHints({ execution: { context }, first, report, noticed }: Submission): void {
 	const { line, summary, notes, countMayBeLow } = report;
 	const isUnknown = summary.counts.unknown > 0 && mayContinue(context);
-	const messages = [
+	tellUser(context, [
 		line,
 		...notes,
 		...noticed.hints(first),
 		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
 		...(isUnknown ? [MAY_BE_STORED] : []),
-	];
-	context.addExecutionHints(
-		...messages.map((message) => ({ message, location: 'outputPane' as const })),
-	);
+	]);
 }

@@ -2,7 +2,7 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import { switchDocuments } from '../../../ingest/disabling';
 import type { Switching } from '../../../ingest/disabling';
-import type { SourceMemory } from '../../../ingest/memory';
+import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import { asHint } from './memory';
@@ -43,11 +43,16 @@ export async function disableMissing(submission: Submission, target: Target): Pr
 	if (!memory) return;
 	await disableRenamed(submission, target, memory);
 	if (!submission.settings.mirrors) return;
-	const gone = [...memory.known.ids()].filter((id) => !target.brought.has(id));
+	const gone = goneFrom(target, memory.known);
 	if (gone.length === 0) return;
 	const reason = await reasonToKeep(submission, target, memory);
 	if (reason) submission.report.remark(`Nothing was disabled: ${reason}.`);
 	else await disableGone(submission, target, memory, gone);
+}
+
+/** The ids of the documents that are known and were not brought this time. */
+export function goneFrom({ brought }: Target, known: Fingerprints): string[] {
+	return [...known.ids()].filter((id) => !brought.has(id));
 }
 
 /** Takes out of answers what the source stored before it had a name, where it is there under its new id. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { mayContinue } from '../../../execution/outputs';
+import { mayContinue, tellUser } from '../../../execution/outputs';
 import { switchDocuments } from '../../../ingest/disabling';
 import { SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
@@ -114,23 +114,21 @@ async function switchGroup(
 	const place = placeOfSource(knowledgebaseId, sourceName);
 	const memory = sourceName === '' ? undefined : await SourceMemory.open(place, routes, { signal });
 	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
-	const unknown = memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : [];
+	const unknown = new Set(memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : []);
 	const facts: Switched['facts'] = new Map();
 	const word = disabled ? 'disabled' : 'enabled';
 	const onSwitched = (id: string, isThere: boolean) =>
 		void facts.set(id, {
 			outcome: isThere ? word : 'missing',
-			...(memory && disabled ? { known: !unknown.includes(id) } : {}),
+			...(memory && disabled ? { known: !unknown.has(id) } : {}),
 		});
 	const more = new Map(
 		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
 	const failure = await switchDocuments(ids, { disabled, memory, routes, more, onSwitched });
 	await memory?.save();
-	const messages = memory ? [...unknownHint(unknown.length), ...troubleHints(memory.troubles)] : [];
-	context.addExecutionHints(
-		...messages.map((message) => ({ message, location: 'outputPane' as const })),
-	);
+	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];
+	tellUser(context, messages);
 	return { facts, failure };
 }
 

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { mayContinue } from '../../../execution/outputs';
+import { mayContinue, tellUser } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { RunInput } from '../../../runs/input';
 import { inThreadOrder } from '../../../runs/threadOrder';
@@ -54,10 +54,8 @@ function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[
 	const forgotten = output.filter(({ json }) => json.remembered === false).length;
 	if (forgotten === 0) return;
 	const answers = forgotten === 1 ? 'One answer is' : `${forgotten} answers are`;
-	context.addExecutionHints({
-		message: `${answers} not on the thread: another run at the same time has overwritten the messages.`,
-		location: 'outputPane',
-	});
+	const why = 'another run at the same time has overwritten the messages';
+	tellUser(context, [`${answers} not on the thread: ${why}.`]);
 }
 
 interface Failed {

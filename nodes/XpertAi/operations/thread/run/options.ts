@@ -1,4 +1,3 @@
-import sortBy from 'lodash/sortBy';
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -198,11 +197,16 @@ const ofDecisions: INodeProperties[] = [
 const inFields = (options: INodeProperties[]) =>
 	displayedIf({ hide: { '/bodyMode': ['json'] } }, [context, ...options]);
 
-const sorted = (options: INodeProperties[]) => optionsField(sortBy(options, 'displayName'));
-
-export const messageOptions: INodeProperties = sorted([...waiting, title, ...inFields(ofMessages)]);
-export const decisionOptions: INodeProperties = sorted([...waiting, ...inFields(ofDecisions)]);
-export const retryOptions: INodeProperties = sorted([...waiting, ...inFields([])]);
+export const messageOptions: INodeProperties = optionsField([
+	...waiting,
+	title,
+	...inFields(ofMessages),
+]);
+export const decisionOptions: INodeProperties = optionsField([
+	...waiting,
+	...inFields(ofDecisions),
+]);
+export const retryOptions: INodeProperties = optionsField([...waiting, ...inFields([])]);
 
 /** What the parameters of every run say of how it is gone about. */
 export const runSettings = z.object({
