@@ -1,7 +1,7 @@
 import type { WorkflowFile } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { asking, ingestion, manualTrigger, writeDocuments } from '../queue/support/ingestion';
-import { expectStopped, pressStop } from '../queue/support/pressStop';
+import { LONG_MS, expectStopped, pressStop } from '../queue/support/pressStop';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
@@ -31,14 +31,14 @@ describe('the Stop button', () => {
 	const arrived = (endpoint: string) => harness.sandbox.requests.of(endpoint).length;
 
 	it('ends an ingestion whose requests take long', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 1_000 });
+		harness.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'delay', ms: LONG_MS });
 		const workflow = ingestion(manualTrigger(), knowledgebaseId, ONE_AT_ONCE);
 		expectStopped(await stopOnce(workflow, () => arrived('E3') >= 3));
 		expect(arrived('E3')).toBe(3);
 	});
 
 	it('ends an ingestion that sends several requests at once', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 1_000 });
+		harness.sandbox.faults.add({ endpoint: 'E3', nth: [5, 6, 7, 8], do: 'delay', ms: LONG_MS });
 		const workflow = ingestion(manualTrigger(), knowledgebaseId, { concurrency: 4 });
 		expectStopped(await stopOnce(workflow, () => arrived('E3') >= 5));
 		expect(arrived('E3')).toBeLessThanOrEqual(8);
@@ -58,19 +58,19 @@ describe('the Stop button', () => {
 
 	it('is pressed by n8n when a workflow takes longer than its settings allow', async () => {
 		harness.sandbox.requests.clear();
-		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 10_000 });
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: LONG_MS });
 		const workflow = ingestion(manualTrigger(), knowledgebaseId, ONE_AT_ONCE);
 		const settings = { ...workflow.settings, executionTimeout: 2 };
 		const id = await harness.importWorkflow({ ...workflow, settings }, credential);
 		const startedAt = Date.now();
 		const { status } = await harness.runManually(id);
 		expect(status).toBe('canceled');
-		expect(Date.now() - startedAt).toBeLessThan(8_000);
+		expect(Date.now() - startedAt).toBeLessThan(LONG_MS);
 		expect(arrived('E3')).toBe(1);
 	});
 
 	it('ends a run whose answer is awaited', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 3_000 });
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: LONG_MS });
 		expectStopped(await stopOnce(asking(), () => arrived('E4') === 1));
 		expect(arrived('E15')).toBe(0);
 	});

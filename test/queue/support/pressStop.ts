@@ -7,6 +7,9 @@ import type { Harness } from '../../e2e/support/harness';
 /** Longer than the longest pause between two requests in the workflows that are stopped. */
 const QUIET_MS = 6_000;
 
+/** What goes on when Stop is pressed would take so long by itself; a loaded machine is quicker. */
+export const LONG_MS = 60_000;
+
 /** What followed on pressing Stop. */
 export interface Stopped {
 	status: string;
@@ -41,8 +44,8 @@ export async function pressStop(
 	return { status, endedAfterMs, late };
 }
 
-/** Fails the test unless the execution was stopped within a second and sent nothing more. */
+/** Fails the test unless the execution was stopped long before it would have ended, and sent nothing more. */
 export function expectStopped(seen: Stopped): void {
 	expect(seen).toMatchObject({ status: 'canceled', late: [] });
-	expect(seen.endedAfterMs).toBeLessThan(1_000);
+	expect(seen.endedAfterMs).toBeLessThan(LONG_MS / 2);
 }
