@@ -73,6 +73,21 @@ describe('Conversation: Rate looks for the answer first', () => {
 		expect(rated()).toEqual([]);
 	});
 
+	it('rates no question, whatever a server gives for an answer', async () => {
+		const body = { items: [{ id: NOBODY, role: 'human' }], total: 1 };
+		fixture.sandbox.faults.add({ endpoint: 'getMessages', do: 'status', status: 200, body });
+		const { error } = await fixture.run(conversation('rate'));
+		expect(error?.message).toBe('There is no answer to rate [item 0]');
+		expect(rated()).toEqual([]);
+	});
+
+	it('looks for nothing where what is said of it cannot be sent', async () => {
+		const additionalFields = { content: 'cut in the middle of \ud83d' };
+		const { error } = await fixture.run(conversation('rate', { additionalFields }));
+		expect(error?.message).toMatch(/^"Comment" holds half of a character/);
+		expect(methods()).toEqual([]);
+	});
+
 	it('sends nothing for a run ID that is none', async () => {
 		const { error } = await fixture.run(conversation('rate', { options: { runId: 'abc' } }));
 		expect(error?.message).toMatch(/^"Run ID" must be/);

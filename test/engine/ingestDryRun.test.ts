@@ -2,7 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { TEXTS, column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -20,10 +20,7 @@ const night = async (
 ) =>
 	await submit(
 		{
-			source: 'text',
-			name: '={{ $json.name }}',
-			text: '={{ $json.text }}',
-			afterStoring: 'wait',
+			...TEXTS,
 			mode: 'mirror',
 			maxGonePercent: 50,
 			...parameters,
@@ -54,6 +51,12 @@ describe('Only Show What Would Happen', () => {
 			'The next run would send 1 new, 1 changed, 1 back again, leave out 2, disable 2.',
 		]);
 		expect(sent()).toEqual([]);
+	});
+
+	it('sends everything again in its plan with Resend All', async () => {
+		await night('abcde', {});
+		const { items } = await night('abcde', { dryRun, resendAll: true });
+		expect(column(items, 'plan')).toEqual(Array(5).fill('changed'));
 	});
 
 	it('counts in the summary, in a sentence as well', async () => {

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources/identity';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -15,10 +15,7 @@ const SOURCE = 'handbook';
 const night = async (letters: string, parameters: INodeParameters = {}) =>
 	await submit(
 		{
-			source: 'text',
-			name: '={{ $json.name }}',
-			text: '={{ $json.text }}',
-			afterStoring: 'wait',
+			...TEXTS,
 			mode: 'mirror',
 			sourceName: SOURCE,
 			...parameters,
@@ -164,6 +161,13 @@ describe('a list of documents given as JSON', () => {
 		await night('abc');
 		const { items } = await byKey('disable', 'a', json([idOf('a'), idOf('c')]));
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
+		expect(found()).toBe('b');
+	});
+
+	it('takes IDs in either case, as servers do', async () => {
+		await night('ab');
+		const { items } = await byKey('disable', 'a', json([idOf('a').toUpperCase()]));
+		expect(column(items, 'outcome')).toEqual(['disabled']);
 		expect(found()).toBe('b');
 	});
 

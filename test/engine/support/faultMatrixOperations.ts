@@ -64,6 +64,8 @@ const ANOTHER_RECORD = /^Record of another/;
 const NOTHING_THERE = /^`\[\]`/;
 /** What is deleted is answered with nothing. */
 const NOTHING_SAID = /^Empty body/;
+/** Servers say so of a conversation that is not there. */
+const NOT_THERE = /^`\{\}`/;
 const ANY_LIST = /^`\[\]`|^Record of another/;
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
@@ -106,6 +108,7 @@ export function matrixOperations(): MatrixOperation[] {
 	);
 	return [
 		...others,
+		...ALL_CASES.filter(({ looked }) => looked !== undefined).map(looking),
 		submit('withIds'),
 		submit('withoutIds'),
 		submitFile(),
@@ -130,9 +133,27 @@ function rightAnswers(one: OperationCase): RegExp | undefined {
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
 }
 
+/** An operation whose look meets the fault: a read, whatever the operation does. */
+function looking(one: OperationCase): MatrixOperation {
+	const { lookFirst: look } = calledBy(one) as DeclaredOperation;
+	return {
+		name: `${one.endpoint} ${titleOf(one)}, looking first`,
+		kind: 'read',
+		parameters: goodParameters(one),
+		answer: JSON.stringify(one.looked),
+		only: requestOf(look?.method ?? '', look?.path ?? ''),
+		looked: one.answer === undefined ? '' : JSON.stringify(one.answer),
+		right: has(one.looked, 'id') ? NOT_THERE : ANOTHER_RECORD,
+	};
+}
+
 /** The request of an operation that looks first, by its method and the end of its path. */
 function sentLast(one: OperationCase): RegExp {
 	const { method, path } = calledBy(one) as DeclaredOperation;
+	return requestOf(method, path);
+}
+
+function requestOf(method: string, path: string): RegExp {
 	return path.endsWith('}') ? new RegExp(`^${method} `) : new RegExp(`${path.split('/').at(-1)}$`);
 }
 

@@ -91,6 +91,21 @@ describe('the memory of a source', () => {
 		expect(next.known.has(A, 'one')).toBe(false);
 	});
 
+	it('knows no content for certain where a page of a journal was overwritten', async () => {
+		const { rows, routes } = server();
+		const first = await SourceMemory.open(PLACE, routes);
+		first.stored(A, 'one');
+		await first.save();
+		// It stores another content, and crashes; then somebody has its page processed.
+		const crashed = await SourceMemory.open(PLACE, routes);
+		await crashed.expect([A]);
+		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
+		expect(pages).toHaveLength(1);
+		for (const page of pages) page.processMsg = 'Invalid PDF structure';
+		const next = await SourceMemory.open(PLACE, routes);
+		expect([next.known.knows(A), next.known.has(A, 'one')]).toEqual([true, false]);
+	});
+
 	it('keeps what a refused document was before, and nothing of one that was new', async () => {
 		const { routes } = server();
 		const memory = await SourceMemory.open(PLACE, routes);
