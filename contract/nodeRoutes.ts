@@ -3,7 +3,11 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 
 import { catalogue } from '../nodes/XpertAi/catalogue';
 import { isCoded, isFileBody } from '../nodes/XpertAi/execution/operation';
-import type { DeclaredOperation, Operation } from '../nodes/XpertAi/execution/operation';
+import type {
+	CodedOperation,
+	DeclaredOperation,
+	Operation,
+} from '../nodes/XpertAi/execution/operation';
 import { API_ROOT } from '../nodes/XpertAi/transport/api';
 import { FORM_CONTENT, JSON_CONTENT } from './routes';
 import type { Bodies, Route } from './routes';
@@ -25,7 +29,7 @@ export function nodeRoutes(): NodeRoute[] {
 	return catalogue.flatMap(({ name, operations }) =>
 		operations.map((operation) => ({
 			...(isCoded(operation)
-				? { ...operation.request, bodies: { [JSON_CONTENT]: schemaOf(operation.request.body) } }
+				? { ...operation.request, bodies: codedBodies(operation.request.body) }
 				: { method: operation.method, path: operation.path, bodies: bodiesOf(operation) }),
 			...placeOf(operation),
 			operation: `${name}: ${operation.name}`,
@@ -33,6 +37,9 @@ export function nodeRoutes(): NodeRoute[] {
 		})),
 	);
 }
+
+const codedBodies = (body: CodedOperation['request']['body']): Bodies =>
+	body ? { [JSON_CONTENT]: schemaOf(body) } : {};
 
 function placeOf(operation: Operation): Pick<Route, 'path' | 'query'> {
 	const template = isCoded(operation) ? operation.request.path : operation.path;

@@ -53,9 +53,14 @@ export async function runItem(
 	const thread: ThreadFacts = { ...made, ...(conversationId ? { conversationId } : {}) };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
+	const json = verdictJson(verdict, thread, options.simplify);
+	return options.simplify ? { ...json, ...timesOf(verdict, clock.now() - started) } : json;
+}
+
+/** What a verdict comes out as, with its thread: in short, or as the server answered. */
+export function verdictJson(verdict: Verdict, thread: object, isShort: boolean): IDataObject {
 	const facts = { ...thread, ...marksOf(verdict) };
-	if (!options.simplify) return { ...asJson(verdict.answer), ...facts };
-	return { ...summaryOf(verdict), ...facts, ...timesOf(verdict, clock.now() - started) };
+	return isShort ? { ...summaryOf(verdict), ...facts } : { ...asJson(verdict.answer), ...facts };
 }
 
 /** What is seldom so, and said only where it is. */
