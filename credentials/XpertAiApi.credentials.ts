@@ -44,7 +44,7 @@ export class XpertAiApi implements ICredentialType {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there.',
+				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there; with "Method not allowed", it must start with https://, or Allow Insecure HTTP be switched on.',
 		},
 		{
 			displayName: 'Access Token',
@@ -73,7 +73,8 @@ export class XpertAiApi implements ICredentialType {
 
 	/**
 	 * E9 with an empty filter changes nothing and needs a valid token. Where no answer comes n8n shows the
-	 * code of the network alone, which no rule can reword; the description of Base URL says what it means.
+	 * code of the network alone, which no rule can reword, and older versions of n8n heed no rule for a status
+	 * that tells of a refusal; the description of Base URL says what their words mean.
 	 */
 	test: ICredentialTestRequest = {
 		request: {

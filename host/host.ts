@@ -4,13 +4,14 @@ import { n8nEnvironment } from './environment';
 import { loadState, saveState, type HostState } from './hostState';
 import { ensureN8n } from './install';
 import { n8nCommand, PINNED, type Installation } from './installation';
-import { HostError, type Say } from './messages';
+import { HostError, withHeartbeat, type Say } from './messages';
 import { N8nRestClient, N8nRestError } from './n8nRestClient';
 import { nodeForN8n } from './nodeBinary';
 import { installPackage, preparePackage } from './nodePackage';
 import { userFolderPaths } from './paths';
 import { freePort, LOOPBACK } from './ports';
 import { ServerProcess } from './serverProcess';
+import { startingLine } from './startProgress';
 import { waitFor } from './waitFor';
 
 export interface HostOptions {
@@ -89,7 +90,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 			extra: options.env,
 		});
 		say('Starting n8n');
-		return await bootN8n({ installation, userFolder, env, appendLog }, rest);
+		return await bootN8n({ installation, userFolder, env, appendLog, say }, rest);
 	};
 
 	let server = await boot(false);
@@ -119,6 +120,7 @@ async function bootN8n(
 		userFolder: string;
 		env: NodeJS.ProcessEnv;
 		appendLog: boolean;
+		say: Say;
 	},
 	rest: N8nRestClient,
 ): Promise<ServerProcess> {
@@ -131,9 +133,11 @@ async function bootN8n(
 		appendLog: start.appendLog,
 	});
 	try {
-		await waitFor('n8n to answer', async () => await readyOrEnded(server, rest), {
-			timeoutMs: 180_000,
-		});
+		const ready = async () =>
+			await waitFor('n8n to answer', async () => await readyOrEnded(server, rest), {
+				timeoutMs: 180_000,
+			});
+		await withHeartbeat(start.say, (seconds) => startingLine(server.log, seconds), ready);
 	} catch (error) {
 		await server.kill();
 		throw error;

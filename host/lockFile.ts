@@ -1,4 +1,8 @@
+import { partition } from 'lodash';
 import { z } from 'zod';
+
+/** For which systems or processors a package is; a name after "!" says for which it is not. */
+const machinesSchema = z.union([z.string(), z.array(z.string())]).optional();
 
 const lockFileSchema = z
 	.object({
@@ -9,6 +13,8 @@ const lockFileSchema = z
 					version: z.string().optional(),
 					resolved: z.string().optional(),
 					integrity: z.string().optional(),
+					os: machinesSchema,
+					cpu: machinesSchema,
 				})
 				.passthrough(),
 		),
@@ -23,9 +29,25 @@ export function parseLockFile(text: string): LockFile {
 	return lockFileSchema.parse(JSON.parse(text));
 }
 
-/** Where the packages of a lock file are unpacked, below its folder. */
-export function packageFolders({ packages }: LockFile): string[] {
-	return Object.keys(packages).filter((path) => path !== '');
+/**
+ * Where the packages of a lock file are unpacked, below its folder; without those that npm leaves out on this machine.
+ *
+ * @param machine the names of its system and processor, as Node.js has them
+ */
+export function packageFolders(
+	{ packages }: LockFile,
+	machine: Pick<NodeJS.Process, 'platform' | 'arch'> = process,
+): string[] {
+	const entries = Object.entries(packages).filter(
+		([path, { os, cpu }]) => path !== '' && isFor(machine.platform, os) && isFor(machine.arch, cpu),
+	);
+	return entries.map(([path]) => path);
+}
+
+function isFor(own: string, machines: z.infer<typeof machinesSchema> = []): boolean {
+	const names = [machines].flat();
+	const [without, only] = partition(names, (name) => name.startsWith('!'));
+	return !without.includes(`!${own}`) && (only.length === 0 || only.includes(own));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
 import axios, { type AxiosInstance, type Method } from 'axios';
 import { z } from 'zod';
 
@@ -64,8 +65,10 @@ export class N8nRestClient {
 		readonly url: string,
 		readonly session: Session = { browserId: randomUUID() },
 	) {
-		// n8n is on this machine, where a proxy the user may have does not lead.
-		const own = { timeout: 60_000, proxy: false, validateStatus: () => true } as const;
+		// n8n is on this machine, where a proxy the user may have does not lead. A connection that is used again may
+		// be closed by an n8n that was busy for longer than it keeps one.
+		const httpAgent = new Agent({ keepAlive: false });
+		const own = { timeout: 60_000, proxy: false, httpAgent, validateStatus: () => true } as const;
 		this.http = axios.create({ baseURL: url, ...own });
 	}
 

@@ -40,10 +40,12 @@ export class NpmProgress {
 /** What node-gyp and the tools that it calls print; npm shows nothing of node-gyp's own at some log levels. */
 const COMPILING = /gyp info|^make(\[\d+\])?: |building the projects in this solution/im;
 
-/** What `npm rebuild` of a native module does at the moment, by what it has printed. */
+/** What make prints once SQLite itself is compiled, which is one file and four fifths of the time. */
+const SECOND_PART = /^ *CXX\(target\)/m;
+
+/** What `npm rebuild` of n8n's database driver does at the moment, by what it has printed. */
 export function rebuildLine(log: string, seconds: number): string {
-	const doing = COMPILING.test(log)
-		? 'there is no ready-made one to be had for this machine, so it is compiled'
-		: 'looking for a ready-made one';
-	return `  ${doing}, ${seconds} s`;
+	if (!COMPILING.test(log)) return `  looking for a ready-made one, ${seconds} s`;
+	const part = SECOND_PART.test(log) ? 'part 2 of 2' : 'part 1 of 2, which takes longest';
+	return `  there is no ready-made one for this machine, so it is compiled: ${part}, ${seconds} s`;
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { requireSuccess, runCommand } from './command';
-import { HostError, type Say } from './messages';
+import { HostError, withHeartbeat, type Say } from './messages';
 import { projectRoot, userFolderPaths } from './paths';
 import { LOOPBACK } from './ports';
 import { ServerProcess } from './serverProcess';
@@ -58,10 +58,13 @@ async function compileSandbox(say: Say): Promise<void> {
 	mkdirSync(output, { recursive: true });
 	await doOnce(join(output, '.compiled'), stamp, async () => {
 		say('Compiling the sandbox');
-		requireSuccess(
-			await runCommand(process.execPath, [compiler, '-p', config], { cwd: projectRoot }),
-			'Compiling the sandbox did not work',
+		const result = await withHeartbeat(
+			say,
+			(seconds) => `  still compiling, ${seconds} s`,
+			async () =>
+				await runCommand(process.execPath, [compiler, '-p', config], { cwd: projectRoot }),
 		);
+		requireSuccess(result, 'Compiling the sandbox did not work');
 	});
 }
 

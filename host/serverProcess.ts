@@ -90,8 +90,13 @@ export class ServerProcess {
 		await this.ended;
 	}
 
+	/** What it has printed. */
+	get log(): string {
+		return readFileSync(this.options.logFile, 'utf8');
+	}
+
 	/** The last lines of the log. */
 	logTail(lines = 20): string {
-		return lastLines(readFileSync(this.options.logFile, 'utf8'), lines);
+		return lastLines(this.log, lines);
 	}
 }

@@ -1,16 +1,15 @@
 import { endRunningCommands } from './command';
-import { exampleFiles, readExample } from './examples';
-import { startHost, type Host } from './host';
+import { startHost } from './host';
 import { loadState } from './hostState';
 import { ensureN8n } from './install';
 import { HostError, progressPrinter, reasonOf, type Say } from './messages';
 import { preparePackage } from './nodePackage';
 import { readOptions, USAGE, type StartOptions } from './options';
-import { userFolderPaths } from './paths';
 import { requireFreePort } from './ports';
 import { serversRun, stopAllServers } from './serverProcess';
-import { startSandboxServer, type RunningSandbox } from './sandboxServer';
-import { SANDBOX_CREDENTIAL, setUpWorkspace } from './setUp';
+import { startSandboxServer } from './sandboxServer';
+import { setUpWorkspace } from './setUp';
+import { welcome } from './welcome';
 
 /** Resolves at the first Ctrl-C or request to end. */
 const interrupted = new Promise<'interrupted'>((resolve) => {
@@ -30,43 +29,11 @@ async function start(options: StartOptions, say: Say): Promise<void> {
 	);
 	const host = await startHost({ ...options, say });
 	if (host.loggedIn) await setUpWorkspace(host, sandbox, say);
-	say('Ready');
-	process.stdout.write(`\n${welcome(host, sandbox)}\n\n`);
+	say(`Ready. ${welcome(host, sandbox)}\n`);
 	await Promise.race([host.whenEnded(), sandbox.server.whenEnded()]);
 	throw new HostError(
 		`n8n or the sandbox has ended by itself. The last lines of n8n's log:\n${host.logTail()}`,
 	);
-}
-
-function welcome(host: Host, sandbox: RunningSandbox): string {
-	const login = host.loggedIn
-		? `${host.login.email}  /  ${host.login.password}`
-		: 'your own (the password was changed, so nothing new was set up)';
-	return [
-		`  n8n       ${host.url}`,
-		`  Login     ${login}`,
-		`  Sandbox   ${sandbox.url}  (token ${sandbox.token})`,
-		`  Log       ${userFolderPaths(host.userFolder).log}`,
-		'',
-		...whereToBegin(host),
-		`  For a workflow of your own: "+", search "Xpert AI", pick the credential "${SANDBOX_CREDENTIAL}".`,
-		'  Ctrl-C ends everything.',
-	].join('\n');
-}
-
-/** Which workflow to open first. */
-function whereToBegin({ url, state }: Host): string[] {
-	const [first, second] = exampleFiles();
-	if (first === undefined || second === undefined) return [];
-	const id = state.examples[first];
-	return [
-		`  1. Open ${id === undefined ? url : `${url}/workflow/${id}`} and log in.`,
-		`     In "${readExample(first).name}", click "Execute workflow":`,
-		'     the files of a handbook are uploaded, stored and processed.',
-		`  2. In "${readExample(second).name}", click "Open chat" and ask about it.`,
-		'  The list of workflows shows all examples in the order to open.',
-		'',
-	];
 }
 
 async function main(): Promise<number> {

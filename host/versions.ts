@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PINNED, type Installation } from './installation';
 import { projectRoot, workFolder } from './paths';
+import { withoutLockFile } from './withoutLockFile';
 
 /** An n8n that the node is tried in. */
 export interface TestedVersion {
@@ -12,7 +13,17 @@ export interface TestedVersion {
 	readonly env?: NodeJS.ProcessEnv;
 	/** Nodes of the examples that it has in an older version only, and what n8n calls them. */
 	readonly lacks?: ReadonlyArray<{ name: string; version: number; displayName: string }>;
+	/** Where it is known to differ from the newest. */
+	readonly older?: typeof OLDER;
 }
+
+/** What the tested versions before the newest have in common. */
+const OLDER = {
+	/** What the test of a credential says of an address that is refused, in place of our own words. */
+	refusedAddress: 'Method not allowed - please check you are using the right HTTP method',
+	/** A tool that fails ends the execution of AI Agent 3, in place of telling its model why. */
+	failedToolEndsAgent3: true,
+} as const;
 
 /** n8n does not start when it is told to leave out a module that it has not yet; these are in all versions. */
 const KNOWN_MODULES = { N8N_DISABLED_MODULES: 'chat-hub,external-secrets,mcp' };
@@ -25,6 +36,7 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		installation: own('1.123.81', 20),
 		// The other engine is compiled when n8n is installed, and nothing is compiled here but the database driver.
 		env: { ...KNOWN_MODULES, N8N_EXPRESSION_ENGINE: 'legacy' },
+		older: OLDER,
 		lacks: [
 			{
 				name: 'n8n-nodes-base.readWriteFile',
@@ -38,22 +50,28 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 		reason: 'the newest for Node.js 20',
 		installation: own('2.8.4', 20),
 		env: KNOWN_MODULES,
+		older: OLDER,
 	},
 	{
 		n8n: '2.20.12',
 		reason: 'one between',
 		installation: own('2.20.12', 24),
 		env: KNOWN_MODULES,
+		older: OLDER,
 	},
-	{ n8n: '2.41.1', reason: 'the newest', installation: PINNED },
+	{ n8n: '2.41.1', reason: 'the newest tried', installation: PINNED },
 ];
 
-/** Finds a tested version by its number; throws when it is none. */
-export function testedVersion(n8n: string | undefined): TestedVersion {
-	const found = TESTED_VERSIONS.find((version) => version.n8n === n8n);
-	if (found) return found;
-	const numbers = TESTED_VERSIONS.map((version) => version.n8n).join(', ');
-	throw new Error(`n8n ${n8n ?? ''} is not among the versions tested: ${numbers}`);
+/**
+ * Finds a version by its number. One that is not in the list is installed without a lock file of ours.
+ *
+ * @param n8n a number, or `pinned` for that of `npm start`
+ */
+export function testedVersion(n8n: string): TestedVersion {
+	const isMeant = (version: TestedVersion) =>
+		version.n8n === n8n || (n8n === 'pinned' && version.installation === PINNED);
+	const listed = TESTED_VERSIONS.find(isMeant);
+	return listed ?? { n8n, reason: 'not in the list yet', installation: withoutLockFile(n8n) };
 }
 
 function own(version: string, nodeMajor: number): Installation {

@@ -3,7 +3,8 @@
 
 /**
  * Tries the packed node in real n8n hosts, one after another, and writes what passed to
- * test/hosts/results.json, the README and package.json: npm run test:hosts [-- <version> …]
+ * test/hosts/results.json, the README and package.json: npm run test:hosts [-- <version> …]. A version is one of
+ * host/versions.ts, `pinned`, any other number of n8n, or `newest`; of the last two nothing is written.
  */
 const { spawnSync } = require('node:child_process');
 const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
@@ -15,7 +16,14 @@ const { progressPrinter, reasonOf } = require('../host/dist/messages');
 const { nodeForN8n } = require('../host/dist/nodeBinary');
 const { preparePackage } = require('../host/dist/nodePackage');
 const { TESTED_VERSIONS, testedVersion } = require('../host/dist/versions');
-const { RESULTS, readResults, writeCompatibility } = require('./compatibility');
+const { makeLockFile, newestN8n } = require('../host/dist/withoutLockFile');
+const {
+	RESULTS,
+	readResults,
+	requirePassed,
+	withTried,
+	writeCompatibility,
+} = require('./compatibility');
 
 const ROOT = path.resolve(__dirname, '..');
 const JEST = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -53,6 +61,7 @@ function runJest(project, n8n) {
 /** @param {import('../host/versions').TestedVersion} version */
 async function tryHost({ n8n, reason, installation, lacks }) {
 	say(`n8n ${n8n}`);
+	if (!isListed(n8n)) await makeLockFile(say, n8n);
 	await ensureN8n(say, installation);
 	const steps = runJest('hosts', n8n);
 	if (steps === undefined) return undefined;
@@ -73,24 +82,38 @@ async function tryHost({ n8n, reason, installation, lacks }) {
 	};
 }
 
+/** @param {string} n8n */
+const isListed = (n8n) => TESTED_VERSIONS.some((version) => version.n8n === n8n);
+
+/**
+ * The versions to try.
+ *
+ * @param {string[]} named
+ */
+async function versionsOf(named) {
+	if (named.length === 0) return TESTED_VERSIONS;
+	const newest = named.includes('newest') ? await newestN8n() : undefined;
+	return named.map((name) => testedVersion(name === 'newest' ? newest : name));
+}
+
 async function main() {
 	await preparePackage(say);
-	const named = process.argv.slice(2);
-	const versions = named.length > 0 ? named.map((n8n) => testedVersion(n8n)) : TESTED_VERSIONS;
-	const passed = new Map(readResults().map((result) => [result.n8n, result]));
-	/** @type {string[]} */
-	const failed = [];
-	for (const version of versions) {
-		const result = await tryHost(version);
-		if (result) passed.set(version.n8n, result);
-		else {
-			passed.delete(version.n8n);
-			failed.push(version.n8n);
-		}
+	/** @type {import('./compatibility').Tried} */
+	const tried = new Map();
+	for (const version of await versionsOf(process.argv.slice(2))) {
+		const result = tryHost(version).catch((error) => say(reasonOf(error)));
+		tried.set(version.n8n, await result);
 	}
-	const results = TESTED_VERSIONS.flatMap(({ n8n }) => passed.get(n8n) ?? []);
+	if ([...tried.keys()].some(isListed)) writeResults(tried);
+	requirePassed(tried);
+}
+
+/** @param {import('./compatibility').Tried} tried */
+function writeResults(tried) {
+	const versions = TESTED_VERSIONS.map(({ n8n }) => n8n);
+	const results = withTried(versions, readResults(), tried);
 	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
-	if (results.length === TESTED_VERSIONS.length) writeCompatibility(results);
+	if (results.length === versions.length) writeCompatibility(results);
 	const prettier = path.join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 	spawnSync(process.execPath, [prettier, '--write', RESULTS, 'README.md', 'package.json'], {
 		cwd: ROOT,

@@ -65,10 +65,11 @@ describe('the credential', () => {
 		expect(hidden.map(({ name }) => name)).toEqual(['accessToken']);
 	});
 
-	it('says what the codes mean that n8n shows where no answer comes', () => {
+	it('says what n8n’s own words mean, which it shows where no answer comes and in older versions', () => {
 		const { description } = credential.properties.find(({ name }) => name === 'baseUrl') ?? {};
 		expect(description).toContain('EPROTO, the address speaks http, not https');
 		expect(description).toContain('ECONNREFUSED, nothing accepts connections there');
+		expect(description).toContain('"Method not allowed", it must start with https://');
 	});
 
 	it('holds no address and no token of its own, and is strict about http', () => {

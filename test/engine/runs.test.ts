@@ -201,6 +201,7 @@ describe('what comes out', () => {
 		expect(json).toEqual({
 			output: 'Echo: Hello',
 			status: 'completed',
+			sources: [],
 			threadId: thread,
 			conversationId: fixture.sandbox.store.conversationOf(thread)?.id,
 			assistantId: ECHO_ASSISTANT_ID,

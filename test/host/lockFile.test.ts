@@ -57,3 +57,19 @@ describe('a lock file that holds for any registry', () => {
 		expect(JSON.parse(untold)).toEqual(JSON.parse(text));
 	});
 });
+
+describe('the packages of a lock file', () => {
+	it('are those that npm installs on this machine', () => {
+		const lock = lockOf({
+			'node_modules/any': {},
+			'node_modules/mac': { os: ['darwin'], cpu: ['arm64'] },
+			'node_modules/not-windows': { os: ['!win32'] },
+			'node_modules/arm': { os: ['linux', 'darwin'], cpu: 'arm64' },
+		});
+		const on = (platform: NodeJS.Platform, arch: NodeJS.Architecture) =>
+			packageFolders(lock, { platform, arch }).map((path) => path.replace('node_modules/', ''));
+		expect(on('darwin', 'arm64')).toEqual(['any', 'mac', 'not-windows', 'arm']);
+		expect(on('linux', 'x64')).toEqual(['any', 'not-windows']);
+		expect(on('win32', 'x64')).toEqual(['any']);
+	});
+});

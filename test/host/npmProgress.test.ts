@@ -33,6 +33,13 @@ describe('the progress of an installation', () => {
 		"> prebuild-install -r napi || node-gyp rebuild\n\nmake: Entering directory '/somewhere'\n",
 		'Building the projects in this solution one at a time.\n',
 	])('says that a driver is compiled when it reads %j', (log) => {
-		expect(rebuildLine(log, 30)).toMatch(/is compiled, 30 s$/);
+		expect(rebuildLine(log, 30)).toMatch(/is compiled: part 1 of 2, which takes longest, 30 s$/);
+	});
+
+	it('says when the longest part of that is behind', () => {
+		const log =
+			'gyp info spawn make\n  CC(target) Release/obj.target/sqlite3/gen/sqlite3.o\n' +
+			'  COPY Release/sqlite3.a\n  CXX(target) Release/obj.target/node_sqlite3/src/backup.o\n';
+		expect(rebuildLine(log, 75)).toMatch(/is compiled: part 2 of 2, 75 s$/);
 	});
 });

@@ -9,12 +9,19 @@ import type { CredentialReference } from '../../host/n8nRestClient';
 import { testedVersion } from '../../host/versions';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
+import { useAgents } from '../e2e/support/agent';
 import { CREDENTIAL_TYPE, NODE_TYPE, useHarness } from '../e2e/support/harness';
 import { talk } from '../engine/support/conversations';
 import { isNote } from '../engine/support/ingest';
 import { ingestion, knowledgebases, NODE, question } from './support/workflows';
 
-const { n8n, installation, env, lacks = [] } = testedVersion(process.env.XPERTAI_HOST);
+const {
+	n8n,
+	installation,
+	env,
+	lacks = [],
+	older,
+} = testedVersion(process.env.XPERTAI_HOST ?? 'pinned');
 const harness = useHarness({ installation, env });
 
 const FOLDER = 'night';
@@ -24,6 +31,7 @@ const TEXTS = {
 	owls: 'The owl sleeps in the barn.',
 };
 const FAILING_INPUT = 'BOOM';
+const CONTINUE = 'continueRegularOutput';
 
 // One after another, as a user would: a later step needs what an earlier one has done.
 describe(`n8n ${n8n}`, () => {
@@ -57,6 +65,15 @@ describe(`n8n ${n8n}`, () => {
 		expect(status).toBe('Error');
 		expect(message).toMatch(/unauthorized|authorization failed|token/i);
 		expect(message).not.toContain('wrong-token');
+	});
+
+	it('sends the token to no address without HTTPS, and says what to enter', async () => {
+		const ours = /^The Base URL must start with https:\/\/.* switch on Allow Insecure HTTP\.$/;
+		for (const baseUrl of ['xpert.example.com', 'http://xpert.example.com']) {
+			const { status, message } = await harness.testCredential({ baseUrl });
+			expect(status).toBe('Error');
+			expect(message).toEqual(older?.refusedAddress ?? expect.stringMatching(ours));
+		}
 	});
 
 	it('submits three files until they are found', async () => {
@@ -158,6 +175,33 @@ describe(`n8n ${n8n}`, () => {
 			{ text: expect.stringContaining('"Meanwhile" failed') },
 		]);
 		expect(await rest.listExecutions(workflowId)).toEqual([id]);
+	});
+
+	describe('as a tool', () => {
+		const { runFailing, told } = useAgents(harness, 'Where does the fox sleep?');
+		const REASON = 'Model quota exceeded';
+
+		it.each([2.2, 3])('tells AI Agent %d why a run failed, by either setting', async (version) => {
+			const agent = { version, executionOrder: 'v1' } as const;
+			const cures = [{ tool: { options: { failuresAsReplies: true } } }, { onError: CONTINUE }];
+			for (const cure of cures) {
+				const { error } = await runFailing({ ...agent, ...cure }, REASON);
+				expect(error).toBeUndefined();
+				expect(told()).toContain(REASON);
+			}
+		});
+
+		it('tells agents without such a setting what docs/thread-runs.md says', async () => {
+			const { error } = await runFailing({ version: 3, executionOrder: 'v1' }, REASON);
+			const ends = older?.failedToolEndsAgent3 ?? false;
+			expect([error?.message, told()]).toEqual(
+				ends
+					? [expect.stringContaining(REASON), undefined]
+					: [undefined, expect.stringContaining(REASON)],
+			);
+			await runFailing({ version: 2.2, executionOrder: 'v1' }, REASON);
+			expect(told()).toBe('""');
+		});
 	});
 
 	it('knows the nodes of the examples', async () => {

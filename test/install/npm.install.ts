@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { PACKAGE_NAME } from '../../host/paths';
 import { freshUserFolder } from '../e2e/support/userFolder';
+import { freshProject } from '../e2e/support/npmStart';
 import { ownN8n } from '../e2e/support/ownN8n';
 import { commandsInReadme, nodesHere, packagesIn, type } from './support/console';
 import { nodeTypesOf } from './support/nodeTypes';
@@ -36,12 +37,31 @@ describe('the command in the README for npm', () => {
 	);
 
 	it('puts it where n8n finds it', async () => {
-		const userFolder = homeOf(nodes[0]?.[0] ?? '');
-		const { n8n, leave } = await ownN8n({ userFolder, withoutNode: true });
-		expect(await nodeTypesOf(n8n)).toEqual([
-			`${PACKAGE_NAME}.xpertAi`,
-			`${PACKAGE_NAME}.xpertAiTrigger`,
-		]);
-		await leave();
+		await expectFoundByN8n(homeOf(nodes[0]?.[0] ?? ''));
 	});
 });
+
+describe('the commands in the README for a tarball', () => {
+	it('install the node alone, out of a clone, where n8n finds it', async () => {
+		const home = freshHome('tarball');
+		const clone = freshProject(join(folder, 'clone'));
+		const [, bin = ''] = nodes[0] ?? [];
+		// The clone has the modules of this project already.
+		const commands = commandsInReadme('From a tarball').replace('npm ci && ', '');
+		expect(await type(commands, home, bin, registry().environment, clone)).toContain(
+			'added 1 package',
+		);
+		expect(packagesIn(join(home, '.n8n', 'nodes'))).toEqual([PACKAGE_NAME]);
+		await expectFoundByN8n(home);
+	});
+});
+
+/** An n8n with this user folder shows both nodes. */
+async function expectFoundByN8n(userFolder: string): Promise<void> {
+	const { n8n, leave } = await ownN8n({ userFolder, withoutNode: true });
+	expect(await nodeTypesOf(n8n)).toEqual([
+		`${PACKAGE_NAME}.xpertAi`,
+		`${PACKAGE_NAME}.xpertAiTrigger`,
+	]);
+	await leave();
+}

@@ -29,7 +29,7 @@ export async function judgeThread(
 	if (state?.status === 'interrupted' && isStillWaiting(run, facts)) return 'under way';
 	const verdict = judgeFacts(state, facts);
 	const conversationId = facts.conversationId ?? conversationOf(state);
-	return verdict && { ...verdict, answer: state, conversationId };
+	return verdict && { ...verdict, answer: state, conversationId, thread: state };
 }
 
 /**

@@ -54,12 +54,13 @@ async function judgeSilence(
 	answer: unknown,
 ): Promise<Verdict> {
 	const conversationId = conversationOf(state);
-	if (isRejected(run, state)) return { ...rejected(), answer, conversationId };
+	if (isRejected(run, state)) return { ...rejected(), answer, conversationId, thread: state };
 	const inThread = state && lastReply(ownReplies(run, state) ?? []);
 	if (inThread === undefined) return await judgeNoAnswer(run, state);
 	const recovered = !isSilence(inThread);
 	const shown = recovered ? state : answer;
-	return { status: 'completed', ...inThread, answer: shown, recovered, conversationId };
+	const facts = { answer: shown, recovered, conversationId, thread: state };
+	return { status: 'completed', ...inThread, ...facts };
 }
 
 async function judgeReply(
@@ -70,7 +71,7 @@ async function judgeReply(
 ): Promise<Verdict> {
 	const conversationId = conversationOf(state);
 	const verdict: Verdict = {
-		...{ status: 'completed', output, parts, answer, conversationId },
+		...{ status: 'completed', output, parts, answer, conversationId, thread: state },
 		recovered: false,
 	};
 	const isLost = !run.isNew && (await isOverwritten(run, state, output));

@@ -71,8 +71,8 @@ function saidOn(state: ThreadState): Verdict {
 	const last = said.at(-1);
 	if (last && callsTool(last)) return rejected();
 	const reply = lastReply(said);
-	const conversationId = conversationOf(state);
-	if (reply) return { status: 'completed', ...reply, recovered: false, conversationId };
+	const told = { thread: state, messages: said, conversationId: conversationOf(state) };
+	if (reply) return { status: 'completed', ...reply, recovered: false, ...told };
 	return failed(undefined, NO_ANSWER);
 }
 

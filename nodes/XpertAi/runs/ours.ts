@@ -36,6 +36,15 @@ export function ownReplies(run: RunUnderWay, state: ThreadState): ThreadMessage[
 	return repliesTo(run.question, fresh, lastAsked(state) === run.question);
 }
 
+/** All that the thread has of a run: what came after its question, with what was said before a decision. */
+export function messagesOfRun(
+	{ question }: RunUnderWay,
+	state: ThreadState | undefined,
+): ThreadMessage[] | undefined {
+	if (question === undefined) return undefined;
+	return repliesTo(question, messagesOf(state), lastAsked(state) === question);
+}
+
 /** Answering again replaces the last question where it has an answer (recorded); a message replaces none. */
 function isReplaced({ asked, before, question }: RunUnderWay, state: ThreadState): boolean {
 	const last = lastOfPerson(before);

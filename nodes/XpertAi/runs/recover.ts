@@ -92,7 +92,8 @@ async function judgeEnded(
 	const judged = isUnchanged(run, state) ? undefined : await judgeThread(run, state);
 	if (judged === 'under way') return judged;
 	if (judged) return { ...judged, recovered: true };
-	const found = { answer: state, recovered: true, conversationId: conversationOf(state) };
+	const conversationId = conversationOf(state);
+	const found = { answer: state, recovered: true, conversationId, thread: state };
 	if (isRejected(run, state)) return { ...rejected(), ...found };
 	if (isCarriedOut(run, state)) return { ...carriedOut(), ...found };
 	const replies = ownReplies(run, state);

@@ -11,7 +11,7 @@ import {
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { askedBy } from './input';
 import { judgeAnswer, runAnswer } from './judgeAnswer';
-import { questionOf } from './ours';
+import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
 import { RUN_PATH, remaining, sendInTime } from './run';
 import type { Run, RunUnderWay } from './run';
@@ -49,7 +49,8 @@ async function conclude(given: Run): Promise<Verdict> {
 	const waiting = facts?.tasks ?? [];
 	const run: RunUnderWay = { ...given, body, asked, question, before, waiting };
 	const { conversationId = conversationOf(before), ...verdict } = await sendAndJudge(run);
-	return { ...verdict, conversationId, assistantId: body.assistant_id };
+	const messages = messagesOfRun(run, verdict.thread);
+	return { ...verdict, conversationId, assistantId: body.assistant_id, messages };
 }
 
 async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {

@@ -1,3 +1,4 @@
+import type { ThreadMessage, ThreadState } from '../threads/state';
 import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Asked } from './input';
@@ -22,6 +23,10 @@ export interface Verdict {
 	/** Whether the wait broke and the answer was taken from the thread. */
 	recovered: boolean;
 	conversationId?: string;
+	/** The thread that an answer or a wait was judged by. */
+	thread?: ThreadState;
+	/** What of it is of this run: all that came after its question, also before a decision. */
+	messages?: ThreadMessage[];
 	/** The assistant that was to answer. */
 	assistantId?: unknown;
 	/** That a person's no was heard: what waited was not carried out. */

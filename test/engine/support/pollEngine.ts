@@ -23,6 +23,9 @@ import type { CredentialData } from './credentials';
 import { additionalDataOf, loaded, nodeOf, resultOf } from './nodeEngine';
 import type { NodeResult } from './nodeEngine';
 
+/** Whether this n8n-core limits how long a poll may take: that of the oldest host does not. */
+export const POLLS_ARE_LIMITED = String(PollContext).includes('getPollBudgetMs');
+
 /** How a trigger is set. */
 export interface TriggerRun {
 	parameters?: INodeParameters;

@@ -27,16 +27,18 @@ export function commandsInReadme(after: string): string {
  * Types commands into a shell, with a home folder and a Node.
  *
  * @param nodeFolder holds the Node that npm shall run on
+ * @param cwd the folder to be in; the home folder when left out
  */
 export async function type(
 	commands: string,
 	home: string,
 	nodeFolder: string,
 	settings: NodeJS.ProcessEnv,
+	cwd = home,
 ): Promise<string> {
 	const PATH = [nodeFolder, process.env.PATH].join(delimiter);
 	const env = { ...process.env, ...settings, HOME: home, PATH };
-	const result = await runCommand('sh', ['-e', '-c', commands], { cwd: home, env });
+	const result = await runCommand('sh', ['-e', '-c', commands], { cwd, env });
 	requireSuccess(result, `Not every command worked:\n${commands}`);
 	return result.output;
 }

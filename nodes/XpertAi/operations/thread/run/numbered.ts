@@ -19,6 +19,11 @@ const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
 /** At most what a timer of Node.js can wait. */
 const waiting = z.number().positive().min(0.001).max(35_791);
 
+/** How Run and Wait tells an answer when nobody says otherwise. */
+const AS_AT_FIRST = {
+	...{ citations: 'numbers' as const, listSources: false, returnIntermediateSteps: false },
+};
+
 /** What is done with a run that is there. */
 type Work = (item: Item, inTime: InTime, named: NumberedRun) => Promise<IDataObject>;
 
@@ -78,5 +83,6 @@ function standingJson(
 		return { output: null, status: 'running', assistantId: assistantId ?? null, ...thread };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	return verdictJson({ ...verdict, assistantId }, thread, item.switch('simplify'));
+	const telling = { ...AS_AT_FIRST, simplify: item.switch('simplify') };
+	return verdictJson({ ...verdict, assistantId }, thread, telling);
 }

@@ -8,6 +8,18 @@ import { ID_PLACEHOLDER } from '../../../pickers/locators';
 /** How a run is gone about, whatever is said to the assistant. */
 const waiting: INodeProperties[] = [
 	{
+		displayName: 'Citations',
+		name: 'citations',
+		type: 'options',
+		options: [
+			{ name: 'As Written', value: 'asWritten', description: 'Links that only Xpert AI can open' },
+			{ name: 'None', value: 'none', description: 'The answer without its links' },
+			{ name: 'Numbers', value: 'numbers', description: 'Such as [1], the number in sources' },
+		],
+		default: 'numbers',
+		description: 'How the answer shows which passages of a knowledgebase it rests on',
+	},
+	{
 		displayName: 'Context',
 		name: 'context',
 		type: 'json',
@@ -30,6 +42,21 @@ const waiting: INodeProperties[] = [
 		default: false,
 		description:
 			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. For AI agents that take an empty text from a tool that fails, and for chats.',
+	},
+	{
+		displayName: 'List Sources',
+		name: 'listSources',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to list the documents that the answer cites under it, by name',
+	},
+	{
+		displayName: 'Return Intermediate Steps',
+		name: 'returnIntermediateSteps',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to give the tools that the assistant used, with what they were asked and what they answered',
 	},
 	{
 		displayName: 'Runs at Once',
@@ -167,6 +194,9 @@ export const runSettings = z.object({
 	options: z.object({
 		/** At most what a timer of Node.js can wait. */
 		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
+		citations: z.enum(['numbers', 'asWritten', 'none']),
+		listSources: z.boolean(),
+		returnIntermediateSteps: z.boolean(),
 		concurrency: z.number().int().min(1).max(50),
 		simplify: z.boolean(),
 		title: z.string().trim().optional(),

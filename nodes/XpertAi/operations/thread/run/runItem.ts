@@ -16,6 +16,8 @@ import type { Send } from '../../../transport/request';
 import { verdictError } from './errors';
 import type { Order } from './order';
 import { prepare } from './prepare';
+import { toldBy } from './told';
+import type { Telling } from './told';
 
 /**
  * Runs an item's thread to its verdict.
@@ -53,14 +55,15 @@ export async function runItem(
 	const thread: ThreadFacts = { ...made, ...(conversationId ? { conversationId } : {}) };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	const json = verdictJson(verdict, thread, options.simplify);
+	const json = verdictJson(verdict, thread, options);
 	return options.simplify ? { ...json, ...timesOf(verdict, clock.now() - started) } : json;
 }
 
 /** What a verdict comes out as, with its thread: in short, or as the server answered. */
-export function verdictJson(verdict: Verdict, thread: object, isShort: boolean): IDataObject {
+export function verdictJson(verdict: Verdict, thread: object, options: Telling): IDataObject {
 	const facts = { ...thread, ...marksOf(verdict) };
-	return isShort ? { ...summaryOf(verdict), ...facts } : { ...asJson(verdict.answer), ...facts };
+	if (!options.simplify) return { ...asJson(verdict.answer), ...facts };
+	return { ...summaryOf(verdict, toldBy(verdict, options)), ...facts };
 }
 
 /** What is seldom so, and said only where it is. */
@@ -68,14 +71,15 @@ function marksOf({ rejected, remembered }: Verdict): IDataObject {
 	return omitBy({ rejected, remembered }, isUndefined);
 }
 
-function summaryOf(verdict: Verdict): IDataObject {
-	const { output, parts, status, interrupt, assistantId } = verdict;
+function summaryOf(verdict: Verdict, { output, ...told }: IDataObject): IDataObject {
+	const { parts, status, interrupt, assistantId } = verdict;
 	return {
-		output: output ?? null,
+		output,
 		...(isEmpty(parts) ? {} : { parts: parts as IDataObject[] }),
 		status,
 		assistantId: assistantId ?? null,
 		...(interrupt ? { interrupt: interrupt as IDataObject[] } : {}),
+		...told,
 	};
 }
 

@@ -6,11 +6,15 @@ import type { ThreadState } from '../../../../../nodes/XpertAi/threads/state';
 
 /** A sequence of requests that was recorded. */
 export type Sequence =
+	| 'answers-in-parts'
 	| 'decision-watched-confirm'
 	| 'decision-watched-reject'
 	| 'decisions'
 	| 'interrupts'
-	| 'runs';
+	| 'runs'
+	| 'sources'
+	| 'streams'
+	| 'tool-calls';
 
 /** A request of it, by what it was for, with its answer. */
 export interface Exchange {
@@ -28,13 +32,15 @@ export function recordedExchanges(sequence: Sequence): Exchange[] {
 	return (JSON.parse(text) as { exchanges: Exchange[] }).exchanges;
 }
 
-/** The body of an answer in a recorded sequence; the first with this label. */
-export function recordedBody(sequence: Sequence, label: string): unknown {
-	const found = recordedExchanges(sequence).find((one) => one.label === label);
+/** The body of an answer in a recorded sequence; the first with this label, in this part of it. */
+export function recordedBody(sequence: Sequence, label: string, part?: string): unknown {
+	const found = recordedExchanges(sequence).find(
+		(one) => one.label === label && (part === undefined || one.sequence === part),
+	);
 	if (!found) throw new Error(`"${label}" is not recorded in ${sequence}`);
 	return found.response.body;
 }
 
 /** A thread as E15 answered it in a recorded sequence. */
-export const recordedThread = (sequence: Sequence, label: string): ThreadState =>
-	threadState.parse(recordedBody(sequence, label));
+export const recordedThread = (sequence: Sequence, label: string, part?: string): ThreadState =>
+	threadState.parse(recordedBody(sequence, label, part));

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+
+import { parseAnswer } from '../transport/answer';
+import { speakerOf, textOf } from './messages';
+import type { ThreadMessage, ThreadState } from './state';
+
+const textIfAny = z.string().optional().catch(undefined);
+const numberIfAny = z.number().optional().catch(undefined);
+
+/** A passage that a tool found (recorded, `sources`). */
+const toolPassage = z.object({
+	documentId: z.string().min(1),
+	documentName: textIfAny,
+	knowledgebaseId: textIfAny,
+	score: numberIfAny,
+	/** The text in one line. */
+	snippet: textIfAny,
+	fileUrl: textIfAny,
+	chunkId: z.string().min(1),
+});
+
+type Passage = z.infer<typeof toolPassage>;
+
+/** One that the knowledge step of a workflow found, which does not say of which knowledgebase it is. */
+const stepPassage = z
+	.object({
+		pageContent: z.string(),
+		metadata: z.object({ chunkId: z.string().min(1), score: numberIfAny }),
+		document: z.object({ id: z.string().min(1), name: textIfAny, fileUrl: textIfAny }),
+	})
+	.transform(
+		({ pageContent, metadata: { chunkId, score }, document }): Passage => ({
+			documentId: document.id,
+			documentName: document.name,
+			score,
+			snippet: pageContent.replace(/\s+/g, ' ').trim(),
+			fileUrl: document.fileUrl,
+			chunkId,
+		}),
+	);
+
+const passages = z
+	.array(z.union([toolPassage, stepPassage]).optional().catch(undefined))
+	.transform((list) => list.filter((one) => one !== undefined));
+
+/** What a look finds: passages, alone or as the `chunks` of an answer. */
+const look = z.union([passages, z.object({ chunks: passages }).transform(({ chunks }) => chunks)]);
+
+/** Where something in an answer comes from. */
+export interface Source extends Passage {
+	/** From 1, in the order in which the run has found them; `[1]` in the answer means it. */
+	number: number;
+	/** Whether the answer carries its link. */
+	cited: boolean;
+}
+
+/** The passages in what a tool or a step says, JSON or its text; none where it speaks of other things. */
+export function passagesIn(said: unknown): Passage[] {
+	return look.safeParse(typeof said === 'string' ? parseAnswer(said) : said).data ?? [];
+}
+
+/** The passages that a run has found, each once, numbered through all its looks and knowledgebases. */
+export class Sources {
+	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
+
+	/** @param earlier what earlier runs of the thread have found, for links that an assistant repeats */
+	constructor(private readonly earlier: Passage[] = []) {}
+
+	/** Takes in what a look has found. */
+	add(more: Passage[]): void {
+		for (const passage of more) {
+			if (this.found.has(passage.chunkId)) continue;
+			this.found.set(passage.chunkId, { number: this.found.size + 1, ...passage });
+		}
+	}
+
+	/**
+	 * The number of the passage that a link leads to. One that this run has not found becomes the next.
+	 *
+	 * @returns undefined for an address that leads to no passage
+	 */
+	numberOf(url: string): number | undefined {
+		const linked = passageAt(url);
+		if (!linked) return undefined;
+		this.add([this.earlier.find(({ chunkId }) => chunkId === linked.chunkId) ?? linked]);
+		return this.found.get(linked.chunkId)?.number;
+	}
+
+	/** All of them. @param cited the numbers that an answer names */
+	list(cited: ReadonlySet<number>): Source[] {
+		return [...this.found.values()].map((one) => ({ ...one, cited: cited.has(one.number) }));
+	}
+}
+
+/** The passage that a link names: `xpert://knowledgebase/chunk?knowledgebaseId=…&documentId=…&chunkId=…`. */
+function passageAt(url: string): Passage | undefined {
+	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+	return toolPassage.safeParse(Object.fromEntries(ids)).data;
+}
+
+/** What the tools have found in these messages of a thread. */
+export function foundByTools(messages: ThreadMessage[]): Passage[] {
+	return messages
+		.filter((one) => speakerOf(one) === 'tool')
+		.flatMap(({ content }) => passagesIn(textOf(content)));
+}
+
+/** What the knowledge steps of a workflow have found, which a thread keeps in a channel for each step. */
+export function foundBySteps(state: ThreadState): Passage[] {
+	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
+	const values = Object.entries(channels.parse(state.values ?? {}));
+	return values.flatMap(([name, { result }]) =>
+		name.endsWith('_channel') ? passagesIn(result) : [],
+	);
+}

@@ -1,0 +1,166 @@
+import type { AssistantSeed } from '../../sandbox';
+import { SAYING_ASSISTANT } from '../../sandbox/seed';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, decide, newThreads, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+/** Makes an assistant that knows of zebras and, in a second knowledgebase, of cactuses; says its id. */
+function knowing(seed: Partial<AssistantSeed> = {}): string {
+	const { store } = fixture.sandbox;
+	const made = ['zebra', 'cactus'].map((subject) => {
+		const { id } = store.putKnowledgebase({ name: subject });
+		const name = `${subject}.md`;
+		store.putFindable(store.putDocument({ knowledgebaseId: id, name }), [
+			`A ${subject} is\nlike no other. It lives far away.`,
+		]);
+		return { name: `retriever-${id}`, knowledgebaseId: id };
+	});
+	const assistant = store.putAssistant({ ...SAYING_ASSISTANT, id: KNOWING, tools: made, ...seed });
+	return assistant.id;
+}
+
+const KNOWING = 'a7000000-0000-4000-8000-000000000001';
+
+async function say(message: string, parameters = {}) {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const assistantId = byId(KNOWING);
+	const { items } = await fixture.run(ask({ assistantId, ...parameters }), {
+		items: [says(thread, message)],
+	});
+	return { thread, json: items[0]?.json };
+}
+
+const zebra = {
+	number: 1,
+	documentId: expect.any(String) as string,
+	documentName: 'zebra.md',
+	knowledgebaseId: expect.any(String) as string,
+	score: expect.any(Number) as number,
+	snippet: 'A zebra is like no other. It lives far away.',
+	chunkId: expect.any(String) as string,
+	cited: true,
+};
+
+describe('an answer out of a knowledgebase', () => {
+	it('names the passages it rests on, and has their numbers in place of links', async () => {
+		knowing();
+		const { json } = await say('ASK CITE zebra');
+		expect(json?.sources).toEqual([zebra]);
+		expect(json?.output).toMatch(/^Here is what I found: A zebra is\nlike no other \[1\]\.$/);
+	});
+
+	it('numbers the passages of several knowledgebases through', async () => {
+		knowing();
+		const { json } = await say('ASK BOTH CITE zebra');
+		expect(json?.output).toMatch(/\[1\].*\[2\]/s);
+		expect(json?.sources).toMatchObject([
+			{ number: 1, documentName: 'zebra.md', cited: true },
+			{ number: 2, documentName: 'cactus.md', cited: true },
+		]);
+	});
+
+	it('names those it does not cite as well', async () => {
+		knowing();
+		const { json } = await say('ASK zebra');
+		expect(json?.sources).toMatchObject([{ documentName: 'zebra.md', cited: expect.any(Boolean) }]);
+	});
+
+	it('has none of an earlier question on the thread', async () => {
+		knowing();
+		const { thread } = await say('ASK CITE zebra');
+		const { items } = await fixture.run(ask({ assistantId: byId(KNOWING) }), {
+			items: [says(thread, 'Hello')],
+		});
+		expect(items[0]?.json.sources).toEqual([]);
+	});
+
+	it('has them also where the wait broke', async () => {
+		knowing();
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'after' });
+		const { json } = await say('ASK CITE zebra');
+		expect(json).toMatchObject({ recovered: true, sources: [zebra] });
+		expect(json?.output).not.toContain('xpert://');
+	});
+
+	it('has those that a step of its workflow found', async () => {
+		const { store } = fixture.sandbox;
+		knowing();
+		const [knowledgebase] = [...store.knowledgebases.values()].slice(-2);
+		knowing({
+			tools: null,
+			looksFirst: {
+				agentKey: 'Knowledge_step',
+				title: 'Look up',
+				knowledgebaseId: knowledgebase?.id ?? '',
+			},
+		});
+		const { json } = await say('zebra');
+		expect(json?.sources).toMatchObject([{ number: 1, documentName: 'zebra.md', cited: false }]);
+	});
+
+	it.each([
+		['none', /like no other\.$/],
+		['asWritten', /like no other \[⟦1⟧\]\(xpert:\/\/[^)]*\)\.$/],
+	])('has its links as the option wants them: %s', async (citations, words) => {
+		knowing();
+		const { json } = await say('ASK CITE zebra', { options: { citations } });
+		expect(json?.output).toMatch(words);
+		expect(json?.sources).toEqual([zebra]);
+	});
+
+	it('lists what it cites under it, where that is wanted', async () => {
+		knowing();
+		const { json } = await say('ASK CITE zebra', { options: { listSources: true } });
+		expect(json?.output).toMatch(/ \[1\]\.\n\nSources:\n- \[1\] zebra\.md$/);
+		const without = await say('Hello', { options: { listSources: true } });
+		expect(without.json?.output).not.toContain('Sources');
+	});
+
+	it('is as the server says it without Simplify', async () => {
+		knowing();
+		const { json } = await say('ASK CITE zebra', { options: { simplify: false } });
+		expect(json?.content).toContain('xpert://');
+		expect(json).not.toHaveProperty('sources');
+	});
+});
+
+describe('what a run has used', () => {
+	it('is told where the model counts it', async () => {
+		knowing({ counts: [40, 2] });
+		const { json } = await say('ASK CITE zebra');
+		expect(json?.usage).toEqual({ inputTokens: 80, outputTokens: 4, totalTokens: 84 });
+	});
+
+	it('is left out where it does not', async () => {
+		knowing();
+		const { json } = await say('Hello');
+		expect(json).not.toHaveProperty('usage');
+	});
+});
+
+describe('the steps of a run', () => {
+	it('are told where they are wanted, with those before a decision', async () => {
+		const helper = { name: 'helper', title: 'Helper', description: 'Helps', waits: true };
+		knowing({ tools: [helper], counts: [3, 1] });
+		const options = { returnIntermediateSteps: true };
+		const { thread, json } = await say('USETOOL(helper) hello', { options });
+		const call = { tool: 'helper', toolInput: { input: 'hello', query: 'hello' } };
+		expect(json).toMatchObject({ status: 'interrupted', intermediateSteps: [{ action: call }] });
+		const { items } = await fixture.run(decide({ options }), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({
+			status: 'completed',
+			usage: { totalTokens: 8 },
+			intermediateSteps: [{ action: call, observation: expect.stringContaining('hello') }],
+		});
+	});
+
+	it('are left out otherwise', async () => {
+		knowing();
+		const { json } = await say('ASK CITE zebra');
+		expect(json).not.toHaveProperty('intermediateSteps');
+	});
+});

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+
+import { Citations, CitationsInPieces } from '../../../../nodes/XpertAi/threads/citations';
+import type { CitationStyle } from '../../../../nodes/XpertAi/threads/citations';
+import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
+import { foundByTools, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import { recordedExchanges, recordedThread } from './support/recorded';
+
+const address = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;
+const link = (chunkId: string) => `[⟦1⟧](${address(chunkId)})`;
+
+const citing = (style: CitationStyle = 'numbers') => {
+	const sources = new Sources();
+	sources.add(['a', 'b'].map((chunkId) => ({ chunkId, documentId: 'd' })));
+	return new Citations(sources, style);
+};
+
+describe('the links of an answer to its sources', () => {
+	it.each<[CitationStyle, string]>([
+		['numbers', 'Stripes [1]. Water [2], [1].'],
+		['none', 'Stripes. Water,.'],
+		['asWritten', `Stripes ${link('a')}. Water ${link('b')}, ${link('a')}.`],
+	])('are written as %s', (style, written) => {
+		const citations = citing(style);
+		const text = `Stripes ${link('a')}. Water ${link('b')}, ${link('a')}.`;
+		expect(citations.rewrite(text)).toBe(written);
+		expect([...citations.cited]).toEqual([1, 2]);
+	});
+
+	it.each([
+		['without a label', address('b'), '[2]'],
+		['in brackets', `see (${address('b')}).`, 'see ([2]).'],
+		['with pointed brackets', `[b](<${address('b')}>)`, '[2]'],
+		['at the end of a sentence', `${address('b')}.`, '[2].'],
+		['that lead to no passage', '[a file](xpert://files/1)', 'a file'],
+		['that lead nowhere', 'see xpert:// now', 'see now'],
+		['side by side', link('a') + link('b'), '[1][2]'],
+	])('%s are no links any more', (_, text, written) =>
+		expect(citing().rewrite(text)).toBe(written),
+	);
+
+	it.each(['[a](https://example.com)', 'a[0](x)', '[1]', 'expert: xp', '[[a]]'])(
+		'are not what else a text has: %s',
+		(text) => expect(citing().rewrite(text)).toBe(text),
+	);
+
+	it('are none in any answer that was recorded, whoever said it', () => {
+		const threads = recordedExchanges('sources').filter(({ label }) => label.startsWith('thread'));
+		expect(threads).not.toHaveLength(0);
+		for (const { label, sequence } of threads) {
+			const messages = messagesOf(recordedThread('sources', label, sequence));
+			const sources = new Sources();
+			sources.add(foundByTools(messages));
+			const answer = textOf(messages.at(-1)?.content);
+			const written = new Citations(sources, 'numbers').rewrite(answer);
+			expect(written).not.toContain('xpert://');
+		}
+	});
+
+	it('name the right document of the right knowledgebase (recorded)', () => {
+		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
+		const messages = messagesOf(thread);
+		const sources = new Sources();
+		sources.add(foundByTools(messages));
+		const citations = new Citations(sources, 'numbers');
+		const written = citations.rewrite(textOf(messages.at(-1)?.content));
+		const [whale, cactus] = sources.list(citations.cited).filter(({ cited }) => cited);
+		expect([whale?.documentName, cactus?.documentName]).toEqual(['whales.txt', 'cactus.md']);
+		expect(written).toBe(
+			`Here is what I found: The blue whale is the largest animal [${whale?.number}]. A cactus stores water in its stem [${cactus?.number}].`,
+		);
+	});
+});
+
+/** Parts of which texts are made that a link may be cut in, or only seems to be. */
+const PARTS = [
+	...[
+		'[',
+		']',
+		'(',
+		')',
+		'<',
+		'>',
+		' ',
+		'x',
+		'xp',
+		'xpert',
+		'://',
+		'xpert://',
+		'⟦1⟧',
+		'\n',
+		'word ',
+	],
+	...[link('a'), link('b'), link('zzz'), address('a'), '[see](xpert://other)', 'a'.repeat(90)],
+];
+const text = fc.array(fc.constantFrom(...PARTS), { maxLength: 30 }).map((parts) => parts.join(''));
+const style = fc.constantFrom<CitationStyle>('numbers', 'none', 'asWritten');
+
+function cut(whole: string, places: number[]): string[] {
+	const at = [...new Set(places.map((place) => place % (whole.length + 1)))].sort((a, b) => a - b);
+	return [0, ...at].map((from, index) => whole.slice(from, at[index]));
+}
+
+describe('links in a text that comes in pieces', () => {
+	it('are written as in the whole text, wherever it is cut', () => {
+		fc.assert(
+			fc.property(text, style, fc.array(fc.nat(), { maxLength: 20 }), (whole, how, places) => {
+				const pieces = new CitationsInPieces(citing(how));
+				const written = cut(whole, places).map((piece) => pieces.push(piece));
+				expect([...written, pieces.end()].join('')).toBe(citing(how).rewrite(whole));
+			}),
+			{ numRuns: 1_000 },
+		);
+	});
+
+	it('never go out as they are, not even in part', () => {
+		const pieces = new CitationsInPieces(citing());
+		const whole = `Stripes ${link('a')}.`;
+		expect([...whole].map((piece) => pieces.push(piece)).filter(Boolean)).toEqual([
+			...'Stripes',
+			' [1]',
+			'.',
+		]);
+	});
+
+	it('hold back nothing of what cannot become one', () => {
+		const pieces = new CitationsInPieces(citing());
+		expect(pieces.push('Hello you')).toBe('Hello you');
+		expect(pieces.push('[' + 'a'.repeat(81))).toBe('[' + 'a'.repeat(81));
+	});
+
+	it('are read in time that grows with the text alone', () => {
+		const pieces = new CitationsInPieces(citing('none'));
+		const started = performance.now();
+		for (const piece of ['[', ' ', 'x', 'xpert://', '[a]('])
+			for (let n = 0; n < 20_000; n++) pieces.push(piece);
+		pieces.end();
+		expect(performance.now() - started).toBeLessThan(20_000);
+	});
+});

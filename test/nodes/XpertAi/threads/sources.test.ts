@@ -1,0 +1,130 @@
+import { beforeNextPerson, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
+import {
+	foundBySteps,
+	foundByTools,
+	passagesIn,
+	Sources,
+} from '../../../../nodes/XpertAi/threads/sources';
+import { threadState } from '../../../../nodes/XpertAi/threads/state';
+import { recordedThread } from './support/recorded';
+
+const link = (chunkId: string, documentId = 'd') =>
+	`xpert://knowledgebase/chunk?knowledgebaseId=k&documentId=${documentId}&chunkId=${chunkId}`;
+
+const passage = (chunkId: string) => ({ chunkId, documentId: 'd' });
+
+describe('what tools have found', () => {
+	it('is read from the thread, with its document, its place and how near it is', () => {
+		const [first, second] = foundByTools(
+			messagesOf(recordedThread('sources', 'thread, after the answer')),
+		);
+		expect(first).toEqual({
+			chunkId: 'b8dd8e0f-eb47-4534-9235-4cc328bcf9f1',
+			documentId: 'be5288fd-cb54-4dfa-b1b8-8592fdd66e6e',
+			documentName: 'zebras.md',
+			fileUrl: expect.stringContaining('/public/files/') as string,
+			knowledgebaseId: 'a10d0f9f-78fb-4441-99aa-1c0020315267',
+			score: 0.4356324076652527,
+			snippet: expect.stringContaining('A zebra has black and white stripes.') as string,
+		});
+		expect(second).toMatchObject({ documentName: 'whales.txt', score: -0.026141628623008728 });
+	});
+
+	it('is nothing where they looked into an empty knowledgebase, or did not look', () => {
+		const empty = recordedThread('sources', 'thread, after the answer', 'nothing found');
+		expect(foundByTools(messagesOf(empty))).toEqual([]);
+		const without = recordedThread('sources', 'thread, after it, without a look');
+		expect(foundByTools(messagesOf(without))).toEqual([]);
+	});
+
+	it.each([
+		['text', 'no JSON {'],
+		['of another kind', '{"temperature":20}'],
+		['a list of other things', '[{"id":1},null,7]'],
+		['nothing', undefined],
+		['chunks of another kind', { chunks: { length: 2 } }],
+	])('is nothing in an answer that is %s', (_, said) => expect(passagesIn(said)).toEqual([]));
+
+	it('is what can be read, where one passage among them is odd', () => {
+		const odd = [passage('a'), { chunkId: 'b' }, { ...passage('c'), score: 'high' }];
+		expect(passagesIn({ chunks: odd })).toEqual([passage('a'), passage('c')]);
+	});
+
+	it('is not what the assistant says itself', () => {
+		const said = { content: JSON.stringify([passage('a')]), tool_calls: [] };
+		expect(foundByTools([said])).toEqual([]);
+	});
+});
+
+describe('what the knowledge step of a workflow has found', () => {
+	it('is read from its channel of the thread, without a knowledgebase', () => {
+		const thread = recordedThread(
+			'sources',
+			'thread, after the answer',
+			'a knowledge step of a workflow',
+		);
+		expect(foundBySteps(thread)).toMatchObject([
+			{
+				chunkId: 'b8dd8e0f-eb47-4534-9235-4cc328bcf9f1',
+				documentId: 'be5288fd-cb54-4dfa-b1b8-8592fdd66e6e',
+				documentName: 'zebras.md',
+				score: 0.46768617630004883,
+				snippet:
+					'# Zebras A zebra has black and white stripes. Every zebra has stripes of its own. Zebras live in the savanna of Africa in herds.',
+			},
+			{ documentName: 'whales.txt' },
+		]);
+	});
+
+	it('is not what other values of a thread look like', () => {
+		const values = { answer: { result: [passage('a')] }, x_channel: 7, y_channel: null };
+		expect(foundBySteps(threadState.parse({ values }))).toEqual([]);
+		expect(foundBySteps(threadState.parse({}))).toEqual([]);
+	});
+});
+
+describe('the sources of a run', () => {
+	it('are each there once, numbered through several looks', () => {
+		const sources = new Sources();
+		sources.add([passage('a'), passage('b')]);
+		sources.add([passage('b'), passage('c')]);
+		expect(sources.list(new Set([2]))).toEqual([
+			{ number: 1, ...passage('a'), cited: false },
+			{ number: 2, ...passage('b'), cited: true },
+			{ number: 3, ...passage('c'), cited: false },
+		]);
+	});
+
+	it('are numbered through several knowledgebases, which each count from one', () => {
+		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
+		const sources = new Sources();
+		sources.add(foundByTools(beforeNextPerson(messagesOf(thread).slice(1))));
+		const told = sources.list(new Set());
+		expect(told.map(({ number }) => number)).toEqual(told.map((_, index) => index + 1));
+		expect(new Set(told.map(({ knowledgebaseId }) => knowledgebaseId)).size).toBe(2);
+	});
+
+	it('are told by the ids in a link, not by its own number', () => {
+		const sources = new Sources();
+		sources.add([passage('a'), passage('b')]);
+		expect(sources.numberOf(link('b'))).toBe(2);
+	});
+
+	it('end with what a link names that this run has not found, as an earlier one has it', () => {
+		const earlier = { ...passage('old'), documentName: 'old.md' };
+		const sources = new Sources([passage('other'), earlier]);
+		sources.add([passage('a')]);
+		expect(sources.numberOf(link('old'))).toBe(2);
+		expect(sources.numberOf(link('unknown', 'd2'))).toBe(3);
+		expect(sources.list(new Set([2]))).toEqual([
+			{ number: 1, ...passage('a'), cited: false },
+			{ number: 2, ...earlier, cited: true },
+			{ number: 3, knowledgebaseId: 'k', documentId: 'd2', chunkId: 'unknown', cited: false },
+		]);
+	});
+
+	it.each(['', 'xpert://', 'xpert://knowledgebase/chunk?chunkId=a', 'xpert://file?id=1'])(
+		'are none for the address "%s"',
+		(url) => expect(new Sources().numberOf(url)).toBeUndefined(),
+	);
+});
