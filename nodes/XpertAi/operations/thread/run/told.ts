@@ -8,6 +8,9 @@ import { stepsIn } from '../../../threads/steps';
 import { usageIn } from '../../../threads/usage';
 import type { RunOptions } from './options';
 
+/** How an answer is to be told. */
+export type Telling = Pick<RunOptions, 'citations' | 'listSources' | 'returnIntermediateSteps'>;
+
 /**
  * What an assistant said, with its links to sources as they are wanted, and what it rests on: sources, tokens where
  * the server counts them, and the calls of tools where they are wanted.
@@ -16,7 +19,7 @@ import type { RunOptions } from './options';
  */
 export function toldBy(
 	{ output, thread, messages = [] }: Verdict,
-	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
+	{ citations: style, listSources, returnIntermediateSteps }: Telling,
 ): IDataObject {
 	const found = sourcesOf(thread, messages);
 	const citations = new Citations(found, style);
