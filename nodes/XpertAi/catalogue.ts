@@ -29,6 +29,7 @@ import { get } from './operations/thread/get';
 import { getRun } from './operations/thread/getRun';
 import { retry } from './operations/thread/retry';
 import { run } from './operations/thread/run';
+import { start } from './operations/thread/start';
 import { waitForRun } from './operations/thread/waitForRun';
 
 /**
@@ -39,7 +40,7 @@ export const catalogue: Resource[] = [
 	{
 		value: 'thread',
 		name: 'Thread',
-		operations: [run, decide, retry, getRun, waitForRun, cancelRun, copy, get],
+		operations: [run, decide, retry, start, getRun, waitForRun, cancelRun, copy, get],
 	},
 	{
 		value: 'knowledgebase',

@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { CANCEL_PATH } from '../../runs/byNumber';
-import { numberedFields } from './run/numberedFields';
+import { cancelFields } from './run/numberedFields';
 
 export const cancelRun: CodedOperation = {
 	value: 'cancelRun',
@@ -8,7 +8,7 @@ export const cancelRun: CodedOperation = {
 	action: 'Cancel run',
 	description: 'End a run that goes on; one that has ended stays as it is',
 	endpoint: 'extension',
-	fields: numberedFields,
+	fields: cancelFields,
 	request: { method: 'POST', path: CANCEL_PATH },
 	execute: async (execution) => {
 		const { execute, cancelRun: work } = await import('./run/numbered');

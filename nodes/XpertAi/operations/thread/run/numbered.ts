@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { timeoutSeconds } from '../../../execution/declared';
 import { forEachItem } from '../../../execution/eachItem';
 import { MOST_AT_ONCE } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
@@ -61,12 +62,16 @@ export async function execute(
 	{ context, send, items }: Execution,
 	work: Work,
 ): Promise<INodeExecutionData[]> {
-	const inTime = {
-		...{ send, clock: systemClock, deadline: Infinity },
-		signal: context.getExecutionCancelSignal(),
-	};
+	const signal = context.getExecutionCancelSignal();
 	const concurrency = items[0]?.number('options.concurrency', atOnce);
-	const one = async (item: Item) => [await work(item, inTime, namedBy(item))];
+	const one = async (item: Item) => {
+		const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
+		const inTime: InTime = {
+			send: async (request) => await send({ ...request, timeoutMs }),
+			...{ clock: systemClock, deadline: Infinity, signal },
+		};
+		return [await work(item, inTime, namedBy(item))];
+	};
 	return await forEachItem(items, one, concurrency);
 }
 

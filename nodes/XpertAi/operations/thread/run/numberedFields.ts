@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { atOnceOption, optionsField, simplify } from '../../../execution/fields';
+import { atOnceOption, optionsField, simplify, timeoutOption } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { ID_PLACEHOLDER, threadLocator } from '../../../pickers/locators';
 
@@ -28,12 +28,19 @@ const deadlineMinutes: INodeProperties = {
 	description: 'How long to wait at most, also for hours; the run goes on after it',
 };
 
-/** The parameters of Thread: Get Run and Thread: Cancel Run. */
-export const numberedFields: Field[] = [...named, simplify, optionsField([atOnceOption(5)])];
+/** The parameters of Thread: Get Run. */
+export const numberedFields: Field[] = [
+	...named,
+	simplify,
+	optionsField([atOnceOption(5), timeoutOption()]),
+];
+
+/** The parameters of Thread: Cancel Run. */
+export const cancelFields: Field[] = [...named, optionsField([atOnceOption(5), timeoutOption()])];
 
 /** The parameters of Thread: Wait for Run. */
 export const waitedFields: Field[] = [
 	...named,
 	simplify,
-	optionsField([deadlineMinutes, atOnceOption(5)]),
+	optionsField([deadlineMinutes, atOnceOption(5), timeoutOption()]),
 ];
