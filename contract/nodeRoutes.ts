@@ -6,7 +6,11 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 
 import { catalogue } from '../nodes/XpertAi/catalogue';
 import { isCoded, isFileBody } from '../nodes/XpertAi/execution/operation';
-import type { DeclaredOperation, Operation } from '../nodes/XpertAi/execution/operation';
+import type {
+	CodedOperation,
+	DeclaredOperation,
+	Operation,
+} from '../nodes/XpertAi/execution/operation';
 import { API_ROOT } from '../nodes/XpertAi/transport/api';
 import { FORM_CONTENT, JSON_CONTENT } from './routes';
 import type { Bodies, Route } from './routes';
@@ -34,7 +38,7 @@ function allRoutes(): NodeRoute[] {
 	return catalogue.flatMap(({ name, operations }) =>
 		operations.filter(saysSomething).map((operation) => ({
 			...(isCoded(operation)
-				? { ...operation.request, bodies: { [JSON_CONTENT]: schemaOf(operation.request.body) } }
+				? { ...operation.request, bodies: codedBodies(operation.request.body) }
 				: { method: operation.method, path: operation.path, bodies: bodiesOf(operation) }),
 			...placeOf(operation),
 			operation: `${name}: ${operation.name}`,
@@ -47,6 +51,9 @@ function allRoutes(): NodeRoute[] {
 function saysSomething(operation: Operation): boolean {
 	return isCoded(operation) || operation.fixedBody === undefined;
 }
+
+const codedBodies = (body: CodedOperation['request']['body']): Bodies =>
+	body ? { [JSON_CONTENT]: schemaOf(body) } : {};
 
 function placeOf(operation: Operation): Pick<Route, 'path' | 'query'> {
 	const template = isCoded(operation) ? operation.request.path : operation.path;

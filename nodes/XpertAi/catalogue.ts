@@ -24,18 +24,26 @@ import { update as updateKnowledgebase } from './operations/knowledgebase/update
 import type { Resource } from './execution/operation';
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
+import { cancelRun } from './operations/thread/cancelRun';
 import { copy } from './operations/thread/copy';
 import { decide } from './operations/thread/decide';
 import { get } from './operations/thread/get';
+import { getRun } from './operations/thread/getRun';
 import { retry } from './operations/thread/retry';
 import { run } from './operations/thread/run';
+import { start } from './operations/thread/start';
+import { waitForRun } from './operations/thread/waitForRun';
 
 /**
  * Every operation of the node, in the order a user sees them: a fresh node, also as a tool of an agent, starts with
  * the first one. A new endpoint is one file and one line here.
  */
 export const catalogue: Resource[] = [
-	{ value: 'thread', name: 'Thread', operations: [run, decide, retry, copy, get] },
+	{
+		value: 'thread',
+		name: 'Thread',
+		operations: [run, decide, retry, start, getRun, waitForRun, cancelRun, copy, get],
+	},
 	{
 		value: 'knowledgebase',
 		name: 'Knowledgebase',

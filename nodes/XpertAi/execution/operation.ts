@@ -145,7 +145,7 @@ export interface Execution {
 export interface CodedOperation extends OperationInfo {
 	fields: Field[];
 	/** The request its work comes down to, for whoever holds the node against a server; `body` is what it may send. */
-	request: { method: 'POST'; path: string; body: ZodTypeAny };
+	request: { method: 'GET' | 'POST'; path: string; body?: ZodTypeAny };
 	/** Runs over all input items; every output item carries its `pairedItem`. */
 	execute: (execution: Execution) => Promise<INodeExecutionData[]>;
 }

@@ -61,7 +61,7 @@ export function judgeTold(answer: unknown): Verdict | undefined {
 const toldEnd = z.object({ status: z.string(), error: z.string() });
 
 /** A thread is interrupted while it waits for a person, and also when somebody has cancelled its run. */
-function judgeInterrupted({ tasks, error, failure }: ConversationFacts): Verdict {
+export function judgeInterrupted({ tasks, error, failure }: ConversationFacts): Verdict {
 	if (tasks.length > 0) return { status: 'interrupted', interrupt: tasks, recovered: false };
 	if (error) return failed(undefined, `The run was cancelled on the server: ${error}`);
 	const unknown = failure ? 'its conversation cannot be read' : 'the server does not say why';

@@ -74,6 +74,11 @@ export function callsTool({ tool_calls: calls }: ThreadMessage): boolean {
 	return Array.isArray(calls) && calls.length > 0;
 }
 
+/** The messages after the last one of a person. */
+export function afterLastPerson(messages: ThreadMessage[]): ThreadMessage[] {
+	return messages.slice(findLastIndex(messages, isFromPerson) + 1);
+}
+
 /**
  * The messages that have come to a thread since it was read: told by their ids, which also hold where
  * a server leaves out or replaces earlier ones, and by their places where they have none.

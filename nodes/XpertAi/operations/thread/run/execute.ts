@@ -27,26 +27,60 @@ export async function execute(
 ): Promise<INodeExecutionData[]> {
 	const orders = items.map((item) => orderOf(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
-	const concurrency = first?.options.concurrency ?? 1;
+	const errands = orders.map((order) => {
+		if ('error' in order) return order;
+		const { item, threadId, failuresAsReplies: asReply } = order;
+		const run = async (turn?: Turn) => await attempt(send, order, turn);
+		return { item, threadId, asReply, run };
+	});
+	const output = await inOrder(context, errands, first?.options.concurrency);
+	hintAtForgotten(context, output);
+	return output;
+}
+
+/** What is to be done for an item, on its thread where it has one already. */
+interface Errand {
+	item: Item;
+	threadId?: string;
+	/** Whether a failure is to come out as if the assistant had said it. */
+	asReply: boolean;
+	run: (turn?: Turn) => Promise<INodeExecutionData>;
+}
+
+/**
+ * Does what is to be done for all items, for those of the same thread one after another.
+ *
+ * @param concurrency threads at once
+ * @returns their output, in their order
+ * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ */
+export async function inOrder(
+	context: IExecuteFunctions,
+	errands: Array<Errand | Failed>,
+	concurrency = 1,
+): Promise<INodeExecutionData[]> {
 	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
 	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
-	let stopError = orders.find((order): order is Failed => 'error' in order && stops(order))?.error;
-	const work = orders.map((order) => ({
-		threadId: 'error' in order ? undefined : order.threadId,
+	const isBad = (one: Errand | Failed): one is Failed => 'error' in one;
+	let stopError = errands.find((one): one is Failed => isBad(one) && stops(one))?.error;
+	const outputOf = ({ item, error, asReply }: Failed) =>
+		asReply ? item.output(failureAsReply(error)) : item.failed(error, factsOf(error));
+	const work = errands.map((one) => ({
+		threadId: isBad(one) ? undefined : one.threadId,
 		run: async (turn?: Turn): Promise<INodeExecutionData | undefined> => {
-			const result = 'error' in order ? order : await attempt(send, order, turn);
-			if ('output' in result) return result.output;
-			if (stops(result)) stopError ??= result.error;
-			return result.asReply
-				? order.item.output(failureAsReply(result.error))
-				: order.item.failed(result.error, factsOf(result.error));
+			if (isBad(one)) return outputOf(one);
+			try {
+				return await one.run(turn);
+			} catch (caught) {
+				const failure = { ...one, error: one.item.asError(caught) };
+				if (stops(failure)) stopError ??= failure.error;
+				return outputOf(failure);
+			}
 		},
 	}));
 	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
 	if (stopError) throw stopError;
-	const output = results.flatMap((result) => result ?? []);
-	hintAtForgotten(context, output);
-	return output;
+	return results.flatMap((result) => result ?? []);
 }
 
 /** Tells the user of answers whose threads do not hold them, which a workflow that goes on does not show. */
@@ -58,11 +92,9 @@ function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[
 	tellUser(context, [`${answers} not on the thread: ${why}.`]);
 }
 
-interface Failed {
-	item: Item;
+/** An item that has come to nothing. */
+export interface Failed extends Pick<Errand, 'item' | 'asReply'> {
 	error: ItemError;
-	/** Whether it is to come out as if the assistant had said it. */
-	asReply: boolean;
 }
 
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
@@ -80,15 +112,15 @@ async function attempt(
 	send: Send,
 	order: Order,
 	turn: Turn | undefined,
-): Promise<{ output: INodeExecutionData } | Failed> {
-	const { item, failuresAsReplies: asReply, options } = order;
+): Promise<INodeExecutionData> {
+	const { item, options } = order;
 	const chat = options.enableStreaming ? Chat.of(item, options.citations) : undefined;
 	try {
-		return { output: item.output(await runItem(send, order, systemClock, turn, chat)) };
+		return item.output(await runItem(send, order, systemClock, turn, chat));
 	} catch (caught) {
 		const error = item.asError(caught);
 		chat?.note(error.message);
-		return { item, error, asReply };
+		throw error;
 	} finally {
 		chat?.end();
 	}

@@ -4,7 +4,7 @@ import { displayedIf, enumOptions, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { assistantLocator, threadLocator } from '../../../pickers/locators';
-import { decisionOptions, messageOptions, retryOptions } from './options';
+import { decisionOptions, messageOptions, retryOptions, startOptions } from './options';
 
 const threadSource: INodeProperties = {
 	displayName: 'Run On',
@@ -105,18 +105,26 @@ export const decisionFields: Field[] = [decision, decisionOptions];
 /** The parameter that the body of answering again is made of. */
 export const retryFields: Field[] = [retryOptions];
 
-/** Every parameter of Thread: Run and Wait. */
-export const runFields: Field[] = [
+/** What is said, and where. */
+const sentFields: Field[] = [
 	...withoutOwnBody(messageFields.filter((field) => field !== messageOptions)),
 	threadSource,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
+];
+
+/** Every parameter of Thread: Run and Wait. */
+export const runFields: Field[] = [
+	...sentFields,
 	simplify,
 	messageOptions,
 	...ownBodyFields(messageExample),
 ];
+
+/** Every parameter of Thread: Start Run. */
+export const startFields: Field[] = [...sentFields, startOptions, ...ownBodyFields(messageExample)];
 
 /** Every parameter of Thread: Decide. */
 export const decideFields: Field[] = [

@@ -208,20 +208,45 @@ export const decisionOptions: INodeProperties = optionsField([
 ]);
 export const retryOptions: INodeProperties = optionsField([...waiting, ...inFields([])]);
 
-/** What the parameters of every run say of how it is gone about. */
+/** Nobody waits for what comes of a run that is only started. */
+const OF_STARTING = ['concurrency', 'whenBusy'];
+
+export const startOptions: INodeProperties = optionsField([
+	...waiting.filter(({ name }) => OF_STARTING.includes(name)),
+	{
+		displayName: 'Deadline (Minutes)',
+		name: 'deadlineMinutes',
+		type: 'number',
+		typeOptions: { minValue: 0.01 },
+		default: 15,
+		description: 'How long to wait at most for a busy thread; the run itself may take longer',
+	},
+	title,
+	...inFields(ofMessages),
+]);
+
+/** What the parameters say of how a run is sent. */
+const sending = z.object({
+	/** At most what a timer of Node.js can wait. */
+	deadlineMinutes: z.number().positive().min(0.001).max(35_791),
+	concurrency: z.number().int().min(1).max(50),
+	title: z.string().trim().optional(),
+	whenBusy: z.enum(['wait', 'fail', 'run']),
+});
+
+/** What those of Start Run say. */
+export const startSettings = z.object({ options: sending });
+
+/** What those of every run that is waited for say of how it is gone about. */
 export const runSettings = z.object({
 	simplify: z.boolean(),
-	options: z.object({
-		/** At most what a timer of Node.js can wait. */
-		deadlineMinutes: z.number().positive().min(0.001).max(35_791),
+	options: sending.extend({
 		citations: z.enum(['numbers', 'asWritten', 'none']),
 		enableStreaming: z.boolean(),
 		listSources: z.boolean(),
 		returnIntermediateSteps: z.boolean(),
-		concurrency: z.number().int().min(1).max(50),
-		title: z.string().trim().optional(),
-		whenBusy: z.enum(['wait', 'fail', 'run']),
 	}),
 });
 
+export type StartOptions = z.infer<typeof startSettings>['options'];
 export type RunOptions = z.infer<typeof runSettings>['options'];

@@ -6,8 +6,8 @@ import { derivedId } from '../../../payloads/derivedId';
 import { askedBy } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { runBodyOf } from './body';
-import { runSettings } from './options';
-import type { RunOptions } from './options';
+import { runSettings, startSettings } from './options';
+import type { RunOptions, StartOptions } from './options';
 
 const threadSource = z.enum(['new', 'key', 'existing']);
 
@@ -15,8 +15,8 @@ type ThreadSource = z.infer<typeof threadSource>;
 
 const TITLE_LENGTH = 80;
 
-/** What is to be run for one item, read and checked. */
-export interface Order {
+/** What is to be sent for one item, read and checked. */
+export interface Message {
 	item: Item;
 	/** Where it runs: in a conversation that is made, that may have to be made, or that is there. */
 	runOn: ThreadSource;
@@ -27,9 +27,18 @@ export interface Order {
 	/** The binary fields whose files go along with the message. */
 	attachments: BinaryField[];
 	title: string;
+}
+
+/** A message whose answer is waited for. */
+export interface Order extends Message {
 	options: RunOptions;
 	simplify: boolean;
 	failuresAsReplies: boolean;
+}
+
+/** A message that is only sent. */
+export interface StartOrder extends Message {
+	options: StartOptions;
 }
 
 /**
@@ -39,6 +48,24 @@ export interface Order {
  * @throws NodeOperationError naming the parameter, the item and what is expected
  */
 export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies: boolean): Order {
+	const { simplify, options } = item.settings(runSettings);
+	return { ...readMessage(item, kind, options), options, simplify, failuresAsReplies };
+}
+
+/**
+ * Reads the parameters of a run that is only started.
+ *
+ * @throws NodeOperationError naming the parameter, the item and what is expected
+ */
+export function readStart(item: Item): StartOrder {
+	const { options } = item.settings(startSettings);
+	const message = readMessage(item, 'message', options);
+	if (askedBy(message.body).kind !== 'decision') return { ...message, options };
+	const demand = 'must not decide: use Thread: Decide';
+	return item.refuse({ subject: `"${item.labelOf('jsonBody')}"`, demand });
+}
+
+function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions): Message {
 	const isMessage = kind === 'message';
 	const runOn = isMessage ? item.choice('threadSource', threadSource) : 'existing';
 	const body = runBodyOf(item, kind);
@@ -47,7 +74,6 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
-	const { simplify, options } = item.settings(runSettings);
 	const withMessage = isMessage && !item.isJsonBody;
 	return {
 		item,
@@ -56,9 +82,6 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 		body,
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || (withMessage ? titleOf(item.text('message')) : ''),
-		options,
-		simplify,
-		failuresAsReplies,
 	};
 }
 

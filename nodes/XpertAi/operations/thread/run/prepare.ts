@@ -11,7 +11,7 @@ import { sendInTime } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
 import type { Failure } from '../../../transport/failure';
 import { keyError, runError, uploadError } from './errors';
-import type { Order } from './order';
+import type { Message } from './order';
 
 const SETUP_TIMEOUT_MS = 60_000;
 
@@ -23,7 +23,7 @@ const SETUP_TIMEOUT_MS = 60_000;
  * @throws NodeApiError or NodeOperationError with the reason and the item when the message cannot be sent
  */
 export async function prepare(
-	order: Order,
+	order: Message,
 	inTime: InTime,
 ): Promise<{ made: ThreadFacts; body: RunBody }> {
 	const { item, body } = order;
@@ -40,7 +40,7 @@ export async function prepare(
 	return { made, body: withFileContexts(body, attached.ids) };
 }
 
-async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
+async function filesOf({ item, attachments }: Message): Promise<Attachment[]> {
 	return await Promise.all(
 		attachments.map(async (field) => ({
 			property: field.property,
@@ -51,7 +51,7 @@ async function filesOf({ item, attachments }: Order): Promise<Attachment[]> {
 
 /** Where the run takes place; what has to be made for it first is made. None where a key leads to no thread. */
 async function conversationFor(
-	{ runOn, title }: Order,
+	{ runOn, title }: Message,
 	inTime: InTime,
 	threadId: string,
 ): Promise<ThreadFacts | { failure: Failure } | undefined> {

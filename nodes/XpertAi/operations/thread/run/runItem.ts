@@ -57,11 +57,23 @@ export async function runItem(
 	const thread: ThreadFacts = { ...made, ...(conversationId ? { conversationId } : {}) };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	const facts = { ...thread, ...marksOf(verdict) };
 	const told = toldBy(verdict, options);
 	chat?.complete(told.output);
-	if (!simplify) return { ...asJson(verdict.answer), ...facts };
-	return { ...summaryOf(verdict, told), ...facts, ...timesOf(verdict, clock.now() - started) };
+	const json = verdictJson(verdict, told, thread, simplify);
+	return simplify ? { ...json, ...timesOf(verdict, clock.now() - started) } : json;
+}
+
+/** What a verdict comes out as, with what it told and its thread: in short, or as the server answered. */
+export function verdictJson(
+	verdict: Verdict,
+	told: IDataObject,
+	thread: object,
+	simplify: boolean,
+): IDataObject {
+	const facts = { ...thread, ...marksOf(verdict) };
+	return simplify
+		? { ...summaryOf(verdict, told), ...facts }
+		: { ...asJson(verdict.answer), ...facts };
 }
 
 /** What is seldom so, and said only where it is. */

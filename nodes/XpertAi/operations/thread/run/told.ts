@@ -10,6 +10,9 @@ import { usageIn } from '../../../threads/usage';
 import { serverWords } from '../../../transport/serverWords';
 import type { RunOptions } from './options';
 
+/** How an answer is to be told. */
+export type Telling = Pick<RunOptions, 'citations' | 'listSources' | 'returnIntermediateSteps'>;
+
 interface Told extends IDataObject {
 	/** What a chat shows in every response mode. */
 	output: string;
@@ -23,7 +26,7 @@ interface Told extends IDataObject {
  */
 export function toldBy(
 	{ output, interrupt, thread, messages = [] }: Verdict,
-	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
+	{ citations: style, listSources, returnIntermediateSteps }: Telling,
 ): Told {
 	const found = sourcesOf(thread, messages);
 	const citations = new Citations(found, style);

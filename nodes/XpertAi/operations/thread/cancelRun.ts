@@ -1,0 +1,17 @@
+import type { CodedOperation } from '../../execution/operation';
+import { CANCEL_PATH } from '../../runs/byNumber';
+import { cancelFields } from './run/numberedFields';
+
+export const cancelRun: CodedOperation = {
+	value: 'cancelRun',
+	name: 'Cancel Run',
+	action: 'Cancel run',
+	description: 'End a run that goes on; one that has ended stays as it is',
+	endpoint: 'extension',
+	fields: cancelFields,
+	request: { method: 'POST', path: CANCEL_PATH },
+	execute: async (execution) => {
+		const { execute, cancelRun: work } = await import('./run/numbered');
+		return await execute(execution, work);
+	},
+};

@@ -1,0 +1,17 @@
+import type { CodedOperation } from '../../execution/operation';
+import { ONE_RUN_PATH } from '../../runs/byNumber';
+import { numberedFields } from './run/numberedFields';
+
+export const getRun: CodedOperation = {
+	value: 'getRun',
+	name: 'Get Run',
+	action: 'Get run',
+	description: 'Tell how a run stands: running, or how it has ended and what the assistant said',
+	endpoint: 'extension',
+	fields: numberedFields,
+	request: { method: 'GET', path: ONE_RUN_PATH },
+	execute: async (execution) => {
+		const { execute, getRun: work } = await import('./run/numbered');
+		return await execute(execution, work);
+	},
+};

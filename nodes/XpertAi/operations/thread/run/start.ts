@@ -1,0 +1,77 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { beginRun } from '../../../runs/begin';
+import type { InTime } from '../../../runs/run';
+import { untilTurn } from '../../../runs/threadOrder';
+import type { Turn } from '../../../runs/threadOrder';
+import { MINUTE_MS, systemClock } from '../../../transport/clock';
+import type { Send } from '../../../transport/request';
+import { verdictError } from './errors';
+import { inOrder } from './execute';
+import type { Failed } from './execute';
+import { readStart } from './order';
+import type { StartOrder } from './order';
+import { prepare } from './prepare';
+
+/**
+ * Starts the runs of all items, those of the same thread one after another.
+ *
+ * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ */
+export async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
+	const orders = items.map(orderOf);
+	const first = orders.find((order): order is StartOrder => 'options' in order);
+	const errands = orders.map((order) => {
+		if ('error' in order) return order;
+		const { item, threadId } = order;
+		const run = async (turn?: Turn) => item.output(await startItem(send, order, turn));
+		return { item, threadId, asReply: false, run };
+	});
+	return await inOrder(context, errands, first?.options.concurrency);
+}
+
+/** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
+function orderOf(item: Item): StartOrder | Failed {
+	try {
+		return readStart(item);
+	} catch (caught) {
+		return { item, error: item.asError(caught), asReply: false };
+	}
+}
+
+/**
+ * Starts the run of an item.
+ *
+ * @returns its number, where it goes on and that it does
+ * @throws NodeApiError with the reason, the thread and the item when it was not started, or may not have been
+ */
+async function startItem(
+	send: Send,
+	order: StartOrder,
+	turn: Turn | undefined,
+): Promise<IDataObject> {
+	const { item, threadId, runOn, options } = order;
+	const { whenBusy, deadlineMinutes } = options;
+	const inTime: InTime = {
+		send,
+		clock: systemClock,
+		signal: item.context.getExecutionCancelSignal(),
+		deadline: systemClock.now() + deadlineMinutes * MINUTE_MS,
+	};
+	const held = turn && (await untilTurn(turn, inTime, whenBusy));
+	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
+	const { made, body } = await prepare(order, inTime);
+	const began = await beginRun({
+		...inTime,
+		...{ threadId: made.threadId, body, isNew: runOn === 'new', whenBusy },
+	});
+	if ('verdict' in began) throw verdictError(item, began.verdict, made);
+	const { runId, assistantId, conversationId = made.conversationId } = began;
+	return {
+		...{ runId, threadId: made.threadId },
+		...(conversationId ? { conversationId } : {}),
+		...{ assistantId: assistantId ?? null, status: 'running' },
+	};
+}

@@ -1,0 +1,17 @@
+import type { CodedOperation } from '../../execution/operation';
+import { ONE_RUN_PATH } from '../../runs/byNumber';
+import { waitedFields } from './run/numberedFields';
+
+export const waitForRun: CodedOperation = {
+	value: 'waitForRun',
+	name: 'Wait for Run',
+	action: 'Wait for run',
+	description: 'Follow a run that was started to its end, and give what the assistant said',
+	endpoint: 'extension',
+	fields: waitedFields,
+	request: { method: 'GET', path: ONE_RUN_PATH },
+	execute: async (execution) => {
+		const { execute, waitForRun: work } = await import('./run/numbered');
+		return await execute(execution, work);
+	},
+};

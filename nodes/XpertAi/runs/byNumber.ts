@@ -1,0 +1,153 @@
+import maxBy from 'lodash/maxBy';
+import { z } from 'zod';
+
+import type { Asking } from '../threads/thread';
+import { answerMustBe } from '../transport/answer';
+import type { AnswerCheck } from '../transport/answer';
+import { buildPath } from '../transport/api';
+import type { Failure } from '../transport/failure';
+import type { ApiRequest } from '../transport/request';
+import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { sendWithRetries } from '../transport/sendWithRetries';
+import type { RetriedOutcome } from '../transport/sendWithRetries';
+
+/*
+ * A run by its number, as the routes of runs in the background tell of it (recorded, background.json):
+ *
+ * - `running` is a run that goes on, and also what is left over of a decision or a refusal, which never ends: that has
+ *   no assistant. A run that truly runs has one from its first moments on.
+ * - `success` comes before thread and conversation have stopped to be busy.
+ * - `interrupted` is a run that waits for a person, and one that somebody has cancelled: the conversation tells which.
+ * - A finished run that is cancelled becomes `interrupted`: look before, and do not believe it afterwards.
+ * - The list has no order.
+ */
+
+/** Where runs are begun in the background, and listed. */
+export const RUNS_PATH = '/threads/{threadId}/runs';
+
+/** Where one is read. */
+export const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
+
+/** Where it is cancelled. */
+export const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
+
+const SHORT_TIMEOUT_MS = 30_000;
+
+/** A run as the server tells of it: no word of what was said. */
+const runRecord = z.object({
+	run_id: z.string().min(1),
+	thread_id: z.string(),
+	assistant_id: z.string().nullish(),
+	status: z.enum(['running', 'success', 'error', 'interrupted']),
+	created_at: z.string(),
+});
+
+export type RunRecord = z.infer<typeof runRecord>;
+
+/** A run by its number. */
+export interface NumberedRun {
+	threadId: string;
+	runId: string;
+}
+
+/** A run of this thread, and of this number where one is asked for; another's is no answer. */
+function runOf(threadId: string, runId?: string): AnswerCheck {
+	return answerMustBe((answer) => {
+		const { data } = runRecord.safeParse(answer);
+		return data?.thread_id === threadId && (runId === undefined || data.run_id === runId);
+	}, 'it is not this run');
+}
+
+/** Reads one run. Never throws. */
+export async function readRun(
+	asking: Asking,
+	{ threadId, runId }: NumberedRun,
+): Promise<{ record: RunRecord } | { failure: Failure }> {
+	const { outcome } = await sent(asking, {
+		method: 'GET',
+		path: buildPath(ONE_RUN_PATH, { threadId, runId }),
+		checkAnswer: runOf(threadId, runId),
+	});
+	return outcome.ok ? { record: runRecord.parse(outcome.answer) } : { failure: outcome.failure };
+}
+
+const runList = z.array(runRecord);
+
+/** Lists the runs of a thread that truly began, in no order; a thread that nobody knows has none. Never throws. */
+export async function listRuns(
+	asking: Asking,
+	threadId: string,
+): Promise<{ runs: RunRecord[] } | { failure: Failure }> {
+	const { outcome } = await sent(asking, {
+		method: 'GET',
+		path: buildPath(RUNS_PATH, { threadId }),
+		checkAnswer: answerMustBe(
+			(answer) => runList.safeParse(answer).success,
+			'it is not a list of runs',
+		),
+	});
+	if (!outcome.ok) return { failure: outcome.failure };
+	return { runs: runList.parse(outcome.answer).filter((run) => run.assistant_id) };
+}
+
+/** The run that began last; of two that began at the same moment, that with the greater number. */
+export function newest(runs: RunRecord[]): RunRecord | undefined {
+	return maxBy(runs, ({ created_at: begun, run_id: number }) => `${begun} ${number}`);
+}
+
+/**
+ * Begins a run in the background. It is not sent again when its answer is lost. Never throws.
+ *
+ * @param body what E4 takes
+ */
+export async function startRun(
+	asking: Asking,
+	threadId: string,
+	body: Record<string, unknown>,
+): Promise<RetriedOutcome & { record?: RunRecord }> {
+	const retried = await sent(
+		asking,
+		{
+			method: 'POST',
+			path: buildPath(RUNS_PATH, { threadId }),
+			body: JSON.stringify(body),
+			checkAnswer: runOf(threadId),
+		},
+		false,
+	);
+	const { outcome } = retried;
+	return { ...retried, ...(outcome.ok ? { record: runRecord.parse(outcome.answer) } : {}) };
+}
+
+const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
+
+/** Asks for the end of a run, once: a second time it might have ended by itself. Never throws. */
+export async function requestCancel(
+	asking: Asking,
+	{ threadId, runId }: NumberedRun,
+): Promise<Failure | undefined> {
+	const { outcome } = await sent(
+		asking,
+		{
+			method: 'POST',
+			path: buildPath(CANCEL_PATH, { threadId, runId }),
+			checkAnswer: answerMustBe(
+				(answer) => cancelled.safeParse(answer).data?.canceledExecutionIds.includes(runId) === true,
+				'it does not say that this run was cancelled',
+			),
+		},
+		false,
+	);
+	return outcome.ok ? undefined : outcome.failure;
+}
+
+async function sent(
+	{ send, clock, signal }: Asking,
+	request: Omit<ApiRequest, 'timeoutMs'>,
+	repeatable = true,
+): Promise<RetriedOutcome> {
+	return await sendWithRetries(send, {
+		request: { ...request, timeoutMs: SHORT_TIMEOUT_MS },
+		...{ limits: SINGLE_REQUEST_LIMITS, repeatable, clock, signal },
+	});
+}

@@ -1,0 +1,52 @@
+import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { isTransient } from '../transport/meaning';
+import { readRun, requestCancel } from './byNumber';
+import type { NumberedRun } from './byNumber';
+import { standingOf } from './judgeNumbered';
+import type { Standing } from './judgeNumbered';
+import { remaining, sendInTime, waitInTime } from './run';
+import type { InTime } from './run';
+import { cancelled, failed, stillRunning } from './verdict';
+import type { Verdict } from './verdict';
+
+/** How a run has ended. */
+export type Ended = Standing & { verdict: Verdict };
+
+/**
+ * Follows a run by its number until it has ended, the deadline comes, or the execution is stopped. A look that fails
+ * for a while is made again. Never throws.
+ */
+export async function followRun(inTime: InTime, named: NumberedRun): Promise<Ended> {
+	const asking = { ...inTime, send: sendInTime(inTime) };
+	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
+		const standing = await standingOf(asking, named);
+		const { verdict, ...known } = standing;
+		const failure = verdict?.reason === undefined ? verdict?.failure : undefined;
+		if (inTime.signal?.aborted) return { ...known, verdict: cancelled(failure) };
+		if (verdict && !(failure && isTransient(failure))) return { ...known, verdict };
+		if (remaining(inTime) <= 0) return { ...known, verdict: stillRunning(failure) };
+		await waitInTime(inTime, pause);
+	}
+}
+
+/**
+ * Cancels a run if it goes on, and only then: the server makes a cancelled run of one that has ended (recorded). When
+ * the answer is lost, the run itself tells. Never throws.
+ *
+ * @returns whether it was cancelled; how it stood otherwise
+ */
+export async function cancelRunning(
+	asking: InTime,
+	named: NumberedRun,
+): Promise<{ cancelled: true; assistantId?: string } | ({ cancelled: false } & Standing)> {
+	const before = await readRun(asking, named);
+	if ('failure' in before) return { cancelled: false, verdict: failed(before.failure) };
+	if (before.record.status !== 'running')
+		return { cancelled: false, ...(await standingOf(asking, named)) };
+	const done = { cancelled: true as const, assistantId: before.record.assistant_id ?? undefined };
+	const failure = await requestCancel(asking, named);
+	if (!failure) return done;
+	const after = isTransient(failure) ? await readRun(asking, named) : undefined;
+	if (after && 'record' in after && after.record.status === 'interrupted') return done;
+	return { cancelled: false, verdict: failed(failure) };
+}

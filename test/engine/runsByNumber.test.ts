@@ -1,0 +1,149 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { stopOnce, useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { detailsOf, newThreads } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+/** Starts a run in the background, as somebody else would. */
+async function started(
+	message: string,
+	{ thread = '', assistant = ECHO_ASSISTANT_ID, ms = 0 } = {},
+) {
+	const { sandbox } = fixture;
+	const [threadId = ''] = thread ? [thread] : await newThreads(sandbox, 1);
+	if (ms > 0) sandbox.faults.add({ endpoint: 'runs', path: threadId, nth: 1, do: 'run', ms });
+	const response = await fetch(`${sandbox.url}/api/ai/threads/${threadId}/runs`, {
+		method: 'POST',
+		headers: {
+			Authorization: `Bearer ${sandbox.accessToken}`,
+			'Content-Type': 'application/json',
+		},
+		body: JSON.stringify({
+			assistant_id: assistant,
+			input: { action: 'send', message: { input: { input: message } } },
+		}),
+	});
+	const { run_id: runId } = (await response.json()) as { run_id: string };
+	return { threadId, runId };
+}
+
+const by = (operation: string, { threadId, runId }: { threadId: string; runId: string }) =>
+	({
+		...{ resource: 'thread', operation, threadId: byId(threadId), runId },
+	}) satisfies INodeParameters;
+
+async function tell(operation: string, named: { threadId: string; runId: string }) {
+	const { items, error, outputs } = await fixture.run(by(operation, named));
+	return { json: items[0]?.json, error, outputs };
+}
+
+const cancels = () => fixture.sandbox.requests.of('cancel');
+
+describe('a run by its number', () => {
+	it('is running, then says what Run and Wait would', async () => {
+		const named = await started('Hello', { ms: 400 });
+		expect((await tell('getRun', named)).json).toMatchObject({
+			...{ status: 'running', output: null },
+			...named,
+		});
+		const { json } = await tell('waitForRun', named);
+		expect(json).toMatchObject({ status: 'completed', output: 'Echo: Hello', ...named });
+		expect(json?.assistantId).toBe(ECHO_ASSISTANT_ID);
+		expect((await tell('getRun', named)).json).toEqual(json);
+	});
+
+	it('says so also when others have run on its thread since', async () => {
+		const first = await started('One');
+		await tell('waitForRun', first);
+		await tell('waitForRun', await started('Two', { thread: first.threadId }));
+		expect((await tell('getRun', first)).json).toMatchObject({ output: 'Echo: One', ...first });
+	});
+
+	it('has failed with its reason', async () => {
+		const { error } = await tell(
+			'waitForRun',
+			await started('Hi', { assistant: BROKEN_ASSISTANT_ID }),
+		);
+		expect(error?.message).toMatch(/^The run failed: /);
+	});
+
+	it('waits for a person with what is to be decided', async () => {
+		const { json } = await tell('waitForRun', await started(`${INTERRUPTING_INPUT} first`));
+		expect(json).toMatchObject({
+			status: 'interrupted',
+			interrupt: [{ call: { name: 'subagent' } }],
+		});
+	});
+
+	it('that nobody knows is said to be unknown', async () => {
+		const named = await started('Hello');
+		const unknown = { ...named, runId: '2f78e81b-096f-42ff-8ac0-8403fd81392d' };
+		for (const operation of ['getRun', 'waitForRun', 'cancelRun']) {
+			const { error } = await tell(operation, unknown);
+			expect(error?.message).toContain('404');
+		}
+		expect(cancels()).toEqual([]);
+	});
+
+	it('of another thread is no answer', async () => {
+		const [one, other] = [await started('One'), await started('Two')];
+		const { error } = await tell('getRun', { ...one, threadId: other.threadId });
+		expect(error?.message).toContain('it is not this run');
+	});
+
+	it('is left to itself at the deadline', async () => {
+		const named = await started('Hello', { ms: 60_000 });
+		const options: IDataObject = { deadlineMinutes: 0.02 };
+		const { outputs } = await fixture.run(
+			{ ...by('waitForRun', named), options: options as INodeParameters },
+			{ onError: 'continueErrorOutput' },
+		);
+		const [item] = outputs[1] ?? [];
+		expect(item?.json.error).toBe('The run was still going on when the deadline came');
+		expect(JSON.stringify(detailsOf(item))).toContain(named.threadId);
+		expect(cancels()).toEqual([]);
+	});
+
+	it('is waited for no longer once the execution is stopped', async () => {
+		const named = await started('Hello', { ms: 60_000 });
+		const stop = stopOnce(() => fixture.sandbox.requests.of('run').length > 0);
+		await fixture.run(by('waitForRun', named), { onStart: stop.onStart });
+		expect(stop.tookMs()).toBeLessThan(1500);
+		expect(cancels()).toEqual([]);
+	});
+});
+
+describe('a run that is to be cancelled', () => {
+	it('ends, and is said to be cancelled', async () => {
+		const named = await started('Hello', { ms: 60_000 });
+		expect((await tell('cancelRun', named)).json).toMatchObject({
+			...{ cancelled: true, status: 'cancelled' },
+			...named,
+		});
+		const { error } = await tell('getRun', named);
+		expect(error?.message).toBe('The run was cancelled on the server: Canceled by user');
+	});
+
+	it('stays what it was when it has ended: the server would make a cancelled run of it', async () => {
+		const named = await started('Hello');
+		await tell('waitForRun', named);
+		expect((await tell('cancelRun', named)).json).toMatchObject({
+			...{ cancelled: false, status: 'completed' },
+			...named,
+		});
+		expect(cancels()).toEqual([]);
+		expect((await tell('getRun', named)).json).toMatchObject({ output: 'Echo: Hello' });
+	});
+
+	it('is said to be cancelled also when the answer is lost', async () => {
+		const named = await started('Hello', { ms: 60_000 });
+		fixture.sandbox.faults.add({ endpoint: 'cancel', do: 'drop', when: 'after' });
+		expect((await tell('cancelRun', named)).json).toMatchObject({ cancelled: true });
+		expect(cancels()).toHaveLength(1);
+	});
+});
