@@ -154,7 +154,7 @@ const RUNS = '/threads/:id/runs';
 export const runEndpoints: Endpoint[] = [
 	{ id: 'E4', method: 'POST', path: `${RUNS}/wait`, status: 201, handle: runAndWait },
 	{ id: 'runs', method: 'POST', path: RUNS, status: 201, handle: inBackground },
-	{ id: 'runs', method: 'GET', path: RUNS, status: 200, handle: list },
+	{ id: 'listRuns', method: 'GET', path: RUNS, status: 200, handle: list },
 	{ id: 'run', method: 'GET', path: `${RUNS}/:run`, status: 200, handle: get },
 	{ id: 'cancel', method: 'POST', path: `${RUNS}/:run/cancel`, status: 201, handle: cancel },
 	{

@@ -7,7 +7,7 @@ import { askedBy } from './input';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { Run } from './run';
 import { untilFree } from './untilFree';
-import { cancelled, failed, maybeArrived, nothingToGoOnWith } from './verdict';
+import { cancelled, failed, mayHaveBegun, nothingToGoOnWith } from './verdict';
 import type { Verdict } from './verdict';
 
 /** A run that has begun, and who answers in which conversation as far as that is known. */
@@ -21,8 +21,9 @@ export interface Begun {
 const LOOKS = 4;
 
 /**
- * Begins a run of a message, or of one to be answered again, in the background, once its thread is free. When the answer is lost, the runs of the thread tell
- * whether one has begun that was not there before; it is never begun twice. Never throws.
+ * Begins a run of a message, or of one to be answered again, in the background, once its thread is free. When the
+ * answer is lost, the runs of the thread tell whether one has begun that was not there before; it is never begun
+ * twice. Never throws.
  *
  * @returns its number, or why there is none
  */
@@ -49,9 +50,7 @@ export async function beginRun(given: Run): Promise<Begun | { verdict: Verdict }
 	if (certainlyNotDone(failure) || !isLost) return { verdict: refusal(failure) };
 	const runId = await lookFor(run, new Set(known.runs.map((one) => one.run_id)));
 	if (runId !== undefined) return { runId, ...facts };
-	return {
-		verdict: run.signal?.aborted ? cancelled(failure) : maybeArrived('The message', failure),
-	};
+	return { verdict: run.signal?.aborted ? cancelled(failure) : mayHaveBegun(failure) };
 }
 
 /** The number of a run that was not known before; undefined where none is seen. */

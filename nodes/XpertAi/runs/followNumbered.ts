@@ -6,7 +6,7 @@ import { standingOf } from './judgeNumbered';
 import type { Standing } from './judgeNumbered';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { InTime } from './run';
-import { cancelled, failed, stillRunning } from './verdict';
+import { cancelled, failed, runUnreadable, stillRunning } from './verdict';
 import type { Verdict } from './verdict';
 
 /** How a run has ended. */
@@ -18,13 +18,18 @@ export type Ended = Standing & { verdict: Verdict };
  */
 export async function followRun(inTime: InTime, named: NumberedRun): Promise<Ended> {
 	const asking = { ...inTime, send: sendInTime(inTime) };
+	let isKnown = false;
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const standing = await standingOf(asking, named);
 		const { verdict, ...known } = standing;
 		const failure = verdict?.reason === undefined ? verdict?.failure : undefined;
 		if (inTime.signal?.aborted) return { ...known, verdict: cancelled(failure) };
 		if (verdict && !(failure && isTransient(failure))) return { ...known, verdict };
-		if (remaining(inTime) <= 0) return { ...known, verdict: stillRunning(failure) };
+		isKnown ||= !verdict;
+		if (remaining(inTime) <= 0) {
+			const isLost = failure && !isKnown;
+			return { ...known, verdict: isLost ? runUnreadable(failure) : stillRunning(failure) };
+		}
 		await waitInTime(inTime, pause);
 	}
 }
@@ -38,12 +43,12 @@ export async function followRun(inTime: InTime, named: NumberedRun): Promise<End
 export async function cancelRunning(
 	asking: InTime,
 	named: NumberedRun,
-): Promise<{ cancelled: true; assistantId?: string } | ({ cancelled: false } & Standing)> {
+): Promise<{ cancelled: boolean } & Standing> {
 	const before = await readRun(asking, named);
 	if ('failure' in before) return { cancelled: false, verdict: failed(before.failure) };
 	if (before.record.status !== 'running')
 		return { cancelled: false, ...(await standingOf(asking, named)) };
-	const done = { cancelled: true as const, assistantId: before.record.assistant_id ?? undefined };
+	const done = { cancelled: true, assistantId: before.record.assistant_id ?? undefined };
 	const failure = await requestCancel(asking, named);
 	if (!failure) return done;
 	const after = isTransient(failure) ? await readRun(asking, named) : undefined;

@@ -15,7 +15,7 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import { listRuns, newest, readRun } from './byNumber';
 import type { NumberedRun, RunRecord } from './byNumber';
 import { judgeInterrupted } from './judge';
-import { failed, rejected } from './verdict';
+import { failed, leftOver, rejected } from './verdict';
 import type { Verdict } from './verdict';
 
 const READ_TIMEOUT_MS = 30_000;
@@ -36,8 +36,9 @@ export async function standingOf(asking: Asking, named: NumberedRun): Promise<St
 	if ('failure' in reading) return { verdict: failed(reading.failure) };
 	const { record } = reading;
 	const assistantId = record.assistant_id ?? undefined;
-	if (record.status === 'running') return { assistantId };
+	if (record.status === 'running' && assistantId !== undefined) return { assistantId };
 	const facts = await readConversation(asking, named.threadId);
+	if (record.status === 'running') return await standingUnnamed(asking, named, facts);
 	const listed = await listRuns(asking, named.threadId);
 	const unread = facts.failure ?? ('failure' in listed ? listed.failure : undefined);
 	if (unread) return { verdict: failed(unread), assistantId };
@@ -48,6 +49,25 @@ export async function standingOf(asking: Asking, named: NumberedRun): Promise<St
 		? await judgeLast(asking, record, facts)
 		: await judgeEarlier(asking, record, facts);
 	return { verdict: verdict && { ...verdict, conversationId }, conversationId, assistantId };
+}
+
+/**
+ * A run without an assistant is in its first moments, in which its conversation is busy, or left over and never ends
+ * (recorded).
+ */
+async function standingUnnamed(
+	asking: Asking,
+	named: NumberedRun,
+	{ status, conversationId, failure }: ConversationFacts,
+): Promise<Standing> {
+	if (failure) return { verdict: failed(failure) };
+	// Nothing is said to others than its owner.
+	if (status === 'busy' || conversationId === undefined) return {};
+	// It may have begun and ended while the conversation was read.
+	const again = await readRun(asking, named);
+	if ('failure' in again) return { verdict: failed(again.failure) };
+	const { status: now, assistant_id: assistantId } = again.record;
+	return now === 'running' && !assistantId ? { verdict: leftOver() } : {};
 }
 
 /** The verdict of the run that a thread ended with; none while the thread does not show its end yet. */

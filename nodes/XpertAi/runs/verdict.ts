@@ -150,6 +150,25 @@ export function maybeArrived(what: string, failure?: Failure): Verdict {
 	return timedOut(seen, failure, advice);
 }
 
+/** The answer to what began a run was lost, and the thread shows none that is new. */
+export function mayHaveBegun(failure: Failure): Verdict {
+	const advice = 'Read the thread before you start it again: a run may begin late.';
+	const reason = `The run may have begun, but nothing of it is to be seen${because(failure)}`;
+	return failed(failure, reason, advice);
+}
+
+/** A number that is left over of a decision or of a refusal: nothing runs under it, and it never ends. */
+export function leftOver(): Verdict {
+	const advice =
+		'Such a number is left over of a decision, or of a message that was refused. Take the runId of the run itself.';
+	return failed(undefined, 'Nothing runs under this run ID', advice);
+}
+
+/** What is known of a run by its number could not be read until the deadline. */
+export function runUnreadable(failure: Failure): Verdict {
+	return failed(failure, `The run may be going on, but it cannot be read${because(failure)}`);
+}
+
 /** The wait broke, and the thread cannot be read. */
 export function threadUnreadable(failure: Failure): Verdict {
 	return failed(

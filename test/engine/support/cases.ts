@@ -14,6 +14,11 @@ export interface World {
 	conversationId: string;
 	/** The message that answers in it. */
 	answerId: string;
+	/** Its run, which has ended. */
+	ranRunId: string;
+	/** A thread on which a run goes on, and that run. */
+	busyThreadId: string;
+	busyRunId: string;
 	/** A thread whose run waits for a person. */
 	waitingThreadId: string;
 	storageFileId: string;
@@ -43,6 +48,18 @@ export interface OperationCase {
 const missingId = '={{ "" }}';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
+/** What a server tells of a run. */
+function recordedRun(status: string, assistantId: string | null) {
+	return {
+		...{ run_id: ID, thread_id: ID, assistant_id: assistantId, status },
+		...{ created_at: '2025-08-01T08:00:00.000Z', updated_at: '2025-08-01T08:00:00.000Z' },
+	};
+}
+
+const ofRun = (operation: string, threadId: string, runId: string): INodeParameters => ({
+	...{ resource: 'thread', operation, threadId: byId(threadId), runId },
+});
 
 /** Every operation of the node; the one that deletes what others need comes last. */
 export const ALL_CASES: OperationCase[] = [
@@ -303,6 +320,69 @@ export const ALL_CASES: OperationCase[] = [
 		bad: () => ({ resource: 'thread', operation: 'retry', threadId: missingId }),
 		refusal: /"Thread" must not be empty \[item 0\]/,
 		answer: { role: 'ai', content: 'the answer' },
+	},
+	{
+		endpoint: 'runs',
+		good: ({ threadId }) => ({
+			resource: 'thread',
+			operation: 'start',
+			threadSource: 'existing',
+			threadId: byId(threadId),
+			assistantId: byId(ECHO_ASSISTANT_ID),
+			message: 'hello there',
+		}),
+		request: ({ threadId }) => ({
+			method: 'POST',
+			path: `/api/ai/threads/${threadId}/runs`,
+			body: {
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'send', message: { input: { input: 'hello there' } } },
+			},
+		}),
+		bad: ({ threadId }) => ({
+			resource: 'thread',
+			operation: 'start',
+			threadSource: 'existing',
+			threadId: byId(threadId),
+			assistantId: byId(ECHO_ASSISTANT_ID),
+			message: '',
+		}),
+		refusal: /"Message" must not be empty/,
+		answer: recordedRun('running', null),
+	},
+	{
+		endpoint: 'run',
+		good: ({ ranThreadId, ranRunId }) => ofRun('getRun', ranThreadId, ranRunId),
+		request: ({ ranThreadId, ranRunId }) => ({
+			method: 'GET',
+			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,
+		}),
+		bad: ({ ranThreadId }) => ofRun('getRun', ranThreadId, 'abc'),
+		refusal: /"Run ID" must be a UUID.*, but is "abc" \[item 0\]/,
+		answer: recordedRun('running', ID),
+	},
+	{
+		endpoint: 'run',
+		good: ({ ranThreadId, ranRunId }) => ofRun('waitForRun', ranThreadId, ranRunId),
+		request: ({ ranThreadId, ranRunId }) => ({
+			method: 'GET',
+			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,
+		}),
+		bad: ({ ranThreadId }) => ofRun('waitForRun', ranThreadId, ''),
+		refusal: /"Run ID" must not be empty \[item 0\]/,
+		answer: recordedRun('success', ID),
+	},
+	{
+		endpoint: 'cancel',
+		good: ({ busyThreadId, busyRunId }) => ofRun('cancelRun', busyThreadId, busyRunId),
+		request: ({ busyThreadId, busyRunId }) => ({
+			method: 'POST',
+			path: `/api/ai/threads/${busyThreadId}/runs/${busyRunId}/cancel`,
+		}),
+		bad: ({ busyRunId }) => ofRun('cancelRun', '', busyRunId),
+		refusal: /"Thread" must not be empty \[item 0\]/,
+		answer: { canceledExecutionIds: [ID] },
+		looked: recordedRun('running', ID),
 	},
 	{
 		endpoint: 'E5',
@@ -702,6 +782,13 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		return { threadId: String(made.threadId), conversationId: String(made.id) };
 	};
 	const { threadId: ranThreadId, conversationId } = await threadThat('T ran', 'hi');
+	const busy = await call('/conversations', { title: 'T runs' });
+	sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
+	const { run_id: busyRunId } = await call(`/threads/${busy.threadId}/runs`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'send', message: { input: { input: 'hi' } } },
+	});
+	sandbox.faults.clear();
 	const { threadId: waitingThreadId } = await threadThat('T waits', INTERRUPTING_INPUT);
 	const { id: fileContextId, storageFileId } = await call('/contexts/file', form);
 	const { id: filledKnowledgebaseId } = await call('/knowledges', { name: 'Filled' });
@@ -719,6 +806,9 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 				(one) => one.conversationId === conversationId && one.role === 'ai',
 			)?.id,
 		),
+		ranRunId: String(sandbox.store.runs.find((one) => one.threadId === ranThreadId)?.id),
+		busyThreadId: String(busy.threadId),
+		busyRunId: String(busyRunId),
 		waitingThreadId,
 		storageFileId: String(storageFileId),
 		fileContextId: String(fileContextId),

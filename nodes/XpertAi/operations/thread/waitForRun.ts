@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { ONE_RUN_PATH } from '../../runs/byNumber';
-import { waitedFields } from './run/numberedFields';
+import { numberedFields } from './run/numberedFields';
 
 export const waitForRun: CodedOperation = {
 	value: 'waitForRun',
@@ -8,7 +8,7 @@ export const waitForRun: CodedOperation = {
 	action: 'Wait for run',
 	description: 'Follow a run that was started to its end, and give what the assistant said',
 	endpoint: 'extension',
-	fields: waitedFields,
+	fields: numberedFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },
 	execute: async (execution) => {
 		const { execute, waitForRun: work } = await import('./run/numbered');

@@ -4,7 +4,7 @@ import { displayedIf, enumOptions, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { assistantLocator, threadLocator } from '../../../pickers/locators';
-import { decisionOptions, messageOptions, retryOptions, startOptions } from './options';
+import { runOptions } from './options';
 
 const threadSource: INodeProperties = {
 	displayName: 'Run On',
@@ -96,18 +96,18 @@ export const messageFields: Field[] = [
 	assistantLocator('The assistant that answers'),
 	message,
 	messageOfModel,
-	messageOptions,
+	runOptions,
 ];
 
 /** The parameters that the body of a decision is made of. */
-export const decisionFields: Field[] = [decision, decisionOptions];
+export const decisionFields: Field[] = [decision, runOptions];
 
 /** The parameter that the body of answering again is made of. */
-export const retryFields: Field[] = [retryOptions];
+export const retryFields: Field[] = [runOptions];
 
 /** What is said, and where. */
 const sentFields: Field[] = [
-	...withoutOwnBody(messageFields.filter((field) => field !== messageOptions)),
+	...withoutOwnBody(messageFields.filter((field) => field !== runOptions)),
 	threadSource,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
@@ -119,19 +119,19 @@ const sentFields: Field[] = [
 export const runFields: Field[] = [
 	...sentFields,
 	simplify,
-	messageOptions,
+	runOptions,
 	...ownBodyFields(messageExample),
 ];
 
 /** Every parameter of Thread: Start Run. */
-export const startFields: Field[] = [...sentFields, startOptions, ...ownBodyFields(messageExample)];
+export const startFields: Field[] = [...sentFields, runOptions, ...ownBodyFields(messageExample)];
 
 /** Every parameter of Thread: Decide. */
 export const decideFields: Field[] = [
 	threadLocator('The thread of the run that waits: its threadId, of the trigger or of a run'),
 	...withoutOwnBody([decision]),
 	simplify,
-	decisionOptions,
+	runOptions,
 	...ownBodyFields(decisionExample),
 ];
 
@@ -139,6 +139,6 @@ export const decideFields: Field[] = [
 export const retryRunFields: Field[] = [
 	threadLocator('The thread whose last message is to be answered anew'),
 	simplify,
-	retryOptions,
+	runOptions,
 	...ownBodyFields(retryExample),
 ];

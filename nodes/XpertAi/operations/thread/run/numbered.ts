@@ -13,44 +13,34 @@ import type { Standing } from '../../../runs/judgeNumbered';
 import type { InTime } from '../../../runs/run';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { verdictError } from './errors';
+import { numberedSettings } from './options';
 import { verdictJson } from './runItem';
 import { toldBy } from './told';
 
 const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
 
-/** At most what a timer of Node.js can wait. */
-const waiting = z.number().positive().min(0.001).max(35_791);
-
-/** How Run and Wait tells an answer when nobody says otherwise. */
-const AS_AT_FIRST = {
-	citations: 'numbers' as const,
-	listSources: false,
-	returnIntermediateSteps: false,
-};
-
 /** What is done with a run that is there. */
 type Work = (item: Item, inTime: InTime, named: NumberedRun) => Promise<IDataObject>;
 
 /** Thread: Get Run: how it stands now. */
-export const getRun: Work = async (item, inTime, named) =>
-	standingJson(item, named, await standingOf(inTime, named));
+export const getRun: Work = async (item, inTime, named) => {
+	const settings = item.settings(numberedSettings);
+	return standingJson(item, named, await standingOf(timed(item, inTime), named), settings);
+};
 
 /** Thread: Wait for Run: how it has ended. */
 export const waitForRun: Work = async (item, inTime, named) => {
-	const deadline = inTime.clock.now() + item.number('options.deadlineMinutes', waiting) * MINUTE_MS;
-	return standingJson(item, named, await followRun({ ...inTime, deadline }, named));
+	const settings = item.settings(numberedSettings);
+	const deadline = inTime.clock.now() + settings.options.deadlineMinutes * MINUTE_MS;
+	return standingJson(item, named, await followRun({ ...inTime, deadline }, named), settings);
 };
 
 /** Thread: Cancel Run: whether it was cancelled, and how it has ended otherwise. */
 export const cancelRun: Work = async (item, inTime, named) => {
-	const came = await cancelRunning(inTime, named);
-	if (!came.cancelled) {
-		const failure = came.verdict?.failure;
-		if (came.verdict && failure) throw verdictError(item, came.verdict, named);
-		const status = came.verdict?.status === 'failed' ? 'failed' : came.verdict?.status;
-		return { cancelled: false, status: status ?? 'running', ...named };
-	}
-	return { cancelled: true, status: 'cancelled', ...named, assistantId: came.assistantId ?? null };
+	const { cancelled, verdict, assistantId } = await cancelRunning(timed(item, inTime), named);
+	if (verdict?.failure) throw verdictError(item, verdict, named);
+	const status = cancelled ? 'cancelled' : (verdict?.status ?? 'running');
+	return { cancelled, status, ...named, assistantId: assistantId ?? null };
 };
 
 /**
@@ -64,15 +54,15 @@ export async function execute(
 ): Promise<INodeExecutionData[]> {
 	const signal = context.getExecutionCancelSignal();
 	const concurrency = items[0]?.number('options.concurrency', atOnce);
-	const one = async (item: Item) => {
-		const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
-		const inTime: InTime = {
-			send: async (request) => await send({ ...request, timeoutMs }),
-			...{ clock: systemClock, deadline: Infinity, signal },
-		};
-		return [await work(item, inTime, namedBy(item))];
-	};
+	const inTime: InTime = { send, clock: systemClock, deadline: Infinity, signal };
+	const one = async (item: Item) => [await work(item, inTime, namedBy(item))];
 	return await forEachItem(items, one, concurrency);
+}
+
+/** The same with a limit to each request. */
+function timed(item: Item, inTime: InTime): InTime {
+	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
+	return { ...inTime, send: async (request) => await inTime.send({ ...request, timeoutMs }) };
 }
 
 function namedBy(item: Item): NumberedRun {
@@ -85,12 +75,13 @@ function standingJson(
 	item: Item,
 	named: NumberedRun,
 	{ verdict, conversationId, assistantId }: Standing,
+	{ simplify, options }: z.infer<typeof numberedSettings>,
 ): IDataObject {
 	const thread = { ...named, ...(conversationId ? { conversationId } : {}) };
 	if (!verdict)
 		return { output: null, status: 'running', assistantId: assistantId ?? null, ...thread };
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
-	const told = toldBy(verdict, AS_AT_FIRST);
-	return verdictJson({ ...verdict, assistantId }, told, thread, item.switch('simplify'));
+	const told = toldBy(verdict, options);
+	return verdictJson({ ...verdict, assistantId }, told, thread, simplify);
 }

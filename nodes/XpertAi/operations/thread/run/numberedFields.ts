@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { atOnceOption, optionsField, simplify, timeoutOption } from '../../../execution/fields';
+import { simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { ID_PLACEHOLDER, threadLocator } from '../../../pickers/locators';
+import { runOptions } from './options';
 
 const runId: INodeProperties = {
 	displayName: 'Run ID',
@@ -19,28 +20,8 @@ const named: Field[] = [
 	runId,
 ];
 
-const deadlineMinutes: INodeProperties = {
-	displayName: 'Deadline (Minutes)',
-	name: 'deadlineMinutes',
-	type: 'number',
-	typeOptions: { minValue: 0.01 },
-	default: 15,
-	description: 'How long to wait at most, also for hours; the run goes on after it',
-};
-
-/** The parameters of Thread: Get Run. */
-export const numberedFields: Field[] = [
-	...named,
-	simplify,
-	optionsField([atOnceOption(5), timeoutOption()]),
-];
+/** The parameters of Thread: Get Run and of Thread: Wait for Run. */
+export const numberedFields: Field[] = [...named, simplify, runOptions];
 
 /** The parameters of Thread: Cancel Run. */
-export const cancelFields: Field[] = [...named, optionsField([atOnceOption(5), timeoutOption()])];
-
-/** The parameters of Thread: Wait for Run. */
-export const waitedFields: Field[] = [
-	...named,
-	simplify,
-	optionsField([deadlineMinutes, atOnceOption(5), timeoutOption()]),
-];
+export const cancelFields: Field[] = [...named, runOptions];

@@ -1,11 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { displayedIf, optionsField } from '../../../execution/fields';
+import { displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
 import { ID_PLACEHOLDER } from '../../../pickers/locators';
 
-/** How a run is gone about, whatever is said to the assistant. */
-const waiting: INodeProperties[] = [
+/** How an answer is told. */
+const telling: INodeProperties[] = [
 	{
 		displayName: 'Citations',
 		name: 'citations',
@@ -17,31 +17,6 @@ const waiting: INodeProperties[] = [
 		],
 		default: 'numbers',
 		description: 'How the answer shows which passages of a knowledgebase it rests on',
-	},
-	{
-		displayName: 'Deadline (Minutes)',
-		name: 'deadlineMinutes',
-		type: 'number',
-		typeOptions: { minValue: 0.01 },
-		default: 15,
-		description:
-			'How long a run may take in all, also for hours. It covers waiting for the thread, the run itself and taking up a broken wait.',
-	},
-	{
-		displayName: 'Enable Streaming',
-		name: 'enableStreaming',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to show the answer while it is written, where the workflow was started by a chat or a webhook that streams',
-	},
-	{
-		displayName: 'Failures as Replies',
-		name: 'failuresAsReplies',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. For AI agents that take an empty text from a tool that fails, and for chats.',
 	},
 	{
 		displayName: 'List Sources',
@@ -58,33 +33,65 @@ const waiting: INodeProperties[] = [
 		description:
 			'Whether to give the tools that the assistant used, with what they were asked and what they answered',
 	},
+];
+
+/** How an answer is given to those who wait for it at once. */
+const answering: INodeProperties[] = [
 	{
-		displayName: 'Runs at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 },
-		default: 5,
+		displayName: 'Enable Streaming',
+		name: 'enableStreaming',
+		type: 'boolean',
+		default: true,
 		description:
-			'How many threads run side by side. Runs on the same thread always go one after another.',
+			'Whether to show the answer while it is written, where the workflow was started by a chat or a webhook that streams',
 	},
 	{
-		displayName: 'When the Thread Is Busy',
-		name: 'whenBusy',
-		type: 'options',
-		options: [
-			{ name: 'Fail', value: 'fail', description: 'Say so at once' },
-			{
-				name: 'Run Anyway',
-				value: 'run',
-				description:
-					'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
-			},
-			{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
-		],
-		default: 'wait',
-		description: 'What to do when another run is going on on the thread',
+		displayName: 'Failures as Replies',
+		name: 'failuresAsReplies',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. For AI agents that take an empty text from a tool that fails, and for chats.',
 	},
 ];
+
+const deadline: INodeProperties = {
+	displayName: 'Deadline (Minutes)',
+	name: 'deadlineMinutes',
+	type: 'number',
+	typeOptions: { minValue: 0.01 },
+	default: 15,
+	description:
+		'How long to wait at most, also for hours: for a busy thread, for the run itself where it is waited for, and to take up a broken wait',
+};
+
+const concurrency: INodeProperties = {
+	displayName: 'Runs at Once',
+	name: 'concurrency',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 },
+	default: 5,
+	description:
+		'How many threads run side by side. Runs on the same thread always go one after another.',
+};
+
+const whenBusy: INodeProperties = {
+	displayName: 'When the Thread Is Busy',
+	name: 'whenBusy',
+	type: 'options',
+	options: [
+		{ name: 'Fail', value: 'fail', description: 'Say so at once' },
+		{
+			name: 'Run Anyway',
+			value: 'run',
+			description:
+				'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
+		},
+		{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
+	],
+	default: 'wait',
+	description: 'What to do when another run is going on on the thread',
+};
 
 const context: INodeProperties = {
 	displayName: 'Context',
@@ -195,58 +202,65 @@ const ofDecisions: INodeProperties[] = [
 
 /** A body of the user's own says what else goes along. */
 const inFields = (options: INodeProperties[]) =>
-	displayedIf({ hide: { '/bodyMode': ['json'] } }, [context, ...options]);
+	displayedIf({ hide: { '/bodyMode': ['json'] } }, options);
 
-export const messageOptions: INodeProperties = optionsField([
-	...waiting,
-	title,
-	...inFields(ofMessages),
-]);
-export const decisionOptions: INodeProperties = optionsField([
-	...waiting,
-	...inFields(ofDecisions),
-]);
-export const retryOptions: INodeProperties = optionsField([...waiting, ...inFields([])]);
+const shownFor = (operations: string[], options: INodeProperties[]) =>
+	displayedIf({ show: { '/operation': operations } }, options);
 
-/** Nobody waits for what comes of a run that is only started. */
-const OF_STARTING = ['concurrency', 'whenBusy'];
+/** What is said to an assistant and waited for; what is sent; what is waited for; what is told of. */
+const ASKING = ['run', 'decide', 'retry'];
+const SENDING = [...ASKING, 'start'];
+const WAITING = [...SENDING, 'waitForRun'];
+const TELLING = [...ASKING, 'getRun', 'waitForRun'];
 
-export const startOptions: INodeProperties = optionsField([
-	...waiting.filter(({ name }) => OF_STARTING.includes(name)),
-	{
-		displayName: 'Deadline (Minutes)',
-		name: 'deadlineMinutes',
-		type: 'number',
-		typeOptions: { minValue: 0.01 },
-		default: 15,
-		description: 'How long to wait at most for a busy thread; the run itself may take longer',
-	},
-	title,
-	...inFields(ofMessages),
+/** The options of all that has to do with runs, there once: the description is sent to every browser. */
+export const runOptions: INodeProperties = optionsField([
+	concurrency,
+	...shownFor(TELLING, telling),
+	...shownFor(ASKING, answering),
+	...shownFor(WAITING, [deadline]),
+	...shownFor(SENDING, [whenBusy, ...inFields([context])]),
+	...shownFor(['run', 'start'], [title, ...inFields(ofMessages)]),
+	...shownFor(['decide'], inFields(ofDecisions)),
+	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 
-/** What the parameters say of how a run is sent. */
+const atOnce = z.number().int().min(1).max(50);
+
+/** At most what a timer of Node.js can wait. */
+const minutes = z.number().positive().min(0.001).max(35_791);
+
+const citations = z.enum(['numbers', 'asWritten', 'none']);
+
+/** What the parameters say of how an answer is told. */
+const told = z.object({
+	citations,
+	listSources: z.boolean(),
+	returnIntermediateSteps: z.boolean(),
+});
+
+/** What those of Start Run say. */
 const sending = z.object({
-	/** At most what a timer of Node.js can wait. */
-	deadlineMinutes: z.number().positive().min(0.001).max(35_791),
-	concurrency: z.number().int().min(1).max(50),
+	deadlineMinutes: minutes,
+	concurrency: atOnce,
 	title: z.string().trim().optional(),
 	whenBusy: z.enum(['wait', 'fail', 'run']),
 });
 
-/** What those of Start Run say. */
 export const startSettings = z.object({ options: sending });
 
-/** What those of every run that is waited for say of how it is gone about. */
+/** What those of every run that is waited for as it is asked say of how it is gone about. */
 export const runSettings = z.object({
 	simplify: z.boolean(),
-	options: sending.extend({
-		citations: z.enum(['numbers', 'asWritten', 'none']),
-		enableStreaming: z.boolean(),
-		listSources: z.boolean(),
-		returnIntermediateSteps: z.boolean(),
-	}),
+	options: sending.merge(told).extend({ enableStreaming: z.boolean() }),
 });
 
-export type StartOptions = z.infer<typeof startSettings>['options'];
+/** What those of a run that is there say. */
+export const numberedSettings = z.object({
+	simplify: z.boolean(),
+	options: told.extend({ deadlineMinutes: minutes }),
+});
+
+export type Telling = z.infer<typeof told>;
+export type StartOptions = z.infer<typeof sending>;
 export type RunOptions = z.infer<typeof runSettings>['options'];

@@ -8,10 +8,7 @@ import type { Source } from '../../../threads/sources';
 import { stepsIn } from '../../../threads/steps';
 import { usageIn } from '../../../threads/usage';
 import { serverWords } from '../../../transport/serverWords';
-import type { RunOptions } from './options';
-
-/** How an answer is to be told. */
-export type Telling = Pick<RunOptions, 'citations' | 'listSources' | 'returnIntermediateSteps'>;
+import type { Telling } from './options';
 
 interface Told extends IDataObject {
 	/** What a chat shows in every response mode. */
@@ -48,7 +45,7 @@ function waitingFor(tasks: unknown[] = []): string {
 }
 
 /** The documents that an answer cites, each once by its name, as a list in Markdown; nothing where it cites none. */
-export function listOf(sources: Source[], style: RunOptions['citations']): string {
+export function listOf(sources: Source[], style: Telling['citations']): string {
 	const cited = sources.filter((one) => one.cited);
 	const documents = uniq(cited.map(({ documentId }) => documentId));
 	const lines = documents.map((id) => {
