@@ -56,12 +56,11 @@ export async function beginRun(given: Run): Promise<Begun | { verdict: Verdict }
 /** The number of a run that was not known before; undefined where none is seen. */
 async function lookFor(run: Run, known: Set<string>): Promise<string | undefined> {
 	let pause = FIRST_PAUSE_MS;
-	for (let looks = 0; looks < LOOKS && remaining(run) > 0; looks += 1) {
-		if (run.signal?.aborted) return undefined;
+	for (let looks = 1; !run.signal?.aborted; looks += 1) {
 		const listed = await listRuns(run, run.threadId);
 		const fresh = 'runs' in listed ? listed.runs.filter((one) => !known.has(one.run_id)) : [];
 		const found = newest(fresh)?.run_id;
-		if (found !== undefined) return found;
+		if (found !== undefined || looks === LOOKS || remaining(run) <= 0) return found;
 		await waitInTime(run, pause);
 		pause = longerPause(pause);
 	}

@@ -1,3 +1,4 @@
+import type { Failure } from '../transport/failure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { isTransient } from '../transport/meaning';
 import { readRun, requestCancel } from './byNumber';
@@ -19,6 +20,7 @@ export type Ended = Standing & { verdict: Verdict };
 export async function followRun(inTime: InTime, named: NumberedRun): Promise<Ended> {
 	const asking = { ...inTime, send: sendInTime(inTime) };
 	let isKnown = false;
+	let lost: Failure | undefined;
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const standing = await standingOf(asking, named);
 		const { verdict, ...known } = standing;
@@ -26,10 +28,14 @@ export async function followRun(inTime: InTime, named: NumberedRun): Promise<End
 		if (inTime.signal?.aborted) return { ...known, verdict: cancelled(failure) };
 		if (verdict && !(failure && isTransient(failure))) return { ...known, verdict };
 		isKnown ||= !verdict;
-		if (remaining(inTime) <= 0) {
-			const isLost = failure && !isKnown;
-			return { ...known, verdict: isLost ? runUnreadable(failure) : stillRunning(failure) };
-		}
+		const isLast = remaining(inTime) <= 0;
+		// What the last look had no time for is not the reason.
+		if (!isLast || !lost) lost = failure;
+		if (isLast)
+			return {
+				...known,
+				verdict: lost && !isKnown ? runUnreadable(lost) : stillRunning(lost),
+			};
 		await waitInTime(inTime, pause);
 	}
 }

@@ -88,7 +88,10 @@ const REFUSAL = '{"statusCode":500,"message":"Internal server error"}';
 
 /** Another id in the place of each in an answer. */
 const ofAnother = (text: string) =>
-	text.replace(/"id":"[^"]*"/g, '"id":"9d0b5d29-99cd-433a-8aed-09da49af7099"');
+	text.replace(
+		/("(?:run_)?id":|"canceledExecutionIds":\[)"[^"]*"/g,
+		'$1"9d0b5d29-99cd-433a-8aed-09da49af7099"',
+	);
 
 const answer = (title: string, code: number, misbehave: (exchange: Exchange) => void): Fault => ({
 	title,

@@ -19,6 +19,9 @@ export const KINDS = [
 	'memory',
 	'run',
 	'runFile',
+	'start',
+	'follow',
+	'cancel',
 	'poll',
 ] as const;
 export type Kind = (typeof KINDS)[number];
@@ -35,6 +38,9 @@ export const KIND_TITLES: Record<Kind, string> = {
 	memory: 'Submit, memory',
 	run: 'Run and Wait',
 	runFile: 'Run and Wait, files',
+	start: 'Start Run',
+	follow: 'Wait for Run',
+	cancel: 'Cancel Run',
 	poll: 'Trigger',
 };
 
@@ -79,9 +85,24 @@ export const DOCUMENTS: Partial<Record<Kind, number>> = {
 	memory: 1,
 };
 
+/** Operations on runs by their number, each of which meets faults in its own way. */
+const CODED: Record<string, Kind> = {
+	...{ start: 'start', getRun: 'read', waitForRun: 'follow', cancelRun: 'cancel' },
+};
+
+/** What of their requests meets the fault. */
+const ONLY: Partial<Record<string, RegExp>> = {
+	E4: /\/runs\/wait$/,
+	// Disable and Enable ask first whether the documents are there.
+	E3: /\/bulk$/,
+	runs: /^POST .*\/runs$/,
+	run: /\/runs\/[^/]+$/,
+	cancel: /\/cancel$/,
+};
+
 /** In which way an operation meets faults: it says itself what may be sent twice. */
 function kindOf(operation: Operation): Kind {
-	if (isCoded(operation)) return 'run';
+	if (isCoded(operation)) return CODED[operation.value] ?? 'run';
 	const { body, method, repeatable } = operation;
 	if (body && isFileBody(body)) return 'upload';
 	if (!repeatable) return 'write';
@@ -100,15 +121,14 @@ export function matrixOperations(): MatrixOperation[] {
 			parameters: goodParameters(one),
 			answer: one.answer === undefined ? '' : JSON.stringify(one.answer),
 			right: rightAnswers(one),
-			...(one.looked ? { only: sentLast(one), looked: JSON.stringify(one.looked) } : {}),
-			...(one.endpoint === 'E4' ? { only: /\/runs\/wait$/ } : {}),
-			// Disable and Enable ask first whether the documents are there.
-			...(one.endpoint === 'E3' ? { only: /\/bulk$/, looked: JSON.stringify(one.answer) } : {}),
+			only: ONLY[one.endpoint] ?? (one.looked ? sentLast(one) : undefined),
+			...(one.looked ? { looked: JSON.stringify(one.looked) } : {}),
+			...(one.endpoint === 'E3' ? { looked: JSON.stringify(one.answer) } : {}),
 		}),
 	);
 	return [
 		...others,
-		...ALL_CASES.filter(({ looked }) => looked !== undefined).map(looking),
+		...ALL_CASES.filter((one) => 'lookFirst' in calledBy(one)).map(looking),
 		submit('withIds'),
 		submit('withoutIds'),
 		submitFile(),
@@ -128,6 +148,8 @@ function rightAnswers(one: OperationCase): RegExp | undefined {
 	if (one.answer === undefined) return NOTHING_SAID;
 	// What was switched has to be listed.
 	if (one.endpoint === 'E3') return undefined;
+	// A run is told by its number and its thread.
+	if (isCoded(calledBy(one))) return undefined;
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;

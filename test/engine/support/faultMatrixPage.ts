@@ -45,6 +45,9 @@ const KIND_ROWS = [
 		'Run and Wait, files',
 		'the files that _Attach Files_ names, uploaded before the message is sent',
 	],
+	['Start Run', '_Thread: Start Run_'],
+	['Wait for Run', '_Thread: Wait for Run_, which goes on looking until the run has ended'],
+	['Cancel Run', '_Thread: Cancel Run_, which looks first whether the run goes on'],
 	[
 		'Trigger',
 		'a poll of _Xpert AI Trigger_. One that fails gives nothing and forgets nothing: the next one gives what there is, once',
@@ -86,6 +89,14 @@ const LEGEND: Array<[Reaction, string]> = [
 	[
 		'reads the thread',
 		'the message is not sent again. The node reads the thread and takes the answer from it when the run ends; if the message is not there, the item fails with “The message did not reach the assistant.” before the words given.',
+	],
+	[
+		'looks in the list',
+		'the run is not started again. The node looks for a run on the thread that was not there before; where it finds none, the item fails with “The run may have begun, but nothing of it is to be seen.” before the words given.',
+	],
+	[
+		'looks until the deadline',
+		'the run is read again and again. If the fault lasts until _Deadline (Minutes)_, the item fails with “The run may be going on, but it cannot be read.” before the words given.',
 	],
 	[
 		'looks at the deadline',

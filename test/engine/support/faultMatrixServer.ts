@@ -126,17 +126,21 @@ function receive(
 		const answer =
 			(url.endsWith('/bulk') && storedIn(cell, Buffer.concat(pieces).toString())) ||
 			(operation.kind === 'memory' && statusesIn(cell, url)) ||
+			(operation.kind === 'start' && isAsked && runOn(url, operation)) ||
 			other();
 		if (misbehave && wrong) {
 			// A run goes on whatever becomes of the answer; a lasting fault kept it from beginning.
-			if (operation.kind === 'run' && !cell.lasting && !isUntouched(fault)) cell.ran = true;
+			if (isBeginning(operation) && !cell.lasting && !isUntouched(fault)) cell.ran = true;
 			misbehave({ request, response, answer, token });
 			return;
 		}
-		if (!aside && operation.kind === 'run') cell.ran = true;
+		if (!aside && isBeginning(operation)) cell.ran = true;
 		response.writeHead(201, { 'Content-Type': 'application/json' }).end(answer);
 	});
 }
+
+/** Whether an operation begins a run. */
+const isBeginning = ({ kind }: MatrixOperation) => kind === 'run' || kind === 'start';
 
 /** Whether the server has certainly not begun. */
 const isUntouched = (fault: Fault) => fault.title.startsWith('429') || isNoRoute(fault);
@@ -158,18 +162,33 @@ function statusesIn({ documents }: Cell, url: string): string | undefined {
 
 /** What a good server answers to requests beside those that meet the fault. */
 function answerAside(cell: Cell, url: string): string {
+	if (url.endsWith('/runs')) return runsOf(cell, url);
 	if (!url.endsWith('/runs/wait')) return threadOf(cell, url);
 	cell.ran = true;
 	return JSON.stringify({ role: 'ai', content: 'the answer' });
 }
 
+/** A run on the thread that is asked for. */
+function runOn(url: string, { answer }: MatrixOperation): string {
+	return JSON.stringify({ ...(JSON.parse(answer) as object), thread_id: threadIn(url) });
+}
+
+const threadIn = (url: string) => /\/threads\/([^/?]+)/.exec(url)?.[1];
+
+/** The runs of a thread: those that have begun have an assistant. */
+function runsOf({ operation, ran }: Cell, url: string): string {
+	const isThere = ran || operation.kind === 'follow';
+	const run = JSON.parse(runOn(url, operation)) as object;
+	return JSON.stringify(isThere ? [{ ...run, assistant_id: randomUUID() }] : []);
+}
+
 /** The thread of a run, or the search for its conversation. */
-function threadOf({ ran }: Cell, url: string): string {
+function threadOf({ ran, operation }: Cell, url: string): string {
 	const messages = [{ content: ASKED }, { content: 'the answer', tool_calls: [] }];
 	return JSON.stringify({
-		thread_id: /\/threads\/([^/?]+)/.exec(url)?.[1],
+		thread_id: threadIn(url),
 		status: 'idle',
-		values: { messages: ran ? messages : [] },
+		values: { messages: ran || operation.kind === 'follow' ? messages : [] },
 		items: [],
 	});
 }

@@ -15,7 +15,9 @@ export type Reaction =
 	| 'sends halves (?)'
 	| 'fails (?)'
 	| 'reads the thread'
-	| 'looks at the deadline';
+	| 'looks at the deadline'
+	| 'looks in the list'
+	| 'looks until the deadline';
 
 /** What must come of it. */
 export interface Expectation {
@@ -51,6 +53,9 @@ const TRIES: Record<Kind, number | 'several'> = {
 	memory: 'several',
 	run: RUN_TRIES,
 	runFile: SINGLE_TRIES,
+	start: SINGLE_TRIES,
+	follow: 'several',
+	cancel: SINGLE_TRIES,
 	poll: SINGLE_TRIES,
 };
 
@@ -82,9 +87,22 @@ const row = (
 		memory: read,
 		run,
 		runFile: read,
+		start: OF_STARTING[run] ?? run,
+		follow: OF_FOLLOWING[read] ?? read,
+		cancel: write,
 		poll: read,
 	},
 });
+
+/** How Start Run meets what a run that is waited for meets by reading its thread. */
+const OF_STARTING: Partial<Record<Reaction, Reaction>> = {
+	'reads the thread': 'looks in the list',
+};
+
+/** Who waits for a run goes on looking. */
+const OF_FOLLOWING: Partial<Record<Reaction, Reaction>> = {
+	'sends again': 'looks until the deadline',
+};
 
 /** A row in which some meet the fault in a way of their own. */
 function withOwn({ words, reactions }: Row, own: Partial<Row['reactions']>): Row {
@@ -153,6 +171,7 @@ const ROWS: Record<string, Row> = {
 		reactions: {
 			...doubtful('').reactions,
 			run: 'looks at the deadline',
+			start: 'looks in the list',
 			// The deadline of the run is the time its uploads have.
 			runFile: 'fails',
 		},
@@ -186,7 +205,11 @@ const ROWS: Record<string, Row> = {
 			'sends again',
 		),
 		// What a memory is asked for with them is certainly there.
-		{ read: 'sends again', memory: 'sends again' },
+		{
+			...{ read: 'sends again', memory: 'sends again' },
+			// A run is told by its number and its thread.
+			...{ follow: 'looks until the deadline', cancel: 'fails' },
+		},
 	),
 	'Wrong content type with 200': everywhere('', 'goes through'),
 	'Redirect to the same origin': everywhere(
@@ -212,6 +235,8 @@ export const NOT_UPLOADED = 'The file in "data" was not uploaded:';
 /** Said by Submit of a server that has no route for uploads. */
 export const NO_UPLOADS =
 	'The server answered 404: this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
+/** Said by Start Run of a server that has no route for it. */
+const NO_BACKGROUND = 'This server starts no runs in the background';
 const UNSEEN =
 	'The message may have reached the assistant, but nothing of it was to be seen when the deadline came';
 
@@ -222,7 +247,8 @@ export const isNoRoute = ({ title }: Fault) => title.includes('for its route');
 function wordsOf(fault: Fault, kind: Kind): string {
 	const { words } = rowOf(fault);
 	if (kind === 'runFile') return `${NOT_UPLOADED} ${lowerFirst(words)}`;
-	return kind === 'withFile' && isNoRoute(fault) ? NO_UPLOADS : words;
+	if (!isNoRoute(fault)) return words;
+	return { withFile: NO_UPLOADS, start: NO_BACKGROUND }[String(kind)] ?? words;
 }
 
 /** What must come of a cell: the table, spelled out. */
@@ -235,7 +261,9 @@ export function expected(
 	const words = wordsOf(fault, kind);
 	// Where the memory can be read, it is read in several requests.
 	const isMemory = kind === 'memory';
-	const tries = fault.strange && !isMemory ? STRANGE_TRIES : TRIES[kind];
+	// A thread that cannot be reached is not run.
+	const looks = kind === 'start' && fault.unreachable ? RUN_TRIES : TRIES[kind];
+	const tries = fault.strange && !isMemory ? STRANGE_TRIES : looks;
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
 	const passes = { ...fails, succeeds: !lasting };
 	switch (reaction) {
@@ -260,6 +288,18 @@ export function expected(
 				...fails,
 				succeeds: !lasting && fault.read,
 				message: `${NOT_BEGUN}. ${words}`,
+			};
+		case 'looks in the list':
+			return {
+				...fails,
+				succeeds: !lasting && fault.read,
+				message: `The run may have begun, but nothing of it is to be seen. ${words}`,
+			};
+		case 'looks until the deadline':
+			return {
+				...passes,
+				requests: lasting ? 'several' : 2,
+				message: `The run may be going on, but it cannot be read. ${words}`,
 			};
 		case 'looks at the deadline':
 			return { ...passes, message: UNSEEN };

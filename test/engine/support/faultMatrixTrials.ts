@@ -5,7 +5,7 @@ import type { Engine, NodeResult } from './engine';
 import { FAULTS } from './faultMatrixFaults';
 import type { Fault } from './faultMatrixFaults';
 import { matrixOperations } from './faultMatrixOperations';
-import type { MatrixOperation } from './faultMatrixOperations';
+import type { Kind, MatrixOperation } from './faultMatrixOperations';
 import type { Cell, FaultServer } from './faultMatrixServer';
 import { byId } from './locators';
 
@@ -63,10 +63,11 @@ async function attempt(
 	return { cell, onError, result };
 }
 
+const TAKING_TURNS: Kind[] = ['run', 'runFile', 'start'];
+
 /** A thread of its own for each run: those of one thread wait for each other. */
 function onThread({ kind }: MatrixOperation, parameters: INodeParameters): INodeParameters {
-	const runs = kind === 'run' || kind === 'runFile';
-	return runs ? { ...parameters, threadId: byId(randomUUID()) } : parameters;
+	return TAKING_TURNS.includes(kind) ? { ...parameters, threadId: byId(randomUUID()) } : parameters;
 }
 
 /** Whether the fault is that no answer comes. */
@@ -76,8 +77,10 @@ export const isTimeout = ({ title }: Fault) => title.includes('Timeout');
 function inTime({ parameters, kind }: MatrixOperation, fault: Fault): INodeParameters {
 	const soon = isTimeout(fault);
 	const options =
-		kind === 'run' || kind === 'runFile'
-			? { deadlineMinutes: soon ? 0.03 : 15 }
-			: { timeout: soon ? 0.8 : 60 };
+		kind === 'follow'
+			? { deadlineMinutes: 0.1 }
+			: TAKING_TURNS.includes(kind)
+				? { deadlineMinutes: soon ? 0.03 : 15 }
+				: { timeout: soon ? 0.8 : 60 };
 	return { ...parameters, options: { ...(parameters.options as INodeParameters), ...options } };
 }
