@@ -90,7 +90,8 @@ describe('a run that asks a person', () => {
 		});
 		const said = `Confirmed: ${question} {"only":1}`;
 		expect(decided.items[0]?.json).toMatchObject({
-			output: `${said}\nTool said: ${said}`,
+			// What was said before the tool was called is not the answer.
+			output: `Tool said: ${said}`,
 			status: 'completed',
 		});
 	});
@@ -218,6 +219,7 @@ describe('what comes out', () => {
 			sources: [],
 			threadId: thread,
 			conversationId: fixture.sandbox.store.conversationOf(thread)?.id,
+			runId: fixture.sandbox.store.runs.at(-1)?.id,
 			assistantId: ECHO_ASSISTANT_ID,
 			seconds: expect.any(Number),
 			recovered: false,
@@ -229,7 +231,9 @@ describe('what comes out', () => {
 	it('is the answer of the server with the thread and its conversation, without', async () => {
 		const { json, thread } = await say('Hello', { simplify: false });
 		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
-		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', threadId: thread, conversationId });
+		const runId = fixture.sandbox.store.runs.at(-1)?.id;
+		const ids = { threadId: thread, conversationId, runId };
+		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', ...ids });
 	});
 
 	it('is an empty reply when the assistant had nothing to say', async () => {

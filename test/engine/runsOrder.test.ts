@@ -46,7 +46,8 @@ describe('items', () => {
 			expect(runs.slice(1).some((run, index) => overlap(run, runs[index] ?? run))).toBe(false);
 		}
 		const [first] = store.runs.filter(({ text }) => text === 'a1');
-		const beside = store.runs.filter((run) => run !== first && first && overlap(run, first));
+		const ofOthers = [b, c].flatMap((thread) => runsOf(store.runs, thread));
+		const beside = ofOthers.filter((run) => first && overlap(run, first));
 		expect(beside.map(({ text }) => text).sort()).toEqual(['b1', 'c1']);
 	});
 

@@ -5,7 +5,7 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { listRuns, newest, startRun } from './byNumber';
 import { askedBy } from './input';
 import { remaining, sendInTime, waitInTime } from './run';
-import type { Run } from './run';
+import type { Sent } from './run';
 import { untilFree } from './untilFree';
 import { cancelled, failed, mayHaveBegun, nothingToGoOnWith } from './verdict';
 import type { Verdict } from './verdict';
@@ -27,7 +27,7 @@ const LOOKS = 4;
  *
  * @returns its number, or why there is none
  */
-export async function beginRun(given: Run): Promise<Begun | { verdict: Verdict }> {
+export async function beginRun(given: Sent): Promise<Begun | { verdict: Verdict }> {
 	const run = { ...given, send: sendInTime(given) };
 	const free = run.isNew ? {} : await untilFree(run);
 	if (run.signal?.aborted) return { verdict: cancelled() };
@@ -54,7 +54,7 @@ export async function beginRun(given: Run): Promise<Begun | { verdict: Verdict }
 }
 
 /** The number of a run that was not known before; undefined where none is seen. */
-async function lookFor(run: Run, known: Set<string>): Promise<string | undefined> {
+async function lookFor(run: Sent, known: Set<string>): Promise<string | undefined> {
 	let pause = FIRST_PAUSE_MS;
 	for (let looks = 1; !run.signal?.aborted; looks += 1) {
 		const listed = await listRuns(run, run.threadId);

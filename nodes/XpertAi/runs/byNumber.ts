@@ -77,15 +77,18 @@ const runList = z.array(runRecord);
 export async function listRuns(
 	asking: Asking,
 	threadId: string,
+	limits = SINGLE_REQUEST_LIMITS,
 ): Promise<{ runs: RunRecord[] } | { failure: Failure }> {
-	const { outcome } = await sent(asking, {
-		method: 'GET',
-		path: buildPath(RUNS_PATH, { threadId }),
-		checkAnswer: answerMustBe(
-			(answer) => runList.safeParse(answer).success,
-			'it is not a list of runs',
-		),
-	});
+	const isList = (answer: unknown) => runList.safeParse(answer).success;
+	const { outcome } = await sent(
+		asking,
+		{
+			method: 'GET',
+			path: buildPath(RUNS_PATH, { threadId }),
+			checkAnswer: answerMustBe(isList, 'it is not a list of runs'),
+		},
+		{ limits },
+	);
 	if (!outcome.ok) return { failure: outcome.failure };
 	return { runs: runList.parse(outcome.answer).filter((run) => run.assistant_id) };
 }
@@ -113,7 +116,7 @@ export async function startRun(
 			body: JSON.stringify(body),
 			checkAnswer: runOf(threadId),
 		},
-		false,
+		{ repeatable: false },
 	);
 	const { outcome } = retried;
 	return { ...retried, ...(outcome.ok ? { record: runRecord.parse(outcome.answer) } : {}) };
@@ -136,7 +139,7 @@ export async function requestCancel(
 				'it does not say that this run was cancelled',
 			),
 		},
-		false,
+		{ repeatable: false },
 	);
 	return outcome.ok ? undefined : outcome.failure;
 }
@@ -144,10 +147,10 @@ export async function requestCancel(
 async function sent(
 	{ send, clock, signal }: Asking,
 	request: Omit<ApiRequest, 'timeoutMs'>,
-	repeatable = true,
+	{ repeatable = true, limits = SINGLE_REQUEST_LIMITS } = {},
 ): Promise<RetriedOutcome> {
 	return await sendWithRetries(send, {
 		request: { ...request, timeoutMs: SHORT_TIMEOUT_MS },
-		...{ limits: SINGLE_REQUEST_LIMITS, repeatable, clock, signal },
+		...{ limits, repeatable, clock, signal },
 	});
 }

@@ -90,6 +90,13 @@ export interface Asked {
 
 const PATCH = 'input.patch';
 
+/** The body of a decision about a run by its number, which goes on under it (recorded); the user's own target stays. */
+export function withTarget(decision: RunBody, executionId: string | undefined): RunBody {
+	const isOpen = isEmpty(get(decision, 'input.target'));
+	if (executionId === undefined || !isOpen) return decision;
+	return set(cloneDeep(decision), 'input.target', { executionId });
+}
+
 /** The body of a decision that changes no arguments. */
 export function withoutChanges(decision: RunBody): RunBody {
 	return omit(decision, PATCH);

@@ -72,12 +72,21 @@ async function judgeReply(
 	answer: unknown,
 ): Promise<Verdict> {
 	const conversationId = conversationOf(state);
+	const last = state && lastReply(ownReplies(run, state) ?? []);
 	const verdict: Verdict = {
-		...{ status: 'completed', output, parts, answer, conversationId, thread: state },
-		recovered: false,
+		...{ status: 'completed', output: lastOf(output, last), parts, answer, conversationId },
+		...{ thread: state, recovered: false },
 	};
 	const isLost = !run.isNew && (await isOverwritten(run, state, output));
 	return isLost ? { ...verdict, remembered: false } : verdict;
+}
+
+/**
+ * E4 joins all words of a run, also those before a call of a tool and those of helpers; the thread shows the last
+ * ones, which are the answer (recorded).
+ */
+function lastOf(joined: string, last: Reply | undefined): string {
+	return last && last.output !== '' && joined.endsWith(last.output) ? last.output : joined;
 }
 
 /**

@@ -20,6 +20,7 @@ export const MOST_PEOPLE = 20;
 export interface ThreadFacts {
 	threadId: string;
 	conversationId?: string;
+	runId?: string;
 }
 
 /**

@@ -5,6 +5,7 @@ import { conversationOf, lookAtThread } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { readRun } from './byNumber';
 import { judgeNoAnswer, judgeThread } from './judge';
 import { isCarriedOut, isRejected, isUnchanged, ownReplies } from './ours';
 import { remaining, waitInTime } from './run';
@@ -68,7 +69,8 @@ async function look(
 	}
 	const { state } = reading;
 	looks.isUnderWay = state.status === 'busy';
-	if (looks.isUnderWay || (isHidden(run) && isUnchanged(run, state))) return undefined;
+	if (looks.isUnderWay) return undefined;
+	if (isHidden(run) && isUnchanged(run, state)) return await judgeHidden(run, looks, failure);
 	const verdict = await judgeEnded(run, state, ++looks.quiet < QUIET_LOOKS, failure);
 	if (verdict !== 'under way') return verdict;
 	Object.assign(looks, { quiet: 0, isUnderWay: true });
@@ -81,6 +83,24 @@ async function look(
  */
 function isHidden({ asked, before }: RunUnderWay): boolean {
 	return asked.kind !== 'message' || before?.status === 'interrupted';
+}
+
+/**
+ * Of what the thread hides, its number tells: a run that is decided goes on under it at once, and one that still waits
+ * has heard of no decision (recorded).
+ */
+async function judgeHidden(
+	run: RunUnderWay,
+	looks: Looks,
+	failure?: Failure,
+): Promise<Verdict | undefined> {
+	const { asked, threadId, decidedId, numbers } = run;
+	if (asked.kind !== 'decision' || decidedId === undefined || numbers.areMissing) return undefined;
+	const reading = await readRun(run, { threadId, runId: decidedId });
+	const status = 'record' in reading ? reading.record.status : undefined;
+	looks.isUnderWay = status === 'running';
+	if (status !== 'interrupted' || ++looks.quiet < QUIET_LOOKS) return undefined;
+	return notArrived(failure, nameOf(run));
 }
 
 function nameOf({ asked }: RunUnderWay): string {

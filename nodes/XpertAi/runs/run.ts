@@ -14,17 +14,34 @@ export interface InTime extends Asking {
 	deadline: number;
 }
 
-/** A run and what it needs from outside. */
-export interface Run extends InTime {
+/** What is sent to a thread. */
+export interface Sent extends InTime {
 	threadId: string;
 	/** Without the assistant where the thread names it. */
 	body: RunBody;
 	/** Whether the thread was made for this run, so that nothing else can be on it. */
 	isNew: boolean;
-	/** Who hears what is said while it goes on; nobody waits for the words of others. */
-	listener?: Listener;
 	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
 	whenBusy: 'wait' | 'fail' | 'run';
+}
+
+/** What becomes of a run on the server once the execution is stopped, or the deadline has come. */
+export interface Leaving {
+	whenStopped: 'leave' | 'cancel';
+	whenLate: 'leave' | 'cancel';
+}
+
+/** A run that is waited for. */
+export interface Run extends Sent, Leaving {
+	/** Who hears what is said while it goes on; nobody waits for the words of others. */
+	listener?: Listener;
+	/** What all runs of an execution know of the numbers of runs. */
+	numbers: Numbers;
+}
+
+/** What is known of a server's numbers of runs: one without their routes has none. */
+export interface Numbers {
+	areMissing: boolean;
 }
 
 /** A run under way. */
@@ -35,6 +52,8 @@ export interface RunUnderWay extends Run {
 	question?: string;
 	/** What the thread has waited for a person to decide before it. */
 	waiting: unknown[];
+	/** The number of the run that its decision goes on with, where it is known. */
+	decidedId?: string;
 	/** The thread before it; nothing when it had never run or could not be read. */
 	before?: ThreadState;
 }

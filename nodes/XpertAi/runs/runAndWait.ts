@@ -12,8 +12,10 @@ import {
 import type { Send } from '../transport/request';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
-import { askedBy } from './input';
+import { askedBy, withTarget } from './input';
 import { withChanges } from './changedArguments';
+import { whenLeft } from './leaving';
+import { isOwn, namedByDecision, numberOf, waitingNumber } from './numbers';
 import { judgeAnswer, runAnswer } from './judgeAnswer';
 import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
@@ -33,11 +35,12 @@ const MAX_TRIES = 5;
  * (E15), because the run goes on without us.
  */
 export async function runAndWait(run: Run): Promise<Verdict> {
-	const verdict = await conclude({ ...run, send: sendInTime(run) });
+	const verdict = await conclude({ ...run, send: sendInTime(run) }, run.send);
 	return run.signal?.aborted ? cancelled(verdict.failure) : verdict;
 }
 
-async function conclude(given: Run): Promise<Verdict> {
+/** @param sendUnlimited sends also what the deadline and Stop do not hold back */
+async function conclude(given: Run, sendUnlimited: Send): Promise<Verdict> {
 	const free = given.isNew ? {} : await untilFree(given);
 	if ('verdict' in free) return free.verdict;
 	const { state: before } = free;
@@ -45,20 +48,36 @@ async function conclude(given: Run): Promise<Verdict> {
 	const isMessage = asked.kind === 'message';
 	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
 	if (!isMessage && !before) return nothingToGoOnWith(asked);
-	const body = isMessage ? given.body : { assistant_id: assistantOn(before), ...given.body };
+	const isDecision = asked.kind === 'decision';
+	const decidedId = isDecision
+		? (namedByDecision(given.body) ?? (await waitingNumber(given)))
+		: undefined;
+	const body = isMessage
+		? given.body
+		: { assistant_id: assistantOn(before), ...withTarget(given.body, decidedId) };
 	// A thread that waits for a person may show the same tasks while it goes on.
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(given, given.threadId) : undefined;
 	if (facts?.failure) return failed(facts.failure);
 	const question = questionOf(asked, before);
 	const waiting = facts?.tasks ?? [];
-	const run: RunUnderWay = { ...given, body, asked, question, before, waiting };
-	const { conversationId = conversationOf(before), ...verdict } = await withChanges(
-		run,
-		sendAndJudge,
+	const run: RunUnderWay = { ...given, body, asked, question, before, waiting, decidedId };
+	const judged = await withChanges(run, sendAndJudge);
+	const { conversationId = conversationOf(before), ...verdict } = await whenLeft(
+		...([{ ...run, send: sendUnlimited }, run.threadId, judged] as const),
+		async (late) => await ownNumber({ ...run, ...late, signal: undefined }, judged),
 	);
 	const messages = messagesOfRun(run, verdict.thread);
 	return { ...verdict, conversationId, assistantId: body.assistant_id, messages };
+}
+
+/** The number of what is to be cancelled, unless it may be another's. */
+async function ownNumber(
+	run: RunUnderWay,
+	{ runId }: Verdict,
+): Promise<string | { isOthers: true } | undefined> {
+	const number = runId ?? (await numberOf(run));
+	return number === undefined || (await isOwn(run)) ? number : { isOthers: true };
 }
 
 async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
@@ -68,13 +87,22 @@ async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
 	if (remaining(run) <= 0) return timedOut('The run had not begun');
 
 	const { outcome, mayBeDone } = await sendRun(run);
-	if (outcome.ok) return await judgeAnswer(run, outcome.answer);
+	if (outcome.ok) {
+		const judging = [judgeAnswer(run, outcome.answer), numberOf(run)] as const;
+		const [verdict, runId] = await Promise.all(judging);
+		return { ...verdict, runId };
+	}
 	const { failure } = outcome;
 	if (failure.kind === 'cancelled') return cancelled(failure);
 	if (certainlyNotDone(failure)) return failed(failure);
 	if (mayBeDone || isTransient(failure) || mayGoOnBehind(failure))
-		return await recover(run, failure);
+		return await recovered(run, failure);
 	return await judgeRefusal(run, failure);
+}
+
+async function recovered(run: RunUnderWay, failure: Failure): Promise<Verdict> {
+	const verdict = await recover(run, failure);
+	return { ...verdict, runId: await numberOf(run) };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Failure } from '../transport/failure';
 import { isTransient, mayMeanNoRecord } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { remaining, waitInTime } from './run';
-import type { Run } from './run';
+import type { Sent } from './run';
 import { busy, failed, stillBusy } from './verdict';
 import type { Verdict } from './verdict';
 
@@ -25,7 +25,9 @@ interface Standing {
 }
 
 /** Waits until no other run is on the thread; the state it is in then, if it has ever run. */
-export async function untilFree(run: Run): Promise<{ state?: ThreadState } | { verdict: Verdict }> {
+export async function untilFree(
+	run: Sent,
+): Promise<{ state?: ThreadState } | { verdict: Verdict }> {
 	let unread = 0;
 	let emptied = 0;
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
@@ -49,7 +51,7 @@ export async function untilFree(run: Run): Promise<{ state?: ThreadState } | { v
  * Reads the thread. One that has never run cannot be read, nor can one in the first moments of its first
  * run (recorded): its conversation tells them apart. One of no conversation is left to E4.
  */
-async function standing(run: Run): Promise<Standing> {
+async function standing(run: Sent): Promise<Standing> {
 	const reading = await lookAtThread(run, run.threadId);
 	if ('state' in reading) return { status: reading.state.status, state: reading.state };
 	if (!mayMeanNoRecord(reading.failure)) return reading;

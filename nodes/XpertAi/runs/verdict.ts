@@ -23,6 +23,8 @@ export interface Verdict {
 	/** Whether the wait broke and the answer was taken from the thread. */
 	recovered: boolean;
 	conversationId?: string;
+	/** The number of the run, where the server tells it. */
+	runId?: string;
 	/** The thread that an answer or a wait was judged by. */
 	thread?: ThreadState;
 	/** What of it is of this run: all that came after its question, also before a decision. */
@@ -131,8 +133,8 @@ export function stillRunning(failure?: Failure): Verdict {
 }
 
 /** The thread shows that our request never reached it. */
-export function notArrived(failure?: Failure): Verdict {
-	return failed(failure, `The message did not reach the assistant${because(failure)}`);
+export function notArrived(failure?: Failure, what = 'The message'): Verdict {
+	return failed(failure, `${what} did not reach the assistant${because(failure)}`);
 }
 
 /** The thread has changed, and our message is not on it. */

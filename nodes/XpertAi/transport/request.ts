@@ -35,6 +35,8 @@ export interface ApiRequest {
 	timeoutMs: number;
 	/** How long the whole answer may take, also one that trickles in. */
 	wholeMs?: number;
+	/** Whether it is sent also where the execution was stopped; `wholeMs` limits it then. */
+	afterStop?: boolean;
 	/** What the answer of a success must be; by default any JSON or text, also none. */
 	checkAnswer?: AnswerCheck;
 	/** Takes the answer of a success as a stream of events; `timeoutMs` has to be longer than its heartbeats. */
@@ -71,7 +73,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	/** Method and path of what has answered with a success in this execution. */
 	const answered = new Set<string>();
 
-	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer, stream }) => {
+	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer, stream, afterStop }) => {
 		const address = `${method} ${path.replace(/\?.*/s, '')}`;
 		// The one place where what others say comes in: no failure holds the token, or markup.
 		const fail = (facts: Facts): Outcome => ({
@@ -106,7 +108,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		}
 
 		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
-		const stop = cancelSignal(context);
+		const stop = afterStop ? undefined : cancelSignal(context);
 		const over = overdue && stop ? AbortSignal.any([overdue, stop]) : (overdue ?? stop);
 		const taken = await context.helpers.httpRequestWithAuthentication
 			.call(overdue && over ? endedBy(over, context) : context, CREDENTIAL_NAME, options)

@@ -21,6 +21,7 @@ export const ONE_RECORD: World = {
 	busyThreadId: ID,
 	busyRunId: ID,
 	waitingThreadId: ID,
+	waitingRunId: ID,
 	storageFileId: ID,
 	fileContextId: ID,
 	filledKnowledgebaseId: ID,

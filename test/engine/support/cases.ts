@@ -21,6 +21,8 @@ export interface World {
 	busyRunId: string;
 	/** A thread whose run waits for a person. */
 	waitingThreadId: string;
+	/** The run that waits. */
+	waitingRunId: string;
 	storageFileId: string;
 	/** The file context that file belongs to. */
 	fileContextId: string;
@@ -288,12 +290,15 @@ export const ALL_CASES: OperationCase[] = [
 			threadId: byId(waitingThreadId),
 			decision: 'confirm',
 		}),
-		request: ({ waitingThreadId }) => ({
+		request: ({ waitingThreadId, waitingRunId }) => ({
 			method: 'POST',
 			path: `/api/ai/threads/${waitingThreadId}/runs/wait`,
 			body: {
 				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+				input: {
+					...{ action: 'resume', decision: { type: 'confirm' } },
+					target: { executionId: waitingRunId },
+				},
 			},
 		}),
 		bad: ({ waitingThreadId }) => ({
@@ -807,6 +812,7 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 			)?.id,
 		),
 		ranRunId: String(sandbox.store.runs.find((one) => one.threadId === ranThreadId)?.id),
+		waitingRunId: String(sandbox.store.runs.find((one) => one.threadId === waitingThreadId)?.id),
 		busyThreadId: String(busy.threadId),
 		busyRunId: String(busyRunId),
 		waitingThreadId,

@@ -177,7 +177,7 @@ const threadIn = (url: string) => /\/threads\/([^/?]+)/.exec(url)?.[1];
 
 /** The runs of a thread: those that have begun have an assistant. */
 function runsOf({ operation, ran }: Cell, url: string): string {
-	const isThere = ran || operation.kind === 'follow';
+	const isThere = operation.kind === 'follow' || (ran && operation.kind === 'start');
 	const run = JSON.parse(runOn(url, operation)) as object;
 	return JSON.stringify(isThere ? [{ ...run, assistant_id: randomUUID() }] : []);
 }

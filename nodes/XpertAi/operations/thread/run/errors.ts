@@ -69,8 +69,8 @@ const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Ge
 
 /** The thread of a failed run, so that the user can look it up. */
 export function factsOf(error: ItemError): IDataObject {
-	const { threadId, conversationId, verdict } = (error.context.data ?? {}) as IDataObject;
-	return threadId === undefined ? {} : { threadId, conversationId, status: verdict };
+	const { threadId, conversationId, runId, verdict } = (error.context.data ?? {}) as IDataObject;
+	return threadId === undefined ? {} : { threadId, conversationId, runId, status: verdict };
 }
 
 /** The reason of a failed run in the place of an answer, for those who see nothing but replies. */

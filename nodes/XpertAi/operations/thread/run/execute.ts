@@ -5,6 +5,7 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { RunInput } from '../../../runs/input';
+import type { Numbers } from '../../../runs/run';
 import { inThreadOrder } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
@@ -27,10 +28,11 @@ export async function execute(
 ): Promise<INodeExecutionData[]> {
 	const orders = items.map((item) => orderOf(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
+	const numbers: Numbers = { areMissing: false };
 	const errands = orders.map((order) => {
 		if ('error' in order) return order;
 		const { item, threadId, failuresAsReplies: asReply } = order;
-		const run = async (turn?: Turn) => await attempt(send, order, turn);
+		const run = async (turn?: Turn) => await attempt(send, order, turn, numbers);
 		return { item, threadId, asReply, run };
 	});
 	const output = await inOrder(context, errands, first?.options.concurrency);
@@ -112,11 +114,12 @@ async function attempt(
 	send: Send,
 	order: Order,
 	turn: Turn | undefined,
+	numbers: Numbers,
 ): Promise<INodeExecutionData> {
 	const { item, options } = order;
 	const chat = options.enableStreaming ? Chat.of(item, options.citations) : undefined;
 	try {
-		return item.output(await runItem(send, order, systemClock, turn, chat));
+		return item.output(await runItem(send, order, systemClock, turn, chat, numbers));
 	} catch (caught) {
 		const error = item.asError(caught);
 		chat?.note(error.message);

@@ -10,6 +10,7 @@ import type { NumberedRun } from '../../../runs/byNumber';
 import { cancelRunning, followRun } from '../../../runs/followNumbered';
 import { standingOf } from '../../../runs/judgeNumbered';
 import type { Standing } from '../../../runs/judgeNumbered';
+import { whenLeft } from '../../../runs/leaving';
 import type { InTime } from '../../../runs/run';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { verdictError } from './errors';
@@ -31,8 +32,12 @@ export const getRun: Work = async (item, inTime, named) => {
 /** Thread: Wait for Run: how it has ended. */
 export const waitForRun: Work = async (item, inTime, named) => {
 	const settings = item.settings(numberedSettings);
-	const deadline = inTime.clock.now() + settings.options.deadlineMinutes * MINUTE_MS;
-	return standingJson(item, named, await followRun({ ...inTime, deadline }, named), settings);
+	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
+	const deadline = inTime.clock.now() + deadlineMinutes * MINUTE_MS;
+	const { verdict: ended, ...known } = await followRun({ ...inTime, deadline }, named);
+	const left = { ...inTime, whenStopped, whenLate };
+	const verdict = await whenLeft(left, named.threadId, ended, async () => named.runId);
+	return standingJson(item, named, { ...known, verdict }, settings);
 };
 
 /** Thread: Cancel Run: whether it was cancelled, and how it has ended otherwise. */

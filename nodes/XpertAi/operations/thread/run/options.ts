@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
@@ -92,6 +92,31 @@ const whenBusy: INodeProperties = {
 	default: 'wait',
 	description: 'What to do when another run is going on on the thread',
 };
+
+const LEAVING: INodePropertyOptions[] = [
+	{ name: 'Cancel', value: 'cancel', description: 'End it, so that it costs no more' },
+	{ name: 'Leave', value: 'leave', description: 'Let it go on to its end' },
+];
+
+/** What becomes of a run that is waited for no longer. */
+const leaving: INodeProperties[] = [
+	{
+		displayName: 'When the Deadline Comes',
+		name: 'whenLate',
+		type: 'options',
+		options: LEAVING,
+		default: 'leave',
+		description: 'What becomes of the run on the server when it takes longer than the deadline',
+	},
+	{
+		displayName: 'When the Workflow Is Stopped',
+		name: 'whenStopped',
+		type: 'options',
+		options: LEAVING,
+		default: 'leave',
+		description: 'What becomes of the run on the server when the execution is stopped',
+	},
+];
 
 const context: INodeProperties = {
 	displayName: 'Context',
@@ -219,6 +244,7 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(TELLING, telling),
 	...shownFor(ASKING, answering),
 	...shownFor(WAITING, [deadline]),
+	...shownFor([...ASKING, 'waitForRun'], leaving),
 	...shownFor(SENDING, [whenBusy, ...inFields([context])]),
 	...shownFor(['run', 'start'], [title, ...inFields(ofMessages)]),
 	...shownFor(['decide'], inFields(ofDecisions)),
@@ -247,18 +273,23 @@ const sending = z.object({
 	whenBusy: z.enum(['wait', 'fail', 'run']),
 });
 
+const whenLeft = z.enum(['leave', 'cancel']);
+
+/** What those of a run that is waited for say of the time after it. */
+const left = z.object({ whenStopped: whenLeft, whenLate: whenLeft });
+
 export const startSettings = z.object({ options: sending });
 
 /** What those of every run that is waited for as it is asked say of how it is gone about. */
 export const runSettings = z.object({
 	simplify: z.boolean(),
-	options: sending.merge(told).extend({ enableStreaming: z.boolean() }),
+	options: sending.merge(told).merge(left).extend({ enableStreaming: z.boolean() }),
 });
 
 /** What those of a run that is there say. */
 export const numberedSettings = z.object({
 	simplify: z.boolean(),
-	options: told.extend({ deadlineMinutes: minutes }),
+	options: told.merge(left).extend({ deadlineMinutes: minutes }),
 });
 
 export type Telling = z.infer<typeof told>;

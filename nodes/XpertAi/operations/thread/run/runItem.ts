@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { ThreadFacts } from '../../../runs/openConversation';
 import { runAndWait } from '../../../runs/runAndWait';
-import type { InTime } from '../../../runs/run';
+import type { InTime, Numbers } from '../../../runs/run';
 import { untilTurn } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import type { Verdict } from '../../../runs/verdict';
@@ -31,6 +31,7 @@ export async function runItem(
 	clock: Clock,
 	turn: Turn | undefined,
 	chat: Chat | undefined,
+	numbers: Numbers,
 ): Promise<IDataObject> {
 	const started = clock.now();
 	const { item, threadId, options, simplify } = order;
@@ -41,7 +42,7 @@ export async function runItem(
 		signal,
 		deadline: started + options.deadlineMinutes * MINUTE_MS,
 	};
-	const { whenBusy } = options;
+	const { whenBusy, whenStopped, whenLate } = options;
 	const held = turn && (await untilTurn(turn, inTime, whenBusy));
 	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
 	const { made, body } = await prepare(order, inTime);
@@ -51,10 +52,15 @@ export async function runItem(
 		body,
 		...(chat && { listener: chat }),
 		isNew: order.runOn === 'new',
-		whenBusy,
+		...{ whenBusy, whenStopped, whenLate, numbers },
 	});
 	const conversationId = made.conversationId ?? verdict.conversationId;
-	const thread: ThreadFacts = { ...made, ...(conversationId ? { conversationId } : {}) };
+	const { runId } = verdict;
+	const thread: ThreadFacts = {
+		...made,
+		...(conversationId ? { conversationId } : {}),
+		...(runId ? { runId } : {}),
+	};
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
 	const told = toldBy(verdict, options);

@@ -25,6 +25,12 @@ export const BODIES = {
 	retry: body({ action: 'retry', source: {} }),
 };
 
+/** A server without numbers of runs, whose run is left to itself. */
+export const UNNUMBERED = {
+	...{ whenStopped: 'leave', whenLate: 'leave' },
+	numbers: { areMissing: true },
+} satisfies Partial<Run>;
+
 /** How the node is asked to run. */
 export interface Settings {
 	whenBusy?: Run['whenBusy'];
@@ -64,6 +70,7 @@ export async function run(world: World = {}, settings: Settings = {}): Promise<C
 		body: settings.body ?? BODIES[world.kind ?? 'message'],
 		isNew,
 		whenBusy,
+		...UNNUMBERED,
 		...(world.isHeard && { listener }),
 		deadline: time.now() + deadlineMs,
 		clock: time,

@@ -3,7 +3,7 @@ import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
 import type { Verdict } from '../../../../../nodes/XpertAi/runs/verdict';
 import type { Send } from '../../../../../nodes/XpertAi/transport/request';
 import type { VirtualTime } from '../../../support/virtualTime';
-import { MINUTE, saying } from './run';
+import { MINUTE, UNNUMBERED, saying } from './run';
 
 /** The thread that a key leads to first. */
 export const KEY_THREAD = 'the thread of the key';
@@ -26,6 +26,7 @@ export async function sayUnderKey(send: Send, time: VirtualTime, message: string
 		body: saying(message),
 		isNew: false,
 		whenBusy: 'wait',
+		...UNNUMBERED,
 		deadline: time.now() + 15 * MINUTE,
 	});
 	return { ...opened, verdict };

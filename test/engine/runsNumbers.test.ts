@@ -1,0 +1,253 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { stopOnce, useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { arrivals, ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+const ON_ITS_OWN = { threadSource: 'new' };
+
+const storedRuns = (thread: unknown) => runsOf(fixture.sandbox.store.runs, String(thread));
+const cancels = () => fixture.sandbox.requests.of('cancel');
+const lists = () => fixture.sandbox.requests.of('listRuns');
+
+/** Says something, on a thread of its own where none is given. */
+async function say(message: string, parameters: INodeParameters = {}, thread = '') {
+	const on = thread === '' ? ON_ITS_OWN : {};
+	const { items, error, outputs } = await fixture.run(ask({ ...on, ...parameters }), {
+		items: [says(thread, message)],
+		onError: 'continueErrorOutput',
+	});
+	return { json: items[0]?.json, failed: outputs[1]?.[0], error };
+}
+
+describe('the number of a run', () => {
+	it('comes out with the answer, on a thread of its own and on one that has run', async () => {
+		const { json: first } = await say('one');
+		expect(storedRuns(first?.threadId).map(({ id }) => id)).toEqual([first?.runId]);
+		const { json: second } = await say('two', {}, String(first?.threadId));
+		expect(storedRuns(first?.threadId).map(({ id }) => id)).toEqual([first?.runId, second?.runId]);
+	});
+
+	it('comes out where the answer was lost', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'after' });
+		const { json } = await say('one');
+		expect(json).toMatchObject({ output: 'Echo: one', recovered: true });
+		expect(storedRuns(json?.threadId).map(({ id }) => id)).toEqual([json?.runId]);
+	});
+
+	it('is left out where the server tells none, which is found out once an execution', async () => {
+		const body = { statusCode: 404, message: 'Cannot GET /api/ai/threads/x/runs' };
+		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 404, body });
+		const { items } = await fixture.run(ask({ ...ON_ITS_OWN, options: { concurrency: 1 } }), {
+			items: [says('', 'one'), says('', 'two'), says('', 'three')],
+		});
+		expect(items.map(({ json }) => [json.output, json.runId])).toEqual([
+			['Echo: one', undefined],
+			['Echo: two', undefined],
+			['Echo: three', undefined],
+		]);
+		// A route is missing when a server says so twice.
+		expect(lists()).toHaveLength(2);
+	});
+
+	it('is left out where another run has begun beside it: which is whose cannot be told', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await say('before', {}, thread);
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 200 });
+		const parameters = { options: { whenBusy: 'run' } };
+		const answers = await Promise.all([say('one', parameters, thread), say('two', {}, thread)]);
+		for (const { json, failed } of answers) {
+			const { runId } = json ?? detailsOf(failed);
+			const own = storedRuns(thread).find(({ id }) => id === runId);
+			expect([undefined, 'one', 'two']).toContain(own?.text);
+			if (own) expect(json?.output).toBe(`Echo: ${own.text}`);
+		}
+	});
+});
+
+describe('a decision', () => {
+	/** A thread that waits for a person. */
+	const waiting = async () => {
+		const { json } = await say(`${INTERRUPTING_INPUT} first`);
+		expect(json).toMatchObject({ status: 'interrupted' });
+		return String(json?.threadId);
+	};
+
+	const decideOn = async (thread: string, parameters: INodeParameters = {}) =>
+		await fixture.run(decide(parameters), {
+			items: [{ json: { thread } }],
+			onError: 'continueErrorOutput',
+		});
+
+	it('names the run that waits, so that none is left that never ends', async () => {
+		const thread = await waiting();
+		const { items } = await decideOn(thread);
+		const [run, ...others] = storedRuns(thread);
+		expect(items[0]?.json).toMatchObject({ status: 'completed', runId: run?.id });
+		expect(others).toEqual([]);
+		expect(run?.status).toBe('success');
+	});
+
+	it('leaves a target of the user as it is', async () => {
+		const thread = await waiting();
+		const target = '{"agentKey":"x"}';
+		await decideOn(thread, { options: { target } });
+		expect(fixture.sandbox.requests.of('E4').at(-1)?.body).toMatchObject({
+			input: { target: { agentKey: 'x' } },
+		});
+	});
+
+	it('that never arrived is known not to have arrived, long before the deadline', async () => {
+		const thread = await waiting();
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'before' });
+		const { outputs } = await decideOn(thread);
+		expect(outputs[1]?.[0]?.json.error).toMatch(/^The decision did not reach the assistant\. /);
+		expect(storedRuns(thread).map(({ status }) => status)).toEqual(['interrupted']);
+	});
+
+	it('whose answer was lost is carried out once, and told', async () => {
+		const thread = await waiting();
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 300 });
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 50 });
+		const { items } = await decideOn(thread);
+		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
+		expect(arrivals(fixture.sandbox, thread)).toBe(2);
+	});
+});
+
+describe('a run that nobody waits for any more', () => {
+	const late = (options: INodeParameters) => ({ options: { deadlineMinutes: 0.01, ...options } });
+	const isLong = () => fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 60_000 });
+
+	it('goes on at first', async () => {
+		isLong();
+		const { failed } = await say('one', late({}));
+		expect(failed?.json.error).toBe('The run was still going on when the deadline came');
+		expect(cancels()).toEqual([]);
+		const { threadId } = detailsOf(failed);
+		expect(storedRuns(threadId).map(({ status }) => status)).toEqual(['running']);
+	});
+
+	it('is cancelled at the deadline where that is wanted, and it is said', async () => {
+		isLong();
+		const { failed } = await say('one', late({ whenLate: 'cancel' }));
+		expect(failed?.json.error).toBe('The run was still going on when the deadline came');
+		const { threadId, description } = detailsOf(failed);
+		expect(description).toContain('It was cancelled on the server.');
+		expect(storedRuns(threadId).map(({ status }) => status)).toEqual(['interrupted']);
+	});
+
+	it('is said not to be cancelled where the server refuses', async () => {
+		isLong();
+		const body = { statusCode: 403, message: 'not you' };
+		fixture.sandbox.faults.add({ endpoint: 'cancel', do: 'status', status: 403, body });
+		const { failed } = await say('one', late({ whenLate: 'cancel' }));
+		expect(detailsOf(failed).description).toContain('It could not be cancelled, and goes on: ');
+		expect(detailsOf(failed).description).toContain('not you');
+	});
+
+	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
+		isLong();
+		const stop = stopOnce(() => fixture.sandbox.requests.of('E4').length > 0);
+		const options = { whenStopped: 'cancel' };
+		const items = [says('', 'one')];
+		await fixture.run(ask({ ...ON_ITS_OWN, options }), { items, onStart: stop.onStart });
+		expect(cancels()).toHaveLength(1);
+		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({ text: 'one', status: 'interrupted' });
+	});
+
+	it('is left alone when the workflow is stopped, at first: nothing is sent', async () => {
+		isLong();
+		const stop = stopOnce(() => fixture.sandbox.requests.of('E4').length > 0);
+		const items = [says('', 'one')];
+		await fixture.run(ask(ON_ITS_OWN), { items, onStart: stop.onStart });
+		expect(fixture.sandbox.requests.all.at(-1)?.endpoint).toBe('E4');
+		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({ text: 'one', status: 'running' });
+	});
+
+	it('of others is never cancelled', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await say('before', {}, thread);
+		isLong();
+		await occupy(fixture.sandbox, thread, {
+			action: 'send',
+			message: { input: { input: 'other' } },
+		});
+		const { failed } = await say('one', late({ whenLate: 'cancel' }), thread);
+		expect(failed?.json.error).toBe(
+			'Another run was still going on on the thread when the deadline came',
+		);
+		expect(cancels()).toEqual([]);
+	});
+
+	it('is cancelled by Wait for Run as well', async () => {
+		const { busyThreadId, busyRunId } = fixture.world;
+		const parameters = {
+			...{ resource: 'thread', operation: 'waitForRun', threadId: byId(busyThreadId) },
+			...{ runId: busyRunId, ...late({ whenLate: 'cancel' }) },
+		};
+		const { outputs } = await fixture.run(parameters, { onError: 'continueErrorOutput' });
+		const [failed] = outputs[1] ?? [];
+		expect(detailsOf(failed).description).toContain('It was cancelled on the server.');
+		expect(storedRuns(busyThreadId).at(-1)).toMatchObject({ status: 'interrupted' });
+	});
+});
+
+describe('Start Run', () => {
+	const start = (parameters: INodeParameters = {}) =>
+		ask({ operation: 'start', assistantId: byId(ECHO_ASSISTANT_ID), ...parameters });
+
+	it('begins a run and goes on at once, with what the other operations need', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
+		const { items } = await fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
+		const json = items[0]?.json;
+		const [run] = storedRuns(json?.threadId);
+		expect(json).toEqual({
+			...{ runId: run?.id, threadId: run?.threadId, assistantId: ECHO_ASSISTANT_ID },
+			conversationId: fixture.sandbox.store.conversationOf(String(run?.threadId))?.id,
+			status: 'running',
+		});
+	});
+
+	it('is not sent again when the answer is lost: the new run of the thread is ours', async () => {
+		const { json: before } = await say('before');
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
+		const thread = String(before?.threadId);
+		const { items } = await fixture.run(start(), { items: [says(thread, 'one')] });
+		const [, run, ...more] = storedRuns(thread);
+		expect(items[0]?.json).toMatchObject({ runId: run?.id, status: 'running' });
+		expect(more).toEqual([]);
+	});
+
+	it('waits until the thread is free', async () => {
+		const { json: before } = await say('before');
+		const thread = String(before?.threadId);
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 300 });
+		await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'two' } } });
+		await fixture.run(start(), { items: [says(thread, 'three')] });
+		const [, two, three] = storedRuns(thread);
+		expect([two?.text, three?.text]).toEqual(['two', 'three']);
+		expect(three?.startedAt).toBeGreaterThanOrEqual(two?.endedAt ?? Infinity);
+	});
+
+	it('says so of a server that starts none in the background', async () => {
+		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'status', status: 404, body });
+		const { error } = await fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
+		expect(error?.message).toBe('This server starts no runs in the background [item 0]');
+	});
+
+	it('decides nothing', async () => {
+		const jsonBody = '{"input":{"action":"resume","decision":{"type":"confirm"}}}';
+		const thread = fixture.world.waitingThreadId;
+		const parameters = start({ bodyMode: 'json', jsonBody });
+		const { error } = await fixture.run(parameters, { items: [says(thread, '')] });
+		expect(error?.message).toMatch(/^"JSON Body" must not decide: use Thread: Decide/);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
