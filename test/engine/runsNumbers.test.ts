@@ -239,7 +239,7 @@ describe('Start Run', () => {
 		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'status', status: 404, body });
 		const { error } = await fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
-		expect(error?.message).toBe('This server starts no runs in the background [item 0]');
+		expect(error?.message).toBe('This server starts no runs in the background');
 	});
 
 	it('decides nothing', async () => {
