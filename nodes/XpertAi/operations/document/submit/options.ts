@@ -116,7 +116,7 @@ export const submitOptions = optionsField([
 		typeOptions: { minValue: 0, numberPrecision: 0 },
 		default: 100,
 		description:
-			'When so many documents one after another cannot be stored or processed for the same reason, such as a missing embedding model, no further ones are sent, and none is disabled. Those that were not sent come out as such. Never with 0.',
+			'When so many documents in a row cannot be stored or processed for the same reason, the rest is not sent. Never with 0.',
 	},
 	timeoutOption(BATCH_TIMEOUT_SECONDS),
 	{
