@@ -6,7 +6,7 @@ export const cancelRun: CodedOperation = {
 	value: 'cancelRun',
 	name: 'Cancel Run',
 	action: 'Cancel run',
-	description: 'End a run that goes on; one that has ended stays as it is',
+	description: 'End a run that goes on',
 	endpoint: 'extension',
 	fields: cancelFields,
 	request: { method: 'POST', path: CANCEL_PATH },

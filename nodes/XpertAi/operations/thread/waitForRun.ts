@@ -6,7 +6,7 @@ export const waitForRun: CodedOperation = {
 	value: 'waitForRun',
 	name: 'Wait for Run',
 	action: 'Wait for run',
-	description: 'Follow a run that was started to its end, and give what the assistant said',
+	description: 'Wait until a run has ended, and get its answer',
 	endpoint: 'extension',
 	fields: numberedFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },
