@@ -10,7 +10,7 @@ import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { Chat } from './chat';
-import { factsOf, failureAsReply } from './errors';
+import { failedRun, failureAsReply } from './errors';
 import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
@@ -39,7 +39,7 @@ export async function execute(
 			if (stops(result)) stopError ??= result.error;
 			return result.asReply
 				? order.item.output(failureAsReply(result.error))
-				: order.item.failed(result.error, factsOf(result.error));
+				: failedRun(order.item, result.error);
 		},
 	}));
 	const results = await inThreadOrder(work, concurrency, () => stopError === undefined);
