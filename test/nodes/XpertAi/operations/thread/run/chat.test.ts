@@ -69,6 +69,20 @@ describe('a chat that hears a stream', () => {
 		);
 	});
 
+	it('numbers links by what was found before them, not by their own order', () => {
+		const { chat, shown } = openChat('numbers');
+		chat.onFound(['a', 'b'].map((chunkId) => ({ chunkId, documentId: 'd' })));
+		chat.onText('Water [⟦1⟧](xpert://knowledgebase/chunk?documentId=d&chunkId=b).', true);
+		expect(shown()).toBe('Water [2].');
+	});
+
+	it('shows the output below what it has shown, where that is not its beginning', () => {
+		const { chat, shown } = openChat('numbers');
+		chat.onText('Half an answer [', true);
+		chat.complete('Another answer');
+		expect(shown()).toBe('Half an answer [\n\nAnother answer');
+	});
+
 	it('has as much to show where nothing of the stream came', () => {
 		const { chat, chunks } = openChat('numbers');
 		chat.complete(outputIn('numbers', true));
