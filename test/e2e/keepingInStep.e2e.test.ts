@@ -6,8 +6,9 @@ import { countBy } from 'lodash';
 import type { WorkflowFile } from '../../host/examples';
 import { filledIn, sandboxValues } from '../../host/exampleValues';
 import { waitFor } from '../../host/waitFor';
-import { COPILOT_ID, SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import { COPILOT_ID } from '../../sandbox';
 import { isNote } from '../engine/support/ingest';
+import { answerOf } from './support/answers';
 import { exampleOnCall } from './support/examples';
 import { useHarness } from './support/harness';
 
@@ -44,26 +45,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 	};
 	const stored = () =>
 		harness.sandbox.store.documentsOf(knowledgebaseId).filter((document) => !isNote(document));
-	/** What the assistant says that answers from documents. */
-	const answer = async (question: string) => {
-		const post = async (route: string, body: unknown) => {
-			const response = await fetch(`${harness.sandbox.url}/api/ai${route}`, {
-				method: 'POST',
-				headers: {
-					Authorization: `Bearer ${harness.sandbox.accessToken}`,
-					'Content-Type': 'application/json',
-				},
-				body: JSON.stringify(body),
-			});
-			return (await response.json()) as Record<string, string>;
-		};
-		const { threadId } = await post('/conversations', { xpertId: SANDBOX_ASSISTANT_ID });
-		const { content } = await post(`/threads/${threadId}/runs/wait`, {
-			assistant_id: SANDBOX_ASSISTANT_ID,
-			input: { action: 'send', message: { input: { input: question } } },
-		});
-		return content;
-	};
+	const answer = async (question: string) => await answerOf(harness.sandbox, question);
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;

@@ -28,6 +28,7 @@ describe('the summary', () => {
 			unknown: 0,
 			unchanged: 0,
 			disabled: 0,
+			notSent: 0,
 			found: 0,
 			replaced: 0,
 			batches: 3,
@@ -38,7 +39,7 @@ describe('the summary', () => {
 			seconds: expect.any(Number),
 			failed: [],
 		});
-		expect(Object.keys(items[0]?.json ?? {}).slice(0, 9)).toEqual([
+		expect(Object.keys(items[0]?.json ?? {}).slice(0, 10)).toEqual([
 			'documents',
 			'found',
 			'stored',
@@ -47,6 +48,7 @@ describe('the summary', () => {
 			'disabled',
 			'rejected',
 			'unknown',
+			'notSent',
 			'failed',
 		]);
 		expect(items[0]?.pairedItem).toEqual(rows(25).map((_, item) => ({ item })));

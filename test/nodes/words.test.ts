@@ -39,8 +39,8 @@ const isTitleCase = (title: string) =>
 
 /** Dropdowns whose own name and choices say everything. */
 const SELF_EXPLAINING = ['resource', 'operation', 'column', 'direction'];
-/** What an option is called that is about nothing else. */
-const WORD_OF_ITS_OWN = 'Failures as Replies';
+/** What options are called that are about nothing else. */
+const WORDS_OF_THEIR_OWN = /Failures as Replies|Stop After Failures/;
 const EMOJI = /\p{Extended_Pictographic}/u;
 
 const sorted = (names: string[]) => [...names].sort((a, b) => a.localeCompare(b, 'en'));
@@ -97,7 +97,7 @@ describe('the words of the editor', () => {
 		[
 			'no words that say nothing',
 			(property: INodeProperties) =>
-				!textsOf(property).some((text) => EMPTY_WORDS.test(text.replace(WORD_OF_ITS_OWN, ''))),
+				!textsOf(property).some((text) => EMPTY_WORDS.test(text.replace(WORDS_OF_THEIR_OWN, ''))),
 		],
 		[
 			'plain words',

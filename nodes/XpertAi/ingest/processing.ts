@@ -74,6 +74,8 @@ export interface ProcessingEnd {
 export interface Following {
 	/** How long to wait for the end, in milliseconds; not at all without it. */
 	waitMs?: number;
+	/** While others are stored, it looks how far they have come from so many documents on that are under way. */
+	lookFrom: number;
 	/** Told each document once, as soon as nothing more is to be learned of it. */
 	onEnd: (id: string, end: ProcessingEnd) => void;
 }
@@ -113,6 +115,8 @@ export class Processing {
 
 	private readonly notStarted: string[] = [];
 
+	private allStarted = true;
+
 	private readonly underWay = new Set<Promise<void>>();
 
 	private failure?: Failure;
@@ -146,6 +150,15 @@ export class Processing {
 		await Promise.all(this.underWay);
 	}
 
+	/** Looks how far documents have come, where it is time to; does not wait for the answer. */
+	lookWhenDue(): void {
+		const { waitMs, lookFrom } = this.following;
+		const { now } = this.routes.clock;
+		if (waitMs === undefined || this.open.size < lookFrom || !this.goesOn) return;
+		this.lookAt ??= now() + this.pause;
+		if (now() >= this.lookAt) this.have(this.lookMeanwhile());
+	}
+
 	/** Starts the rest and follows all to their end, or for as long as is to be waited. */
 	async end(): Promise<ProcessingResult> {
 		await this.startRest();
@@ -157,9 +170,10 @@ export class Processing {
 			if (failure && this.leftOut.has(id)) this.notStarted.push(id);
 			else onEnd(id, { word: 'running' });
 		}
-		if (failure) for (const id of this.notStarted) onEnd(id, { word: 'none', failure, hasNoRoute });
+		const allStarted = this.allStarted && this.notStarted.length === 0;
+		if (failure) this.tellNotStarted(failure, hasNoRoute);
 		const unfinished = failure ? 0 : this.open.size;
-		return { failure, hasNoRoute, allStarted: this.notStarted.length === 0, unfinished };
+		return { failure, hasNoRoute, allStarted, unfinished };
 	}
 
 	private get goesOn(): boolean {
@@ -168,18 +182,33 @@ export class Processing {
 
 	/** Starts documents as long as further requests may go at once. */
 	private startWaiting(): void {
-		if (!this.goesOn) {
-			for (const id of this.waiting) this.notStarted.push(id);
-			this.waiting = [];
-		}
+		if (!this.goesOn) this.leave(this.waiting.splice(0));
 		while (this.waiting.length > 0 && this.underWay.size < REQUESTS_AT_ONCE) {
 			const size = this.waiting.length > MANY_TO_START ? MOST_IDS_TO_START : IDS_TO_START;
-			const work = this.start(this.waiting.splice(0, size)).finally(() => {
-				this.underWay.delete(work);
-				if (this.waiting.length >= IDS_TO_START) this.startWaiting();
-			});
-			this.underWay.add(work);
+			this.have(this.start(this.waiting.splice(0, size)));
 		}
+	}
+
+	/** Has a request answered beside others, and goes on starting when it is. */
+	private have(request: Promise<void>): void {
+		const work = request.finally(() => {
+			this.underWay.delete(work);
+			if (this.waiting.length >= IDS_TO_START) this.startWaiting();
+		});
+		this.underWay.add(work);
+	}
+
+	/** Notes what is not started any more. Whether the server has the route at all is known only at the end. */
+	private leave(ids: string[]): void {
+		for (const id of ids) this.notStarted.push(id);
+		const { failure } = this;
+		if (failure && !isRouteMissing(failure)) this.tellNotStarted(failure, false);
+	}
+
+	private tellNotStarted(failure: Failure, hasNoRoute: boolean): void {
+		const ids = this.notStarted.splice(0);
+		this.allStarted &&= ids.length === 0;
+		for (const id of ids) this.following.onEnd(id, { word: 'none', failure, hasNoRoute });
 	}
 
 	/** The server answers with what it has queued. */
@@ -189,8 +218,7 @@ export class Processing {
 		const outcome = await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
-			this.notStarted.push(...ids);
-			return;
+			return this.leave(ids);
 		}
 		this.hasWorked = true;
 		const queued = statusesById(outcome.answer);
@@ -202,14 +230,11 @@ export class Processing {
 			if (isQueued && waitMs === undefined) onEnd(id, { word: 'running' });
 			else this.open.add(id);
 		}
-		if (waitMs !== undefined) await this.lookMeanwhile();
+		this.lookWhenDue();
 	}
 
 	/** Looks while documents are still being stored, so that those that have ended need not be kept. */
 	private async lookMeanwhile(): Promise<void> {
-		const now = this.routes.clock.now();
-		this.lookAt ??= now + this.pause;
-		if (now < this.lookAt || this.open.size < IDS_PER_ADDRESS) return;
 		this.lookAt = Infinity;
 		// What keeps it from looking is told at the end, if it is there then.
 		if (await this.look()) return;

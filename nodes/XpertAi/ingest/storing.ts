@@ -13,16 +13,20 @@ import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import { IdOrder } from './idOrder';
 
-/** What became of one document. `unknown`: no answer says whether the server has stored it. */
+/**
+ * What became of one document. `unknown`: no answer says whether the server has stored it; `notSent`: its turn came
+ * when nothing new was to be sent.
+ */
 export type DocumentOutcome<Origin> = {
 	document: ReadyDocument<Origin>;
-	/** Number of the batch, counted from 1. */
+	/** Number of the batch, counted from 1; 0 where it was in none. */
 	batch: number;
 	/** Requests the document was in. */
 	attempts: number;
 } & (
 	| { outcome: 'stored'; status: number; record: unknown }
 	| { outcome: 'rejected' | 'unknown'; failure: Failure }
+	| { outcome: 'notSent' }
 );
 
 /** What storing needs from outside: it knows neither n8n nor HTTP. */
@@ -50,7 +54,7 @@ export interface Storing<Origin> {
 	request: (body: string) => ApiRequest;
 	/** Told each document's outcome once, batch by batch as they end. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
-	/** Asked after a document failed: whether further batches may start. */
+	/** Asked before each batch: whether it may be sent. */
 	goOn: () => boolean;
 	clock: Clock;
 	signal?: AbortSignal;
@@ -72,8 +76,8 @@ export function noRequests(): StoringCounts {
 }
 
 /**
- * Stores documents in batches, several at once if asked to. Each document is told to `onOutcome`
- * exactly once, unless the execution is stopped or a failure ends the storing before its turn.
+ * Stores documents in batches, several at once if asked to. Each document that is given is told to `onOutcome`
+ * exactly once, unless the execution is stopped.
  *
  * @throws what the documents throw
  */
@@ -83,8 +87,6 @@ export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<
 
 class Storer<Origin> {
 	private readonly counts = noRequests();
-
-	private stopped = false;
 
 	private storedAny = false;
 
@@ -103,7 +105,7 @@ class Storer<Origin> {
 		const order = new IdOrder();
 		const work = async () => {
 			let next: Promise<IteratorResult<Batch<Origin>>> | undefined;
-			while (!this.stopped && !this.storing.signal?.aborted) {
+			while (!this.storing.signal?.aborted) {
 				const { done, value: batch } = await (next ?? source.next());
 				if (done) return;
 				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
@@ -135,13 +137,17 @@ class Storer<Origin> {
 
 	private async settleBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed while this one was read or had to wait.
-		if (this.stopped) return;
+		if (!this.storing.goOn()) return this.leaveOut(batch);
 		const number = ++this.counts.batches;
 		const before = this.storedAny;
 		const failure = await this.sendBatch({ batch, number, attempts: 0, partlyDone: [] });
 		if (!failure) return;
 		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
-		if (!this.storing.goOn()) this.stopped = true;
+	}
+
+	private leaveOut(batch: Batch<Origin>): void {
+		for (const document of batch)
+			this.storing.onOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
 	}
 
 	/** Sends a batch, unless there is a reason not to; then nothing of it is stored. */

@@ -29,6 +29,7 @@ export class Summary {
 		disabled: 0,
 		rejected: 0,
 		unknown: 0,
+		notSent: 0,
 	};
 
 	readonly requests = noRequests();
@@ -39,7 +40,7 @@ export class Summary {
 	add({ document: { id, record }, ...result }: DocumentOutcome<unknown>): void {
 		this.counts.documents += 1;
 		this.counts[result.outcome] += 1;
-		if (result.outcome !== 'stored') {
+		if ('failure' in result) {
 			const { outcome, failure } = result;
 			const reason = failureMessage(failure);
 			this.addFailed({
@@ -90,7 +91,8 @@ export class Summary {
 
 	/** The run in one line. */
 	line(): string {
-		const { found, stored, unchanged, replaced, disabled, rejected, unknown } = this.counts;
+		const { found, stored, unchanged, replaced, disabled, rejected, unknown, notSent } =
+			this.counts;
 		const { batches, retries } = this.requests;
 		const parts = found > 0 ? [`${found} found`] : [];
 		if (stored > 0 || found === 0) parts.push(`${stored} stored`);
@@ -99,6 +101,7 @@ export class Summary {
 		if (disabled > 0) parts.push(`${disabled} disabled`);
 		if (rejected > 0) parts.push(`${rejected} rejected`);
 		if (unknown > 0) parts.push(`${unknown} unknown`);
+		if (notSent > 0) parts.push(`${notSent} not sent`);
 		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
 		return `Documents: ${parts.join(', ')} (${counted(batches, 'batch', 'batches')}${tried}).`;
 	}

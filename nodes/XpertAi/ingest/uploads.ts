@@ -32,6 +32,8 @@ export interface Uploading<Origin> {
 	onUnreadable: (document: ReadyDocument<Origin>, caught: unknown) => void;
 	/** Asked before each upload: whether further ones may start. */
 	goOn: () => boolean;
+	/** Told each document whose file was not uploaded for that, once. */
+	onLeftOut: (document: ReadyDocument<Origin>) => void;
 }
 
 /**
@@ -41,12 +43,15 @@ export interface Uploading<Origin> {
  */
 export async function* uploaded<Origin>(
 	documents: Documents<Origin>,
-	{ upload, atOnce, onFailed, onUnreadable, goOn }: Uploading<Origin>,
+	{ upload, atOnce, onFailed, onUnreadable, goOn, onLeftOut }: Uploading<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const underWay: Array<Promise<ReadyDocument<Origin> | undefined>> = [];
 	const uploadOne = async (document: ReadyDocument<Origin>) => {
 		if (!document.file) return document;
-		if (!goOn()) return undefined;
+		if (!goOn()) {
+			onLeftOut(document);
+			return undefined;
+		}
 		try {
 			const result = await upload(document);
 			if ('file' in result) return withFile(document, result.file);

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { range } from 'lodash';
+
 import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
@@ -8,15 +10,16 @@ import { BulkServer } from './support/bulkServer';
 import { answered, failed } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/storingOn';
 
-const stop = { goOn: () => false, batchLimits: { maxCount: 2, maxBytes: Infinity } };
+const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
 describe('with On Error set to Stop', () => {
-	it('no batch starts after one has failed for good', async () => {
+	it('no batch starts after one has failed for good; what is left comes out as not sent', async () => {
 		const server = new BulkServer();
-		const { told } = await submitTo(server, withIds(20, { 4: 400 }), stop);
+		const { told, placesOf } = await submitTo(server, withIds(20, { 4: 400 }), stop);
 		// The batch that failed is still cut up, so that its other document is stored.
 		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2, 3, 5]);
-		expect(told).toHaveLength(6);
+		expect(told).toHaveLength(20);
+		expect(placesOf('notSent')).toEqual(range(6, 20));
 	});
 
 	it('those under way are finished, and told', async () => {
@@ -32,6 +35,7 @@ describe('with On Error set to Stop', () => {
 		expect(sent).toBe(3);
 		expect(placesOf('rejected')).toEqual([2, 3]);
 		expect(placesOf('stored')).toEqual([0, 1, 4, 5]);
+		expect(placesOf('notSent')).toEqual(range(6, 40));
 	});
 
 	it('a batch that was still being read when another failed does not start', async () => {
@@ -43,8 +47,17 @@ describe('with On Error set to Stop', () => {
 				yield document;
 			}
 		}
-		await submitTo({ send }, [], { ...stop, documents: slow(), concurrency: 2 });
+		const { told } = await submitTo({ send }, [], {
+			...stop,
+			documents: slow(),
+			concurrency: 2,
+		});
 		expect(sent).toBe(1);
+		expect(told.slice(2)).toEqual(
+			waiting(withIds(6))
+				.slice(2)
+				.map((document) => ({ document, batch: 0, attempts: 0, outcome: 'notSent' })),
+		);
 	});
 });
 

@@ -13,6 +13,7 @@ function summaryOf({
 	unknown = 0,
 	unchanged = 0,
 	unreadable = 0,
+	notSent = 0,
 }): Summary {
 	const summary = new Summary();
 	const times = (count: number, act: () => void) => Array.from({ length: count }, act);
@@ -21,6 +22,7 @@ function summaryOf({
 	times(unknown, () =>
 		summary.add({ ...place, outcome: 'unknown', failure: failure({ kind: 'timeout' }) }),
 	);
+	times(notSent, () => summary.add({ ...place, outcome: 'notSent' }));
 	times(unchanged, () => summary.addUnchanged());
 	times(unreadable, () => summary.addUnreadable('Line 3 of the file is not valid JSON'));
 	return summary;
@@ -34,9 +36,10 @@ describe('the summary of a run', () => {
 			unknown: 3,
 			unchanged: 4,
 			unreadable: 1,
+			notSent: 6,
 		});
 		expect(counts).toEqual({
-			documents: 15,
+			documents: 21,
 			found: 0,
 			stored: 5,
 			rejected: 3,
@@ -44,11 +47,18 @@ describe('the summary of a run', () => {
 			unchanged: 4,
 			replaced: 0,
 			disabled: 0,
+			notSent: 6,
 		});
 	});
 
 	it('names the documents that failed, with the reason', () => {
-		const { failed } = summaryOf({ stored: 1, rejected: 1, unknown: 1, unreadable: 1 });
+		const { failed } = summaryOf({
+			stored: 1,
+			rejected: 1,
+			unknown: 1,
+			unreadable: 1,
+			notSent: 1,
+		});
 		expect(failed).toEqual([
 			{
 				id: 'id-1',

@@ -21,6 +21,7 @@ const GONE = new Error('the file is gone');
 /** Uploads documents of which each has its fate, and gathers what became of them. */
 async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken = Infinity) {
 	const [ready, failed, unreadable]: [number[], number[], number[]] = [[], [], []];
+	const leftOut: number[] = [];
 	const records: DocumentRecord[] = [];
 	let [underWay, most, begun] = [0, 0, 0];
 	const documents = plans.map(({ fate }, origin): ReadyDocument<number> => {
@@ -43,6 +44,7 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		onFailed: ({ origin }) => failed.push(origin),
 		onUnreadable: ({ origin }) => unreadable.push(origin),
 		goOn,
+		onLeftOut: ({ origin }) => leftOut.push(origin),
 	});
 	for await (const { record, bytes, origin } of handedOn) {
 		ready.push(origin);
@@ -50,7 +52,7 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		expect(bytes).toBe(recordBytes(record));
 		if (ready.length >= taken) break;
 	}
-	return { ready, failed, unreadable, records, most, begun, underWay };
+	return { ready, failed, unreadable, leftOut, records, most, begun, underWay };
 }
 
 const plans = fc.array(
@@ -77,12 +79,14 @@ describe('any mix of documents, files and failures', () => {
 		);
 	});
 
-	it('begins no upload any more once it is not to go on, and leaves none behind', async () => {
+	it('begins no upload any more once it is not to go on, tells those, and leaves none behind', async () => {
 		await fc.assert(
 			fc.asyncProperty(plans, fc.integer({ min: 0, max: 10 }), async (list, allowed) => {
 				let left = allowed;
-				const { begun, underWay } = await uploadAll(list, () => left-- > 0);
-				expect(begun).toBeLessThanOrEqual(allowed);
+				const { begun, leftOut, underWay } = await uploadAll(list, () => left-- > 0);
+				const files = withFate(list, 'uploaded', 'failing', 'unreadable');
+				expect(begun).toBe(Math.min(allowed, files.length));
+				expect(leftOut).toEqual(files.slice(allowed));
 				expect(underWay).toBe(0);
 			}),
 		);

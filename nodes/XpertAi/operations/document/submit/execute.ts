@@ -2,12 +2,13 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
+import { counted } from '../../../ingest/summary';
 import { systemClock } from '../../../transport/clock';
 import { showPlan } from './dryRun';
 import { processingError, withCounts } from './errors';
 import { followProcessing } from './following';
 import { disableMissing, refuseInLoop } from './gone';
-import { troubleHints } from './memory';
+import { asHint, troubleHints } from './memory';
 import { readSettings } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
@@ -61,6 +62,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 	const { report } = submission;
 	try {
 		for (const target of targets) if (!report.stopError) await target.store();
+		remarkBrake(submission);
 		if (report.stopError) {
 			// What is stored is found all the same; its end is for the next run to ask.
 			for (const { processing } of targets) await processing?.startRest();
@@ -72,6 +74,15 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const { memory } of targets) await memory?.save();
 	}
 	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
+}
+
+/** Says once why documents were not sent. */
+function remarkBrake({ brake: { reason }, report, settings }: Submission): void {
+	const { notSent } = report;
+	if (reason === undefined || notSent === 0) return;
+	const documents = counted(notSent, 'document was', 'documents were');
+	const row = settings.stopAfterFailures;
+	report.remark(asHint(`${documents} not sent, as ${row} in a row came to nothing: ${reason}`));
 }
 
 const COUNT_MAY_BE_LOW =

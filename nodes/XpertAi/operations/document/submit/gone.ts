@@ -101,12 +101,13 @@ export function reasonInRun(
 	{ execution, report, noticed, signal }: Submission,
 	{ brought }: Target,
 ): string | undefined {
-	const { rejected, unknown } = report.summary.counts;
+	const { rejected, unknown, notSent } = report.summary.counts;
 	const { emptyFiles, withoutId } = noticed;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
 	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
+	if (notSent > 0) return `${counted(notSent, 'document was', 'documents were')} not sent`;
 	if (report.processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;

@@ -109,6 +109,15 @@ export const submitOptions = optionsField([
 			'Which part of the source this run brings, where several runs bring one each. Parts are remembered apart; the IDs of documents do not depend on it.',
 		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
+	{
+		displayName: 'Stop After Failures',
+		name: 'stopAfterFailures',
+		type: 'number',
+		typeOptions: { minValue: 0, numberPrecision: 0 },
+		default: 100,
+		description:
+			'When so many documents in a row cannot be stored or processed for the same reason, the rest is not sent. Never with 0.',
+	},
 	timeoutOption(BATCH_TIMEOUT_SECONDS),
 	{
 		displayName: 'Wait for Processing (Minutes)',

@@ -21,6 +21,11 @@ export function outcomeItem(
 	const { item } = document.origin;
 	const { id, key } = document;
 	const { name } = document.record;
+	if (result.outcome === 'notSent') {
+		const hint = `The hints of the node say why. After how many it stops: "${item.labelOf('options.stopAfterFailures')}".`;
+		const error = item.operationError(NOT_SENT, hint);
+		return item.failed(error, { name: name ?? undefined, outcome, key, id });
+	}
 	if (result.outcome !== 'stored') {
 		const error = item.apiError(result.failure);
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
@@ -49,6 +54,7 @@ export function outcomeItem(
 	});
 }
 
+const NOT_SENT = 'Not sent: too many documents before it came to nothing, all for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 /** The item of a document that an earlier run has stored with the same content. */

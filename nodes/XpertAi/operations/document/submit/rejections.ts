@@ -13,7 +13,7 @@ export function inWords<Origin>(
 	result: DocumentOutcome<Origin>,
 	knowledgebaseId: string,
 ): DocumentOutcome<Origin> {
-	if (result.outcome === 'stored') return result;
+	if (!('failure' in result)) return result;
 	const { failure, document } = result;
 	const reason = isForeignId(failure, knowledgebaseId)
 		? `${failure.reason ?? 'it gave no reason'}. The ID of the knowledgebase, ${quoted(knowledgebaseId)}, is not a UUID, which Xpert AI servers answer this way`

@@ -78,9 +78,10 @@ export class SubmitReport {
 		return [...this.outputs.flat(), ...this.added];
 	}
 
-	/** Documents that were read, but whose turn did not come. */
+	/** Documents that were read, but were not sent as their turn came, or whose turn did not come. */
 	get notSent(): number {
-		return this.read - this.summary.counts.documents;
+		const { documents, notSent } = this.summary.counts;
+		return this.read - documents + notSent;
 	}
 
 	/** Whether batches were stored side by side, after which servers count too few documents (service behaviour, E3). */
@@ -141,7 +142,7 @@ export class SubmitReport {
 		this.summary.add(result);
 		this.settle(origin, result.outcome);
 		this.place(origin, () => outcomeItem(result, this.settings.simplify));
-		if (result.outcome !== 'stored') this.stopWith(() => origin.item.apiError(result.failure));
+		if ('failure' in result) this.stopWith(() => origin.item.apiError(result.failure));
 	}
 
 	/**

@@ -29,6 +29,7 @@ const parameters = z.object({
 		output: z.enum(['documents', 'summary']),
 		retryMinutes: minutes,
 		shard: name,
+		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
 	}),
@@ -45,7 +46,8 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  */
 export function readSettings(item: Item) {
 	const { mode, options, ...rest } = item.settings(parameters);
-	const { afterStoring, concurrency, dryRun, isolateWithoutIds, output, shard } = options;
+	const { afterStoring, concurrency, dryRun, isolateWithoutIds, output, shard, stopAfterFailures } =
+		options;
 	return {
 		...rest,
 		concurrency,
@@ -54,6 +56,8 @@ export function readSettings(item: Item) {
 		isolateWithoutIds,
 		output,
 		shard,
+		/** So many documents that fail one after another for the same reason end the sending; never with 0. */
+		stopAfterFailures,
 		/** Whether what is stored is remembered, so that unchanged documents are left out. */
 		remembers: mode !== 'all',
 		/** Whether documents that are gone from the source are taken out of answers. */

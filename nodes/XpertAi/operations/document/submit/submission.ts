@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
+import { Brake } from '../../../ingest/brake';
 import type { Clock } from '../../../transport/clock';
 import { Noticed } from './noticed';
 import { SubmitReport } from './report';
@@ -18,6 +19,8 @@ export class Submission {
 
 	readonly noticed = new Noticed();
 
+	readonly brake: Brake;
+
 	constructor(
 		readonly execution: Execution,
 		/** The item whose parameters hold for all. */
@@ -26,6 +29,7 @@ export class Submission {
 		readonly clock: Clock,
 	) {
 		this.report = new SubmitReport(first, settings);
+		this.brake = new Brake(settings.stopAfterFailures);
 	}
 
 	/** Fires when the execution is stopped. */
@@ -35,6 +39,11 @@ export class Submission {
 
 	/** Whether anything may still be sent. */
 	get goesOn(): boolean {
+		return this.readsOn && this.brake.reason === undefined;
+	}
+
+	/** Whether documents are still read, be it only to say that they are not sent. */
+	get readsOn(): boolean {
 		return this.report.stopError === undefined && !this.signal?.aborted;
 	}
 

@@ -14,11 +14,15 @@ import type { ProcessingEnd, Statuses } from '../../../ingest/processing';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { uploaded } from '../../../ingest/uploads';
+import type { Upload } from '../../../ingest/uploads';
 import { isUuid } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
 import { isJsonObject } from '../../../transport/answer';
+import { IDS_PER_ADDRESS } from '../../../transport/api';
+import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { Remembered } from './memory';
+import { processingFlaw } from './outcomeItems';
 import { inWords, isForeignId } from './rejections';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
@@ -80,7 +84,9 @@ export class Target {
 		this.remembered = new Remembered(submission, knowledgebaseId, this.memoryRoutes);
 		this.owner = keyOwner(knowledgebaseId, settings.sourceName);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
-		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
+		const lookFrom = Math.min(settings.stopAfterFailures || Infinity, IDS_PER_ADDRESS);
+		if (settings.process)
+			this.processing = new Processing(routes, { ...settings, lookFrom, onEnd });
 	}
 
 	/** Gives an item its turn, after those that came before. */
@@ -91,19 +97,21 @@ export class Target {
 	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	async store(): Promise<void> {
 		const { submission, knowledgebaseId } = this;
-		const { execution, settings, report, clock, signal } = submission;
-		await this.remember();
+		const { execution, settings, report, brake, clock, signal } = submission;
+		if (submission.goesOn) await this.remember();
 		const { memory, memoryRoutes } = this;
 		const wanted = memory ? this.changed(memory) : this.documents();
+		let hasFailed = false;
 		const counts = await storeDocuments({
 			...settings,
 			documents: uploaded(wanted, {
-				upload: uploadRoute(submission),
+				upload: this.braking(uploadRoute(submission)),
 				atOnce: UPLOADS_AT_ONCE,
 				onFailed: (document, failure, attempts) =>
 					this.addOutcome({ document, failure, attempts, batch: 0, outcome: 'rejected' }),
 				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
 				goOn: () => submission.goesOn,
+				onLeftOut: (document) => this.leaveOut(document),
 			}),
 			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 			send: execution.send,
@@ -114,12 +122,34 @@ export class Target {
 				body,
 				timeoutMs: settings.timeoutMs,
 			}),
-			onOutcome: (result) => this.addOutcome(result),
-			goOn: () => mayContinue(execution.context),
+			onOutcome: (told) => {
+				const result = inWords(told, knowledgebaseId);
+				if ('failure' in result) brake.failed('storing', failureMessage(result.failure));
+				else if (result.outcome === 'stored') brake.passed('storing');
+				hasFailed ||= 'failure' in result;
+				this.addOutcome(result);
+			},
+			goOn: () => brake.reason === undefined && (!hasFailed || mayContinue(execution.context)),
 			clock,
 			signal,
 		});
 		report.summary.addRequests(counts);
+	}
+
+	/** Notes what becomes of uploads: those that are refused may lie between others that wait to be stored. */
+	private braking(upload: Upload<Origin>): Upload<Origin> {
+		const { brake } = this.submission;
+		return async (document) => {
+			const result = await upload(document);
+			if ('failure' in result) brake.failed('upload', failureMessage(result.failure));
+			else brake.passed('upload');
+			return result;
+		};
+	}
+
+	/** A document is not sent, as nothing new is. */
+	private leaveOut(document: ReadyDocument<Origin>): void {
+		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
 	}
 
 	/**
@@ -182,32 +212,32 @@ export class Target {
 					if ('flaw' in one) report.addFlaw(origin, one.flaw);
 					else {
 						if (isFile) report.read += 1;
-						const ready = await this.ready(one, origin);
-						if (ready) yield ready;
+						this.processing?.lookWhenDue();
+						if (submission.goesOn) {
+							const ready = await this.ready(one, origin);
+							if (ready) yield ready;
+						} else this.leaveOut(this.asDocument(one, origin));
 					}
-					if (report.stopError) return;
+					if (!submission.readsOn) return;
 				}
 				if (isFile && position === 0) noticed.emptyFiles += 1;
 			} catch (caught) {
 				// Where a file broke off, what came before is sent all the same.
 				report.addFlaw({ item, position }, caught);
 			}
-			if (report.stopError) return;
+			if (!submission.readsOn) return;
 		}
 	}
 
-	/** A document as it is sent, under its id; none where its file cannot be read. */
-	private async ready(
-		found: FoundDocument,
-		origin: Origin,
-	): Promise<ReadyDocument<Origin> | undefined> {
+	/** A document under its id. */
+	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
 		const record = withId(found, this.owner);
 		const { id } = record;
 		origin.name = record.name ?? undefined;
 		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
 		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
-		const document: ReadyDocument<Origin> = {
+		return {
 			record,
 			bytes: recordBytes(record),
 			origin,
@@ -215,10 +245,18 @@ export class Target {
 			...(key === undefined ? {} : { key }),
 			...(file ? { file } : {}),
 		};
+	}
+
+	/** A document as it is sent; none where its file cannot be read. */
+	private async ready(
+		found: FoundDocument,
+		origin: Origin,
+	): Promise<ReadyDocument<Origin> | undefined> {
+		const document = this.asDocument(found, origin);
 		this.note(document, found);
 		if (!this.submission.settings.remembers) return document;
 		try {
-			return { ...document, content: await this.contentOf(record, found) };
+			return { ...document, content: await this.contentOf(document.record, found) };
 		} catch (caught) {
 			this.submission.report.addUnreadable(origin, caught);
 			return undefined;
@@ -271,7 +309,7 @@ export class Target {
 		const { id, content = '', origin } = result.document;
 		if (id && result.outcome === 'stored') this.memory?.stored(id, content);
 		else if (id && result.outcome === 'rejected') this.memory?.refused(id);
-		this.submission.report.addOutcome(inWords(result, this.knowledgebaseId));
+		this.submission.report.addOutcome(result);
 		if (result.outcome === 'stored') {
 			// With incremental sync, a server keeps a document under the first id its source had.
 			const kept = isJsonObject(result.record) ? result.record.id : undefined;
@@ -289,10 +327,13 @@ export class Target {
 
 	/** Tells the next run which documents are done; it asks for the status of the others before it sends them again. */
 	private addEnd(id: string, end: ProcessingEnd): void {
-		const { word, hasNoRoute, failure, isStuck } = end;
+		const { word, hasNoRoute, failure, isStuck, processMsg } = end;
 		// On a server that cannot process, documents are done when they are stored.
 		if (word === 'finish' || hasNoRoute) this.memory?.known.settle(id);
 		else if (isStuck || (word !== 'running' && !failure)) this.memory?.known.forget(id);
+		const flaw = processingFlaw(end);
+		if (flaw) this.submission.brake.failed('processing', processMsg ?? flaw);
+		else if (word === 'finish') this.submission.brake.passed('processing');
 		this.submission.report.addProcessed(id, end, this.inProcess.get(id) ?? []);
 		this.inProcess.delete(id);
 	}

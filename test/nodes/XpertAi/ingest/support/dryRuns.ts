@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { night, setup, source } from './keepingInStep';
-import { KEYS, Nights } from './nights';
+import { KEYS, Nights, isWhole } from './nights';
 
 /** What a run does with a document that the dry run before it had planned so. */
 const DONE: Record<string, string[]> = {
@@ -30,7 +30,7 @@ export async function planNights(histories: number): Promise<void> {
 					const knowledgebaseId = await nights.knowledgebase();
 					for (const one of before) await nights.night(knowledgebaseId, { ...one, ...how });
 					for (const key of lost) nights.lose(knowledgebaseId, key);
-					const isCalm = !before.some(({ trouble, other }) => trouble ?? other);
+					const isCalm = !before.some((one) => !isWhole({ ...one, ...how }));
 					const found = await nights.found(knowledgebaseId);
 					const stored = nights.stored(knowledgebaseId);
 					const tonight = { source: last, turns: [0], ...how };

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { pick } from 'lodash';
+import { map, pick } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
 
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
-import { HARMS, KEYS, Nights, UNREMEMBERED, VERSIONS } from './nights';
-import type { Night, Setup, Trouble } from './nights';
+import { HARMS, KEYS, Nights, UNREMEMBERED, VERSIONS, isWhole } from './nights';
+import type { Course, Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
 
@@ -41,10 +42,23 @@ export const setup: fc.Arbitrary<Setup> = fc.record({
 	retries: fc.boolean(),
 });
 
+/** A small number: a night brings five documents at most. */
+const brake = fc.integer({ min: 1, max: 3 });
+
+/** From some request on, the server refuses all that are like it. */
+const refusing: fc.Arbitrary<Trouble> = fc.record({
+	request: fc.integer({ min: 2, max: 12 }),
+	answer: fc.constantFrom({ status: 400 }, { status: 403 }, { status: 413 }),
+	done: fc.constant(false),
+	stays: fc.constant(true),
+});
+
 export const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns }),
 	fc.record({ source, turns, trouble }),
 	fc.record({ source, turns, other: source }),
+	fc.record({ source, turns, rebuild: fc.nat(8) }),
+	fc.record({ source, turns, brake, trouble: fc.oneof(trouble, refusing) }),
 );
 
 /** What somebody does to some documents between two nights, and how many of these have passed by then. */
@@ -61,9 +75,23 @@ const harmed: fc.Arbitrary<Night> = fc.record({
 	harm: fc.record({ note: fc.nat(12), how: fc.constantFrom(...HARMS) }),
 });
 
+/** A night in which somebody only looks what the next one would do. */
+const look: fc.Arbitrary<Night> = fc.record({ source, turns, dryRun: fc.constant(true) });
+
+/** A run that ends the sending gives each document, and takes none out of answers. */
+function expectAll({ source: brought }: Night, { items, error }: Course): void {
+	if (error) return;
+	const facts = items.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }));
+	const names = Object.keys(brought).map((key) => `${key}.md`);
+	expect(map(facts, 'name')).toEqual(expect.arrayContaining(names));
+	const outcomes = map(facts, 'outcome');
+	if (outcomes.includes('notSent')) expect(outcomes).not.toContain('disabled');
+}
+
 /**
  * Lets so many sequences of nights pass. After each night without trouble, assistants find exactly what its
- * source holds; and no run ever takes a document out of answers that it has brought. Where a note was lost, what was gone by then may stay.
+ * source holds; no run ever takes a document out of answers that it has brought, one that ends the sending none at all,
+ * and a dry run changes nothing. Where a note was lost, what was gone by then may stay.
  */
 export async function keepInStep(sequences: number): Promise<void> {
 	const nights = await Nights.start();
@@ -73,7 +101,13 @@ export async function keepInStep(sequences: number): Promise<void> {
 	try {
 		await fc.assert(
 			fc.asyncProperty(
-				fc.array(fc.oneof({ arbitrary: night, weight: 3 }, harmed), { minLength: 1, maxLength: 6 }),
+				fc.array(
+					fc.oneof({ arbitrary: night, weight: 6 }, { arbitrary: harmed, weight: 2 }, look),
+					{
+						minLength: 1,
+						maxLength: 6,
+					},
+				),
 				source,
 				setup,
 				fc.array(noon, { maxLength: 2 }),
@@ -90,11 +124,16 @@ export async function keepInStep(sequences: number): Promise<void> {
 							const found = Object.keys(await nights.found(knowledgebaseId));
 							expect(found.filter((key) => keys.includes(key))).toEqual([]);
 						}
-						const { wrong, said } = await nights.night(knowledgebaseId, { ...one, ...how });
+						const before = one.dryRun && (await nights.found(knowledgebaseId));
+						const course = await nights.night(knowledgebaseId, { ...one, ...how });
+						const { wrong, said, writes } = course;
 						expect(wrong).toEqual([]);
+						if (one.brake) expectAll(one, course);
+						if (before) expect(writes).toBe(0);
+						if (before) expect(await nights.found(knowledgebaseId)).toEqual(before);
 						// What such a night has stored is known to no later one.
 						if (said.some((words) => UNREMEMBERED.test(words))) break;
-						if (one.trouble || one.other) continue;
+						if (!isWhole({ ...one, ...how })) continue;
 						const found = await nights.found(knowledgebaseId);
 						const expected = nights.expected(one.source);
 						// What was gone when a note was lost may be found for ever; all else is as it should be.

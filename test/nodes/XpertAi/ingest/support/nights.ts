@@ -57,6 +57,10 @@ export interface Night extends Partial<Setup> {
 	turns: number[];
 	/** Whether the first run only tells what the next one would do. */
 	dryRun?: boolean;
+	/** After how many requests a rebuild of the knowledgebase ends that was under way when the night began. */
+	rebuild?: number;
+	/** After how many documents that fail in a row the run ends the sending; On Error is Continue then. */
+	brake?: number;
 	/** How often the node ran before in the same execution, as it does in a loop. */
 	runIndex?: number;
 }
@@ -88,6 +92,10 @@ export const VERSIONS = [0, 1, 2];
 
 const SOURCE_NAME = 'nights';
 const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false };
+
+/** Whether all that a night brings has to be found after it. */
+export const isWhole = ({ trouble, other, brake, dryRun, rebuild, retries }: Night): boolean =>
+	!(trouble || other || brake || dryRun) && (rebuild === undefined || retries === true);
 
 class Crash extends Error {}
 
@@ -193,6 +201,8 @@ export class Nights {
 		const { other, turns } = night;
 		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
 		if (night.harm) this.harm(knowledgebaseId, night.harm);
+		const owner = this.sandbox.store.knowledgebases.get(knowledgebaseId) ?? {};
+		if (night.rebuild !== undefined) Object.assign(owner, { status: 'rebuilding' });
 		const runs = [this.run(knowledgebaseId, night, course)];
 		if (other) {
 			const meanwhile = {
@@ -206,7 +216,9 @@ export class Nights {
 		const [first, second] = await Promise.allSettled(runs);
 		if (second?.status === 'rejected' && !isOverlap(second.reason)) throw second.reason;
 		if (first?.status === 'rejected') course.error = first.reason as Error;
-		if (!night.trouble && course.error && !isOverlap(course.error)) throw course.error;
+		Object.assign(owner, { status: 'ready' });
+		const mayFail = night.trouble ?? (night.rebuild !== undefined && !night.retries);
+		if (!mayFail && course.error && !isOverlap(course.error)) throw course.error;
 		return course;
 	}
 
@@ -236,6 +248,7 @@ export class Nights {
 				retryMinutes: retries ? 10 : 0,
 				dryRun: night.dryRun ?? false,
 				batchSize: 2,
+				...(night.brake ? { stopAfterFailures: night.brake, concurrency: 1 } : {}),
 			},
 		};
 		const inputs: INodeExecutionData[] =
@@ -248,7 +261,7 @@ export class Nights {
 			getChildNodes: () => [],
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
-			continueOnFail: () => false,
+			continueOnFail: () => night.brake !== undefined,
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
@@ -273,7 +286,7 @@ export class Nights {
 	/** n8n's HTTP client and the credential, with what goes wrong on the way. */
 	private client(
 		knowledgebaseId: string,
-		{ source, trouble, turns }: Night,
+		{ source, trouble, turns, rebuild }: Night,
 		course: Course,
 	): IExecuteFunctions {
 		const brought = new Map(Object.keys(source).map((key) => [idOf(knowledgebaseId, key), key]));
@@ -283,6 +296,10 @@ export class Nights {
 			const number = course.requests++;
 			if (options.method !== 'GET') course.writes += 1;
 			if (gone) throw new Crash();
+			if (number === rebuild) {
+				const owner = this.sandbox.store.knowledgebases.get(knowledgebaseId);
+				Object.assign(owner ?? {}, { status: 'ready' });
+			}
 			for (let left = turns[number % turns.length] ?? 0; left > 0; left--) await nextTurn();
 			for (const id of disabledBy(options)) {
 				const key = brought.get(id);

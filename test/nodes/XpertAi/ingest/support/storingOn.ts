@@ -40,11 +40,11 @@ function badOf(status?: number): Pick<ModelDocument, 'bad' | 'storageFileId'> {
 	return status === 404 ? { bad: status, storageFileId: 'unknown' } : { bad: status };
 }
 
-/** Submits documents to a server, ten a batch, three tries each, unless the changes say otherwise. */
+/** Submits documents to a server, ten a batch, three tries each, unless the changes say otherwise; to the first that fails, if it stops. */
 export async function submitTo(
 	server: Pick<BulkServer, 'send'>,
 	models: ModelDocument[],
-	changes: Partial<Storing<number>> = {},
+	{ stops = false, ...changes }: Partial<Storing<number>> & { stops?: boolean } = {},
 ): Promise<Submitted> {
 	const told: Submitted['told'] = [];
 	const counts = await storeDocuments<number>({
@@ -57,7 +57,7 @@ export async function submitTo(
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
 		send: checking(server.send),
 		onOutcome: (result) => told.push(result),
-		goOn: () => true,
+		goOn: () => !stops || !told.some((result) => 'failure' in result),
 		clock: virtualTime(),
 		...changes,
 	});

@@ -8,7 +8,7 @@ export interface Origin {
 	item: Item;
 	position: number;
 	name?: string;
-	outcome?: 'found' | 'stored' | 'unchanged' | 'rejected' | 'unknown';
+	outcome?: 'found' | 'stored' | 'unchanged' | 'rejected' | 'unknown' | 'notSent';
 	/** Whether it is remembered to the end of the run. */
 	isTracked?: boolean;
 	/** Whether a later one of the run came with its key or ID. */

@@ -17,7 +17,7 @@ function words(
 		{ document, batch: 1, attempts: 1, outcome, failure: reported },
 		knowledgebaseId,
 	);
-	return result.outcome === 'stored' ? '' : failureMessage(result.failure);
+	return 'failure' in result ? failureMessage(result.failure) : '';
 }
 
 const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';

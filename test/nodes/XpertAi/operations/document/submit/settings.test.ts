@@ -18,6 +18,7 @@ describe('the settings of a submission', () => {
 			remembers: false,
 			mirrors: false,
 			sourceName: '',
+			stopAfterFailures: 100,
 			shard: '',
 			maxGonePercent: 20,
 			resendAll: false,

@@ -1,0 +1,207 @@
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import type { NodeResult } from './support/engine';
+import { useFixture } from './support/fixture';
+import {
+	BY_NAME,
+	TEXTS,
+	column,
+	embedsDocuments,
+	ending,
+	hintsOf,
+	ingestOn,
+	rows,
+} from './support/ingest';
+import { useFastClock } from './support/shortSleeps';
+
+const fixture = useFixture();
+useFastClock();
+const { submit, storedNames, file } = ingestOn(fixture);
+
+const COUNT = 100;
+const texts = (count = COUNT) => rows(count, (index) => ({ text: `The word is ${index}.` }));
+const options = (more: INodeParameters = {}) => ({ batchSize: 10, concurrency: 1, ...more });
+const night = async (
+	items: INodeExecutionData[],
+	{ options: more, ...parameters }: INodeParameters = {},
+	onError: 'continueErrorOutput' | 'stopWorkflow' = 'continueErrorOutput',
+) =>
+	await submit(
+		{
+			...TEXTS,
+			mode: 'mirror',
+			maxGonePercent: 100,
+			...parameters,
+			options: options({ stopAfterFailures: 5, ...(more as INodeParameters) }),
+		},
+		{ items, onError },
+	);
+const details = ({ outputs }: NodeResult) =>
+	(outputs[1] ?? []).map(({ json }) => json.details as IDataObject);
+const withOutcome = (result: NodeResult, outcome: string) =>
+	details(result).filter((facts) => facts.outcome === outcome);
+/** What the server says of a document in a knowledgebase without an embedding model. */
+const NO_MODEL = 'Embedding model not set';
+
+describe('documents that cannot be processed, one after another for the same reason', () => {
+	it('end the sending while it goes on; what was sent is known, what was not comes out as not sent', async () => {
+		const result = await night(texts());
+		const failed = withOutcome(result, 'stored');
+		const left = withOutcome(result, 'notSent');
+		expect(failed.length).toBe(storedNames().length);
+		expect(failed.length).toBeLessThan(COUNT);
+		expect(failed.length + left.length).toBe(COUNT);
+		expect(failed.every(({ processing }) => processing === 'error')).toBe(true);
+		expect(left.at(-1)).toMatchObject({ name: `doc ${COUNT - 1}.md`, key: `doc ${COUNT - 1}` });
+		expect(result.outputs[1]?.at(-1)?.json.error).toBe(
+			'Not sent: too many documents before it came to nothing, all for the same reason',
+		);
+	});
+
+	it('are told once, with the reason, and how many were not sent', async () => {
+		const result = await night(texts());
+		const said = hintsOf(result).filter((hint) => hint.includes(NO_MODEL));
+		expect(said).toHaveLength(1);
+		const left = withOutcome(result, 'notSent').length;
+		expect(said[0]).toMatch(
+			new RegExp(`^${left} documents were not sent, as 5 in a row came to nothing: `),
+		);
+		expect(said[0]?.length).toBeLessThanOrEqual(120);
+	});
+
+	it('end the workflow with the reason and the count', async () => {
+		const { error } = await night(texts(), {}, 'stopWorkflow');
+		expect(error?.message).toMatch(/^\d+ documents are stored but not found: /);
+		expect(error?.description).toContain(NO_MODEL);
+		expect(error?.description).toMatch(
+			/\d+ documents were not sent, as 5 in a row came to nothing/,
+		);
+		expect(storedNames().length).toBeLessThan(COUNT);
+	});
+
+	it('are counted in the summary', async () => {
+		const { items } = await night(texts(), { output: 'summary' });
+		const sent = storedNames().length;
+		expect(sent).toBeLessThan(COUNT);
+		expect(items[0]?.json).toMatchObject({ documents: COUNT, stored: sent, notSent: COUNT - sent });
+		expect(items[0]?.json.notes).toContainEqual(expect.stringContaining(NO_MODEL));
+	});
+
+	it('leave the rest of a file unsent as well', async () => {
+		const lines = Array.from({ length: 2000 }, (_, index) => ({ name: `line ${index}` }));
+		const { items } = await submit(
+			{
+				source: 'records',
+				afterStoring: 'wait',
+				output: 'summary',
+				options: options({ stopAfterFailures: 5 }),
+			},
+			{ items: [await file(JSON.stringify(lines))], onError: 'continueErrorOutput' },
+		);
+		const sent = storedNames().length;
+		expect(sent).toBeLessThan(2000);
+		expect(items[0]?.json).toMatchObject({ documents: 2000, notSent: 2000 - sent });
+	});
+
+	it('leave the next knowledgebase as it is', async () => {
+		const other = fixture.sandbox.store.putKnowledgebase({ name: 'other' }).id;
+		const [first, second] = [fixture.world.knowledgebaseId, other].map((id) =>
+			texts().map(({ json }) => ({ json: { ...json, id } })),
+		);
+		const result = await night([...(first ?? []), ...(second ?? [])], {
+			knowledgebaseId: '={{ $json.id }}',
+		});
+		expect(withOutcome(result, 'notSent')).toHaveLength(2 * COUNT - storedNames().length);
+		expect(fixture.sandbox.store.documentsOf(other)).toEqual([]);
+	});
+
+	it('end nothing with 0', async () => {
+		await night(texts(60), { options: { stopAfterFailures: 0 } });
+		expect(storedNames()).toHaveLength(60);
+	});
+});
+
+describe('documents of which others are found in between, or that fail for reasons of their own', () => {
+	embedsDocuments(fixture);
+	const ends = (index: number) =>
+		index % 4 === 0 ? ending('finish') : ending('error', 10, 'No text found');
+
+	it.each([
+		['found in between', ends],
+		['other reasons', (index: number) => ending('error', 10, `Page ${index} is empty`)],
+	])('are all sent: %s', async (_, end) => {
+		await submit(
+			{
+				...BY_NAME,
+				afterStoring: 'wait',
+				// A server is at work on five requests at once, so that some fail before one is found.
+				options: options({ stopAfterFailures: 50 }),
+			},
+			{ items: rows(COUNT, end), onError: 'continueErrorOutput' },
+		);
+		expect(storedNames()).toHaveLength(COUNT);
+	});
+});
+
+describe('documents that are refused', () => {
+	embedsDocuments(fixture);
+
+	it('in storing: the batch under way is tried to its end, no further one is sent', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: 'no' });
+		const result = await submit(
+			{
+				...BY_NAME,
+				documentKey: '={{ $json.name }}',
+				options: options({ stopAfterFailures: 5 }),
+			},
+			{ items: rows(40), onError: 'continueErrorOutput' },
+		);
+		expect(withOutcome(result, 'rejected')).toHaveLength(10);
+		expect(withOutcome(result, 'notSent')).toHaveLength(30);
+	});
+
+	it('in uploading: no further file is uploaded', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 403, body: 'no' });
+		const result = await night(texts(40));
+		const rejected = withOutcome(result, 'rejected').length;
+		expect(rejected).toBeLessThan(15);
+		expect(fixture.sandbox.requests.of('E16')).toHaveLength(rejected);
+		expect(withOutcome(result, 'notSent')).toHaveLength(40 - rejected);
+		expect(hintsOf(result)).toContainEqual(expect.stringContaining('answered 403: no'));
+	});
+
+	it('to be processed at all: no further one is stored', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' });
+		const result = await night(texts());
+		expect(storedNames().length).toBeLessThan(COUNT);
+		expect(withOutcome(result, 'notSent')).toHaveLength(COUNT - storedNames().length);
+	});
+});
+
+describe('Equal the Source, where a run was ended like this', () => {
+	it('disables nothing, and the next run sends what this one did not', async () => {
+		const { knowledgebases } = fixture.sandbox.store;
+		const knowledgebase = knowledgebases.get(fixture.world.knowledgebaseId);
+		const model = (copilotModelId: string | null) =>
+			Object.assign(knowledgebase ?? {}, { copilotModelId });
+		model('model');
+		await night(texts(3));
+		model(null);
+		const ended = await night(texts(COUNT).slice(1));
+		const disabled = () =>
+			fixture.sandbox.store
+				.documentsOf(fixture.world.knowledgebaseId)
+				.filter((row) => row.disabled && !String(row.name).startsWith('n8n: '));
+		expect(withOutcome(ended, 'notSent').length).toBeGreaterThan(0);
+		expect(disabled()).toEqual([]);
+		expect(hintsOf(ended)).toContainEqual(
+			expect.stringMatching(/^Nothing was disabled: \d+ documents were not sent\.$/),
+		);
+		model('model');
+		const { outputs } = await night(texts(COUNT).slice(1));
+		const brought = (outputs[0] ?? []).filter(({ json }) => json.outcome !== 'disabled');
+		expect(new Set(column(brought, 'processing'))).toEqual(new Set(['finish']));
+		expect(brought).toHaveLength(COUNT - 1);
+		expect(disabled()).toHaveLength(1);
+	});
+});

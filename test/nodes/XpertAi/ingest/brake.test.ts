@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+
+import { Brake } from '../../../../nodes/XpertAi/ingest/brake';
+import type { Stage } from '../../../../nodes/XpertAi/ingest/brake';
+
+const STAGES: Stage[] = ['upload', 'storing', 'processing'];
+const REASONS = ['no model', 'no right', undefined];
+type Event = [stage: Stage, reason: string | undefined];
+const events = fc.array(
+	fc.tuple(fc.constantFrom(...STAGES), fc.constantFrom(...REASONS)) as fc.Arbitrary<Event>,
+	{ maxLength: 60 },
+);
+
+function braked(limit: number, list: Event[]): string | undefined {
+	const brake = new Brake(limit);
+	for (const [stage, reason] of list)
+		if (reason === undefined) brake.passed(stage);
+		else brake.failed(stage, reason);
+	return brake.reason;
+}
+
+/** Whether so many of one stage stand in a row, each with the same reason. */
+const hasRow = (limit: number, list: Event[]) =>
+	STAGES.some((stage) => {
+		const said = list.flatMap(([of, reason]) => (of === stage ? [reason] : []));
+		return said.some((reason, from) => {
+			const row = said.slice(from, from + limit);
+			return reason !== undefined && row.length === limit && row.every((one) => one === reason);
+		});
+	});
+
+it('the brake stops when so many of a stage fail one after another for one reason, and never else', () => {
+	fc.assert(
+		fc.property(events, fc.integer({ min: 1, max: 5 }), (list, limit) => {
+			expect(braked(limit, list) !== undefined).toBe(hasRow(limit, list));
+		}),
+	);
+});
+
+it('never stops with 0', () => {
+	fc.assert(fc.property(events, (list) => expect(braked(0, list)).toBeUndefined()));
+});
+
+it('takes what differs in nothing but IDs for the same, and says it as it was said last', () => {
+	const said = (digit: number) =>
+		`no model in ${'0'.repeat(7)}${digit}-0000-4000-8000-00000000000a`;
+	expect(
+		braked(
+			2,
+			[1, 2, 3].map((digit): Event => ['processing', said(digit)]),
+		),
+	).toBe(said(2));
+	expect(
+		braked(
+			2,
+			[1, 2].map((digit): Event => ['processing', `page ${digit}`]),
+		),
+	).toBeUndefined();
+});
