@@ -31,7 +31,7 @@ const QUIET_AND_LOCAL = {
 	N8N_SECURE_COOKIE: 'false',
 	N8N_PYTHON_ENABLED: 'false',
 	N8N_DISABLED_MODULES:
-		'mcp-registry,instance-ai,agents,mcp,chat-hub,source-control,external-secrets,ldap,sso-oidc,sso-saml,otel',
+		'mcp-registry,instance-ai,agents,mcp,source-control,external-secrets,ldap,sso-oidc,sso-saml,otel',
 };
 
 /** Variables with which n8n reaches this machine, and so the sandbox, without the proxy the user may have. */

@@ -1,7 +1,9 @@
+import { compact } from 'lodash';
 import type { Context } from './context';
 import { answerFromFiles } from './fileAnswers';
 import type { ActionOf } from './faultRules';
 import { recordedReply, slowness, type Reply, type Turn } from './recordedModel';
+import { passagesIn, type FoundPassage } from './retriever';
 import type { OpenedFile } from './runFiles';
 import { quotation } from './search';
 import type { Assistant, Store } from './store';
@@ -56,10 +58,23 @@ export function replyOf(
 		const tools = toolsOf(assistant).map(({ name }) => name);
 		return recordedReply({ ...question, tools }, assistant.error ?? undefined);
 	}
-	const { toolsSaid } = question;
-	return {
-		text: toolsSaid ? `Tool said: ${toolsSaid.join('\n')}` : answerTo(assistant, store, question),
-	};
+	const looks = looksOf(assistant, question);
+	if (looks.length > 0) return { text: '', calls: looks };
+	const { toolsSaid = [] } = question;
+	const passages = toolsSaid.map(passagesIn);
+	return passages.some((one) => one === undefined)
+		? { text: `Tool said: ${toolsSaid.join('\n')}` }
+		: { text: answerTo(assistant, store, question, compact(passages).flat()) };
+}
+
+/** The looks of an assistant that has knowledgebases as tools: into each of them, before it says anything. */
+function looksOf(
+	assistant: Assistant,
+	{ text, files, rounds }: Question,
+): NonNullable<Reply['calls']> {
+	if (assistant.answers !== 'documents' || rounds > 0 || files.length > 0) return [];
+	const looks = toolsOf(assistant).filter(({ knowledgebaseId }) => knowledgebaseId !== undefined);
+	return looks.map(({ name }) => ({ name, args: { input: text, query: text } }));
 }
 
 function usualOutcome(
@@ -77,13 +92,23 @@ function reasonOf({ name, answers, error }: Assistant, input: string): string {
 	return input === FAILING_INPUT ? 'The model failed: BOOM' : 'The model failed';
 }
 
-function answerTo({ answers }: Assistant, store: Store, { text, files }: Said): string {
+function answerTo(
+	{ answers }: Assistant,
+	store: Store,
+	{ text, files }: Said,
+	passages: FoundPassage[],
+): string {
 	if (answers !== 'documents') return `Echo: ${text}`;
-	return files.length > 0 ? answerFromFiles(files, text) : fromDocuments(store, text);
+	return files.length > 0 ? answerFromFiles(files, text) : fromDocuments(store, text, passages);
 }
 
-/** Quotes the sentence that fits best and names the document it stands in. */
-function fromDocuments(store: Store, asked: string): string {
+/** Quotes the sentence that fits best and names the document it stands in, with its link where a look has found it. */
+function fromDocuments(store: Store, asked: string, passages: FoundPassage[]): string {
 	const found = store.index.find(asked, (id) => store.findable(id));
-	return found ? quotation(found) : NOTHING_FOUND;
+	if (!found) return NOTHING_FOUND;
+	const { name, text } = found;
+	const seen = passages.find(
+		({ documentName, content }) => documentName === name && content === text,
+	);
+	return [quotation(found), ...(seen ? [seen.citationMarkdown] : [])].join(' ');
 }

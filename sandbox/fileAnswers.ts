@@ -27,7 +27,7 @@ function foundIn(files: ReadFile[], asked: string): Found | undefined {
 	const [first] = files;
 	return (
 		index.find(asked, (id) => documents.get(id)) ??
-		(first && { name: first.name, sentence: sentenceIn(first.name, first.text, asked) })
+		(first && { ...first, sentence: sentenceIn(first.name, first.text, asked) })
 	);
 }
 

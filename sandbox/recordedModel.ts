@@ -1,3 +1,5 @@
+import { passagesIn } from './retriever';
+
 /** What a model is told when its turn comes. */
 export interface Turn {
 	/** What a person said last, and what stands before it of the files beside it. */
@@ -100,12 +102,11 @@ const cited = (toolsSaid: string[]): string =>
 	`Here is what I found: ${toolsSaid.map(bestOf).join('. ')}.`;
 
 function bestOf(toolSaid: string): string {
-	if (!toolSaid.startsWith('{')) return `(no JSON: ${toolSaid})`;
-	const [best] = (JSON.parse(toolSaid) as { chunks: Array<Record<string, string>> }).chunks;
+	const passages = passagesIn(toolSaid);
+	if (passages === undefined) return `(no JSON: ${toolSaid})`;
+	const [best] = passages;
 	if (best === undefined) return '(no chunks)';
-	const [sentence] = String(best.content)
-		.replace(/^#.*\n/, '')
-		.split('. ');
+	const [sentence] = best.content.replace(/^#.*\n/, '').split('. ');
 	return `${sentence} ${best.citationMarkdown}`;
 }
 

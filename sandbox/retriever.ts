@@ -63,6 +63,15 @@ export function retrieve(store: Store, knowledgebaseId: string, query: string): 
 	return JSON.stringify(told, null, 2);
 }
 
+/** What a model uses of a passage that it was told of. */
+export type FoundPassage = Record<'documentName' | 'content' | 'citationMarkdown', string>;
+
+/** The passages in what a tool said; undefined where it has looked into no knowledgebase. */
+export function passagesIn(toolSaid: string): FoundPassage[] | undefined {
+	if (!toolSaid.startsWith('{')) return undefined;
+	return (JSON.parse(toolSaid) as { chunks: FoundPassage[] }).chunks;
+}
+
 /** What the step of a workflow finds (`sources` "a knowledge step of a workflow"): passages without links. */
 export const found = (store: Store, { knowledgebaseId }: StepSeed, query: string): Loose[] =>
 	hits(store, knowledgebaseId, query).map((hit) => ({

@@ -9,14 +9,15 @@ export interface FindableDocument {
 	chunks: string[];
 }
 
-/** The sentence found for a question, and the name of the document it stands in. */
+/** The sentence found for a question, the passage it is of, and the name of the document that has them. */
 export interface Found {
 	name: string;
+	text: string;
 	sentence: string;
 }
 
 /** How an assistant quotes. */
-export const quotation = ({ name, sentence }: Found): string =>
+export const quotation = ({ name, sentence }: Pick<Found, 'name' | 'sentence'>): string =>
 	`According to "${name}": "${sentence}"`;
 
 interface Passage {
@@ -80,7 +81,7 @@ export class PassageIndex {
 		const [best] = this.index.search(question);
 		if (best === undefined) return undefined;
 		const [name, text] = [String(best.name), String(best.text)];
-		return { name, sentence: sentenceIn(name, text, question) };
+		return { name, text, sentence: sentenceIn(name, text, question) };
 	}
 
 	/** All passages that have a word of the question, the best first, each with its place in its document. */

@@ -124,6 +124,12 @@ export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
 		title: 'Sandbox Assistant',
 		description: 'Answers from the documents ingested into this sandbox.',
 		answers: 'documents',
+		tools: [
+			{
+				name: `retriever-${SANDBOX_KNOWLEDGEBASE_ID}`,
+				knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
+			},
+		],
 	},
 	{
 		id: ECHO_ASSISTANT_ID,

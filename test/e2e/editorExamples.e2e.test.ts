@@ -78,6 +78,18 @@ describe('the first five minutes', () => {
 		await input.fill(QUESTION);
 		await input.press('Enter');
 		await shown(ANSWER).waitFor({ timeout: 30_000 });
+	});
+
+	it('answer while it is written, with the documents it rests on', async () => {
+		// The chat stays open from one workflow to the next.
+		await window.openWorkflow(idOf('answers-as-they-are-written.json'));
+		const input = window.page.locator('textarea:visible').last();
+		harness.sandbox.requests.clear();
+		await input.fill(QUESTION);
+		await input.press('Enter');
+		await shown(/^\[1\] warranty\.pdf$/).waitFor({ timeout: 30_000 });
+		await shown(ANSWER).waitFor();
+		expect(harness.sandbox.requests.of('stream')).toHaveLength(1);
 		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
 		await window.screenshot(readmePicture('chat'));
 	});

@@ -1,128 +1,44 @@
-import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
-
-import axios from 'axios';
-import { z } from 'zod';
-
-import type { WorkflowFile } from '../../host/examples';
-import { SAYING_ASSISTANT } from '../../sandbox';
-import { byId } from '../engine/support/locators';
-import { xpertNode } from './support/editorWorkflow';
-import type { WorkflowNode } from './support/editorWorkflow';
+import { EditorWindow } from './support/browser';
+import {
+	ASSISTANT,
+	chatTrigger,
+	listen,
+	published,
+	said,
+	SLOW,
+	SLOW_ANSWER,
+	SLOW_MS,
+	streamingWebhook,
+	twoNodes,
+} from './support/chat';
+import { picturePath } from './support/editorPictures';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
-const ASSISTANT = 'Ask Assistant';
-
-/** 21 words with pauses of a quarter of a second: an answer of five seconds. */
-const SLOW = 'LONG21 DRIP250';
-const SLOW_MS = 5_000;
-const SLOW_ANSWER = Array.from({ length: 21 }, (_, place) => `word${place + 1}`).join(' ');
-
-/** What n8n sends to whoever listens, a line each. */
-const chunk = z.object({
-	type: z.string(),
-	content: z.string().optional(),
-	metadata: z.object({ nodeName: z.string(), itemIndex: z.number() }),
-});
-
-/** What n8n has made of a workflow's nodes; the first has an address. */
-const started = z.array(
-	z.object({
-		webhookId: z.string().optional(),
-		parameters: z.object({ path: z.string().optional() }),
-	}),
-);
-
-/** A chat as a trigger begins it. */
-const chatTrigger = (options: object): WorkflowNode => ({
-	...starting('@n8n/n8n-nodes-langchain.chatTrigger', 1.3),
-	parameters: { public: true, mode: 'webhook', options },
-});
-
-const webhook = (): WorkflowNode => ({
-	...starting('n8n-nodes-base.webhook', 2),
-	parameters: {
-		path: randomUUID(),
-		httpMethod: 'POST',
-		responseMode: 'streaming',
-		options: {},
-	},
-});
-
-const starting = (type: string, typeVersion: number): WorkflowNode => ({
-	id: randomUUID(),
-	name: 'Start',
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters: {},
-	webhookId: randomUUID(),
-});
-
-/** A trigger and our node, nothing else. */
-function twoNodes(trigger: WorkflowNode, message: string): WorkflowFile {
-	const assistant = xpertNode(ASSISTANT, {
-		resource: 'thread',
-		operation: 'run',
-		assistantId: byId(SAYING_ASSISTANT.id),
-		message,
-	});
-	return {
-		name: 'Two nodes are a chat',
-		nodes: [trigger, { ...assistant, position: [220, 0] }],
-		connections: { [trigger.name]: { main: [[{ node: ASSISTANT, type: 'main', index: 0 }]] } },
-		settings: { executionOrder: 'v1' },
-	};
-}
-
-/** Publishes a chat of two nodes and waits until it answers; gives its path, which is new with each import. */
-async function published(workflow: WorkflowFile, suffix: string): Promise<string> {
-	harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
-	const credential = await harness.createCredential();
-	const workflowId = await harness.importWorkflow(workflow, credential);
-	const { nodes } = await harness.host.rest.getWorkflow(workflowId);
-	const [start] = started.parse(nodes);
-	const path = `${start?.parameters.path ?? start?.webhookId}${suffix}`;
-	await harness.activate(workflowId);
-	await harness.callWebhook(path, said('Are you there?'));
-	return path;
-}
-
-const said = (chatInput: string) => ({ action: 'sendMessage', sessionId: randomUUID(), chatInput });
-
-/** Says something and takes what comes while it comes, with the milliseconds it took. */
-async function listen(path: string, chatInput: string) {
-	const begunAt = Date.now();
-	const url = `${harness.host.url}/webhook/${path}`;
-	const { data } = await axios.post<Readable>(url, said(chatInput), { responseType: 'stream' });
-	let text = '';
-	let firstMs: number | undefined;
-	for await (const piece of data) {
-		text += String(piece);
-		if (text.includes('"item"')) firstMs ??= Date.now() - begunAt;
-	}
-	const chunks = text
-		.split('\n')
-		.filter(Boolean)
-		.map((line) => chunk.parse(JSON.parse(line)));
-	const shown = chunks.map(({ content = '' }) => content).join('');
-	return { chunks, shown, firstMs, wholeMs: Date.now() - begunAt };
+/** Says something in the chat beside the canvas; gives what is answered. */
+async function inEditorChat({ page }: EditorWindow, chatInput: string): Promise<string> {
+	await page.getByRole('button', { name: 'Open chat' }).last().click();
+	const input = page.locator('textarea:visible').last();
+	await input.fill(chatInput);
+	await input.press('Enter');
+	const answer = page.locator('.chat-message-from-bot:not(.chat-message-typing)').last();
+	await answer.waitFor({ timeout: 30_000 });
+	return (await answer.innerText()).trim();
 }
 
 describe.each([
 	['a chat', () => chatTrigger({ responseMode: 'streaming' }), '/chat', 'chatInput'],
-	['a webhook', webhook, '', 'body.chatInput'],
+	['a webhook', streamingWebhook, '', 'body.chatInput'],
 ])('%s that streams, and our node', (_, trigger, suffix, field) => {
 	let path: string;
 
 	beforeAll(async () => {
-		path = await published(twoNodes(trigger(), `={{ $json.${field} }}`), suffix);
+		path = await published(harness, twoNodes(trigger(), `={{ $json.${field} }}`), suffix);
 	});
 
 	it('has the first word while the model is still writing, and each word once', async () => {
-		const { chunks, shown, firstMs, wholeMs } = await listen(path, SLOW);
+		const { chunks, shown, firstMs, wholeMs } = await listen(harness, path, SLOW);
 		expect(shown).toBe(SLOW_ANSWER);
 		expect(wholeMs).toBeGreaterThanOrEqual(SLOW_MS);
 		expect(firstMs).toBeLessThan(SLOW_MS / 2);
@@ -131,7 +47,7 @@ describe.each([
 	});
 
 	it('says why there is no answer, without an id', async () => {
-		const { shown } = await listen(path, 'FAIL');
+		const { shown } = await listen(harness, path, 'FAIL');
 		expect(shown).toContain('quota exceeded');
 		for (const { threadId } of harness.sandbox.store.threads.values())
 			expect(shown).not.toContain(threadId);
@@ -141,10 +57,30 @@ describe.each([
 describe('a chat that does not stream, and our node', () => {
 	it('has the whole answer as its output', async () => {
 		const trigger = chatTrigger({ responseMode: 'lastNode' });
-		const path = await published(twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
+		const path = await published(harness, twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
 		harness.sandbox.requests.clear();
 		const { data } = await harness.callWebhook(path, said('Hello'));
 		expect(data).toMatchObject({ output: 'You said: Hello [users seen: 1]' });
 		expect(harness.sandbox.requests.of('stream')).toEqual([]);
+	});
+
+	it('says why there is no answer, without an id, where the node goes on', async () => {
+		const { nodes, ...rest } = twoNodes(chatTrigger({}), '={{ $json.chatInput }}');
+		const workflow = {
+			...rest,
+			nodes: nodes.map((node) =>
+				node.name === ASSISTANT ? { ...node, onError: 'continueRegularOutput' } : node,
+			),
+		};
+		const workflowId = await harness.importWorkflow(workflow, await harness.createCredential());
+		const window = await EditorWindow.open(harness.host);
+		try {
+			await window.openWorkflow(workflowId);
+			const said = await inEditorChat(window, 'FAIL');
+			expect(said).toBe('The run failed: 500 fake model failure: quota exceeded');
+			await window.screenshot(picturePath('chat-of-a-failed-run'));
+		} finally {
+			await window.close();
+		}
 	});
 });

@@ -1,3 +1,4 @@
+import { NOTHING_FOUND, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
 import { EditorWindow } from './support/browser';
 import { picturePath } from './support/editorPictures';
 import { exampleOnCall } from './support/examples';
@@ -38,6 +39,36 @@ describe('the example "morning question" in n8n', () => {
 			{ text: 'No answer this morning: The run failed: Model quota exceeded' },
 		]);
 		harness.sandbox.faults.clear();
+	});
+});
+
+describe('the example "answer with its sources" in n8n', () => {
+	let workflowId: string;
+
+	beforeAll(async () => {
+		const credential = await harness.createCredential();
+		workflowId = await harness.importWorkflow('answer-with-its-sources.json', credential);
+	});
+
+	const message = async () =>
+		(await harness.runManually(workflowId)).json('Post Message Here').map(({ text }) => text);
+
+	it('makes a message of an answer that rests on no document', async () => {
+		expect(await message()).toEqual([NOTHING_FOUND]);
+	});
+
+	it('makes a message of the answer, and of the documents that its numbers mean', async () => {
+		const { store } = harness.sandbox;
+		const fileUrl = 'https://files.example.com/warranty.md';
+		const knows = (name: string, text: string) => {
+			const fields = { knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID, name, fileUrl };
+			store.putFindable(store.putDocument(fields), [text]);
+		};
+		knows('warranty.md', 'The warranty lasts three years.');
+		knows('other.md', 'Water boils at 100 degrees.');
+		expect(await message()).toEqual([
+			`According to "warranty.md": "The warranty lasts three years." [1]\n[1] warranty.md: ${fileUrl}`,
+		]);
 	});
 });
 

@@ -132,6 +132,29 @@ describe('a chat in which answers appear as they are written', () => {
 	});
 });
 
+describe('a chat that shows what comes out in the end', () => {
+	const ID = '5b0b7a3e-8a4c-4c7e-9a0e-1d2f3a4b5c6d';
+	const failing = async (onError: 'continueRegularOutput' | 'continueErrorOutput') => {
+		knowing({ error: `no row (id)=(${ID})` });
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		return await fixture.run(ask(zebra), { items: [says(thread, 'FAIL')], onError });
+	};
+
+	it('says why there is no answer, without an id: n8n shows the message of an item without output', async () => {
+		const { items } = await failing('continueRegularOutput');
+		expect(items[0]?.json).toMatchObject({
+			error: `The run failed: no row (id)=(${ID})`,
+			message: 'The run failed: no row (id)=(…)',
+		});
+		expect(items[0]?.json).not.toHaveProperty('output');
+	});
+
+	it('is not behind an error output, whose items keep the message of their input', async () => {
+		const { outputs } = await failing('continueErrorOutput');
+		expect(outputs[1]?.[0]?.json).toMatchObject({ message: 'FAIL', error: expect.any(String) });
+	});
+});
+
 describe('a stream of somebody who means no good', () => {
 	it('is left where an event has no end, and why there is no answer is said', async () => {
 		const body = `data: ${'a'.repeat(11 * 1024 * 1024)}`;

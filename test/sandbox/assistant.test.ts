@@ -1,4 +1,4 @@
-import { NOTHING_FOUND } from '../../sandbox';
+import { NOTHING_FOUND, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
 import { ask, document, newKnowledgebase, process, store } from './support/knowledge';
 import { useSandbox } from './support/useSandbox';
 
@@ -24,6 +24,15 @@ describe('the sandbox assistant', () => {
 		);
 		expect(await ask(client, 'How many days of holiday do I have?')).toContain('"holidays.txt"');
 		expect(await ask(client, 'What is the weather on Mars?')).toBe(NOTHING_FOUND);
+	});
+
+	it('looks into its own knowledgebase first, and links what it quotes from there', async () => {
+		const own = SANDBOX_KNOWLEDGEBASE_ID;
+		await store(client, own, [{ id: ONE, ...(await document(client, 'The gate code is amber.')) }]);
+		await process(client, own, [ONE]);
+		expect(await ask(client, 'gate code')).toMatch(
+			/"The gate code is amber\." \[⟦1⟧\]\(xpert:\/\/knowledgebase\/chunk\?[^)]*\)$/,
+		);
 	});
 
 	it('finds nothing of what was only stored', async () => {

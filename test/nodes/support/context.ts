@@ -12,6 +12,7 @@ import { node } from './node';
 export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFunctions {
 	const known: Record<string, unknown> = { getNode: () => node, ...methods };
 	return new Proxy({} as IExecuteFunctions, {
+		has: (_, name) => name in known,
 		get: (_, name) => {
 			if (typeof name === 'string' && name in known) return known[name];
 			throw new Error(`the test gives the context no ${String(name)}`);

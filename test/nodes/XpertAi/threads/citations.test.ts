@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { uniq } from 'lodash';
 
 import {
 	Citations,
@@ -55,7 +56,7 @@ describe('the links of an answer to its sources', () => {
 		expect(citations.cited.size).toBe(0);
 	});
 
-	it('are none in any answer that was recorded, whoever said it', () => {
+	it('are none in any answer that was recorded, and name the passages that it links', () => {
 		const threads = recordedExchanges('sources').filter(({ label }) => label.startsWith('thread'));
 		expect(threads).not.toHaveLength(0);
 		for (const { label, sequence } of threads) {
@@ -63,8 +64,12 @@ describe('the links of an answer to its sources', () => {
 			const sources = new Sources();
 			sources.add(foundByTools(messages));
 			const answer = textOf(messages.at(-1)?.content);
-			const written = new Citations(sources, 'numbers').rewrite(answer);
-			expect(written).not.toContain('xpert://');
+			const citations = new Citations(sources, 'numbers');
+			expect(citations.rewrite(answer)).not.toContain('xpert://');
+			const cited = sources.list(citations.cited).filter((one) => one.cited);
+			const linked = [...answer.matchAll(/chunkId=([\w-]+)\)/g)].map(([, chunkId]) => chunkId);
+			expect(cited.map(({ chunkId }) => chunkId)).toEqual(uniq(linked));
+			for (const { documentName } of cited) expect(documentName).toMatch(/\.(md|txt)$/);
 		}
 	});
 

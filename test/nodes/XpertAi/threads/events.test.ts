@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Told } from '../../../../nodes/XpertAi/threads/events';
 import { passagesIn } from '../../../../nodes/XpertAi/threads/sources';
 import { EventReader } from '../../../../nodes/XpertAi/transport/eventStream';
-import { recordedStream } from './support/recorded';
+import { recordedStream, streamAfter } from './support/recorded';
 
 /** What a chat shows of a stream. */
 function listening() {
@@ -137,17 +137,9 @@ describe('a stream that is cut', () => {
 	});
 
 	it('says each word once, however often it breaks and is joined again behind what was heard', () => {
-		const events = withHelper.split('\n\n').filter(Boolean);
-		/** The stream from behind an event on, or from its beginning, as one that ignores where it is to go on. */
-		const from = (after: string | undefined, ignores: boolean) => {
-			const last = ignores ? -1 : events.findIndex((one) => one.includes(`id: ${after}\n`));
-			return Buffer.from(
-				events
-					.slice(last + 1)
-					.map((one) => `${one}\n\n`)
-					.join(''),
-			);
-		};
+		/** The stream as it is joined: from behind an event, or by a server that ignores where it is to go on. */
+		const from = (after: string | undefined, ignores: boolean) =>
+			streamAfter(withHelper, ignores ? undefined : after);
 		const breaks = fc.array(fc.tuple(fc.nat(3_000), fc.boolean()), { maxLength: 12 });
 		fc.assert(
 			fc.property(breaks, (lengths) => {

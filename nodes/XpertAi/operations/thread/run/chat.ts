@@ -41,7 +41,6 @@ export class Chat implements Listener {
 
 	/** The item has its output: shows what of it was not shown yet. */
 	complete(output: string): void {
-		this.show(this.pieces.end());
 		if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
 		else this.note(output);
 	}

@@ -1,9 +1,15 @@
 import isUndefined from 'lodash/isUndefined';
 import lowerFirst from 'lodash/lowerFirst';
 import omitBy from 'lodash/omitBy';
-import type { IDataObject, NodeApiError, NodeOperationError } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INodeExecutionData,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
 
 import { quoted } from '../../../execution/badInput';
+import { idsHidden } from '../../../execution/chatWords';
 import type { RequestMeaning } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
@@ -67,15 +73,30 @@ export function uploadError(
 
 const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Get.';
 
+/**
+ * The item of a run that failed. A chat that does not stream shows its `message`, where there is no output, to visitors,
+ * who are told no ids. On the error output it would take the place of a field of the input.
+ */
+export function failedRun(item: Item, error: ItemError): INodeExecutionData {
+	const failed = item.failed(error, factsOf(error));
+	const isBranch = error.node?.onError === 'continueErrorOutput';
+	if (!isBranch) failed.json.message = idsHidden(error.message);
+	return failed;
+}
+
 /** The thread of a failed run, so that the user can look it up. */
-export function factsOf(error: ItemError): IDataObject {
+function factsOf(error: ItemError): IDataObject {
 	const { threadId, conversationId, runId, verdict } = (error.context.data ?? {}) as IDataObject;
 	return threadId === undefined ? {} : { threadId, conversationId, runId, status: verdict };
 }
 
 /** The reason of a failed run in the place of an answer, for those who see nothing but replies. */
 export function failureAsReply(error: ItemError): IDataObject {
-	return { output: error.message, status: 'failed', ...omitBy(factsOf(error), isUndefined) };
+	return {
+		output: idsHidden(error.message),
+		status: 'failed',
+		...omitBy(factsOf(error), isUndefined),
+	};
 }
 
 /** What statuses mean for E4: the server looks for the assistant first (recorded). */

@@ -11,7 +11,7 @@ import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { Chat } from './chat';
-import { factsOf, failureAsReply } from './errors';
+import { failedRun, failureAsReply } from './errors';
 import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
@@ -66,7 +66,7 @@ export async function inOrder(
 	const isBad = (one: Errand | Failed): one is Failed => 'error' in one;
 	let stopError = errands.find((one): one is Failed => isBad(one) && stops(one))?.error;
 	const outputOf = ({ item, error, asReply }: Failed) =>
-		asReply ? item.output(failureAsReply(error)) : item.failed(error, factsOf(error));
+		asReply ? item.output(failureAsReply(error)) : failedRun(item, error);
 	const work = errands.map((one) => ({
 		threadId: isBad(one) ? undefined : one.threadId,
 		run: async (turn?: Turn): Promise<INodeExecutionData | undefined> => {

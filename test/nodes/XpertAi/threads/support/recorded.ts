@@ -52,3 +52,15 @@ export function recordedStream(sequence: Sequence, label: string): string {
 	if (!text) throw new Error(`"${label}" is not recorded as a stream in ${sequence}`);
 	return text;
 }
+
+/** A stream from behind an event on; all of it without one, as where a server does not heed where it is to go on. */
+export function streamAfter(stream: string, lastId?: string): Buffer {
+	const events = stream.split('\n\n').filter(Boolean);
+	const last = events.findIndex((one) => one.includes(`id: ${lastId}\n`));
+	return Buffer.from(
+		events
+			.slice(last + 1)
+			.map((one) => `${one}\n\n`)
+			.join(''),
+	);
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+
+import axios from 'axios';
+import { z } from 'zod';
+
+import type { WorkflowFile } from '../../../host/examples';
+import type { N8n } from '../../../host/host';
+import { SAYING_ASSISTANT } from '../../../sandbox';
+import { byId } from '../../engine/support/locators';
+import { xpertNode, type WorkflowNode } from './editorWorkflow';
+import type { Harness } from './harness';
+
+/** The node under test in a chat. */
+export const ASSISTANT = 'Ask Assistant';
+
+/** 21 words with pauses of a quarter of a second: an answer of five seconds. */
+export const SLOW = 'LONG21 DRIP250';
+export const SLOW_MS = 5_000;
+export const SLOW_ANSWER = Array.from({ length: 21 }, (_, place) => `word${place + 1}`).join(' ');
+
+/** What n8n sends to whoever listens, a line each. */
+const chunk = z.object({
+	type: z.string(),
+	content: z.string().optional(),
+	metadata: z.object({ nodeName: z.string(), itemIndex: z.number() }),
+});
+
+/** What n8n has made of a workflow's nodes; the first has an address. */
+const started = z.array(
+	z.object({
+		webhookId: z.string().optional(),
+		parameters: z.object({ path: z.string().optional() }),
+	}),
+);
+
+/** A chat as a trigger begins it. */
+export const chatTrigger = (options: object): WorkflowNode => ({
+	...starting('@n8n/n8n-nodes-langchain.chatTrigger', 1.3),
+	parameters: { public: true, mode: 'webhook', options },
+});
+
+/** A webhook that hands on what comes while it comes. */
+export const streamingWebhook = (): WorkflowNode => ({
+	...starting('n8n-nodes-base.webhook', 2),
+	parameters: {
+		path: randomUUID(),
+		httpMethod: 'POST',
+		responseMode: 'streaming',
+		options: {},
+	},
+});
+
+const starting = (type: string, typeVersion: number): WorkflowNode => ({
+	id: randomUUID(),
+	name: 'Start',
+	type,
+	typeVersion,
+	position: [0, 0],
+	parameters: {},
+	webhookId: randomUUID(),
+});
+
+/** A trigger and our node, nothing else. */
+export function twoNodes(trigger: WorkflowNode, message: string): WorkflowFile {
+	const assistant = xpertNode(ASSISTANT, {
+		resource: 'thread',
+		operation: 'run',
+		assistantId: byId(SAYING_ASSISTANT.id),
+		message,
+	});
+	return {
+		name: 'Two nodes are a chat',
+		nodes: [trigger, { ...assistant, position: [220, 0] }],
+		connections: { [trigger.name]: { main: [[{ node: ASSISTANT, type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	};
+}
+
+/** Publishes a chat of two nodes and waits until it answers; gives its path, which is new with each import. */
+export async function published(
+	harness: Harness<N8n>,
+	workflow: WorkflowFile,
+	suffix: string,
+): Promise<string> {
+	harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+	const credential = await harness.createCredential();
+	const workflowId = await harness.importWorkflow(workflow, credential);
+	const { nodes } = await harness.host.rest.getWorkflow(workflowId);
+	const [start] = started.parse(nodes);
+	const path = `${start?.parameters.path ?? start?.webhookId}${suffix}`;
+	await harness.activate(workflowId);
+	await harness.callWebhook(path, said('Are you there?'));
+	return path;
+}
+
+/** What a chat sends. */
+export const said = (chatInput: string) => ({
+	action: 'sendMessage',
+	sessionId: randomUUID(),
+	chatInput,
+});
+
+/** Says something and takes what comes while it comes, with the milliseconds it took. */
+export async function listen({ host }: Harness<N8n>, path: string, chatInput: string) {
+	const begunAt = Date.now();
+	const url = `${host.url}/webhook/${path}`;
+	const { data } = await axios.post<Readable>(url, said(chatInput), { responseType: 'stream' });
+	let text = '';
+	let firstMs: number | undefined;
+	for await (const piece of data) {
+		text += String(piece);
+		if (text.includes('"item"')) firstMs ??= Date.now() - begunAt;
+	}
+	const chunks = text
+		.split('\n')
+		.filter(Boolean)
+		.map((line) => chunk.parse(JSON.parse(line)));
+	const shown = chunks.map(({ content = '' }) => content).join('');
+	return { chunks, shown, firstMs, wholeMs: Date.now() - begunAt };
+}
