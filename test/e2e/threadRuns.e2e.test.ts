@@ -42,6 +42,20 @@ describe('the example "morning question" in n8n', () => {
 	});
 });
 
+describe('the example "poll a run" in n8n', () => {
+	it('looks at the run until it has ended, and makes a message of its answer', async () => {
+		const credential = await harness.createCredential();
+		const workflowId = await harness.importWorkflow('poll-a-run.json', credential);
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 4_000 });
+		const execution = await harness.runManually(workflowId);
+		harness.sandbox.faults.clear();
+		expect(execution.json('Start Run')).toMatchObject([{ status: 'running' }]);
+		expect(execution.json('Send Message Here')).toEqual([{ text: expect.stringMatching(/\w/) }]);
+		// It was looked at while it went on, and once more.
+		expect(harness.sandbox.requests.of('run').length).toBeGreaterThanOrEqual(2);
+	});
+});
+
 describe('the example "answer with its sources" in n8n', () => {
 	let workflowId: string;
 

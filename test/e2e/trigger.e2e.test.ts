@@ -85,6 +85,25 @@ describe('the example "alert on failed runs" in n8n', () => {
 	});
 });
 
+describe('the example "long runs" in n8n', () => {
+	it('starts a run and ends; the trigger goes on when the run has ended', async () => {
+		const credential = await harness.createCredential();
+		const workflowId = await harness.importWorkflow('long-runs.json', credential);
+		await activate(workflowId);
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 5_000 });
+		const started = await harness.runManually(workflowId, 'Every Morning');
+		harness.sandbox.faults.clear();
+		expect(started.json('Start Run')).toMatchObject([{ status: 'running' }]);
+		const own = async () => (await executions(workflowId)).filter((id) => id !== started.id);
+		const ended = await waitFor('the trigger', async () => (await own())[0], {
+			timeoutMs: NEXT_POLL_MS,
+		});
+		const [message] = (await harness.execution(ended)).json('Send Message Here');
+		expect(message?.text).toMatch(/^Report of \d{4}-\d\d-\d\d: \w/);
+		await deactivate(workflowId);
+	});
+});
+
 describe('the example "approve in the loop" in n8n', () => {
 	let workflowId: string;
 
