@@ -92,8 +92,11 @@ describe('a run by its number', () => {
 
 	it('of another thread is no answer', async () => {
 		const [one, other] = [await started('One'), await started('Two')];
-		const { error } = await tell('getRun', { ...one, threadId: other.threadId });
-		expect(error?.message).toContain('it is not this run');
+		for (const operation of ['getRun', 'waitForRun', 'cancelRun']) {
+			const { error } = await tell(operation, { ...one, threadId: other.threadId });
+			expect(error?.message).toMatch(/^The run is of another thread: take threadId and runId/);
+		}
+		expect(cancels()).toEqual([]);
 	});
 
 	it('is left to itself at the deadline', async () => {

@@ -175,7 +175,12 @@ export class Item {
 	settings<Schema extends AnyZodObject>(schema: Schema): z.output<Schema> {
 		const read = (name: string, initial: NodeParameterValueType) =>
 			this.context.getNodeParameter(name, this.index, initial) as unknown;
-		return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
+		try {
+			return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
+		} catch (caught) {
+			// What n8n cannot resolve, such as lists in ten thousand lists, is about this item, too.
+			throw this.asError(caught);
+		}
 	}
 
 	/** The values of some of the operation's fields, by name (see `fieldValues`). */

@@ -1,10 +1,11 @@
+import isMatch from 'lodash/isMatch';
 import maxBy from 'lodash/maxBy';
 import { z } from 'zod';
 
 import type { Asking } from '../threads/thread';
 import { answerMustBe } from '../transport/answer';
 import type { AnswerCheck } from '../transport/answer';
-import { buildPath } from '../transport/api';
+import { API_ROOT, buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
@@ -50,15 +51,15 @@ export interface NumberedRun {
 	runId: string;
 }
 
-/** A run of this thread, and of this number where one is asked for; another's is no answer. */
-function runOf(threadId: string, runId?: string): AnswerCheck {
+/** The run, told by what it must have; another is no answer. */
+function runWith(wanted: Partial<RunRecord>): AnswerCheck {
 	return answerMustBe((answer) => {
 		const { data } = runRecord.safeParse(answer);
-		return data?.thread_id === threadId && (runId === undefined || data.run_id === runId);
+		return data !== undefined && isMatch(data, wanted);
 	}, 'it is not this run');
 }
 
-/** Reads one run. Never throws. */
+/** Reads one run; the server does not look at the thread (recorded), so that is looked at here. Never throws. */
 export async function readRun(
 	asking: Asking,
 	{ threadId, runId }: NumberedRun,
@@ -66,10 +67,17 @@ export async function readRun(
 	const { outcome } = await sent(asking, {
 		method: 'GET',
 		path: buildPath(ONE_RUN_PATH, { threadId, runId }),
-		checkAnswer: runOf(threadId, runId),
+		checkAnswer: runWith({ run_id: runId }),
 	});
-	return outcome.ok ? { record: runRecord.parse(outcome.answer) } : { failure: outcome.failure };
+	if (!outcome.ok) return { failure: outcome.failure };
+	const record = runRecord.parse(outcome.answer);
+	if (record.thread_id === threadId) return { record };
+	const path = API_ROOT + buildPath(ONE_RUN_PATH, { threadId, runId });
+	return { failure: { kind: 'unsuccessful', method: 'GET', path, reason: OTHER_THREAD } };
 }
+
+const OTHER_THREAD =
+	'The run is of another thread: take threadId and runId from the same Thread: Start Run';
 
 const runList = z.array(runRecord);
 
@@ -114,7 +122,7 @@ export async function startRun(
 			method: 'POST',
 			path: buildPath(RUNS_PATH, { threadId }),
 			body: JSON.stringify(body),
-			checkAnswer: runOf(threadId),
+			checkAnswer: runWith({ thread_id: threadId }),
 		},
 		{ repeatable: false },
 	);

@@ -13,6 +13,18 @@ export type JudgedRequest = Pick<IHttpRequestOptions, 'url' | 'method' | 'header
 
 const ID = '([^/]+)';
 
+/** What is asked of a thread and its runs. */
+const RUNS = [
+	'GET /threads/{}',
+	'POST /threads/{}/runs/wait',
+	'GET /threads/{}/runs',
+	'GET /threads/{}/runs/{}',
+	'POST /threads/{}/runs/{}/cancel',
+	'GET /conversations/{}/messages',
+	'POST /conversations',
+	'POST /conversations/search',
+];
+
 /** Methods and paths of the operations that have code of their own; `{}` stands for one id. */
 const CODED: Record<string, string[]> = {
 	E3: [
@@ -21,12 +33,9 @@ const CODED: Record<string, string[]> = {
 		'POST /knowledges/{}/process',
 		'GET /knowledges/{}/status',
 	],
-	E4: [
-		'GET /threads/{}',
-		'POST /threads/{}/runs/wait',
-		'POST /conversations',
-		'POST /conversations/search',
-	],
+	E4: RUNS,
+	// Of these, only runs by their number have code of their own.
+	extension: [...RUNS, 'POST /threads/{}/runs'],
 };
 
 /** Methods and paths an operation may ask for; each group is an id. */

@@ -97,6 +97,18 @@ function statusesOf(ids: string): object[] {
 	return [...new Set([...ids.split(','), ids])].map((id) => ({ id, status: 'finish' }));
 }
 
+/** What is told of the runs of a thread: there is one, which has ended. */
+function ofRuns(named: string[], method: string | undefined): unknown {
+	const at = named.indexOf('runs');
+	const [thread, asked = GOOD_ID, action] = [named[at - 1], named[at + 1], named[at + 2]];
+	if (action === 'cancel') return { canceledExecutionIds: [asked] };
+	const run = {
+		...{ run_id: asked, thread_id: thread, assistant_id: GOOD_ID, status: 'success' },
+		created_at: '2025-08-01T08:00:00.000Z',
+	};
+	return method === 'GET' && at === named.length - 1 ? [run] : run;
+}
+
 /** What a server answers to a good request, after those that arrived; undefined where that is nothing. */
 export function answerTo(
 	{ url, method, body }: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown },
@@ -113,11 +125,12 @@ export function answerTo(
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
 	if (pathname.endsWith('/conversations/search')) return { items: [found(body)], total: 1 };
 	if (pathname.endsWith('/conversations')) return { ...asked(body), id: GOOD_ID };
+	const named = pathname.split('/').map(decodeURIComponent);
+	if (pathname.includes('/runs')) return ofRuns(named, method);
 	// Only a thread that was interrupted can be given a decision; it takes a message as well.
 	const status = arrived.some(({ url: one }) => one.endsWith('/runs/wait'))
 		? 'idle'
 		: 'interrupted';
-	const named = pathname.split('/').map(decodeURIComponent);
 	if (pathname.includes('/threads/'))
 		return {
 			thread_id: named[named.indexOf('threads') + 1],
