@@ -142,11 +142,11 @@ describe('documents of which others are found in between, or that fail for reaso
 				...BY_NAME,
 				afterStoring: 'wait',
 				// A server is at work on five requests at once, so that some fail before one is found.
-				options: options({ stopAfterFailures: 50 }),
+				options: options({ stopAfterFailures: 20 }),
 			},
-			{ items: rows(COUNT, end), onError: 'continueErrorOutput' },
+			{ items: rows(400, end), onError: 'continueErrorOutput' },
 		);
-		expect(storedNames()).toHaveLength(COUNT);
+		expect(storedNames()).toHaveLength(400);
 	});
 });
 
