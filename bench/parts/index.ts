@@ -1,5 +1,6 @@
 import type { Part } from '../run/part';
 import { curvesPart } from './curves';
+import { dryRunPart } from './dryRun';
 import { foundPart } from './found';
 import { loadPart } from './load';
 import { memoryPart } from './memory';
@@ -19,5 +20,6 @@ export const PARTS: Part[] = [
 	orderPart,
 	memoryPart,
 	rememberedPart,
+	dryRunPart,
 	loadPart,
 ];

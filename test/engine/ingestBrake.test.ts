@@ -112,7 +112,14 @@ describe('documents that cannot be processed, one after another for the same rea
 			knowledgebaseId: '={{ $json.id }}',
 		});
 		expect(withOutcome(result, 'notSent')).toHaveLength(2 * COUNT - storedNames().length);
-		expect(fixture.sandbox.store.documentsOf(other)).toEqual([]);
+		expect(fixture.sandbox.requests.all.filter(({ path }) => path.includes(other))).toEqual([]);
+	});
+
+	it('are seen while the next batch is still being uploaded', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 30 });
+		await night(texts(), { options: { batchSize: 50 } });
+		expect(storedNames()).toHaveLength(50);
+		expect(fixture.sandbox.requests.of('E16').length).toBeLessThan(COUNT);
 	});
 
 	it('end nothing with 0', async () => {
@@ -135,16 +142,30 @@ describe('documents of which others are found in between, or that fail for reaso
 				...BY_NAME,
 				afterStoring: 'wait',
 				// A server is at work on five requests at once, so that some fail before one is found.
-				options: options({ stopAfterFailures: 50 }),
+				options: options({ stopAfterFailures: 20 }),
 			},
-			{ items: rows(COUNT, end), onError: 'continueErrorOutput' },
+			{ items: rows(400, end), onError: 'continueErrorOutput' },
 		);
-		expect(storedNames()).toHaveLength(COUNT);
+		expect(storedNames()).toHaveLength(400);
 	});
 });
 
 describe('documents that are refused', () => {
 	embedsDocuments(fixture);
+	const EVERY_OTHER = Array.from({ length: 20 }, (_, index) => 2 * index + 1);
+
+	it.each([
+		['uploading', 'E16'],
+		['storing', 'E3'],
+	])('do not end the sending where others are taken in between: %s', async (_, endpoint) => {
+		fixture.sandbox.faults.add({ endpoint, nth: EVERY_OTHER, do: 'status', status: 403 });
+		const result = await submit(
+			{ ...TEXTS, options: options({ batchSize: 1, stopAfterFailures: 5 }) },
+			{ items: texts(40), onError: 'continueErrorOutput' },
+		);
+		expect(withOutcome(result, 'rejected')).toHaveLength(20);
+		expect(result.outputs[0]).toHaveLength(20);
+	});
 
 	it('in storing: the batch under way is tried to its end, no further one is sent', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: 'no' });

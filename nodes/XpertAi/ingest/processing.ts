@@ -152,9 +152,8 @@ export class Processing {
 
 	/** Looks how far documents have come, where it is time to; does not wait for the answer. */
 	lookWhenDue(): void {
-		const { waitMs, lookFrom } = this.following;
 		const { now } = this.routes.clock;
-		if (waitMs === undefined || this.open.size < lookFrom || !this.goesOn) return;
+		if (this.open.size < this.following.lookFrom) return;
 		this.lookAt ??= now() + this.pause;
 		if (now() >= this.lookAt) this.have(this.lookMeanwhile());
 	}

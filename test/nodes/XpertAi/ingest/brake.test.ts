@@ -41,6 +41,12 @@ it('never stops with 0', () => {
 	fc.assert(fc.property(events, (list) => expect(braked(0, list)).toBeUndefined()));
 });
 
+it('keeps the reason it stopped for', () => {
+	const [first, second] = ['no right', 'no model'];
+	const of = (stage: Stage, reason: string): Event => [stage, reason];
+	expect(braked(1, [of('upload', first), of('storing', second)])).toBe(first);
+});
+
 it('takes what differs in nothing but IDs for the same, and says it as it was said last', () => {
 	const said = (digit: number) =>
 		`no model in ${'0'.repeat(7)}${digit}-0000-4000-8000-00000000000a`;

@@ -102,10 +102,10 @@ describe('the summary of a run', () => {
 		expect(plain.line()).toBe(
 			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
 		);
-		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4 });
+		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4, notSent: 5 });
 		rough.addRequests({ ...requests, retries: 7 });
 		expect(rough.line()).toBe(
-			'Documents: 2 stored, 4 unchanged and not sent, 1 rejected, 3 unknown (3 batches, 7 requests tried again).',
+			'Documents: 2 stored, 4 unchanged and not sent, 1 rejected, 3 unknown, 5 not sent (3 batches, 7 requests tried again).',
 		);
 	});
 });
