@@ -19,6 +19,8 @@ export interface Context {
 	clock: Clock;
 	/** How long a run takes, in milliseconds. */
 	runMs: number;
+	/** How long an assistant takes to say a word, in milliseconds. */
+	wordMs: number;
 	/** How long processing a document takes, in milliseconds. */
 	processMs: number;
 	/** How long a knowledgebase takes to be embedded anew with another model, in milliseconds. */

@@ -52,6 +52,8 @@ export interface SandboxOptions {
 	prefix?: string;
 	/** How long each run takes, in milliseconds; 0 by default. */
 	runMs?: number;
+	/** How long each word of an answer takes, in milliseconds; 0 by default, when all come at once. */
+	wordMs?: number;
 	/** How long processing one document takes, in milliseconds; 100 by default. */
 	processMs?: number;
 	/** How long a knowledgebase takes to be embedded anew with another model, in milliseconds; 100 by default. */
@@ -136,12 +138,13 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		DEFAULT_ITEMS.forEach((item) => store.putItem(item.namespace, item.key, item.value));
 	};
 	reset();
-	const { runMs = 0, processMs = 100, rebuildMs = 100 } = options;
+	const { runMs = 0, wordMs = 0, processMs = 100, rebuildMs = 100 } = options;
 	const { processing = true, embeddingModel = true } = options;
 	const services = { clock, store, requests, faults, tokens, queue, reset, url: () => '' };
 	const context: Context = {
 		...services,
 		runMs,
+		wordMs,
 		processMs,
 		rebuildMs,
 		processing,

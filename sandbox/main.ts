@@ -3,6 +3,9 @@ import { COPILOT_ID, SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID, startSandbo
 
 const DEFAULT_PORT = '3780';
 
+/** Slow enough for a chat to show how an answer is written. */
+const WORD_MS = 40;
+
 /** Starts a sandbox from the command line: `--port`, `--host`, `--token`, or XPERT_SANDBOX_PORT … _TOKEN. */
 async function main(): Promise<void> {
 	const { env } = process;
@@ -17,6 +20,7 @@ async function main(): Promise<void> {
 		host: values.host,
 		port: Number(values.port),
 		accessToken: values.token,
+		wordMs: WORD_MS,
 	});
 	console.log(`Sandbox listening on ${sandbox.url}`);
 	console.log(`Access token: ${sandbox.accessToken}`);

@@ -342,7 +342,7 @@ export class Work {
 
 	/** The words come one after another where they drip, and all at once otherwise. */
 	private async speak(reply: Reply, id: string): Promise<Loose | undefined> {
-		const { text, reasoning = '', drip = 0, calls = [], error } = reply;
+		const { text, reasoning = '', drip = this.context.wordMs, calls = [], error } = reply;
 		const runId = randomUUID();
 		await this.pass();
 		if (error !== undefined && text === '') return undefined;

@@ -81,8 +81,9 @@ describe('the first five minutes', () => {
 	});
 
 	it('answer while it is written, with the documents it rests on', async () => {
-		// The chat stays open from one workflow to the next.
+		// The chat stays open from one workflow to the next, in a third of the height.
 		await window.openWorkflow(idOf('answers-as-they-are-written.json'));
+		await window.page.setViewportSize({ width: 1440, height: 1360 });
 		const input = window.page.locator('textarea:visible').last();
 		harness.sandbox.requests.clear();
 		await input.fill(QUESTION);

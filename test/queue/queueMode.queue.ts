@@ -3,6 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sum, times, uniq } from 'lodash';
 
 import { waitFor } from '../../host/waitFor';
+import {
+	chatTrigger,
+	listen,
+	published,
+	SLOW,
+	SLOW_ANSWER,
+	SLOW_MS,
+	twoNodes,
+} from '../e2e/support/chat';
 import { talk } from '../engine/support/conversations';
 import {
 	ingestion,
@@ -49,6 +58,16 @@ describe('n8n in queue mode with two workers', () => {
 		const begun = queue.workers.map(({ executions }) => executions.length);
 		expect(sum(begun)).toBe(RUNS + 1);
 		expect(Math.min(...begun)).toBeGreaterThan(2);
+	});
+});
+
+describe('a chat', () => {
+	it('has the first word while a worker still hears the answer, and each word once', async () => {
+		const trigger = chatTrigger({ responseMode: 'streaming' });
+		const path = await published(harness, twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
+		const { shown, firstMs } = await listen(harness, path, SLOW);
+		expect(shown).toBe(SLOW_ANSWER);
+		expect(firstMs).toBeLessThan(SLOW_MS / 2);
 	});
 });
 

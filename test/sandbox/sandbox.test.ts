@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { get } from 'lodash';
 import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID, startSandbox } from '../../sandbox';
 import { clientFor, newThread, runOn } from './support/client';
 import { ask, document, process, store } from './support/knowledge';
-import { useSandbox } from './support/useSandbox';
+import { useFreshSandbox, useSandbox } from './support/useSandbox';
 
 const now = Date.UTC(2026, 0, 1);
 const clock = { now: () => now, sleep: () => Promise.resolve() };
@@ -128,6 +129,21 @@ describe('requests without a body', () => {
 			(await fetch(sandbox.url + path, { method, headers })).status;
 		expect(await statusOf('DELETE', `/api/ai/v1/kb/${id}`)).toBe(200);
 		expect(await statusOf('POST', '/api/ai/conversations')).toBe(500);
+	});
+});
+
+describe('an assistant whose words take their time', () => {
+	const { sandbox: slow, client: listener } = useFreshSandbox(() => ({ wordMs: 30 }));
+
+	it('says them one after another', async () => {
+		await runOn(listener, await newThread(listener), 'Is it warm there?');
+		const [speech] = slow.store.speeches.values();
+		const words = (speech?.events ?? []).filter(({ data }) => get(data, 'data.type') === 'text');
+		const moments = words.map(({ id }) => Number.parseInt(id, 10));
+		// Timers differ by a millisecond or two from clocks.
+		for (const [place, moment] of moments.slice(1).entries())
+			expect(moment - (moments[place] ?? 0)).toBeGreaterThanOrEqual(28);
+		expect(moments.length).toBeGreaterThan(1);
 	});
 });
 
