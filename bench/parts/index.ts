@@ -1,4 +1,5 @@
 import type { Part } from '../run/part';
+import { chatPart } from './chat';
 import { curvesPart } from './curves';
 import { foundPart } from './found';
 import { loadPart } from './load';
@@ -15,6 +16,7 @@ export const PARTS: Part[] = [
 	curvesPart,
 	n8nPart,
 	threadsPart,
+	chatPart,
 	foundPart,
 	orderPart,
 	memoryPart,
