@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { uniq } from 'lodash';
+
 import { buildIfStale } from '../host/nodePackage';
 import { projectRoot } from '../host/paths';
 import { aimsOf, pageOf } from './page/page';
@@ -54,14 +56,22 @@ async function measured(wanted: Part[], quick: boolean, places: Places): Promise
 	// What is measured is what users install, so it has to be what the sources say.
 	await buildIfStale((line) => console.log(line));
 	const started = performance.now();
-	const machine = thisMachine();
 	const before = wanted.length < PARTS.length ? readResults(places.results) : undefined;
+	const machine = oneOf(thisMachine(), before?.machine);
 	const parts = await measureAll(wanted, { quick });
 	const taken = (performance.now() - started) / 1000;
 	console.log(`\nMeasured in ${minutes(taken)}.`);
 	const wholeRun = before?.minutes ?? taken / 60;
 	return { machine, quick, minutes: wholeRun, parts: { ...before?.parts, ...parts } };
 }
+
+/** This machine; where parts were measured on another, its processor is named as well. */
+function oneOf(machine: Results['machine'], before?: Results['machine']): Results['machine'] {
+	const processors = uniq([...(before?.processor.split(OR) ?? []), machine.processor]);
+	return { ...machine, processor: processors.join(OR) };
+}
+
+const OR = ' or ';
 
 async function write(results: Results, places: Places): Promise<void> {
 	const tried = readFileSync(path.join(projectRoot, 'bench', 'page', 'tried.md'), 'utf8');

@@ -1,6 +1,7 @@
 import type { Part } from '../run/part';
 import { chatPart } from './chat';
 import { curvesPart } from './curves';
+import { dryRunPart } from './dryRun';
 import { foundPart } from './found';
 import { loadPart } from './load';
 import { memoryPart } from './memory';
@@ -21,5 +22,6 @@ export const PARTS: Part[] = [
 	orderPart,
 	memoryPart,
 	rememberedPart,
+	dryRunPart,
 	loadPart,
 ];

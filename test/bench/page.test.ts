@@ -8,6 +8,7 @@ const FIGURES: Figures = Object.fromEntries(
 		...['documents', 'seconds', 'cpuSeconds', 'peakRss', 'peakHeap', 'requests', 'bytes'],
 		...['read', 'found', 'everyMs', 'live', 'atBeginning', 'rssBefore', 'notStored'],
 		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
+		...['lookSeconds', 'lookCpu', 'lookStores', 'runSeconds', 'runCpu', 'runStores'],
 	].map((name) => [name, 2]),
 );
 
@@ -93,7 +94,10 @@ describe('the page of a part of a run', () => {
 		};
 		const { markdown } = page(resultsWith({ n8n: missing }));
 		expect(markdown).toContain('Not measured: n8n is not installed.');
-		expect(markdown).toContain('Of 23 aims, 0 are met and 0 are not, and 23 were not measured.');
+		const all = PARTS.flatMap(({ aims }) => aims).length;
+		expect(markdown).toContain(
+			`Of ${all} aims, 0 are met and 0 are not, and ${all} were not measured.`,
+		);
 	});
 });
 
