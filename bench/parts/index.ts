@@ -1,4 +1,5 @@
 import type { Part } from '../run/part';
+import { chatPart } from './chat';
 import { curvesPart } from './curves';
 import { dryRunPart } from './dryRun';
 import { foundPart } from './found';
@@ -16,6 +17,7 @@ export const PARTS: Part[] = [
 	curvesPart,
 	n8nPart,
 	threadsPart,
+	chatPart,
 	foundPart,
 	orderPart,
 	memoryPart,

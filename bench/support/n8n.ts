@@ -1,3 +1,4 @@
+import axios from 'axios';
 import { parse } from 'flatted';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,6 +46,8 @@ export interface RunningN8n {
 	credential: CredentialReference;
 	/** Runs a workflow to its end. */
 	run: (workflow: Record<string, unknown>) => Promise<N8nExecution>;
+	/** Publishes a workflow that begins with a webhook; gives the address of a path. */
+	publish: (workflow: Record<string, unknown>, path: string) => Promise<string>;
 	stop: () => Promise<void>;
 }
 
@@ -64,6 +67,17 @@ export async function startN8n(): Promise<RunningN8n> {
 		server,
 		credential,
 		run: async (workflow) => await run(host, workflow),
+		publish: async (workflow, path) => {
+			const { id } = await host.rest.createWorkflow(workflow);
+			await host.rest.activateWorkflow(id);
+			const url = `${host.url}/webhook/${path}`;
+			// n8n answers there a moment after it has said so.
+			await waitFor(`the webhook ${path}`, async () => {
+				const { status } = await axios.post(url, {}, { proxy: false, validateStatus: () => true });
+				return status === 404 ? undefined : status;
+			});
+			return url;
+		},
 		stop: async () => {
 			await server.stop();
 			await host.stop();

@@ -147,6 +147,37 @@ export function requestWorkflow(
 	]);
 }
 
+/** A webhook that streams what an assistant says. */
+export function chatWorkflow(
+	path: string,
+	assistantId: string,
+	credential: CredentialReference,
+): Record<string, unknown> {
+	const ask = 'Ask Assistant';
+	return workflow('Chat', [
+		{
+			name: 'Webhook',
+			type: 'n8n-nodes-base.webhook',
+			typeVersion: 2,
+			parameters: { path, httpMethod: 'POST', responseMode: 'streaming', options: {} },
+			to: [[ask]],
+			more: { webhookId: path },
+		},
+		{
+			name: ask,
+			type: 'n8n-nodes-xpertai.xpertAi',
+			typeVersion: 1,
+			parameters: {
+				resource: 'thread',
+				operation: 'run',
+				assistantId: byId(assistantId),
+				message: '={{ $json.body.message }}',
+			},
+			more: { credentials: { xpertAiApi: credential } },
+		},
+	]);
+}
+
 function workflow(name: string, nodes: Node[]): Record<string, unknown> {
 	return {
 		name: `Benchmark: ${name}`,

@@ -1,7 +1,9 @@
 import { countBy } from 'lodash';
 
-import { COPILOT_ID, SANDBOX_ASSISTANT_ID, startSandbox } from '../../sandbox';
+import { COPILOT_ID, SANDBOX_ASSISTANT_ID, SAYING_ASSISTANT, startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
+import type { Speech } from '../../sandbox/speech';
+import { asObject } from '../../sandbox/values';
 import { selfSigned } from '../../test/engine/support/faultMatrixTls';
 import { distantPort } from './delay';
 import { frontPort } from './front';
@@ -17,6 +19,7 @@ async function main(settings: ServerSettings): Promise<void> {
 	const { distance, keepContents = false, processMs } = settings;
 	const sandbox = await startSandbox({ logBodies: false, keepContents, processMs });
 	const { id } = sandbox.store.putKnowledgebase({ name: 'Benchmark', copilotModelId: COPILOT_ID });
+	sandbox.store.putAssistant(SAYING_ASSISTANT);
 	const threadIds = Array.from({ length: THREADS }, () => thread(sandbox));
 	const near = targetAt(sandbox.url, sandbox.accessToken, id, threadIds);
 	const answers = answersOf(sandbox, id);
@@ -40,6 +43,12 @@ function thread({ store }: Sandbox): string {
 		],
 	});
 	return threadId;
+}
+
+/** The moments of the words of an answer: the ids of events have them. */
+function momentsOf(speech: Speech | undefined): number[] {
+	const words = (speech?.events ?? []).filter(({ data }) => asObject(data.data).type === 'text');
+	return words.map(({ id }) => Number.parseInt(id, 10));
 }
 
 function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string): Answers {
@@ -74,6 +83,7 @@ function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string
 		},
 		names: () => countBy(store.documentsOf(knowledgebaseId), 'name'),
 		found: () => found,
+		said: () => momentsOf([...store.speeches.values()].at(-1)),
 	};
 }
 

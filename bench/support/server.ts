@@ -52,6 +52,8 @@ export interface Questions {
 	faults: { argument: FaultRule[]; answer: true };
 	/** Ids of the documents stored under each name. */
 	names: { argument: undefined; answer: Record<string, number> };
+	/** When each word of the newest answer was said, in milliseconds since the epoch. */
+	said: { argument: undefined; answer: number[] };
 	/** How many documents can be found, in steps of `FOUND_EVERY_MS` since the first file came. */
 	found: { argument: undefined; answer: number[] };
 }

@@ -8,6 +8,7 @@ const FIGURES: Figures = Object.fromEntries(
 		...['documents', 'seconds', 'cpuSeconds', 'peakRss', 'peakHeap', 'requests', 'bytes'],
 		...['read', 'found', 'everyMs', 'live', 'atBeginning', 'rssBefore', 'notStored'],
 		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
+		...['firstMs', 'slowestFirstMs', 'laterMs', 'slowestLaterMs'],
 		...['lookSeconds', 'lookCpu', 'lookStores', 'runSeconds', 'runCpu', 'runStores'],
 	].map((name) => [name, 2]),
 );
