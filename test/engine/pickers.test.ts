@@ -115,8 +115,10 @@ describe('the list of threads', () => {
 	it('pages through many conversations', async () => {
 		for (let n = 0; n < 230; n++) fixture.sandbox.store.putConversation({ title: `Talk ${n}` });
 		const entries = await scroll('searchThreads');
-		expect(entries).toHaveLength(233);
-		expect(new Set(entries.map(({ value }) => value)).size).toBe(233);
+		const all = fixture.sandbox.store.conversations.size;
+		expect(all).toBeGreaterThan(230);
+		expect(entries).toHaveLength(all);
+		expect(new Set(entries.map(({ value }) => value)).size).toBe(all);
 	});
 
 	it('filters by title', async () => {
