@@ -77,6 +77,14 @@ describe('Only Show What Would Happen', () => {
 		]);
 	});
 
+	it('shows what is gone up to the share that may be, as the next run disables it', async () => {
+		await night('abcd', {});
+		const { items } = await night('ab', { dryRun });
+		expect(column(items, 'plan')).toEqual(['unchanged', 'unchanged', 'gone', 'gone']);
+		const done = await night('ab', {});
+		expect(column(done.items, 'outcome').slice(2)).toEqual(['disabled', 'disabled']);
+	});
+
 	it('says that the next run would refuse as too much is gone, and fails not itself', async () => {
 		await night('abcde', {});
 		const result = await night('ab', { dryRun });
