@@ -134,10 +134,14 @@ describe('a chat in which answers appear as they are written', () => {
 
 describe('a chat that shows what comes out in the end', () => {
 	const ID = '5b0b7a3e-8a4c-4c7e-9a0e-1d2f3a4b5c6d';
-	const failing = async (onError: 'continueRegularOutput' | 'continueErrorOutput') => {
+	const failing = async (
+		onError?: 'continueRegularOutput' | 'continueErrorOutput',
+		options = {},
+	) => {
 		knowing({ error: `no row (id)=(${ID})` });
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		return await fixture.run(ask(zebra), { items: [says(thread, 'FAIL')], onError });
+		const parameters = ask({ ...zebra, options });
+		return await fixture.run(parameters, { items: [says(thread, 'FAIL')], onError });
 	};
 
 	it('says why there is no answer, without an id: n8n shows the message of an item without output', async () => {
@@ -147,6 +151,11 @@ describe('a chat that shows what comes out in the end', () => {
 			message: 'The run failed: no row (id)=(…)',
 		});
 		expect(items[0]?.json).not.toHaveProperty('output');
+	});
+
+	it('says so as the reply where the reason is to be one', async () => {
+		const { items } = await failing(undefined, { failuresAsReplies: true });
+		expect(items[0]?.json.output).toBe('The run failed: no row (id)=(…)');
 	});
 
 	it('is not behind an error output, whose items keep the message of their input', async () => {
