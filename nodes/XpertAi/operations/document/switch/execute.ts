@@ -26,7 +26,7 @@ interface Asked {
 	item: Item;
 	id: string;
 	key?: string;
-	/** What a body of one's own says of it. */
+	/** What is sent of it beside its id: the server clears the rest. */
 	record?: object;
 }
 
@@ -97,7 +97,8 @@ function askedBy(item: Item, owner: string): Asked[] {
 	if (item.choice('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ item, id }));
 	const key = item.key('documentKey');
-	return [{ item, key, id: derivedId(owner, key) }];
+	// Without a name nobody could tell in the server's list which document it is.
+	return [{ item, key, id: derivedId(owner, key), record: { name: key } }];
 }
 
 async function switchGroup(
