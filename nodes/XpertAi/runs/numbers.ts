@@ -1,5 +1,6 @@
 import get from 'lodash/get';
 
+import type { ConversationFacts } from '../threads/conversation';
 import { lastAsked, readThread } from '../threads/thread';
 import type { ThreadState } from '../threads/state';
 import { isRouteMissing } from '../transport/meaning';
@@ -42,16 +43,19 @@ function timeOf(before: ThreadState | undefined): number | undefined {
 	return Number.isNaN(time) ? undefined : time;
 }
 
-/** The number of the run that waits for a decision, if the server tells it. Never throws. */
-export async function waitingNumber(run: Run): Promise<string | undefined> {
+/**
+ * The number of the run that is decided: the user may name it; else it is the last of its thread, where that waits. Of
+ * one that was cancelled while it waited, only decisions that name none are recorded. Never throws.
+ */
+export async function numberDecided(
+	run: Run,
+	facts: ConversationFacts | undefined,
+): Promise<string | undefined> {
+	const named: unknown = get(run.body, 'input.target.executionId');
+	if (typeof named === 'string' && named !== '') return named;
+	if (!facts || facts.tasks.length === 0 || facts.error) return undefined;
 	const last = newest(await runsOn(run));
 	return last?.status === 'interrupted' ? last.run_id : undefined;
-}
-
-/** The run that a decision names itself. */
-export function namedByDecision(body: unknown): string | undefined {
-	const named: unknown = get(body, 'input.target.executionId');
-	return typeof named === 'string' && named !== '' ? named : undefined;
 }
 
 /** Whether what runs on a thread is ours: of one that others use, only if it says so. Never throws. */

@@ -46,6 +46,8 @@ export interface Numbers {
 
 /** A run under way. */
 export interface RunUnderWay extends Run {
+	/** Sends also what the deadline and Stop hold back. */
+	sendUnlimited: Send;
 	/** What its body asks for. */
 	asked: Asked;
 	/** The question it is about: its own, or the last of the thread, which decisions and answering again go on with. */

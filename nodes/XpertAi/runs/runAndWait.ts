@@ -15,7 +15,7 @@ import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { askedBy, withTarget } from './input';
 import { withChanges } from './changedArguments';
 import { whenLeft } from './leaving';
-import { isOwn, namedByDecision, numberOf, waitingNumber } from './numbers';
+import { isOwn, numberDecided, numberOf } from './numbers';
 import { judgeAnswer, runAnswer } from './judgeAnswer';
 import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
@@ -39,7 +39,7 @@ export async function runAndWait(run: Run): Promise<Verdict> {
 	return run.signal?.aborted ? cancelled(verdict.failure) : verdict;
 }
 
-/** @param sendUnlimited sends also what the deadline and Stop do not hold back */
+/** @param sendUnlimited sends also what the deadline and Stop hold back */
 async function conclude(given: Run, sendUnlimited: Send): Promise<Verdict> {
 	const free = given.isNew ? {} : await untilFree(given);
 	if ('verdict' in free) return free.verdict;
@@ -48,27 +48,34 @@ async function conclude(given: Run, sendUnlimited: Send): Promise<Verdict> {
 	const isMessage = asked.kind === 'message';
 	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
 	if (!isMessage && !before) return nothingToGoOnWith(asked);
-	const isDecision = asked.kind === 'decision';
-	const decidedId = isDecision
-		? (namedByDecision(given.body) ?? (await waitingNumber(given)))
-		: undefined;
-	const body = isMessage
-		? given.body
-		: { assistant_id: assistantOn(before), ...withTarget(given.body, decidedId) };
 	// A thread that waits for a person may show the same tasks while it goes on.
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(given, given.threadId) : undefined;
 	if (facts?.failure) return failed(facts.failure);
-	const question = questionOf(asked, before);
-	const waiting = facts?.tasks ?? [];
-	const run: RunUnderWay = { ...given, body, asked, question, before, waiting, decidedId };
+	const decidedId = asked.kind === 'decision' ? await numberDecided(given, facts) : undefined;
+	const named = { assistant_id: assistantOn(before), ...withTarget(given.body, decidedId) };
+	const run: RunUnderWay = {
+		...{ ...given, sendUnlimited, asked, before, decidedId },
+		body: isMessage ? given.body : named,
+		question: questionOf(asked, before),
+		waiting: facts?.tasks ?? [],
+	};
 	const judged = await withChanges(run, sendAndJudge);
-	const { conversationId = conversationOf(before), ...verdict } = await whenLeft(
-		...([{ ...run, send: sendUnlimited }, run.threadId, judged] as const),
-		async (late) => await ownNumber({ ...run, ...late, signal: undefined }, judged),
-	);
+	const { conversationId = conversationOf(before), ...verdict } = judged;
 	const messages = messagesOfRun(run, verdict.thread);
-	return { ...verdict, conversationId, assistantId: body.assistant_id, messages };
+	return { ...verdict, conversationId, assistantId: run.body.assistant_id, messages };
+}
+
+async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
+	const { status } = run.before ?? {};
+	if (run.asked.kind === 'decision' && (status === 'idle' || status === 'error'))
+		return nothingToDecide();
+	if (remaining(run) <= 0) return timedOut('The run had not begun');
+	const verdict = await sendAndFollow(run);
+	const { threadId, sendUnlimited: send } = run;
+	return await whenLeft({ ...run, send }, threadId, verdict, async (late) =>
+		ownNumber({ ...run, ...late, signal: undefined }, verdict),
+	);
 }
 
 /** The number of what is to be cancelled, unless it may be another's. */
@@ -80,12 +87,7 @@ async function ownNumber(
 	return number === undefined || (await isOwn(run)) ? number : { isOthers: true };
 }
 
-async function sendAndJudge(run: RunUnderWay): Promise<Verdict> {
-	const { status } = run.before ?? {};
-	if (run.asked.kind === 'decision' && (status === 'idle' || status === 'error'))
-		return nothingToDecide();
-	if (remaining(run) <= 0) return timedOut('The run had not begun');
-
+async function sendAndFollow(run: RunUnderWay): Promise<Verdict> {
 	const { outcome, mayBeDone } = await sendRun(run);
 	if (outcome.ok) {
 		const judging = [judgeAnswer(run, outcome.answer), numberOf(run)] as const;
