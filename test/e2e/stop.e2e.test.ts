@@ -75,6 +75,15 @@ describe('the Stop button', () => {
 		expect(arrived('E15')).toBe(0);
 	});
 
+	it('cancels the run on the server as well, where that is wanted', async () => {
+		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: LONG_MS });
+		const workflow = asking({ options: { whenStopped: 'cancel' } });
+		const { status } = await stopOnce(workflow, () => arrived('E4') === 1);
+		expect(status).toBe('canceled');
+		expect(arrived('cancel')).toBe(1);
+		expect(harness.sandbox.store.runs.at(-1)?.status).toBe('interrupted');
+	});
+
 	it('ends the reading of a thread whose run goes on after the connection broke', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 600_000 });
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 100 });

@@ -14,6 +14,8 @@ import {
 } from '../e2e/support/chat';
 import { talk } from '../engine/support/conversations';
 import {
+	ASK_NODE,
+	asking,
 	ingestion,
 	SUBMIT_NODE,
 	timesStored,
@@ -25,7 +27,9 @@ import { QueueMode } from './support/queueMode';
 import type { Worker } from './support/worker';
 
 const RUNS = 20;
+const STARTED = 50;
 const DOCUMENTS = 5_000;
+const MINUTE_MS = 60_000;
 
 const queue = new QueueMode();
 const { harness } = queue;
@@ -58,6 +62,32 @@ describe('n8n in queue mode with two workers', () => {
 		const begun = queue.workers.map(({ executions }) => executions.length);
 		expect(sum(begun)).toBe(RUNS + 1);
 		expect(Math.min(...begun)).toBeGreaterThan(2);
+	});
+});
+
+describe('runs that nobody waits for', () => {
+	it('hold no worker: fifty are started while the first still goes on, and all are answered', async () => {
+		const workflow = asking({ trigger: webhookTrigger('fifty'), operation: 'start' });
+		const credential = await harness.createCredential();
+		const workflowId = await harness.importWorkflow(workflow, credential);
+		await harness.activate(workflowId);
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: MINUTE_MS, text: 'Here I am' });
+		await Promise.all(times(STARTED, async () => await harness.callWebhook('fifty')));
+
+		const begun = await waitFor('the executions', async () => {
+			const ids = await harness.host.rest.listExecutions(workflowId);
+			return ids.length >= STARTED ? ids : undefined;
+		});
+		const executions = await Promise.all(begun.map(async (id) => await harness.execution(id)));
+		const started = executions.flatMap((execution) => execution.json(ASK_NODE));
+		expect(started.map(({ status }) => status)).toEqual(times(STARTED, () => 'running'));
+		const runs = harness.sandbox.store.runs.filter(({ id }) =>
+			started.some(({ runId }) => runId === id),
+		);
+		// Had an execution waited for its run, workers with room for a few would not be done with all of them.
+		expect(runs.map(({ status }) => status)).toEqual(times(STARTED, () => 'running'));
+		const isAnswered = async () => runs.every(({ status }) => status === 'success') || undefined;
+		await waitFor('the answers', isAnswered, { timeoutMs: 3 * MINUTE_MS });
 	});
 });
 

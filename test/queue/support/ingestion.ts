@@ -61,18 +61,30 @@ export function xpertAiNode(name: string, parameters: Record<string, unknown>): 
 /** The name of the node that asks, in the workflow made here. */
 export const ASK_NODE = 'Ask Assistant';
 
+/** How the sandbox's assistant is asked. */
+interface Asking {
+	trigger?: Node;
+	/** To wait for the answer, or to start the run only. */
+	operation?: 'run' | 'start';
+	options?: Record<string, unknown>;
+}
+
 /** Asks the sandbox's assistant in a new conversation; how long it takes is the sandbox's matter. */
-export function asking(): WorkflowFile {
+export function asking({
+	trigger = manualTrigger(),
+	operation = 'run',
+	options = {},
+}: Asking = {}): WorkflowFile {
 	const ask = xpertAiNode(ASK_NODE, {
 		resource: 'thread',
-		operation: 'run',
+		operation,
 		threadSource: 'new',
 		bodyMode: 'fields',
 		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
 		message: 'Take your time',
-		options: {},
+		options,
 	});
-	return chain('Long run', manualTrigger(), ask);
+	return chain('Long run', trigger, ask);
 }
 
 /**
