@@ -191,7 +191,7 @@ export class N8nRestClient {
 	/** The ids of a workflow's executions, newest first. */
 	async listExecutions(workflowId: string): Promise<string[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const list = await this.request('GET', `/rest/executions?filter=${filter}`);
+		const list = await this.request('GET', `/rest/executions?filter=${filter}&limit=100`);
 		return z
 			.object({ results: z.array(identified) })
 			.parse(list)
