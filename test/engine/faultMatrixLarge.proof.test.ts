@@ -9,8 +9,9 @@ import type { Kind } from './support/faultMatrixOperations';
 
 const MEGABYTE = 1024 * 1024;
 const SIZE = 200 * MEGABYTE;
-/** What is uploaded on the way to something else is answered as any upload is. */
-const ALONE = KINDS.filter((kind) => !['withFile', 'memory', 'runFile', 'poll'].includes(kind));
+/** What is uploaded or asked on the way to something else is answered as any upload or read is. */
+const ON_THE_WAY = ['withFile', 'memory', 'runFile', 'start', 'follow', 'cancel', 'poll'];
+const ALONE = KINDS.filter((kind) => !ON_THE_WAY.includes(kind));
 const PIECE = Buffer.alloc(MEGABYTE, 'x');
 
 /** Writes `start`, so much text that the whole is 200 MB, and `end`, never faster than it is read. */

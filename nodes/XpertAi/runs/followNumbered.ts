@@ -7,8 +7,11 @@ import { standingOf } from './judgeNumbered';
 import type { Standing } from './judgeNumbered';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { InTime } from './run';
-import { cancelled, failed, runUnreadable, stillRunning } from './verdict';
+import { cancelled, failed, stillRunning } from './verdict';
 import type { Verdict } from './verdict';
+
+/** So long a run is looked for that could not be read once: the address or the server may be wrong. */
+const UNKNOWN_MS = 60_000;
 
 /** How a run has ended. */
 export type Ended = Standing & { verdict: Verdict };
@@ -19,6 +22,7 @@ export type Ended = Standing & { verdict: Verdict };
  */
 export async function followRun(inTime: InTime, named: NumberedRun): Promise<Ended> {
 	const asking = { ...inTime, send: sendInTime(inTime) };
+	const began = inTime.clock.now();
 	let isKnown = false;
 	let lost: Failure | undefined;
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
@@ -28,14 +32,11 @@ export async function followRun(inTime: InTime, named: NumberedRun): Promise<End
 		if (inTime.signal?.aborted) return { ...known, verdict: cancelled(failure) };
 		if (verdict && !(failure && isTransient(failure))) return { ...known, verdict };
 		isKnown ||= !verdict;
-		const isLast = remaining(inTime) <= 0;
+		const isUnknown = !isKnown && inTime.clock.now() - began >= UNKNOWN_MS;
+		const isLast = isUnknown || remaining(inTime) <= 0;
 		// What the last look had no time for is not the reason.
 		if (!isLast || !lost) lost = failure;
-		if (isLast)
-			return {
-				...known,
-				verdict: lost && !isKnown ? runUnreadable(lost) : stillRunning(lost),
-			};
+		if (isLast) return { ...known, verdict: lost && !isKnown ? failed(lost) : stillRunning(lost) };
 		await waitInTime(inTime, pause);
 	}
 }

@@ -166,11 +166,6 @@ export function leftOver(): Verdict {
 	return failed(undefined, 'Nothing runs under this run ID', advice);
 }
 
-/** What is known of a run by its number could not be read until the deadline. */
-export function runUnreadable(failure: Failure): Verdict {
-	return failed(failure, `The run may be going on, but it cannot be read${because(failure)}`);
-}
-
 /** The wait broke, and the thread cannot be read. */
 export function threadUnreadable(failure: Failure): Verdict {
 	return failed(

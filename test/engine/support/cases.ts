@@ -368,7 +368,10 @@ export const ALL_CASES: OperationCase[] = [
 	},
 	{
 		endpoint: 'run',
-		good: ({ ranThreadId, ranRunId }) => ofRun('waitForRun', ranThreadId, ranRunId),
+		good: ({ ranThreadId, ranRunId }) => ({
+			...ofRun('waitForRun', ranThreadId, ranRunId),
+			options: { deadlineMinutes: 0.1 },
+		}),
 		request: ({ ranThreadId, ranRunId }) => ({
 			method: 'GET',
 			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,

@@ -96,7 +96,7 @@ const LEGEND: Array<[Reaction, string]> = [
 	],
 	[
 		'looks until the deadline',
-		'the run is read again and again. If the fault lasts until _Deadline (Minutes)_, the item fails with “The run may be going on, but it cannot be read.” before the words given.',
+		'the run is read again and again. If the fault lasts until _Deadline (Minutes)_, or for a minute of a run that could not be read once, the item fails with the words given.',
 	],
 	[
 		'looks at the deadline',

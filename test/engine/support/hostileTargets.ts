@@ -143,6 +143,7 @@ const GOOD_VALUES: INodeParameters = {
 	documentKey: 'key',
 	documentKeyField: '',
 	namespace_prefix: 'memories',
+	runId: GOOD_ID,
 	text: 'Some text. And more of it.',
 	threadSource: 'existing',
 	url: 'https://example.com/a.md',

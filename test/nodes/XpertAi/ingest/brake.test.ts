@@ -41,6 +41,15 @@ it('never stops with 0', () => {
 	fc.assert(fc.property(events, (list) => expect(braked(0, list)).toBeUndefined()));
 });
 
+it('takes what was sent together for one, however many documents that were', () => {
+	const brake = new Brake(100);
+	const request = (batch: number) => {
+		for (let n = 0; n < 400; n += 1) brake.failed('storing', 'bad gateway', batch);
+		return brake.reason;
+	};
+	expect([request(1), request(2), request(3)]).toEqual([undefined, undefined, 'bad gateway']);
+});
+
 it('keeps the reason it stopped for', () => {
 	const [first, second] = ['no right', 'no model'];
 	const of = (stage: Stage, reason: string): Event => [stage, reason];

@@ -124,7 +124,8 @@ export class Target {
 			}),
 			onOutcome: (told) => {
 				const result = inWords(told, knowledgebaseId);
-				if ('failure' in result) brake.failed('storing', failureMessage(result.failure));
+				if ('failure' in result)
+					brake.failed('storing', failureMessage(result.failure), result.batch);
 				else if (result.outcome === 'stored') brake.passed('storing');
 				hasFailed ||= 'failure' in result;
 				this.addOutcome(result);

@@ -71,9 +71,10 @@ function timed(item: Item, inTime: InTime): InTime {
 }
 
 function namedBy(item: Item): NumberedRun {
+	const threadId = item.id('threadId');
 	const runId = item.filledText('runId').trim();
 	item.checkId({ subject: `"${item.labelOf('runId')}"`, id: runId });
-	return { threadId: item.id('threadId'), runId };
+	return { threadId, runId };
 }
 
 function standingJson(
