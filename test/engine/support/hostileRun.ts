@@ -128,15 +128,14 @@ export function answerTo(
 	const named = pathname.split('/').map(decodeURIComponent);
 	if (pathname.includes('/runs')) return ofRuns(named, method);
 	// Only a thread that was interrupted can be given a decision; it takes a message as well.
-	const status = arrived.some(({ url: one }) => one.endsWith('/runs/wait'))
-		? 'idle'
-		: 'interrupted';
+	const hasEnded = arrived.some(({ url: one }) => one.includes('/runs'));
+	const status = hasEnded ? 'idle' : 'interrupted';
 	if (pathname.includes('/threads/'))
 		return {
 			thread_id: named[named.indexOf('threads') + 1],
 			status,
 			metadata: { assistant_id: GOOD_ID },
-			values: { messages: [] },
+			values: { messages: hasEnded ? [{ content: 'the answer', tool_calls: [] }] : [] },
 		};
 	const route = `${method} ${pathname}`;
 	const { answer } = ANSWERS.find(({ routes }) => routes.some((one) => one.test(route))) ?? {
