@@ -167,7 +167,7 @@ describe('documents that are refused', () => {
 		expect(result.outputs[0]).toHaveLength(20);
 	});
 
-	it('in storing: the batch under way is tried to its end, no further one is sent', async () => {
+	it('in storing: after three batches, each tried to its end, no further one is sent', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: 'no' });
 		const result = await submit(
 			{
@@ -177,8 +177,8 @@ describe('documents that are refused', () => {
 			},
 			{ items: rows(40), onError: 'continueErrorOutput' },
 		);
-		expect(withOutcome(result, 'rejected')).toHaveLength(10);
-		expect(withOutcome(result, 'notSent')).toHaveLength(30);
+		expect(withOutcome(result, 'rejected')).toHaveLength(30);
+		expect(withOutcome(result, 'notSent')).toHaveLength(10);
 	});
 
 	it('in uploading: no further file is uploaded', async () => {

@@ -26,6 +26,7 @@ function active() {
 const SOON: Record<string, INodeParameters> = {
 	E3: { retryMinutes: 0.02 },
 	E4: { deadlineMinutes: 0.05 },
+	runs: { deadlineMinutes: 0.05 },
 };
 
 /** Runs every operation several times, all at once. */
