@@ -64,6 +64,19 @@ describe('a run by its number', () => {
 		expect((await tell('getRun', first)).json).toMatchObject({ output: 'Echo: One', ...first });
 	});
 
+	it('is never told in the words of another that ran at the same time', async () => {
+		const before = await started('Before');
+		await tell('waitForRun', before);
+		const thread = before.threadId;
+		const slow = await started('Slow', { thread, ms: 500 });
+		fixture.sandbox.faults.clear();
+		const quick = await started('Quick', { thread });
+		expect((await tell('waitForRun', slow)).json).toMatchObject({ output: 'Echo: Slow' });
+		// The slow one has begun first and ended last, so that its messages are all that the thread has.
+		const { json } = await tell('waitForRun', quick);
+		expect(json).toMatchObject({ output: 'Echo: Quick', remembered: false, ...quick });
+	});
+
 	it('has failed with its reason', async () => {
 		const { error } = await tell(
 			'waitForRun',

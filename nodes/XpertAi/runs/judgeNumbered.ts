@@ -5,13 +5,11 @@ import { readConversation } from '../threads/conversation';
 import type { ConversationFacts } from '../threads/conversation';
 import { afterLastPerson, callsTool, lastReply, messagesOf, textOf } from '../threads/messages';
 import type { ThreadState } from '../threads/state';
-import { conversationOf, readThreadWithRetries } from '../threads/thread';
+import { conversationOf, readThreadWithRetries, retrying } from '../threads/thread';
 import type { Asking } from '../threads/thread';
 import { answerWithList } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
 import { listRuns, newest, readRun } from './byNumber';
 import type { NumberedRun, RunRecord } from './byNumber';
 import { judgeInterrupted } from './judge';
@@ -45,9 +43,7 @@ export async function standingOf(asking: Asking, named: NumberedRun): Promise<St
 	const { conversationId } = facts;
 	const runs = 'runs' in listed ? listed.runs : [];
 	const isLast = newest(runs)?.run_id === named.runId;
-	const verdict = isLast
-		? await judgeLast(asking, record, facts)
-		: await judgeEarlier(asking, record, facts);
+	const verdict = await judgeEnded(asking, record, facts, isLast);
 	return { verdict: verdict && { ...verdict, conversationId }, conversationId, assistantId };
 }
 
@@ -70,19 +66,44 @@ async function standingUnnamed(
 	return now === 'running' && !assistantId ? { verdict: leftOver() } : {};
 }
 
-/** The verdict of the run that a thread ended with; none while the thread does not show its end yet. */
-async function judgeLast(
+/**
+ * The verdict of a run that has ended; none while its thread and conversation do not show the end yet. What each run has
+ * said, and why it failed, the conversation keeps, also where others came after it, or have overwritten it on the thread.
+ *
+ * @param isLast whether none has begun on the thread since
+ */
+async function judgeEnded(
 	asking: Asking,
-	{ thread_id: threadId, status }: RunRecord,
+	{ run_id: runId, thread_id: threadId, status }: RunRecord,
 	facts: ConversationFacts,
+	isLast: boolean,
 ): Promise<Verdict | undefined> {
-	if (facts.status === 'busy') return undefined;
-	if (status === 'error') return failed(undefined, `The run failed: ${reasonOf(facts.error)}`);
-	if (status === 'interrupted') return judgeInterrupted(facts);
-	const reading = await readThreadWithRetries(asking, threadId);
+	if (isLast && facts.status === 'busy') return undefined;
+	if (status === 'interrupted')
+		return isLast ? judgeInterrupted(facts) : failed(undefined, ENDED_BY);
+	const { conversationId } = facts;
+	const reading =
+		conversationId === undefined ? { items: [] } : await readSaid(asking, conversationId);
 	if ('failure' in reading) return failed(reading.failure);
-	const { state } = reading;
-	return state.status === 'busy' ? undefined : { ...saidOn(state), answer: state };
+	const own = findLast(reading.items, ({ executionId }) => executionId === runId);
+	if (status === 'error') {
+		const reason = own?.error ?? (isLast ? facts.error : undefined);
+		return failed(undefined, `The run failed: ${reason ?? 'the server gave no reason'}`);
+	}
+	const words = own && lastWords(own.content, runId);
+	if (!isLast) return words === undefined ? failed(undefined, NO_ANSWER) : completed(words, own);
+	const thread = await readThreadWithRetries(asking, threadId);
+	if ('failure' in thread) return failed(thread.failure);
+	const { state } = thread;
+	if (state.status === 'busy') return undefined;
+	const isThere = !words || words === lastReply(afterLastPerson(messagesOf(state)))?.output;
+	return isThere
+		? { ...saidOn(state), answer: state }
+		: { ...completed(words, own), remembered: false };
+}
+
+function completed(output: string, answer: unknown): Verdict {
+	return { status: 'completed', output, answer, recovered: false };
 }
 
 /** What the last run said: its last message. One that has ended with a call was rejected (recorded). */
@@ -98,7 +119,7 @@ function saidOn(state: ThreadState): Verdict {
 
 const NO_ANSWER = 'The run ended without an answer, and the server does not say why';
 
-const reasonOf = (error: string | undefined): string => error ?? 'the server gave no reason';
+const ENDED_BY = 'The run was cancelled, or the thread has gone on without a decision';
 
 /** A part of what was said in a run: of helpers' it has a number of its own. */
 const part = z.object({
@@ -116,29 +137,6 @@ const said = z.object({
 	error: z.string().nullish(),
 });
 
-/** The verdict of a run that others came after: the conversation keeps what each has said, and why it failed. */
-async function judgeEarlier(
-	asking: Asking,
-	{ run_id: runId, status }: RunRecord,
-	{ conversationId }: ConversationFacts,
-): Promise<Verdict> {
-	const reading =
-		conversationId === undefined ? { items: [] } : await readSaid(asking, conversationId);
-	if ('failure' in reading) return failed(reading.failure);
-	const own = findLast(reading.items, ({ executionId }) => executionId === runId);
-	if (status === 'error')
-		return failed(undefined, `The run failed: ${reasonOf(own?.error ?? undefined)}`);
-	if (status === 'interrupted')
-		return failed(undefined, 'The run was cancelled, or the thread has gone on without a decision');
-	if (!own) return failed(undefined, NO_ANSWER);
-	return {
-		status: 'completed',
-		output: lastWords(own.content, runId),
-		answer: own,
-		recovered: false,
-	};
-}
-
 /** The texts of the last call of the run's own model. */
 function lastWords(content: unknown, runId: string): string {
 	if (!Array.isArray(content)) return textOf(content);
@@ -150,17 +148,14 @@ function lastWords(content: unknown, runId: string): string {
 }
 
 async function readSaid(
-	{ send, clock, signal }: Asking,
+	asking: Asking,
 	conversationId: string,
 ): Promise<{ items: Array<z.infer<typeof said>> } | { failure: Failure }> {
-	const { outcome } = await sendWithRetries(send, {
-		request: {
-			method: 'GET',
-			path: buildPath('/conversations/{conversationId}/messages', { conversationId }),
-			timeoutMs: READ_TIMEOUT_MS,
-			checkAnswer: answerWithList('items'),
-		},
-		...{ limits: SINGLE_REQUEST_LIMITS, repeatable: true, clock, signal },
+	const outcome = await retrying(asking)({
+		method: 'GET',
+		path: buildPath('/conversations/{conversationId}/messages', { conversationId }),
+		timeoutMs: READ_TIMEOUT_MS,
+		checkAnswer: answerWithList('items'),
 	});
 	if (!outcome.ok) return { failure: outcome.failure };
 	const { items } = z.object({ items: z.array(z.unknown()) }).parse(outcome.answer);

@@ -64,7 +64,8 @@ export async function readThreadWithRetries(
 	return await readThread(retrying(asking), threadId);
 }
 
-function retrying({ send, clock, signal }: Asking, limits = SINGLE_REQUEST_LIMITS): Send {
+/** Sends what may be sent again, and tries again as requests that stand alone do. */
+export function retrying({ send, clock, signal }: Asking, limits = SINGLE_REQUEST_LIMITS): Send {
 	return async (request) => {
 		const retried = { request, limits, repeatable: true, clock, signal };
 		return (await sendWithRetries(send, retried)).outcome;
