@@ -14,6 +14,9 @@ useShortSleeps();
 /** Each is a handful of requests over HTTP. */
 const RUNS = 80;
 
+/** Where nothing tells what became of a decision, it is looked for until the deadline. */
+const SOON = { options: { deadlineMinutes: 0.1 } };
+
 /** How a run is asked for: at one go, or begun and then waited for. */
 type Way = 'run' | 'start';
 
@@ -60,11 +63,20 @@ async function call(parameters: INodeParameters, item: INodeExecutionData): Prom
 /** Asks in one way or the other; what was begun is waited for by its number. */
 async function said(way: Way, message: string): Promise<Came> {
 	const threadId = fixture.sandbox.store.putConversation({}).threadId;
-	const came = await call(ask({ operation: way, threadId: byId(threadId) }), says('', message));
+	const came = await call(
+		ask({ operation: way, threadId: byId(threadId), ...SOON }),
+		says('', message),
+	);
 	if (way === 'run' || !came.json) return came;
 	const { runId } = came.json;
 	return await call(
-		{ resource: 'thread', operation: 'waitForRun', threadId: byId(threadId), runId: String(runId) },
+		{
+			resource: 'thread',
+			operation: 'waitForRun',
+			threadId: byId(threadId),
+			runId: String(runId),
+			...SOON,
+		},
 		{ json: {} },
 	);
 }
@@ -131,7 +143,7 @@ describe('a run, whatever is lost on the way', () => {
 				const threadId = String(asked.json?.threadId);
 				faults.add({ endpoint: 'E4', do: 'run', ms });
 				for (const { endpoint, nth, fault } of all) faults.add({ endpoint, nth, ...fault });
-				const came = await call(decide({ decision: way }), { json: { thread: threadId } });
+				const came = await call(decide({ decision: way, ...SOON }), { json: { thread: threadId } });
 				faults.clear();
 				const [run, ...others] = await settled(threadId);
 				const error = String(came.failed?.json.error ?? '');
