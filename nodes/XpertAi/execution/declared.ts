@@ -56,7 +56,7 @@ export async function runDeclared(
 const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
 
 /** How many items are worked on at once, which the first one says. */
-function atOnceOf([first]: Item[]): number {
+export function atOnceOf([first]: Item[]): number {
 	try {
 		return first?.number('options.concurrency', atOnce) ?? 1;
 	} catch (caught) {

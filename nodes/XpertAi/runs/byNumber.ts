@@ -2,6 +2,7 @@ import isMatch from 'lodash/isMatch';
 import maxBy from 'lodash/maxBy';
 import { z } from 'zod';
 
+import { retrying } from '../threads/thread';
 import type { Asking } from '../threads/thread';
 import { answerMustBe } from '../transport/answer';
 import type { AnswerCheck } from '../transport/answer';
@@ -64,9 +65,10 @@ export async function readRun(
 	asking: Asking,
 	{ threadId, runId }: NumberedRun,
 ): Promise<{ record: RunRecord } | { failure: Failure }> {
-	const { outcome } = await sent(asking, {
+	const outcome = await retrying(asking)({
 		method: 'GET',
 		path: buildPath(ONE_RUN_PATH, { threadId, runId }),
+		timeoutMs: SHORT_TIMEOUT_MS,
 		checkAnswer: runWith({ run_id: runId }),
 	});
 	if (!outcome.ok) return { failure: outcome.failure };
@@ -88,15 +90,15 @@ export async function listRuns(
 	limits = SINGLE_REQUEST_LIMITS,
 ): Promise<{ runs: RunRecord[] } | { failure: Failure }> {
 	const isList = (answer: unknown) => runList.safeParse(answer).success;
-	const { outcome } = await sent(
+	const outcome = await retrying(
 		asking,
-		{
-			method: 'GET',
-			path: buildPath(RUNS_PATH, { threadId }),
-			checkAnswer: answerMustBe(isList, 'it is not a list of runs'),
-		},
-		{ limits },
-	);
+		limits,
+	)({
+		method: 'GET',
+		path: buildPath(RUNS_PATH, { threadId }),
+		timeoutMs: SHORT_TIMEOUT_MS,
+		checkAnswer: answerMustBe(isList, 'it is not a list of runs'),
+	});
 	if (!outcome.ok) return { failure: outcome.failure };
 	return { runs: runList.parse(outcome.answer).filter((run) => run.assistant_id) };
 }
@@ -116,16 +118,12 @@ export async function startRun(
 	threadId: string,
 	body: Record<string, unknown>,
 ): Promise<RetriedOutcome & { record?: RunRecord }> {
-	const retried = await sent(
-		asking,
-		{
-			method: 'POST',
-			path: buildPath(RUNS_PATH, { threadId }),
-			body: JSON.stringify(body),
-			checkAnswer: runWith({ thread_id: threadId }),
-		},
-		{ repeatable: false },
-	);
+	const retried = await sendOnce(asking, {
+		method: 'POST',
+		path: buildPath(RUNS_PATH, { threadId }),
+		body: JSON.stringify(body),
+		checkAnswer: runWith({ thread_id: threadId }),
+	});
 	const { outcome } = retried;
 	return { ...retried, ...(outcome.ok ? { record: runRecord.parse(outcome.answer) } : {}) };
 }
@@ -137,28 +135,24 @@ export async function requestCancel(
 	asking: Asking,
 	{ threadId, runId }: NumberedRun,
 ): Promise<Failure | undefined> {
-	const { outcome } = await sent(
-		asking,
-		{
-			method: 'POST',
-			path: buildPath(CANCEL_PATH, { threadId, runId }),
-			checkAnswer: answerMustBe(
-				(answer) => cancelled.safeParse(answer).data?.canceledExecutionIds.includes(runId) === true,
-				'it does not say that this run was cancelled',
-			),
-		},
-		{ repeatable: false },
-	);
+	const { outcome } = await sendOnce(asking, {
+		method: 'POST',
+		path: buildPath(CANCEL_PATH, { threadId, runId }),
+		checkAnswer: answerMustBe(
+			(answer) => cancelled.safeParse(answer).data?.canceledExecutionIds.includes(runId) === true,
+			'it does not say that this run was cancelled',
+		),
+	});
 	return outcome.ok ? undefined : outcome.failure;
 }
 
-async function sent(
+/** Sends what must not be done twice: again only where it has certainly not begun. */
+async function sendOnce(
 	{ send, clock, signal }: Asking,
 	request: Omit<ApiRequest, 'timeoutMs'>,
-	{ repeatable = true, limits = SINGLE_REQUEST_LIMITS } = {},
 ): Promise<RetriedOutcome> {
 	return await sendWithRetries(send, {
 		request: { ...request, timeoutMs: SHORT_TIMEOUT_MS },
-		...{ limits, repeatable, clock, signal },
+		...{ limits: SINGLE_REQUEST_LIMITS, repeatable: false, clock, signal },
 	});
 }

@@ -63,6 +63,21 @@ const ofRun = (operation: string, threadId: string, runId: string): INodeParamet
 	...{ resource: 'thread', operation, threadId: byId(threadId), runId },
 });
 
+const saying = (
+	operation: 'run' | 'start',
+	threadId: string,
+	message = 'hello there',
+): INodeParameters => ({
+	...{ resource: 'thread', operation, threadSource: 'existing', threadId: byId(threadId), message },
+	assistantId: byId(ECHO_ASSISTANT_ID),
+});
+
+/** What says so to the assistant. */
+const HELLO = {
+	assistant_id: ECHO_ASSISTANT_ID,
+	input: { action: 'send', message: { input: { input: 'hello there' } } },
+};
+
 /** Every operation of the node; the one that deletes what others need comes last. */
 export const ALL_CASES: OperationCase[] = [
 	{
@@ -255,30 +270,13 @@ export const ALL_CASES: OperationCase[] = [
 	),
 	{
 		endpoint: 'E4',
-		good: ({ threadId }) => ({
-			resource: 'thread',
-			operation: 'run',
-			threadSource: 'existing',
-			threadId: byId(threadId),
-			assistantId: byId(ECHO_ASSISTANT_ID),
-			message: 'hello there',
-		}),
+		good: ({ threadId }) => saying('run', threadId),
 		request: ({ threadId }) => ({
 			method: 'POST',
 			path: `/api/ai/threads/${threadId}/runs/wait`,
-			body: {
-				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'send', message: { input: { input: 'hello there' } } },
-			},
+			body: HELLO,
 		}),
-		bad: ({ threadId }) => ({
-			resource: 'thread',
-			operation: 'run',
-			threadSource: 'existing',
-			threadId: byId(threadId),
-			assistantId: byId(ECHO_ASSISTANT_ID),
-			message: missingId,
-		}),
+		bad: ({ threadId }) => saying('run', threadId, missingId),
 		refusal: /"Message" is missing \[item 0\]/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
@@ -328,30 +326,13 @@ export const ALL_CASES: OperationCase[] = [
 	},
 	{
 		endpoint: 'runs',
-		good: ({ threadId }) => ({
-			resource: 'thread',
-			operation: 'start',
-			threadSource: 'existing',
-			threadId: byId(threadId),
-			assistantId: byId(ECHO_ASSISTANT_ID),
-			message: 'hello there',
-		}),
+		good: ({ threadId }) => saying('start', threadId),
 		request: ({ threadId }) => ({
 			method: 'POST',
 			path: `/api/ai/threads/${threadId}/runs`,
-			body: {
-				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'send', message: { input: { input: 'hello there' } } },
-			},
+			body: HELLO,
 		}),
-		bad: ({ threadId }) => ({
-			resource: 'thread',
-			operation: 'start',
-			threadSource: 'existing',
-			threadId: byId(threadId),
-			assistantId: byId(ECHO_ASSISTANT_ID),
-			message: missingId,
-		}),
+		bad: ({ threadId }) => saying('start', threadId, missingId),
 		refusal: /"Message" is missing \[item 0\]/,
 		answer: recordedRun('running', null),
 	},

@@ -10,8 +10,6 @@ export const cancelRun: CodedOperation = {
 	endpoint: 'extension',
 	fields: cancelFields,
 	request: { method: 'POST', path: CANCEL_PATH },
-	execute: async (execution) => {
-		const { execute, cancelRun: work } = await import('./run/numbered');
-		return await execute(execution, work);
-	},
+	execute: async (execution) =>
+		await (await import('./run/numbered')).execute(execution, 'cancelRun'),
 };

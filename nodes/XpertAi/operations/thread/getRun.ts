@@ -10,8 +10,5 @@ export const getRun: CodedOperation = {
 	endpoint: 'extension',
 	fields: numberedFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },
-	execute: async (execution) => {
-		const { execute, getRun: work } = await import('./run/numbered');
-		return await execute(execution, work);
-	},
+	execute: async (execution) => await (await import('./run/numbered')).execute(execution, 'getRun'),
 };

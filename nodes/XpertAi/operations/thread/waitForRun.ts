@@ -10,8 +10,6 @@ export const waitForRun: CodedOperation = {
 	endpoint: 'extension',
 	fields: numberedFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },
-	execute: async (execution) => {
-		const { execute, waitForRun: work } = await import('./run/numbered');
-		return await execute(execution, work);
-	},
+	execute: async (execution) =>
+		await (await import('./run/numbered')).execute(execution, 'waitForRun'),
 };

@@ -1,9 +1,8 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { z } from 'zod';
+import type { z } from 'zod';
 
-import { timeoutSeconds } from '../../../execution/declared';
+import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
 import { forEachItem } from '../../../execution/eachItem';
-import { MOST_AT_ONCE } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { NumberedRun } from '../../../runs/byNumber';
@@ -18,19 +17,17 @@ import { numberedSettings } from './options';
 import { verdictJson } from './runItem';
 import { toldBy } from './told';
 
-const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
-
 /** What is done with a run that is there. */
 type Work = (item: Item, inTime: InTime, named: NumberedRun) => Promise<IDataObject>;
 
 /** Thread: Get Run: how it stands now. */
-export const getRun: Work = async (item, inTime, named) => {
+const getRun: Work = async (item, inTime, named) => {
 	const settings = item.settings(numberedSettings);
 	return standingJson(item, named, await standingOf(timed(item, inTime), named), settings);
 };
 
 /** Thread: Wait for Run: how it has ended. */
-export const waitForRun: Work = async (item, inTime, named) => {
+const waitForRun: Work = async (item, inTime, named) => {
 	const settings = item.settings(numberedSettings);
 	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
 	const deadline = inTime.clock.now() + deadlineMinutes * MINUTE_MS;
@@ -41,12 +38,14 @@ export const waitForRun: Work = async (item, inTime, named) => {
 };
 
 /** Thread: Cancel Run: whether it was cancelled, and how it has ended otherwise. */
-export const cancelRun: Work = async (item, inTime, named) => {
+const cancelRun: Work = async (item, inTime, named) => {
 	const { cancelled, verdict, assistantId } = await cancelRunning(timed(item, inTime), named);
 	if (verdict?.failure) throw verdictError(item, verdict, named);
 	const status = cancelled ? 'cancelled' : (verdict?.status ?? 'running');
 	return { cancelled, status, ...named, assistantId: assistantId ?? null };
 };
+
+const WORK = { getRun, waitForRun, cancelRun };
 
 /**
  * Does it for all items, a few at once.
@@ -55,13 +54,12 @@ export const cancelRun: Work = async (item, inTime, named) => {
  */
 export async function execute(
 	{ context, send, items }: Execution,
-	work: Work,
+	operation: keyof typeof WORK,
 ): Promise<INodeExecutionData[]> {
 	const signal = context.getExecutionCancelSignal();
-	const concurrency = items[0]?.number('options.concurrency', atOnce);
 	const inTime: InTime = { send, clock: systemClock, deadline: Infinity, signal };
-	const one = async (item: Item) => [await work(item, inTime, namedBy(item))];
-	return await forEachItem(items, one, concurrency);
+	const one = async (item: Item) => [await WORK[operation](item, inTime, namedBy(item))];
+	return await forEachItem(items, one, atOnceOf(items));
 }
 
 /** The same with a limit to each request. */

@@ -9,11 +9,32 @@ import { createConversation, openConversation } from '../../../runs/openConversa
 import type { ThreadFacts } from '../../../runs/openConversation';
 import { sendInTime } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
+import { untilTurn } from '../../../runs/threadOrder';
+import type { Turn } from '../../../runs/threadOrder';
 import type { Failure } from '../../../transport/failure';
-import { keyError, runError, uploadError } from './errors';
+import { keyError, runError, uploadError, verdictError } from './errors';
+import type { StartOptions } from './options';
 import type { Message } from './order';
 
 const SETUP_TIMEOUT_MS = 60_000;
+
+/**
+ * Waits for the turn of an item on its thread, and then prepares what has to be there before the message.
+ *
+ * @returns the thread and the body of E4, with the files in it
+ * @throws NodeApiError or NodeOperationError with the reason and the item when its turn does not come, or when the
+ * message cannot be sent
+ */
+export async function prepareInTurn(
+	order: Message & { options: Pick<StartOptions, 'whenBusy'> },
+	inTime: InTime,
+	turn: Turn | undefined,
+): Promise<{ made: ThreadFacts; body: RunBody }> {
+	const { item, threadId, options } = order;
+	const held = turn && (await untilTurn(turn, inTime, options.whenBusy));
+	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
+	return await prepare(order, inTime);
+}
 
 /**
  * Finds or makes the conversation where one is wanted and uploads the files: what has to be there
@@ -22,7 +43,7 @@ const SETUP_TIMEOUT_MS = 60_000;
  * @returns the thread and the body of E4, with the files in it
  * @throws NodeApiError or NodeOperationError with the reason and the item when the message cannot be sent
  */
-export async function prepare(
+async function prepare(
 	order: Message,
 	inTime: InTime,
 ): Promise<{ made: ThreadFacts; body: RunBody }> {

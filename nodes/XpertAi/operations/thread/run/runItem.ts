@@ -6,7 +6,6 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ThreadFacts } from '../../../runs/openConversation';
 import { runAndWait } from '../../../runs/runAndWait';
 import type { InTime, Numbers } from '../../../runs/run';
-import { untilTurn } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import type { Verdict } from '../../../runs/verdict';
 import { asJson } from '../../../execution/results';
@@ -16,7 +15,7 @@ import type { Send } from '../../../transport/request';
 import type { Chat } from './chat';
 import { verdictError } from './errors';
 import type { Order } from './order';
-import { prepare } from './prepare';
+import { prepareInTurn } from './prepare';
 import { toldBy } from './told';
 
 /**
@@ -34,7 +33,7 @@ export async function runItem(
 	numbers: Numbers,
 ): Promise<IDataObject> {
 	const started = clock.now();
-	const { item, threadId, options, simplify } = order;
+	const { item, options, simplify } = order;
 	const signal = item.context.getExecutionCancelSignal();
 	const inTime: InTime = {
 		send,
@@ -43,9 +42,7 @@ export async function runItem(
 		deadline: started + options.deadlineMinutes * MINUTE_MS,
 	};
 	const { whenBusy, whenStopped, whenLate } = options;
-	const held = turn && (await untilTurn(turn, inTime, whenBusy));
-	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
-	const { made, body } = await prepare(order, inTime);
+	const { made, body } = await prepareInTurn(order, inTime, turn);
 	const verdict = await runAndWait({
 		...inTime,
 		threadId: made.threadId,

@@ -4,7 +4,6 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { beginRun } from '../../../runs/begin';
 import type { InTime } from '../../../runs/run';
-import { untilTurn } from '../../../runs/threadOrder';
 import type { Turn } from '../../../runs/threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
@@ -13,7 +12,7 @@ import { inOrder } from './execute';
 import type { Failed } from './execute';
 import { readStart } from './order';
 import type { StartOrder } from './order';
-import { prepare } from './prepare';
+import { prepareInTurn } from './prepare';
 
 /**
  * Starts the runs of all items, those of the same thread one after another.
@@ -52,7 +51,7 @@ async function startItem(
 	order: StartOrder,
 	turn: Turn | undefined,
 ): Promise<IDataObject> {
-	const { item, threadId, runOn, options } = order;
+	const { item, runOn, options } = order;
 	const { whenBusy, deadlineMinutes } = options;
 	const inTime: InTime = {
 		send,
@@ -60,9 +59,7 @@ async function startItem(
 		signal: item.context.getExecutionCancelSignal(),
 		deadline: systemClock.now() + deadlineMinutes * MINUTE_MS,
 	};
-	const held = turn && (await untilTurn(turn, inTime, whenBusy));
-	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
-	const { made, body } = await prepare(order, inTime);
+	const { made, body } = await prepareInTurn(order, inTime, turn);
 	const began = await beginRun({
 		...inTime,
 		...{ threadId: made.threadId, body, isNew: runOn === 'new', whenBusy },
