@@ -125,6 +125,7 @@ export function answerTo(
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
 	if (pathname.endsWith('/conversations/search')) return { items: [found(body)], total: 1 };
 	if (pathname.endsWith('/conversations')) return { ...asked(body), id: GOOD_ID };
+	if (pathname.endsWith('/messages')) return { items: [], total: 0 };
 	const named = pathname.split('/').map(decodeURIComponent);
 	if (pathname.includes('/runs')) return ofRuns(named, method);
 	// Only a thread that was interrupted can be given a decision; it takes a message as well.
