@@ -96,7 +96,7 @@ export function newMessages(before: ThreadMessage[], now: ThreadMessage[]): Thre
  * @param said the text of our message
  * @param fresh the messages that have come to the thread since it was read
  * @param isLast whether the thread names this text as what it was asked last, which tells our message where
- * the server keeps it in other words
+ * the server keeps it among other words; one without ours is somebody else's, whose answer is not ours
  * @returns undefined when ours is not among them
  */
 export function repliesTo(
@@ -105,7 +105,7 @@ export function repliesTo(
 	isLast: boolean,
 ): ThreadMessage[] | undefined {
 	const same = findLastIndex(fresh, (one) => isFromPerson(one) && says(one, said));
-	const ours = same < 0 && isLast ? findLastIndex(fresh, isFromPerson) : same;
+	const ours = same < 0 && isLast ? findLastIndex(fresh, (one) => holds(one, said)) : same;
 	return ours < 0 ? undefined : beforeNextPerson(fresh.slice(ours + 1));
 }
 
@@ -119,6 +119,10 @@ export function beforeNextPerson(messages: ThreadMessage[]): ThreadMessage[] {
 export function says({ content }: ThreadMessage, text: string): boolean {
 	const isText = (part: unknown) => partText(part) === text;
 	return textOf(content) === text || (Array.isArray(content) && content.some(isText));
+}
+
+function holds(message: ThreadMessage, text: string): boolean {
+	return isFromPerson(message) && textOf(message.content).includes(text);
 }
 
 function partText(part: unknown): string {

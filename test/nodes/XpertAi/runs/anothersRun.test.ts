@@ -41,6 +41,18 @@ describe('a message that is lost while somebody else asks on the same thread', (
 		expect(verdict.interrupt).toBeUndefined();
 	});
 
+	it('does not come out with the answer of the other where the assistant said nothing at all to ours', async () => {
+		const bertFirst = { earlier: undefined, bert: bert({ runMs: 0 }), outcome: 'nothing' } as const;
+		const noRoute = {
+			failure: { kind: 'status', status: 404, missing: 'route', reason: 'Cannot POST /api/ai' },
+			arrives: false,
+			afterMs: 0,
+		} as const;
+		const { verdict } = await run({ ...bertFirst, runs: [noRoute] });
+		expect(verdict.status).toBe('failed');
+		expect(verdict.output).toBeUndefined();
+	});
+
 	it('comes out with an answer to the very same words: whose they were cannot be told', async () => {
 		const { verdict } = await run(lost({ text: QUESTION }));
 		expect(verdict).toMatchObject({ status: 'completed', recovered: true });

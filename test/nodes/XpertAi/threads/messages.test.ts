@@ -132,10 +132,11 @@ describe('the replies to our message', () => {
 		expect(repliesTo('q', [], false)).toBeUndefined();
 	});
 
-	it('follow the last message of a person in other words where the thread names ours as its last question', () => {
+	it('follow the last message of a person that holds ours among other words where the thread names ours as its last question', () => {
 		const fresh = [person('p'), assistant('1'), person('Asked: q'), assistant('2')];
 		expect(repliesTo('q', fresh, true)).toEqual([assistant('2')]);
 		expect(repliesTo('q', [], true)).toBeUndefined();
+		expect(repliesTo('q', fresh.slice(0, 2), true)).toBeUndefined();
 	});
 });
 
