@@ -11,7 +11,7 @@ import { createSend } from '../XpertAi/transport/request';
 import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
-import { makeItems } from './giving';
+import { makeItems, THREAD_TRIES } from './giving';
 import type { Dealt } from './giving';
 import { isWanted } from './items';
 import { beginning, freshTo, nameOf, newChanges, recall, remembering, triesOf } from './memory';
@@ -24,9 +24,6 @@ import type { TriggerSettings } from './settings';
 
 /** How long a poll looks for more before it gives what it has. Hosts give up on polls after about as long. */
 const LONGEST_POLL_MS = 30_000;
-
-/** In how many polls a thread is tried before its change is given without the messages. */
-const THREAD_TRIES = 3;
 
 /** What a poll works with. */
 interface Polling {
@@ -122,7 +119,7 @@ async function dealWith(
 		send,
 		most,
 		goOn: hasTime,
-		isLastTry: (change) => !memory || triesOf(memory, change) + 1 >= THREAD_TRIES,
+		triesOf: (change) => (memory ? triesOf(memory, change) : THREAD_TRIES),
 	});
 }
 

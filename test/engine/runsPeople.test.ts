@@ -76,12 +76,13 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		await say('of-ann', 'chat', 'zero');
 		const body = { role: 'ai', content: 'You said: one [users seen: 2]' };
 		server.faults.add({ endpoint: 'E4', do: 'status', status: 201, body });
-		const { json, hints } = await say('of-ann', 'chat', 'one');
+		const existing = { threadSource: 'existing', threadId: threadOf('chat') };
+		const { json, hints } = await say('of-ann', 'chat', 'one', existing);
 		expect(json).toMatchObject({ output: body.content, status: 'completed', remembered: false });
 		expect(hints.map(({ message }) => message)).toEqual([
 			'One answer is not on the thread: another run at the same time has overwritten the messages.',
 		]);
-		const raw = await say('of-ann', 'chat', 'two', { simplify: false });
+		const raw = await say('of-ann', 'chat', 'two', { ...existing, simplify: false });
 		expect(raw.json).toMatchObject({ ...body, remembered: false });
 	});
 
@@ -96,7 +97,7 @@ describe('executions that come at once', () => {
 	const KEYS = ['k0', 'k1', 'k2', 'k3', 'k4'];
 
 	it('run one after another under each key, in the order they came, and none is lost', async () => {
-		server.faults.add({ endpoint: 'E4', do: 'run', ms: 30 });
+		server.faults.add({ endpoint: 'runs', do: 'run', ms: 30 });
 		const calls = Array.from({ length: 20 }, (_, n) => ({
 			key: KEYS[n % 5] ?? '',
 			message: `m${n}`,
@@ -117,7 +118,7 @@ describe('executions that come at once', () => {
 
 	it('say so where the turn of one does not come before its deadline, and it says nothing', async () => {
 		await say('of-ann', 'chat', 'zero');
-		server.faults.add({ endpoint: 'E4', nth: 1, do: 'run', ms: 8000 });
+		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 8000 });
 		const first = say('of-ann', 'chat', 'one');
 		while (saidOn(server, threadOf('chat')).length < 2)
 			await new Promise((resolve) => setTimeout(resolve, 5));

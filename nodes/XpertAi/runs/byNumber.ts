@@ -42,6 +42,7 @@ const runRecord = z.object({
 	assistant_id: z.string().nullish(),
 	status: z.enum(['running', 'success', 'error', 'interrupted']),
 	created_at: z.string(),
+	updated_at: z.string().optional(),
 });
 
 export type RunRecord = z.infer<typeof runRecord>;

@@ -13,14 +13,23 @@ import type { Verdict } from './verdict';
 /** So long a run is looked for that could not be read once: the address or the server may be wrong. */
 const UNKNOWN_MS = 60_000;
 
+/** So soon after its end a run is looked at again; its thread shows the end within moments (recorded). */
+const SOON_MS = 200;
+
 /** How a run has ended. */
 export type Ended = Standing & { verdict: Verdict };
 
 /**
  * Follows a run by its number until it has ended, the deadline comes, or the execution is stopped. A look that fails
  * for a while is made again. Never throws.
+ *
+ * @param heard tells that it may have ended, so that it is looked at soon
  */
-export async function followRun(inTime: InTime, named: NumberedRun): Promise<Ended> {
+export async function followRun(
+	inTime: InTime,
+	named: NumberedRun,
+	heard?: AbortSignal,
+): Promise<Ended> {
 	const asking = { ...inTime, send: sendInTime(inTime) };
 	const began = inTime.clock.now();
 	let isKnown = false;
@@ -37,8 +46,17 @@ export async function followRun(inTime: InTime, named: NumberedRun): Promise<End
 		// What the last look had no time for is not the reason.
 		if (!isLast || !lost) lost = failure;
 		if (isLast) return { ...known, verdict: lost && !isKnown ? failed(lost) : stillRunning(lost) };
-		await waitInTime(inTime, pause);
+		if (heard?.aborted !== false) await waitInTime(inTime, pause);
+		else if (await waitOrHear(inTime, pause, heard)) pause = SOON_MS;
 	}
+}
+
+/** Waits, unless something is heard meanwhile. @returns whether something was */
+async function waitOrHear(inTime: InTime, pause: number, heard: AbortSignal): Promise<boolean> {
+	const { signal } = inTime;
+	const either = signal ? AbortSignal.any([signal, heard]) : heard;
+	await waitInTime({ ...inTime, signal: either }, pause);
+	return heard.aborted;
 }
 
 /**

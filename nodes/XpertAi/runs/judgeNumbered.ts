@@ -21,6 +21,8 @@ const READ_TIMEOUT_MS = 30_000;
 /** How a run stands: its verdict once it has ended, and who answers in which conversation as far as that is known. */
 export interface Standing {
 	verdict?: Verdict;
+	/** How the run itself is said to have ended. */
+	status?: RunRecord['status'];
 	conversationId?: string;
 	assistantId?: string;
 }
@@ -44,7 +46,8 @@ export async function standingOf(asking: Asking, named: NumberedRun): Promise<St
 	const runs = 'runs' in listed ? listed.runs : [];
 	const isLast = newest(runs)?.run_id === named.runId;
 	const verdict = await judgeEnded(asking, record, facts, isLast);
-	return { verdict: verdict && { ...verdict, conversationId }, conversationId, assistantId };
+	const told = verdict && { ...verdict, conversationId };
+	return { verdict: told, status: record.status, conversationId, assistantId };
 }
 
 /**

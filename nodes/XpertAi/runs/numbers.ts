@@ -60,8 +60,8 @@ export async function numberDecided(
 
 /** Whether what runs on a thread is ours: of one that others use, only if it says so. Never throws. */
 export async function isOwn(run: RunUnderWay): Promise<boolean> {
-	const { isNew, decidedId, send, threadId, question } = run;
-	if (isNew || decidedId !== undefined) return true;
+	const { isNew, decidedId, begunId, send, threadId, question } = run;
+	if (isNew || (decidedId ?? begunId) !== undefined) return true;
 	const reading = await readThread(send, threadId);
 	return 'state' in reading && question !== undefined && lastAsked(reading.state) === question;
 }

@@ -37,6 +37,8 @@ export interface Run extends Sent, Leaving {
 	listener?: Listener;
 	/** What all runs of an execution know of the numbers of runs. */
 	numbers: Numbers;
+	/** Whether executions anywhere may say something on this thread at the same moment, so that they take turns. */
+	takesTurns?: boolean;
 }
 
 /** What is known of a server's numbers of runs: one without their routes has none. */
@@ -56,6 +58,8 @@ export interface RunUnderWay extends Run {
 	waiting: unknown[];
 	/** The number of the run that its decision goes on with, where it is known. */
 	decidedId?: string;
+	/** The number under which it has begun, where it was begun in turn. */
+	begunId?: string;
 	/** The thread before it; nothing when it had never run or could not be read. */
 	before?: ThreadState;
 }

@@ -21,6 +21,7 @@ import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
 import { RUN_PATH, remaining, sendInTime } from './run';
 import type { Run, RunUnderWay } from './run';
+import { runInTurn } from './runInTurn';
 import { streaming } from './streamed';
 import { untilFree } from './untilFree';
 import { cancelled, failed, nothingToDecide, nothingToGoOnWith, timedOut } from './verdict';
@@ -88,6 +89,13 @@ async function ownNumber(
 }
 
 async function sendAndFollow(run: RunUnderWay): Promise<Verdict> {
+	const { takesTurns, asked, whenBusy } = run;
+	const hasTurns = takesTurns === true && asked.kind === 'message' && whenBusy === 'wait';
+	return (hasTurns ? await runInTurn(run) : undefined) ?? (await sendToEnd(run));
+}
+
+/** Sends a run to E4, or to where it is heard, and follows it to its end. */
+async function sendToEnd(run: RunUnderWay): Promise<Verdict> {
 	const { outcome, mayBeDone } = await sendRun(run);
 	if (outcome.ok) {
 		const judging = [judgeAnswer(run, outcome.answer), numberOf(run)] as const;

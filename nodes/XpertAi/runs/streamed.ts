@@ -5,8 +5,10 @@ import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
+import type { ServerEvent } from '../transport/eventStream';
+import type { NumberedRun } from './byNumber';
 import { remaining, waitInTime } from './run';
-import type { RunUnderWay } from './run';
+import type { InTime, RunUnderWay } from './run';
 
 /** Where a run is sent that is heard while it goes on, and where one that was begun is heard again. */
 const STREAM_PATH = '/threads/{threadId}/runs/stream';
@@ -25,27 +27,57 @@ const SILENCE_MS = 75_000;
 export function streaming(run: RunUnderWay, listener: Listener): Send {
 	return async (request) => {
 		const told = new Told(listener);
-		const streamed = (one: Pick<ApiRequest, 'method' | 'path' | 'body'>): ApiRequest => ({
-			...one,
-			timeoutMs: SILENCE_MS,
-			stream: { after: told.lastId, hear: (event) => told.hear(event) },
-		});
-		const { threadId } = run;
-		const path = buildPath(STREAM_PATH, { threadId });
-		let outcome = await run.send(streamed({ method: 'POST', path, body: request.body }));
-		for (let pause = FIRST_PAUSE_MS; mayGoOn(run, told, outcome); pause = longerPause(pause)) {
-			await waitInTime(run, pause);
-			const { runId = '' } = told;
-			const join = buildPath(JOIN_PATH, { threadId, runId });
-			outcome = await run.send(streamed({ method: 'GET', path: join }));
-		}
+		const path = buildPath(STREAM_PATH, { threadId: run.threadId });
+		const begin = { method: 'POST', path, body: request.body } as const;
+		const outcome = await hearOn(run, told, await run.send(streamed(told, begin)));
 		return heard(told, outcome, { method: 'POST', path: `${API_ROOT}${path}` });
 	};
 }
 
+/**
+ * Hears a run that has begun, until it has ended, or cannot be heard. Never throws.
+ *
+ * @param over ends it
+ */
+export async function hearRun(
+	run: InTime,
+	{ threadId, runId }: NumberedRun,
+	listener: Listener,
+	over: AbortSignal,
+): Promise<void> {
+	const told = new Told(listener, runId);
+	const signal = run.signal ? AbortSignal.any([run.signal, over]) : over;
+	const named = { ...run, signal, over, threadId };
+	await hearOn(named, told, await join(named, told));
+}
+
+/** Joins a run again where its stream broke, as often as it breaks. */
+async function hearOn(run: OnThread, told: Told, first: Outcome): Promise<Outcome> {
+	let outcome = first;
+	for (let pause = FIRST_PAUSE_MS; mayGoOn(run, told, outcome); pause = longerPause(pause)) {
+		await waitInTime(run, pause);
+		outcome = await join(run, told);
+	}
+	return outcome;
+}
+
+async function join(run: OnThread, told: Told): Promise<Outcome> {
+	const path = buildPath(JOIN_PATH, { threadId: run.threadId, runId: told.runId ?? '' });
+	const { stream, ...request } = streamed(told, { method: 'GET', path });
+	return await run.send({ ...request, stream: { ...stream, over: run.over } });
+}
+
+function streamed(told: Told, one: Pick<ApiRequest, 'method' | 'path' | 'body'>) {
+	const stream = { after: told.lastId, hear: (event: ServerEvent) => told.hear(event) };
+	return { ...one, timeoutMs: SILENCE_MS, stream };
+}
+
+/** Where a run is heard, and until when. */
+type OnThread = InTime & { threadId: string; over?: AbortSignal };
+
 /** Whether more is to be heard of a run that has begun. */
-function mayGoOn(run: RunUnderWay, told: Told, outcome: Outcome): boolean {
-	if (told.isComplete || told.runId === undefined) return false;
+function mayGoOn(run: InTime, told: Told, outcome: Outcome): boolean {
+	if (told.isComplete || told.runId === undefined || run.signal?.aborted) return false;
 	return remaining(run) > 0 && (outcome.ok || isTransient(outcome.failure));
 }
 

@@ -41,7 +41,6 @@ export interface Listener {
 export class Told {
 	/** The event that was heard last. */
 	lastId?: string;
-	runId?: string;
 	/** What the assistant said last, which is its answer once the run has ended. */
 	answer = '';
 	/** How the run has ended. */
@@ -51,7 +50,11 @@ export class Told {
 	private agentKey?: string;
 	private speechId?: string;
 
-	constructor(private readonly listener: Listener) {}
+	/** @param runId the number of the run, which the first event tells otherwise */
+	constructor(
+		private readonly listener: Listener,
+		public runId?: string,
+	) {}
 
 	/** @returns why the event is none of this API, if it is not */
 	hear({ id, data }: ServerEvent): string | undefined {
@@ -67,7 +70,7 @@ export class Told {
 	}
 
 	private take({ type, event }: z.infer<typeof eventData>, data: EventData): void {
-		if (event === 'on_message_start') this.runId = data.executionId;
+		if (event === 'on_message_start') this.runId ??= data.executionId;
 		if (event === 'on_conversation_end') this.end = { status: data.status, error: data.error };
 		// The first to begin is the assistant itself; its helpers follow.
 		if (event === 'on_agent_start') this.agentKey ??= data.agentKey;

@@ -20,6 +20,8 @@ export interface EventStream {
 	 * @returns why the stream is none of this API; nothing more of it is heard then
 	 */
 	hear: (event: ServerEvent) => string | undefined;
+	/** Ends it, once nobody wants to hear more. */
+	over?: AbortSignal;
 }
 
 /** So many letters may come without an end: an answer of a tool is one event. */

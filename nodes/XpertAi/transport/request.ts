@@ -1,3 +1,4 @@
+import compact from 'lodash/compact';
 import get from 'lodash/get';
 import mapValues from 'lodash/mapValues';
 import pick from 'lodash/pick';
@@ -109,9 +110,11 @@ export async function createSend(context: RequestContext): Promise<Send> {
 
 		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
 		const stop = afterStop ? undefined : cancelSignal(context);
-		const over = overdue && stop ? AbortSignal.any([overdue, stop]) : (overdue ?? stop);
+		const own = compact([overdue, stream?.over]);
+		const ends = compact([...own, stop]);
+		const over = ends.length > 1 ? AbortSignal.any(ends) : ends[0];
 		const taken = await context.helpers.httpRequestWithAuthentication
-			.call(overdue && over ? endedBy(over, context) : context, CREDENTIAL_NAME, options)
+			.call(over && own.length > 0 ? endedBy(over, context) : context, CREDENTIAL_NAME, options)
 			.then(
 				async (full: IN8nHttpFullResponse): Promise<Taken | Facts> =>
 					stream ? await takeStream(full, stream, over) : { response: full, checkAnswer },

@@ -1,6 +1,6 @@
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { makeItems } from '../../../nodes/XpertAiTrigger/giving';
+import { makeItems, THREAD_TRIES } from '../../../nodes/XpertAiTrigger/giving';
 import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
 
 const SETTINGS: TriggerSettings = {
@@ -32,7 +32,7 @@ function serverWithout(...missing: string[]) {
 	return { send, asked };
 }
 
-const usual = { settings: SETTINGS, most: 100, goOn: () => true, isLastTry: () => false };
+const usual = { settings: SETTINGS, most: 100, goOn: () => true, triesOf: () => 0 };
 const idsOf = (changes: Array<{ id: string }>) => changes.map(({ id }) => id);
 
 describe('making items of changes', () => {
@@ -70,7 +70,7 @@ describe('making items of changes', () => {
 		const { send } = serverWithout('a');
 		const onlyWith = { ...SETTINGS.options, onlyWith: 'something else', includeMessages: true };
 		const settings = { ...SETTINGS, options: onlyWith };
-		const giving = { ...usual, send, settings, isLastTry: () => true };
+		const giving = { ...usual, send, settings, triesOf: () => THREAD_TRIES - 1 };
 		const { done, unread } = await makeItems(['a', 'b'].map(changeOn), giving);
 		expect(unread).toEqual([]);
 		const notRead = 'The server answered 500: Gone';

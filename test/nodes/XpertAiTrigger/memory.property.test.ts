@@ -115,7 +115,7 @@ class Trigger {
 			send: async ({ path }) => answerOf(path, unread),
 			goOn: () => true,
 			most,
-			isLastTry: () => false,
+			triesOf: () => 0,
 		});
 		const handled = newChanges<Change>(memory, dealt.done);
 		const wrongBy = this.byWrongClock ? 0 : ourClock;

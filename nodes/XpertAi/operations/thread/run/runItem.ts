@@ -49,6 +49,7 @@ export async function runItem(
 		body,
 		...(chat && { listener: chat }),
 		isNew: order.runOn === 'new',
+		takesTurns: order.runOn === 'key',
 		...{ whenBusy, whenStopped, whenLate, numbers },
 	});
 	const conversationId = made.conversationId ?? verdict.conversationId;

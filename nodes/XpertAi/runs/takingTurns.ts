@@ -1,0 +1,78 @@
+import { FIRST_PAUSE_MS } from '../transport/polling';
+import { beginRun } from './begin';
+import type { Begun } from './begin';
+import { listRuns, readRun, requestCancel } from './byNumber';
+import type { RunRecord } from './byNumber';
+import { remaining, sendInTime, waitInTime } from './run';
+import type { Sent } from './run';
+import { cancelled, stillBusy } from './verdict';
+import type { Verdict } from './verdict';
+
+/*
+ * How executions on several workers take turns on one thread. They share nothing but the server, which accepts two
+ * runs at once and loses a pair of messages; its list of runs is the lock (recorded, turns.json):
+ *
+ * 1. Wait until no run of the thread goes on.
+ * 2. Begin in the background, and look at the list again: what has begun before us is there, always.
+ * 3. An older run goes on, or has ended since ours began: ours gives way. It is cancelled, and begins again once none
+ *    goes on and what the older one has said is stored. Of two of one moment, the lower number is the older.
+ *
+ * A run that has ended by then stays, as asking twice would do its work twice: where it lost its messages, it says so.
+ */
+
+/** So long the messages of a run that has ended may take to be stored (recorded: 0.2 to 0.6 s). */
+const SETTLING_MS = 800;
+
+/**
+ * Begins a run on a thread that others may use at the same moment, when it is its turn. Never throws.
+ *
+ * @returns its number, or why there is none; nothing where the server does not tell of its runs
+ */
+export async function beginInTurn(given: Sent): Promise<Begun | { verdict: Verdict } | undefined> {
+	const run = { ...given, send: sendInTime(given) };
+	for (;;) {
+		const free = await untilNoneRuns(run);
+		if (free === undefined || 'verdict' in free) return free;
+		const begun = await beginRun(given);
+		if ('verdict' in begun || !(await isBehind(run, begun.runId))) return begun;
+		await waitInTime(run, FIRST_PAUSE_MS);
+	}
+}
+
+/** Waits until no run of the thread goes on, and what was said is stored; nothing where the server does not tell. */
+async function untilNoneRuns(run: Sent): Promise<{ verdict: Verdict } | object | undefined> {
+	for (let hasWaited = false; ; hasWaited = true) {
+		const listed = await listRuns(run, run.threadId);
+		if (run.signal?.aborted) return { verdict: cancelled() };
+		if ('failure' in listed) return undefined;
+		if (!listed.runs.some(({ status }) => status === 'running')) {
+			if (hasWaited) await waitInTime(run, SETTLING_MS);
+			return {};
+		}
+		if (remaining(run) <= 0) return { verdict: stillBusy() };
+		// Looks do not become rarer: who waits longest would come last.
+		await waitInTime(run, FIRST_PAUSE_MS);
+	}
+}
+
+/** Whether our run was not the first, and has given way. */
+async function isBehind(run: Sent, runId: string): Promise<boolean> {
+	const { threadId } = run;
+	const listed = await listRuns(run, threadId);
+	const runs = 'runs' in listed ? listed.runs : [];
+	const own = runs.find((one) => one.run_id === runId);
+	if (own?.status !== 'running' || !runs.some((one) => comesFirst(one, own))) return false;
+	const failure = await requestCancel(run, { threadId, runId });
+	if (!failure) return true;
+	const after = await readRun(run, { threadId, runId });
+	return 'record' in after && after.record.status === 'interrupted';
+}
+
+/** Whether another run is older and meets ours. */
+function comesFirst(other: RunRecord, own: RunRecord): boolean {
+	if (placeOf(other) >= placeOf(own)) return false;
+	if (other.status === 'running') return true;
+	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;
+}
+
+const placeOf = ({ created_at: begun, run_id: runId }: RunRecord) => `${begun} ${runId}`;
