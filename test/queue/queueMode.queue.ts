@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { sum, times, uniq } from 'lodash';
+import { groupBy, sum, times, uniq } from 'lodash';
 
 import { waitFor } from '../../host/waitFor';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { SAYING_ASSISTANT } from '../../sandbox';
 import {
 	chatTrigger,
 	listen,
@@ -13,6 +15,8 @@ import {
 	twoNodes,
 } from '../e2e/support/chat';
 import { talk } from '../engine/support/conversations';
+import { byId } from '../engine/support/locators';
+import { overlap, runsOf } from '../engine/support/runs';
 import {
 	ASK_NODE,
 	asking,
@@ -28,6 +32,7 @@ import type { Worker } from './support/worker';
 
 const RUNS = 20;
 const STARTED = 50;
+const KEYS = 5;
 const DOCUMENTS = 5_000;
 const MINUTE_MS = 60_000;
 
@@ -88,6 +93,56 @@ describe('runs that nobody waits for', () => {
 		expect(runs.map(({ status }) => status)).toEqual(times(STARTED, () => 'running'));
 		const isAnswered = async () => runs.every(({ status }) => status === 'success') || undefined;
 		await waitFor('the answers', isAnswered, { timeoutMs: 3 * MINUTE_MS });
+	});
+});
+
+describe('messages under the same key that come at once', () => {
+	it('take turns on both workers: all are answered, and no message is lost', async () => {
+		const { sandbox } = harness;
+		sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const trigger = webhookTrigger('keyed');
+		const parameters = {
+			...{ threadSource: 'key', conversationKey: '={{ $json.body.key }}' },
+			...{ assistantId: byId(SAYING_ASSISTANT.id), message: '={{ $json.body.message }}' },
+		};
+		const credential = await harness.createCredential();
+		const workflowId = await harness.importWorkflow(asking({ trigger, parameters }), credential);
+		await harness.activate(workflowId);
+		sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 1_000 });
+		const calls = times(RUNS, (n) => ({ key: `person ${n % KEYS}`, message: `message ${n}` }));
+		await Promise.all(calls.map(async (call) => await harness.callWebhook('keyed', call)));
+
+		const ended = await waitFor(
+			'the answers',
+			async () => {
+				const ids = await harness.host.rest.listExecutions(workflowId);
+				const all = await Promise.all(ids.map(async (id) => await harness.execution(id, 240_000)));
+				return all.length >= RUNS ? all : undefined;
+			},
+			{ timeoutMs: 4 * MINUTE_MS },
+		);
+		expect(ended.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+		const answers = ended.flatMap((execution) => execution.json(ASK_NODE));
+		expect(answers.map(({ status }) => status)).toEqual(times(RUNS, () => 'completed'));
+		expect(answers.filter(({ remembered }) => remembered === false)).toEqual([]);
+		expect(uniq(ended.map(({ id }) => queue.workerOf(id)))).toHaveLength(2);
+		for (const [key, own] of Object.entries(groupBy(calls, 'key'))) {
+			const threadId = derivedId(SAYING_ASSISTANT.id, key);
+			const runs = runsOf(sandbox.store.runs, threadId).filter(
+				({ status }) => status === 'success',
+			);
+			expect(runs.map(({ text }) => text).sort()).toEqual(own.map(({ message }) => message).sort());
+			expect(runs.slice(1).some((run, at) => overlap(run, runs[at] ?? run))).toBe(false);
+			const { messages = [], lost = [] } = sandbox.store.threads.get(threadId) ?? {};
+			expect(lost).toEqual([]);
+			expect(messages).toHaveLength(2 * own.length);
+			// Each answer is that of its own run, in the order that the list of runs confirms.
+			const said = answers.filter((one) => one.threadId === threadId);
+			for (const { runId, output } of said) {
+				const at = runs.findIndex(({ id }) => id === runId);
+				expect(output).toBe(`You said: ${runs[at]?.text} [users seen: ${at + 1}]`);
+			}
+		}
 	});
 });
 

@@ -22,14 +22,17 @@ const NOBODY = { onText: () => undefined, onFound: () => undefined };
 export async function runInTurn(run: RunUnderWay): Promise<Verdict | undefined> {
 	if (run.numbers.areMissing) return undefined;
 	const begun = await beginInTurn(run);
-	const missing = begun && 'verdict' in begun ? begun.verdict.failure : undefined;
-	run.numbers.areMissing = missing !== undefined && isRouteMissing(missing);
-	if (begun === undefined || run.numbers.areMissing) return undefined;
-	if ('verdict' in begun) return begun.verdict;
+	if (begun === undefined) return undefined;
+	if ('verdict' in begun) return isMissing(begun.verdict) ? undefined : begun.verdict;
 	run.begunId = begun.runId;
 	const named = { threadId: run.threadId, runId: begun.runId };
 	const ended = await hearAndFollow(run, named);
 	return { ...(await toldBy(run, ended)), runId: named.runId };
+}
+
+/** Whether the server lists runs, and begins none. */
+function isMissing({ failure }: Verdict): boolean {
+	return failure !== undefined && isRouteMissing(failure);
 }
 
 /** Its number tells how a run has ended, and its stream when. */

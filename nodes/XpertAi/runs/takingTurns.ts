@@ -1,10 +1,11 @@
+import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS } from '../transport/polling';
 import { beginRun } from './begin';
 import type { Begun } from './begin';
 import { listRuns, readRun, requestCancel } from './byNumber';
 import type { RunRecord } from './byNumber';
 import { remaining, sendInTime, waitInTime } from './run';
-import type { Sent } from './run';
+import type { Numbers, Sent } from './run';
 import { cancelled, stillBusy } from './verdict';
 import type { Verdict } from './verdict';
 
@@ -23,12 +24,17 @@ import type { Verdict } from './verdict';
 /** So long the messages of a run that has ended may take to be stored (recorded: 0.2 to 0.6 s). */
 const SETTLING_MS = 800;
 
+/** What is to begin; those of one execution find out together that a server has no routes of runs. */
+type Taking = Sent & { numbers?: Numbers };
+
 /**
  * Begins a run on a thread that others may use at the same moment, when it is its turn. Never throws.
  *
  * @returns its number, or why there is none; nothing where the server does not tell of its runs
  */
-export async function beginInTurn(given: Sent): Promise<Begun | { verdict: Verdict } | undefined> {
+export async function beginInTurn(
+	given: Taking,
+): Promise<Begun | { verdict: Verdict } | undefined> {
 	const run = { ...given, send: sendInTime(given) };
 	for (;;) {
 		const free = await untilNoneRuns(run);
@@ -40,11 +46,14 @@ export async function beginInTurn(given: Sent): Promise<Begun | { verdict: Verdi
 }
 
 /** Waits until no run of the thread goes on, and what was said is stored; nothing where the server does not tell. */
-async function untilNoneRuns(run: Sent): Promise<{ verdict: Verdict } | object | undefined> {
+async function untilNoneRuns(run: Taking): Promise<{ verdict: Verdict } | object | undefined> {
 	for (let hasWaited = false; ; hasWaited = true) {
 		const listed = await listRuns(run, run.threadId);
 		if (run.signal?.aborted) return { verdict: cancelled() };
-		if ('failure' in listed) return undefined;
+		if ('failure' in listed) {
+			if (run.numbers) run.numbers.areMissing = isRouteMissing(listed.failure);
+			return undefined;
+		}
 		if (!listed.runs.some(({ status }) => status === 'running')) {
 			if (hasWaited) await waitInTime(run, SETTLING_MS);
 			return {};

@@ -67,6 +67,8 @@ interface Asking {
 	/** To wait for the answer, or to start the run only. */
 	operation?: 'run' | 'start';
 	options?: Record<string, unknown>;
+	/** What is to be otherwise. */
+	parameters?: Record<string, unknown>;
 }
 
 /** Asks the sandbox's assistant in a new conversation; how long it takes is the sandbox's matter. */
@@ -74,6 +76,7 @@ export function asking({
 	trigger = manualTrigger(),
 	operation = 'run',
 	options = {},
+	parameters = {},
 }: Asking = {}): WorkflowFile {
 	const ask = xpertAiNode(ASK_NODE, {
 		resource: 'thread',
@@ -83,6 +86,7 @@ export function asking({
 		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
 		message: 'Take your time',
 		options,
+		...parameters,
 	});
 	return chain('Long run', trigger, ask);
 }

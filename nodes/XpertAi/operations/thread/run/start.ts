@@ -4,6 +4,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { beginRun } from '../../../runs/begin';
 import type { InTime } from '../../../runs/run';
+import { beginInTurn } from '../../../runs/takingTurns';
 import type { Turn } from '../../../runs/threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
@@ -60,10 +61,9 @@ async function startItem(
 		deadline: systemClock.now() + deadlineMinutes * MINUTE_MS,
 	};
 	const { made, body } = await prepareInTurn(order, inTime, turn);
-	const began = await beginRun({
-		...inTime,
-		...{ threadId: made.threadId, body, isNew: runOn === 'new', whenBusy },
-	});
+	const sent = { ...inTime, threadId: made.threadId, body, isNew: runOn === 'new', whenBusy };
+	const inTurn = runOn === 'key' && whenBusy === 'wait' ? await beginInTurn(sent) : undefined;
+	const began = inTurn ?? (await beginRun(sent));
 	if ('verdict' in began) throw verdictError(item, began.verdict, made);
 	const { runId, assistantId, conversationId = made.conversationId } = began;
 	return {

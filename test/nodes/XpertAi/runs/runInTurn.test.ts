@@ -1,0 +1,85 @@
+import { findLast, get } from 'lodash';
+
+import { runAndWait } from '../../../../nodes/XpertAi/runs/runAndWait';
+import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { sequence } from '../../../sandbox/support/recordings';
+import type { SequenceExchange } from '../../../sandbox/support/recordings';
+import { virtualTime } from '../../support/virtualTime';
+import { checked, fail } from './support/faults';
+import { saying, UNNUMBERED } from './support/run';
+
+/** What a real server answered while two runs met on one thread. */
+const OLDER_ENDED = 'the older ends while the younger is cancelled';
+const NOBODY_GAVE_WAY = 'nobody gives way, one says it was interrupted';
+
+const recorded = (name: string): SequenceExchange[] =>
+	sequence('turns').filter((one) => one.sequence === name);
+
+/** The answers that the run of A meets, in the end, as they were recorded. */
+function heardByA(name: string, labels: { begun: string; listed: string; after: string }) {
+	const exchanges = recorded(name);
+	const labelled = (label: string, of = '') =>
+		get(
+			findLast(exchanges, (one) => one.label.startsWith(of) && one.label.includes(label)),
+			'response.body',
+		) as unknown;
+	const begun = labelled(labels.begun) as { run_id: string; thread_id: string };
+	const thread = labelled(labels.after, 'thread') as { values: { messages: unknown[] } };
+	const before = {
+		...thread,
+		status: 'idle',
+		updated_at: 'before',
+		values: { messages: thread.values.messages.slice(0, 2), input: 'zeroth' },
+	};
+	let isBegun = false;
+	const answerTo = ({ method, path }: ApiRequest): unknown => {
+		if (path.endsWith('/runs') && method === 'POST') {
+			isBegun = true;
+			return begun;
+		}
+		if (path.endsWith('/runs')) return isBegun ? labelled(labels.listed) : [];
+		if (path.endsWith('/messages')) return labelled(labels.after, 'messages');
+		if (path === '/conversations/search') return labelled(labels.after, 'conversation');
+		if (path.endsWith(`/runs/${begun.run_id}`)) return labelled("A's run as it was polled");
+		return isBegun ? thread : before;
+	};
+	const send = async (request: ApiRequest): Promise<Outcome> => {
+		await Promise.resolve();
+		if (request.stream) return fail(request, { kind: 'status', status: 400 });
+		return checked(request, { ok: true, status: 200, answer: answerTo(request) });
+	};
+	return { send, begun };
+}
+
+async function runOfA(name: string, question: string, labels: Parameters<typeof heardByA>[1]) {
+	const { send, begun } = heardByA(name, labels);
+	const time = virtualTime();
+	return await runAndWait({
+		...{ send, clock: time, signal: time.signal, threadId: begun.thread_id },
+		...{ body: { ...saying(question), assistant_id: 'a' }, isNew: false, whenBusy: 'wait' },
+		...{ ...UNNUMBERED, numbers: { areMissing: false }, takesTurns: true },
+		deadline: time.now() + 600_000,
+	});
+}
+
+describe('a run that was begun in turn, on a recorded server', () => {
+	it('is completed where it is marked as cancelled and its answer is on the thread', async () => {
+		const verdict = await runOfA(OLDER_ENDED, 'SLOW1 A1x', {
+			begun: 'A starts in the background',
+			listed: 'as B sees it, start no. 2',
+			after: 'as soon as nothing runs',
+		});
+		expect(verdict).toMatchObject({ status: 'completed', recovered: false });
+		expect(verdict.output).toContain('You said: SLOW1 A1x');
+	});
+
+	it('has failed where it is marked so and its answer is nowhere', async () => {
+		const verdict = await runOfA(NOBODY_GAVE_WAY, 'SLOW4000 A8x', {
+			begun: 'A starts in the background',
+			listed: 'list, in the end',
+			after: 'in the end',
+		});
+		expect(verdict.status).toBe('failed');
+		expect(verdict.reason).toContain('The run was cancelled');
+	});
+});
