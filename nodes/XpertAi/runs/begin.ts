@@ -1,3 +1,4 @@
+import type { ThreadState } from '../threads/state';
 import { assistantOn, conversationOf } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { certainlyNotDone, isRouteMissing, isTransient, mayGoOnBehind } from '../transport/meaning';
@@ -15,6 +16,8 @@ export interface Begun {
 	runId: string;
 	assistantId?: unknown;
 	conversationId?: string;
+	/** The thread before it, where that has run. */
+	before?: ThreadState;
 }
 
 /** How often the list of runs is asked for one whose number was lost: it stands there at once (recorded). */
@@ -41,7 +44,7 @@ export async function beginRun(given: Sent): Promise<Begun | { verdict: Verdict 
 	const known = run.isNew ? { runs: [] } : await listRuns(run, run.threadId);
 	if ('failure' in known) return { verdict: refusal(known.failure) };
 	const { outcome, mayBeDone, record } = await startRun(run, run.threadId, body);
-	const facts = { assistantId: body.assistant_id, conversationId: conversationOf(before) };
+	const facts = { assistantId: body.assistant_id, conversationId: conversationOf(before), before };
 	if (record) return { runId: record.run_id, ...facts };
 	if (outcome.ok) return { verdict: failed(undefined) };
 	const { failure } = outcome;

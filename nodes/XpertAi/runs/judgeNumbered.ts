@@ -3,7 +3,14 @@ import { z } from 'zod';
 
 import { readConversation } from '../threads/conversation';
 import type { ConversationFacts } from '../threads/conversation';
-import { afterLastPerson, callsTool, lastReply, messagesOf, textOf } from '../threads/messages';
+import {
+	afterLastPerson,
+	callsTool,
+	isFromAssistant,
+	lastReply,
+	messagesOf,
+	textOf,
+} from '../threads/messages';
 import type { ThreadState } from '../threads/state';
 import { conversationOf, readThreadWithRetries, retrying } from '../threads/thread';
 import type { Asking } from '../threads/thread';
@@ -84,25 +91,28 @@ async function judgeEnded(
 	if (isLast && facts.status === 'busy') return undefined;
 	if (status === 'interrupted')
 		return isLast ? judgeInterrupted(facts) : failed(undefined, ENDED_BY);
-	const { conversationId } = facts;
-	const reading =
-		conversationId === undefined ? { items: [] } : await readSaid(asking, conversationId);
+	const reading = await readSaid(asking, facts.conversationIds ?? [], runId);
 	if ('failure' in reading) return failed(reading.failure);
-	const own = findLast(reading.items, ({ executionId }) => executionId === runId);
+	const { own } = reading;
 	if (status === 'error') {
 		const reason = own?.error ?? (isLast ? facts.error : undefined);
 		return failed(undefined, `The run failed: ${reason ?? 'the server gave no reason'}`);
 	}
+	// `success` comes before the thread shows the end (recorded), and may come before its words are stored.
+	if (own?.status === 'thinking') return undefined;
 	const words = own && lastWords(own.content, runId);
 	if (!isLast) return words === undefined ? failed(undefined, NO_ANSWER) : completed(words, own);
 	const thread = await readThreadWithRetries(asking, threadId);
 	if ('failure' in thread) return failed(thread.failure);
 	const { state } = thread;
 	if (state.status === 'busy') return undefined;
-	const isThere = !words || words === lastReply(afterLastPerson(messagesOf(state)))?.output;
-	return isThere
-		? { ...saidOn(state), answer: state }
-		: { ...completed(words, own), remembered: false };
+	const isLastSaid = !words || words === lastReply(afterLastPerson(messagesOf(state)))?.output;
+	if (isLastSaid) return { ...saidOn(state), answer: state };
+	// Another may have come and gone since the list was read.
+	const isThere = messagesOf(state).some(
+		(one) => isFromAssistant(one) && textOf(one.content) === words,
+	);
+	return { ...completed(words, own), ...(isThere ? { thread: state } : { remembered: false }) };
 }
 
 function completed(output: string, answer: unknown): Verdict {
@@ -138,6 +148,7 @@ const said = z.object({
 	executionId: z.string(),
 	content: z.unknown(),
 	error: z.string().nullish(),
+	status: z.string().nullish(),
 });
 
 /** The texts of the last call of the run's own model. */
@@ -150,17 +161,24 @@ function lastWords(content: unknown, runId: string): string {
 	return own.flatMap(({ id, text }) => (id === last ? text : [])).join('');
 }
 
+/** What a run has said last. Several conversations may be on its thread, and only one of them has it. */
 async function readSaid(
 	asking: Asking,
-	conversationId: string,
-): Promise<{ items: Array<z.infer<typeof said>> } | { failure: Failure }> {
-	const outcome = await retrying(asking)({
-		method: 'GET',
-		path: buildPath('/conversations/{conversationId}/messages', { conversationId }),
-		timeoutMs: READ_TIMEOUT_MS,
-		checkAnswer: answerWithList('items'),
-	});
-	if (!outcome.ok) return { failure: outcome.failure };
-	const { items } = z.object({ items: z.array(z.unknown()) }).parse(outcome.answer);
-	return { items: items.flatMap((one) => said.safeParse(one).data ?? []) };
+	conversationIds: string[],
+	runId: string,
+): Promise<{ own?: z.infer<typeof said> } | { failure: Failure }> {
+	for (const conversationId of conversationIds) {
+		const outcome = await retrying(asking)({
+			method: 'GET',
+			path: buildPath('/conversations/{conversationId}/messages', { conversationId }),
+			timeoutMs: READ_TIMEOUT_MS,
+			checkAnswer: answerWithList('items'),
+		});
+		if (!outcome.ok) return { failure: outcome.failure };
+		const { items } = z.object({ items: z.array(z.unknown()) }).parse(outcome.answer);
+		const messages = items.flatMap((one) => said.safeParse(one).data ?? []);
+		const own = findLast(messages, ({ executionId }) => executionId === runId);
+		if (own) return { own };
+	}
+	return {};
 }

@@ -53,7 +53,7 @@ async function hearAndFollow(run: RunUnderWay, named: NumberedRun): Promise<Ende
  */
 async function toldBy(run: RunUnderWay, { verdict, status }: Ended): Promise<Verdict> {
 	const isBare = verdict.status === 'completed' && verdict.thread === undefined;
-	const isMarked = verdict.status === 'failed' && status === 'interrupted';
+	const isMarked = verdict.status === 'failed' && !verdict.failure && status !== 'error';
 	if (!isBare && !isMarked) return verdict;
 	const reading = await readThreadWithRetries(run, run.threadId);
 	if ('failure' in reading) return verdict;

@@ -1,9 +1,12 @@
+import { lastReply, messagesOf, newMessages, repliesTo } from '../threads/messages';
+import { lookAtThread } from '../threads/thread';
 import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS } from '../transport/polling';
 import { beginRun } from './begin';
 import type { Begun } from './begin';
 import { listRuns, readRun, requestCancel } from './byNumber';
 import type { RunRecord } from './byNumber';
+import { askedBy } from './input';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { Numbers, Sent } from './run';
 import { cancelled, stillBusy } from './verdict';
@@ -42,7 +45,17 @@ export async function beginInTurn(
 		const begun = await beginRun(given);
 		if ('verdict' in begun || !(await isBehind(run, begun.runId))) return begun;
 		await waitInTime(run, FIRST_PAUSE_MS);
+		if (await isAnswered(run, begun)) return begun;
 	}
+}
+
+/** Whether a run had its answer before it could be cancelled. */
+async function isAnswered(run: Sent, { before }: Begun): Promise<boolean> {
+	const { text = '' } = askedBy(run.body);
+	const reading = await lookAtThread(run, run.threadId);
+	if ('failure' in reading) return false;
+	const fresh = newMessages(messagesOf(before), messagesOf(reading.state));
+	return lastReply(repliesTo(text, fresh, false) ?? []) !== undefined;
 }
 
 /** Waits until no run of the thread goes on, and what was said is stored; nothing where the server does not tell. */

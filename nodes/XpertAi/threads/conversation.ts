@@ -1,3 +1,4 @@
+import compact from 'lodash/compact';
 import minBy from 'lodash/minBy';
 import { z } from 'zod';
 
@@ -30,6 +31,8 @@ export interface ConversationFacts {
 	failure?: Failure;
 	/** The oldest where there are several; none when no conversation of the token's owner has the thread. */
 	conversationId?: string;
+	/** Where its runs write, which is in the newest; the one that changed last comes first. */
+	conversationIds?: string[];
 	status?: string;
 	/** Why its last run failed, if it did. */
 	error?: string;
@@ -70,7 +73,7 @@ export async function readConversation(
 	const id = oldestOf(found)?.id;
 	return {
 		tasks: operation?.tasks ?? [],
-		...(id ? { conversationId: id } : {}),
+		...(id ? { conversationId: id, conversationIds: compact(found.map((one) => one.id)) } : {}),
 		...(status ? { status } : {}),
 		...(error ? { error: reasonIn(error) } : {}),
 	};

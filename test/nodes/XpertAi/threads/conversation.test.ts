@@ -42,7 +42,8 @@ describe('looking up the conversation of a thread', () => {
 		[{ items: [] }, {}],
 	])('%j says %j', async (answer, facts) => {
 		const read = await readConversation(answering(success(answer)).asking, 't');
-		expect(read).toEqual({ tasks: [], ...facts });
+		const ids = 'conversationId' in facts ? { conversationIds: [facts.conversationId] } : {};
+		expect(read).toEqual({ tasks: [], ...facts, ...ids });
 	});
 
 	it.each([[], {}, 'OK', undefined, { total: 0 }, { items: null }])(
@@ -107,5 +108,6 @@ describe('several conversations on one thread', () => {
 		];
 		const read = await readConversation(answering(listed(...items)).asking, 't');
 		expect(read).toMatchObject({ conversationId: 'c', status: 'idle' });
+		expect(read.conversationIds).toEqual(['b', 'd', 'c']);
 	});
 });
