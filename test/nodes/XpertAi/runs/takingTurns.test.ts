@@ -5,9 +5,10 @@ const EARLIER = '2026-11-22T09:59:59.000Z';
 
 describe('a run on a thread that others may use', () => {
 	it('begins at once where none goes on, and stays where no older one is there', async () => {
-		const { begun, server } = await scripted({ lists: [[], []] });
+		const { begun, server, time } = await scripted({ lists: [[], []] });
 		expect(begun).toMatchObject({ runId: 'ours-1' });
 		expect(server.cancelled).toEqual([]);
+		expect(time.elapsed()).toBe(0);
 	});
 
 	it('waits while one goes on, and until what that has said is stored', async () => {
@@ -54,6 +55,13 @@ describe('a run on a thread that others may use', () => {
 		const { begun, server } = await scripted({ lists: [[], [], [older]], status: 'success' });
 		expect(server.cancelled).toEqual([]);
 		expect(begun).toMatchObject({ runId: 'ours-1' });
+	});
+
+	it('is not asked twice where it had its answer before it could be cancelled', async () => {
+		const { begun, server } = await scripted({ lists: [[], [], [older], []], isAnswered: true });
+		expect(server.cancelled).toEqual(['ours-1']);
+		expect(begun).toMatchObject({ runId: 'ours-1' });
+		expect(server.begun).toBe(1);
 	});
 
 	it('begins again only where it was cancelled: where that was refused, its number tells', async () => {

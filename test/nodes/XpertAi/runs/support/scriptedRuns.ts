@@ -26,6 +26,8 @@ interface Script {
 	refusesCancel?: boolean;
 	/** How our run stands once it was to be cancelled. */
 	afterCancel?: string;
+	/** Whether our run had its answer when it was cancelled. */
+	isAnswered?: boolean;
 	noList?: boolean;
 	/** After how many lists none can be had. */
 	failsAfter?: number;
@@ -46,12 +48,17 @@ class ScriptedServer {
 
 	private answer(request: ApiRequest): Outcome {
 		const { method, path } = request;
-		if (path === `/threads/${THREAD}`)
-			return this.ok(request, { thread_id: THREAD, status: 'idle' });
+		if (path === `/threads/${THREAD}`) return this.thread(request);
 		if (path === `/threads/${THREAD}/runs`)
 			return method === 'POST' ? this.begin(request) : this.list(request);
 		if (path.endsWith('/cancel')) return this.cancel(request);
 		return this.ok(request, this.own(this.begun, this.script.afterCancel ?? 'running'));
+	}
+
+	private thread(request: ApiRequest): Outcome {
+		const isAnswered = this.cancelled.length > 0 && this.script.isAnswered === true;
+		const messages = isAnswered ? [{ content: 'hello' }, { content: 'Hi', tool_calls: [] }] : [];
+		return this.ok(request, { thread_id: THREAD, status: 'idle', values: { messages } });
 	}
 
 	private begin(request: ApiRequest): Outcome {
