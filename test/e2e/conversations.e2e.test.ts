@@ -131,7 +131,8 @@ describe('the example "answers as they are written" in n8n', () => {
 		expect(answer.content.map(({ content }) => content).join('')).toBe(
 			'According to "warranty.md": "The warranty lasts three years." [1]\n\nSources:\n- [1] warranty.md',
 		);
-		expect(harness.sandbox.requests.of('stream')).toHaveLength(1);
+		// With a key it takes its turn, and is heard once it has begun.
+		expect(harness.sandbox.requests.of('join')).toHaveLength(1);
 	});
 });
 

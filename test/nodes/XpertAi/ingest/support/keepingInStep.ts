@@ -91,7 +91,8 @@ function expectAll({ source: brought }: Night, { items, error }: Course): void {
 /**
  * Lets so many sequences of nights pass. After each night without trouble, assistants find exactly what its
  * source holds; no run ever takes a document out of answers that it has brought, one that ends the sending none at all,
- * and a dry run changes nothing. Where a note was lost, what was gone by then may stay.
+ * and a dry run changes nothing. Where a note was lost, what was gone by then may stay; a history ends where one is lost
+ * after two runs at once, before another has put things right.
  */
 export async function keepInStep(sequences: number): Promise<void> {
 	const nights = await Nights.start();
@@ -114,8 +115,12 @@ export async function keepInStep(sequences: number): Promise<void> {
 				async (all, last, how, noons) => {
 					const knowledgebaseId = await nights.knowledgebase();
 					let isHarmed = false;
+					let haveMet = false;
 					for (const [number, one] of [...all, { source: last, turns: [0] }].entries()) {
 						isHarmed ||= one.harm !== undefined;
+						// Which of two runs at once has stored a document last only the notes of both tell.
+						if (one.harm && haveMet) break;
+						haveMet ||= one.other !== undefined;
 						for (const { after, keys, disabled } of noons) {
 							if (after !== number) continue;
 							await nights.found(knowledgebaseId);
@@ -134,6 +139,7 @@ export async function keepInStep(sequences: number): Promise<void> {
 						// What such a night has stored is known to no later one.
 						if (said.some((words) => UNREMEMBERED.test(words))) break;
 						if (!isWhole({ ...one, ...how })) continue;
+						haveMet = false;
 						const found = await nights.found(knowledgebaseId);
 						const expected = nights.expected(one.source);
 						// What was gone when a note was lost may be found for ever; all else is as it should be.
