@@ -49,10 +49,16 @@ export async function beginInTurn(
 	}
 }
 
-/** Whether a run had its answer before it could be cancelled. */
-async function isAnswered(run: Sent, { before }: Begun): Promise<boolean> {
+/**
+ * Whether a run had its answer before it could be cancelled: one that had ended by then is marked as cancelled as well,
+ * and one that had not truly begun goes on to its end (recorded).
+ */
+async function isAnswered(run: Sent, { before, runId }: Begun): Promise<boolean> {
+	const { threadId } = run;
+	const own = await readRun(run, { threadId, runId });
+	if ('record' in own && own.record.status === 'success') return true;
 	const { text = '' } = askedBy(run.body);
-	const reading = await lookAtThread(run, run.threadId);
+	const reading = await lookAtThread(run, threadId);
 	if ('failure' in reading) return false;
 	const fresh = newMessages(messagesOf(before), messagesOf(reading.state));
 	return lastReply(repliesTo(text, fresh, false) ?? []) !== undefined;

@@ -15,8 +15,17 @@ const NOBODY_GAVE_WAY = 'nobody gives way, one says it was interrupted';
 const recorded = (name: string): SequenceExchange[] =>
 	sequence('turns').filter((one) => one.sequence === name);
 
+/** Where the recording has what the run of A meets, and what is to be otherwise. */
+interface Labels {
+	begun: string;
+	listed: string;
+	after: string;
+	run?: { status: string };
+	thread?: { status: string };
+}
+
 /** The answers that the run of A meets, in the end, as they were recorded. */
-function heardByA(name: string, labels: { begun: string; listed: string; after: string }) {
+function heardByA(name: string, labels: Labels) {
 	const exchanges = recorded(name);
 	const labelled = (label: string, of = '') =>
 		get(
@@ -40,8 +49,9 @@ function heardByA(name: string, labels: { begun: string; listed: string; after: 
 		if (path.endsWith('/runs')) return isBegun ? labelled(labels.listed) : [];
 		if (path.endsWith('/messages')) return labelled(labels.after, 'messages');
 		if (path === '/conversations/search') return labelled(labels.after, 'conversation');
-		if (path.endsWith(`/runs/${begun.run_id}`)) return labelled("A's run as it was polled");
-		return isBegun ? thread : before;
+		if (path.endsWith(`/runs/${begun.run_id}`))
+			return { ...(labelled("A's run as it was polled") as object), ...labels.run };
+		return isBegun ? { ...thread, ...labels.thread } : before;
 	};
 	const send = async (request: ApiRequest): Promise<Outcome> => {
 		await Promise.resolve();
@@ -51,7 +61,7 @@ function heardByA(name: string, labels: { begun: string; listed: string; after: 
 	return { send, begun };
 }
 
-async function runOfA(name: string, question: string, labels: Parameters<typeof heardByA>[1]) {
+async function runOfA(name: string, question: string, labels: Labels) {
 	const { send, begun } = heardByA(name, labels);
 	const time = virtualTime();
 	return await runAndWait({
@@ -81,5 +91,22 @@ describe('a run that was begun in turn, on a recorded server', () => {
 		});
 		expect(verdict.status).toBe('failed');
 		expect(verdict.reason).toContain('The run was cancelled');
+	});
+
+	it('is not remembered where others came after it and its messages are not on the thread', async () => {
+		const after = {
+			begun: 'A starts in the background',
+			listed: 'list, in the end',
+			after: 'in the end',
+		};
+		const lost = await runOfA(NOBODY_GAVE_WAY, 'SLOW4000 A8x', {
+			...after,
+			run: { status: 'success' },
+		});
+		expect(lost).toMatchObject({ status: 'completed', remembered: false });
+		const busy = { ...after, run: { status: 'success' }, thread: { status: 'busy' } };
+		const unknown = await runOfA(NOBODY_GAVE_WAY, 'SLOW4000 A8x', busy);
+		expect(unknown.status).toBe('completed');
+		expect(unknown.remembered).toBeUndefined();
 	});
 });

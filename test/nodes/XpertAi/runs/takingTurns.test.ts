@@ -27,6 +27,10 @@ describe('a run on a thread that others may use', () => {
 			'has ended since ours began',
 			{ run_id: 'theirs', created_at: EARLIER, status: 'success', updated_at: LATER },
 		],
+		[
+			'has ended in the moment in which ours began',
+			{ run_id: 'theirs', created_at: EARLIER, status: 'success', updated_at: BEGUN_AT },
+		],
 	])('gives way to an older one that %s, and begins again', async (_, theirs) => {
 		const other = { created_at: BEGUN_AT, ...theirs };
 		const ended = { ...other, status: 'success', updated_at: EARLIER };
@@ -59,6 +63,14 @@ describe('a run on a thread that others may use', () => {
 
 	it('is not asked twice where it had its answer before it could be cancelled', async () => {
 		const { begun, server } = await scripted({ lists: [[], [], [older], []], isAnswered: true });
+		expect(server.cancelled).toEqual(['ours-1']);
+		expect(begun).toMatchObject({ runId: 'ours-1' });
+		expect(server.begun).toBe(1);
+	});
+
+	it('is not asked twice where it went on to its end all the same', async () => {
+		const lists = [[], [], [older], []];
+		const { begun, server } = await scripted({ lists, afterCancel: 'success' });
 		expect(server.cancelled).toEqual(['ours-1']);
 		expect(begun).toMatchObject({ runId: 'ours-1' });
 		expect(server.begun).toBe(1);

@@ -52,7 +52,8 @@ class ScriptedServer {
 		if (path === `/threads/${THREAD}/runs`)
 			return method === 'POST' ? this.begin(request) : this.list(request);
 		if (path.endsWith('/cancel')) return this.cancel(request);
-		return this.ok(request, this.own(this.begun, this.script.afterCancel ?? 'running'));
+		const { afterCancel = this.cancelled.length > 0 ? 'interrupted' : 'running' } = this.script;
+		return this.ok(request, this.own(this.begun, afterCancel));
 	}
 
 	private thread(request: ApiRequest): Outcome {
