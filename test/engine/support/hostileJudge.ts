@@ -17,6 +17,8 @@ const ID = '([^/]+)';
 const RUNS = [
 	'GET /threads/{}',
 	'POST /threads/{}/runs/wait',
+	'POST /threads/{}/runs',
+	'GET /threads/{}/runs/{}/stream',
 	'GET /threads/{}/runs',
 	'GET /threads/{}/runs/{}',
 	'POST /threads/{}/runs/{}/cancel',
@@ -35,7 +37,7 @@ const CODED: Record<string, string[]> = {
 	],
 	E4: RUNS,
 	// Of these, only runs by their number have code of their own.
-	extension: [...RUNS, 'POST /threads/{}/runs'],
+	extension: RUNS,
 };
 
 /** Methods and paths an operation may ask for; each group is an id. */

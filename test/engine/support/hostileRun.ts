@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import get from 'lodash/get';
 import isPlainObject from 'lodash/isPlainObject';
 import type {
@@ -60,7 +62,9 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 			getBinaryDataBuffer: async () => Buffer.from('[{"name":"from a file"}]'),
 			httpRequestWithAuthentication: async (_name: string, options: IHttpRequestOptions) => {
 				requests.push(options);
-				const body = JSON.stringify(answerTo(options, requests)) ?? '';
+				const text = JSON.stringify(answerTo(options, requests)) ?? '';
+				const isStream = options.encoding === 'stream';
+				const body = isStream ? Readable.from([Buffer.from(text)]) : text;
 				return { statusCode: 201, headers: {}, body };
 			},
 		},
