@@ -108,7 +108,7 @@ describe('messages under the same key that come at once', () => {
 		const credential = await harness.createCredential();
 		const workflowId = await harness.importWorkflow(asking({ trigger, parameters }), credential);
 		await harness.activate(workflowId);
-		sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 1_000 });
+		sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 3_000 });
 		const calls = times(RUNS, (n) => ({ key: `person ${n % KEYS}`, message: `message ${n}` }));
 		await Promise.all(calls.map(async (call) => await harness.callWebhook('keyed', call)));
 
