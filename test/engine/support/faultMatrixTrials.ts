@@ -78,7 +78,7 @@ function inTime({ parameters, kind }: MatrixOperation, fault: Fault): INodeParam
 	const soon = isTimeout(fault);
 	const options =
 		kind === 'follow'
-			? { deadlineMinutes: 0.1 }
+			? { deadlineMinutes: 0.2 }
 			: TAKING_TURNS.includes(kind)
 				? { deadlineMinutes: soon ? 0.03 : 15 }
 				: { timeout: soon ? 0.8 : 60 };
