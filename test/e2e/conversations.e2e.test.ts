@@ -112,6 +112,7 @@ describe('the example "answers as they are written" in n8n', () => {
 		await harness.activate(workflowId);
 		const { rest } = harness.host;
 		await rest.request('PUT', '/rest/chat/enabled', { enabled: true });
+		harness.sandbox.requests.clear();
 		const sessionId = randomUUID();
 		await rest.request('POST', '/rest/chat/conversations/send', {
 			messageId: randomUUID(),
