@@ -21,7 +21,7 @@ interface Labels {
 	listed: string;
 	after: string;
 	run?: { status: string };
-	thread?: { status: string };
+	thread?: { status: string; values?: object };
 }
 
 /** The answers that the run of A meets, in the end, as they were recorded. */
@@ -91,6 +91,19 @@ describe('a run that was begun in turn, on a recorded server', () => {
 		});
 		expect(verdict.status).toBe('failed');
 		expect(verdict.reason).toContain('The run was cancelled');
+	});
+
+	it('has failed where it is marked so and the thread holds its question with nothing said to it', async () => {
+		const silence = { content: '', tool_calls: [] };
+		const before = [{ content: 'zeroth' }, { content: 'You said it', tool_calls: [] }];
+		const messages = [...before, { content: 'SLOW1 A1x' }, silence];
+		const verdict = await runOfA(OLDER_ENDED, 'SLOW1 A1x', {
+			begun: 'A starts in the background',
+			listed: 'as B sees it, start no. 2',
+			after: 'as soon as nothing runs',
+			thread: { status: 'idle', values: { messages } },
+		});
+		expect(verdict.status).toBe('failed');
 	});
 
 	it('is not remembered where others came after it and its messages are not on the thread', async () => {
