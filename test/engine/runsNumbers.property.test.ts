@@ -17,8 +17,8 @@ const RUNS = 80;
 /** Where nothing tells what became of a decision, it is looked for until the deadline. */
 const SOON = { options: { deadlineMinutes: 0.1 } };
 
-/** How a run is asked for: at one go, or begun and then waited for. */
-type Way = 'run' | 'start';
+/** How a run is asked for: at one go, in turn under a key, or begun and then waited for. */
+type Way = 'run' | 'key' | 'start';
 
 /** What goes wrong with a request on the way. */
 const mishap = fc.constantFrom<FaultRule>(
@@ -35,7 +35,7 @@ const mishap = fc.constantFrom<FaultRule>(
 /** Which requests meet it; those that follow a run meet it now and then. */
 const mishaps = fc.uniqueArray(
 	fc.record({
-		endpoint: fc.constantFrom('E4', 'runs', 'run', 'listRuns', 'E15'),
+		endpoint: fc.constantFrom('E4', 'runs', 'run', 'listRuns', 'join', 'messages', 'E15'),
 		nth: fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 2 }),
 		fault: mishap,
 	}),
@@ -47,7 +47,7 @@ const goes = fc.record({
 	outcome: fc.constantFrom('answer' as const, 'fail' as const, 'empty' as const),
 });
 
-const history = fc.record({ way: fc.constantFrom<Way>('run', 'start'), goes, mishaps });
+const history = fc.record({ way: fc.constantFrom<Way>('run', 'key', 'start'), goes, mishaps });
 
 interface Came {
 	json?: IDataObject;
@@ -63,11 +63,12 @@ async function call(parameters: INodeParameters, item: INodeExecutionData): Prom
 /** Asks in one way or the other; what was begun is waited for by its number. */
 async function said(way: Way, message: string): Promise<Came> {
 	const threadId = fixture.sandbox.store.putConversation({}).threadId;
-	const came = await call(
-		ask({ operation: way, threadId: byId(threadId), ...SOON }),
-		says('', message),
-	);
-	if (way === 'run' || !came.json) return came;
+	const where =
+		way === 'key'
+			? { threadSource: 'key', conversationKey: message }
+			: { operation: way, threadId: byId(threadId) };
+	const came = await call(ask({ ...where, ...SOON }), says('', message));
+	if (way !== 'start' || !came.json) return came;
 	const { runId } = came.json;
 	return await call(
 		{
