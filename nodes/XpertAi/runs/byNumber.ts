@@ -106,7 +106,12 @@ export async function listRuns(
 
 /** The run that began last; of two that began at the same moment, that with the greater number. */
 export function newest(runs: RunRecord[]): RunRecord | undefined {
-	return maxBy(runs, ({ created_at: begun, run_id: number }) => `${begun} ${number}`);
+	return maxBy(runs, placeOf);
+}
+
+/** The place of a run among those of its thread: by its beginning, and of one moment by its number. */
+export function placeOf({ created_at: begun, run_id: number }: RunRecord): string {
+	return `${begun} ${number}`;
 }
 
 /**

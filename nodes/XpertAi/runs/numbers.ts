@@ -29,7 +29,7 @@ async function runsOn(run: Run): Promise<RunRecord[]> {
  * @returns undefined where the server tells none, or has several
  */
 export async function numberOf(run: RunUnderWay): Promise<string | undefined> {
-	if (run.decidedId !== undefined) return run.decidedId;
+	if (run.ownId !== undefined) return run.ownId;
 	const since = timeOf(run.before);
 	if (since === undefined) return undefined;
 	const begun = (await runsOn(run)).filter((one) => Date.parse(one.created_at) > since);
@@ -60,8 +60,8 @@ export async function numberDecided(
 
 /** Whether what runs on a thread is ours: of one that others use, only if it says so. Never throws. */
 export async function isOwn(run: RunUnderWay): Promise<boolean> {
-	const { isNew, decidedId, begunId, send, threadId, question } = run;
-	if (isNew || (decidedId ?? begunId) !== undefined) return true;
+	const { isNew, ownId, send, threadId, question } = run;
+	if (isNew || ownId !== undefined) return true;
 	const reading = await readThread(send, threadId);
 	return 'state' in reading && question !== undefined && lastAsked(reading.state) === question;
 }

@@ -94,9 +94,9 @@ async function judgeHidden(
 	looks: Looks,
 	failure?: Failure,
 ): Promise<Verdict | undefined> {
-	const { asked, threadId, decidedId, numbers } = run;
-	if (asked.kind !== 'decision' || decidedId === undefined || numbers.areMissing) return undefined;
-	const reading = await readRun(run, { threadId, runId: decidedId });
+	const { asked, threadId, ownId, numbers } = run;
+	if (asked.kind !== 'decision' || ownId === undefined || numbers.areMissing) return undefined;
+	const reading = await readRun(run, { threadId, runId: ownId });
 	const status = 'record' in reading ? reading.record.status : undefined;
 	looks.isUnderWay = status === 'running';
 	if (status !== 'interrupted' || ++looks.quiet < QUIET_LOOKS) return undefined;

@@ -23,6 +23,8 @@ export interface Sent extends InTime {
 	isNew: boolean;
 	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
 	whenBusy: 'wait' | 'fail' | 'run';
+	/** Whether executions anywhere may say something on this thread at the same moment, so that those that wait take turns. */
+	takesTurns?: boolean;
 }
 
 /** What becomes of a run on the server once the execution is stopped, or the deadline has come. */
@@ -37,8 +39,6 @@ export interface Run extends Sent, Leaving {
 	listener?: Listener;
 	/** What all runs of an execution know of the numbers of runs. */
 	numbers: Numbers;
-	/** Whether executions anywhere may say something on this thread at the same moment, so that they take turns. */
-	takesTurns?: boolean;
 }
 
 /** What is known of a server's numbers of runs: one without their routes has none. */
@@ -56,10 +56,8 @@ export interface RunUnderWay extends Run {
 	question?: string;
 	/** What the thread has waited for a person to decide before it. */
 	waiting: unknown[];
-	/** The number of the run that its decision goes on with, where it is known. */
-	decidedId?: string;
-	/** The number under which it has begun, where it was begun in turn. */
-	begunId?: string;
+	/** The number that is surely its own: of the run its decision goes on with, or under which it was begun in turn. */
+	ownId?: string;
 	/** The thread before it; nothing when it had never run or could not be read. */
 	before?: ThreadState;
 }

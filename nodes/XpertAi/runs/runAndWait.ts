@@ -53,10 +53,10 @@ async function conclude(given: Run, sendUnlimited: Send): Promise<Verdict> {
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(given, given.threadId) : undefined;
 	if (facts?.failure) return failed(facts.failure);
-	const decidedId = asked.kind === 'decision' ? await numberDecided(given, facts) : undefined;
-	const named = { assistant_id: assistantOn(before), ...withTarget(given.body, decidedId) };
+	const ownId = asked.kind === 'decision' ? await numberDecided(given, facts) : undefined;
+	const named = { assistant_id: assistantOn(before), ...withTarget(given.body, ownId) };
 	const run: RunUnderWay = {
-		...{ ...given, sendUnlimited, asked, before, decidedId },
+		...{ ...given, sendUnlimited, asked, before, ownId },
 		body: isMessage ? given.body : named,
 		question: questionOf(asked, before),
 		waiting: facts?.tasks ?? [],
@@ -89,9 +89,8 @@ async function ownNumber(
 }
 
 async function sendAndFollow(run: RunUnderWay): Promise<Verdict> {
-	const { takesTurns, asked, whenBusy } = run;
-	const hasTurns = takesTurns === true && asked.kind === 'message' && whenBusy === 'wait';
-	return (hasTurns ? await runInTurn(run) : undefined) ?? (await sendToEnd(run));
+	const isMessage = run.asked.kind === 'message';
+	return (isMessage ? await runInTurn(run) : undefined) ?? (await sendToEnd(run));
 }
 
 /** Sends a run to E4, or to where it is heard, and follows it to its end. */

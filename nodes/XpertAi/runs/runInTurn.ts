@@ -17,14 +17,13 @@ const NOBODY = { onText: () => undefined, onFound: () => undefined };
  * Runs a thread that others may use at the same moment: begins when it is its turn, and follows its own run by its
  * number. Never throws.
  *
- * @returns nothing where the server does not tell of its runs, so that it is sent as any other
+ * @returns nothing where it takes no turns, or the server does not tell of its runs: it is sent as any other then
  */
 export async function runInTurn(run: RunUnderWay): Promise<Verdict | undefined> {
-	if (run.numbers.areMissing) return undefined;
 	const begun = await beginInTurn(run);
 	if (begun === undefined) return undefined;
 	if ('verdict' in begun) return isMissing(begun.verdict) ? undefined : begun.verdict;
-	run.begunId = begun.runId;
+	run.ownId = begun.runId;
 	const named = { threadId: run.threadId, runId: begun.runId };
 	const ended = await hearAndFollow(run, named);
 	return { ...(await toldBy(run, ended)), runId: named.runId };

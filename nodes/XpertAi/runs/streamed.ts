@@ -63,12 +63,15 @@ async function hearOn(run: OnThread, told: Told, first: Outcome): Promise<Outcom
 
 async function join(run: OnThread, told: Told): Promise<Outcome> {
 	const path = buildPath(JOIN_PATH, { threadId: run.threadId, runId: told.runId ?? '' });
-	const { stream, ...request } = streamed(told, { method: 'GET', path });
-	return await run.send({ ...request, stream: { ...stream, over: run.over } });
+	return await run.send(streamed(told, { method: 'GET', path }, run.over));
 }
 
-function streamed(told: Told, one: Pick<ApiRequest, 'method' | 'path' | 'body'>) {
-	const stream = { after: told.lastId, hear: (event: ServerEvent) => told.hear(event) };
+function streamed(
+	told: Told,
+	one: Pick<ApiRequest, 'method' | 'path' | 'body'>,
+	over?: AbortSignal,
+): ApiRequest {
+	const stream = { after: told.lastId, over, hear: (event: ServerEvent) => told.hear(event) };
 	return { ...one, timeoutMs: SILENCE_MS, stream };
 }
 

@@ -4,7 +4,7 @@ import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS } from '../transport/polling';
 import { beginRun } from './begin';
 import type { Begun } from './begin';
-import { listRuns, readRun, requestCancel } from './byNumber';
+import { listRuns, placeOf, readRun, requestCancel } from './byNumber';
 import type { RunRecord } from './byNumber';
 import { askedBy } from './input';
 import { remaining, sendInTime, waitInTime } from './run';
@@ -33,11 +33,13 @@ type Taking = Sent & { numbers?: Numbers };
 /**
  * Begins a run on a thread that others may use at the same moment, when it is its turn. Never throws.
  *
- * @returns its number, or why there is none; nothing where the server does not tell of its runs
+ * @returns its number, or why there is none; nothing where it takes no turns, or the server does not tell of its runs
  */
 export async function beginInTurn(
 	given: Taking,
 ): Promise<Begun | { verdict: Verdict } | undefined> {
+	const { takesTurns, whenBusy, numbers } = given;
+	if (!takesTurns || whenBusy !== 'wait' || numbers?.areMissing) return undefined;
 	const run = { ...given, send: sendInTime(given) };
 	for (;;) {
 		const free = await untilNoneRuns(run);
@@ -102,5 +104,3 @@ function comesFirst(other: RunRecord, own: RunRecord): boolean {
 	if (other.status === 'running') return true;
 	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;
 }
-
-const placeOf = ({ created_at: begun, run_id: runId }: RunRecord) => `${begun} ${runId}`;

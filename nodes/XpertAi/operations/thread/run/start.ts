@@ -61,9 +61,9 @@ async function startItem(
 		deadline: systemClock.now() + deadlineMinutes * MINUTE_MS,
 	};
 	const { made, body } = await prepareInTurn(order, inTime, turn);
-	const sent = { ...inTime, threadId: made.threadId, body, isNew: runOn === 'new', whenBusy };
-	const inTurn = runOn === 'key' && whenBusy === 'wait' ? await beginInTurn(sent) : undefined;
-	const began = inTurn ?? (await beginRun(sent));
+	const where = { isNew: runOn === 'new', takesTurns: runOn === 'key' };
+	const sent = { ...inTime, threadId: made.threadId, body, whenBusy, ...where };
+	const began = (await beginInTurn(sent)) ?? (await beginRun(sent));
 	if ('verdict' in began) throw verdictError(item, began.verdict, made);
 	const { runId, assistantId, conversationId = made.conversationId } = began;
 	return {

@@ -105,7 +105,12 @@ export async function scripted(script: Script) {
 	const time = virtualTime(script.stopAfterMs);
 	const begun = await beginInTurn({
 		...{ send: server.send, clock: time, signal: time.signal, threadId: THREAD },
-		...{ body: { ...saying('hello'), assistant_id: 'a' }, isNew: false, whenBusy: 'wait' },
+		...{
+			body: { ...saying('hello'), assistant_id: 'a' },
+			isNew: false,
+			whenBusy: 'wait',
+			takesTurns: true,
+		},
 		deadline: time.now() + (script.deadlineMs ?? 60_000),
 	});
 	return { begun, server, time };
