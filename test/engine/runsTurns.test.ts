@@ -62,6 +62,15 @@ describe('a message under a key', () => {
 		expect(stored()).toHaveLength(1);
 	});
 
+	it('comes out once it has ended, though its stream stays open and silent', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'join', do: 'delay', ms: 600_000 });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
+		const { json } = await say('one');
+		expect(json).toMatchObject({ output: 'You said: one [users seen: 1]' });
+		// Left to itself, a silent stream is given up after 75 seconds.
+		expect(json?.seconds).toBeLessThan(60);
+	});
+
 	it('has failed for the reason of its own run', async () => {
 		const { error } = await say('FAIL');
 		expect(error?.message).toContain('The run failed: ');
