@@ -19,22 +19,41 @@ const ENGINE_FOLDERS = ['engine', 'examples'];
 const ON_ENGINE = `test/(${ENGINE_FOLDERS.join('|')})/`;
 
 /**
- * What runs the built node in n8n's engine: n8n's modules are loaded once for all files of a worker, by Node
- * itself, as in n8n. Loaded anew by jest for each file, they would take half of the time.
+ * The modules that are loaded once for all files of a worker, by Node itself: see test/support/host/lending.js.
+ *
+ * @param {string[]} names
+ */
+const lent = (...names) => ({
+	[`^(?:@n8n/)?(${names.join('|')})$`]: '<rootDir>/test/support/host/$1.js',
+});
+
+/**
+ * The pure parts.
+ *
+ * @type {import('jest').Config}
+ */
+const pure = {
+	...shared,
+	// Stryker wants it as Node finds it.
+	testEnvironment: require.resolve('./test/support/host/lending.js'),
+	moduleNameMapper: lent('lodash', 'zod'),
+};
+
+/**
+ * What runs the built node in n8n's engine: n8n's modules are lent as well, as in n8n. Loaded anew by jest for each
+ * file, they would take half of the time.
  *
  * @type {import('jest').Config}
  */
 const onEngine = {
 	...shared,
 	testEnvironment: '<rootDir>/test/support/host/environment.ts',
-	moduleNameMapper: {
-		'^(?:@n8n/)?(n8n-core|n8n-workflow|di|backend-network)$': '<rootDir>/test/support/host/$1.js',
-	},
+	moduleNameMapper: lent('n8n-core', 'n8n-workflow', 'di', 'backend-network', 'lodash', 'zod'),
 };
 
 /** @type {import('jest').Config} */
 const unit = {
-	...shared,
+	...pure,
 	displayName: 'unit',
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: [...NO_UNITS, '<rootDir>/test/e2e/', ON_ENGINE],
@@ -50,7 +69,7 @@ const engine = {
 
 /** The long ones: every fault, soak, hostile input, the token, memory, and the properties with many more runs. */
 const proofs = {
-	...shared,
+	...pure,
 	displayName: 'proofs',
 	testMatch: ['<rootDir>/test/**/*.{proof,property}.test.ts'],
 	testPathIgnorePatterns: [...shared.testPathIgnorePatterns, ON_ENGINE],
