@@ -55,7 +55,7 @@ export function caseTitled(title: string): OperationCase {
 /** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
 export async function startCaseSandbox(): Promise<Sandbox> {
 	const others = ALL_CASES.filter((one) => !hasRoute(one));
-	return await startSandbox({ endpoints: others.map(endpointOf) });
+	return await startSandbox({ endpoints: others.map(endpointOf), processMs: 10 });
 }
 
 /** Whether the sandbox answers a case by itself, as a recorded server does. */
