@@ -1,3 +1,5 @@
+import { compact, uniq } from 'lodash';
+
 import type { Aim, Part, Plot, Section } from '../run/part';
 import type { Results } from '../run/results';
 import { notMeasured, table } from './words';
@@ -26,13 +28,14 @@ export function pageOf(results: Results, parts: Part[], tried: string, imagesAt:
 		verdict(aims),
 		...sections.flatMap(({ part, section }) => [
 			`## ${part.title}: \`${part.name}\``,
+			whenMeasured(part, results),
 			withPlots(section, imagesAt),
 		]),
 		'## What was tried and did not help',
 		tried,
 	];
 	return {
-		markdown: `${text.map((one) => one.trim()).join('\n\n')}\n`,
+		markdown: `${compact(text.map((one) => one.trim())).join('\n\n')}\n`,
 		images: Object.fromEntries(plots.map((plot) => [fileOf(plot), plot.svg])),
 	};
 }
@@ -87,7 +90,15 @@ function aimTable(aims: Aim[]): string {
 function verdict(aims: Aim[]): string {
 	const count = (met: boolean | undefined) => aims.filter((aim) => aim.met === met).length;
 	const unknown = count(undefined) > 0 ? `, and ${count(undefined)} were not measured` : '';
-	return `Of ${aims.length} aims, ${count(true)} are met and ${count(false)} are not${unknown}. An aim counts as met by the middle of its rounds; where the spread reaches across it, another run may come out otherwise.`;
+	return `Of ${aims.length} aims, ${count(true)} are met and ${count(false)} are not${unknown}. An aim counts as met only where every round has met it; fewer than seven rounds say little of how far figures spread.`;
+}
+
+/** When a part was measured, to the minute, where not all were in one run: a machine is not the same at all times. */
+function whenMeasured(part: Part, { parts }: Results): string {
+	const minute = (at: string) => at.slice(0, 16).replace('T', ', ');
+	const runs = uniq(Object.values(parts).map(({ measuredAt }) => minute(measuredAt)));
+	const at = parts[part.name]?.measuredAt;
+	return at === undefined || runs.length < 2 ? '' : `_Measured on ${minute(at)} UTC._`;
 }
 
 function withPlots({ text, plots }: Section, imagesAt: string): string {

@@ -24,7 +24,7 @@ export function table(header: string[], rows: string[][]): string {
 
 type AimWords = Pick<Aim, 'what' | 'against' | 'aim'>;
 
-/** An aim judged by the middle of its rounds. */
+/** An aim judged by all of its rounds: it is met where each of them has met it. */
 export function judged(
 	words: AimWords | undefined,
 	values: number[],
@@ -33,8 +33,9 @@ export function judged(
 ): Aim {
 	if (words === undefined) throw new Error('A part judges more aims than it has');
 	const measured = withSpread(values, digits, unit);
-	const middle = median(values);
-	return { ...words, measured, ...(Number.isNaN(middle) ? {} : { met: isMet(middle) }) };
+	if (values.length === 0 || values.some(Number.isNaN)) return { ...words, measured };
+	const rounds = values.length === 1 ? 'one round' : `${values.length} rounds`;
+	return { ...words, measured: `${measured} in ${rounds}`, met: values.every(isMet) };
 }
 
 /** What stands for a part without figures. */

@@ -3,16 +3,20 @@ import { judged, table, withSpread } from '../../bench/page/words';
 const aim = { what: 'throughput', against: 'axios', aim: '≥ 0.9' };
 
 describe('an aim', () => {
-	it('is judged by the middle of its rounds, and shows their spread', () => {
-		expect(judged(aim, [0.8, 0.95, 0.91], (ratio) => ratio >= 0.9)).toEqual({
+	it('is judged by the whole spread of its rounds, which it shows', () => {
+		expect(judged(aim, [0.91, 0.95, 0.9], (ratio) => ratio >= 0.9)).toEqual({
 			...aim,
-			measured: '0.91 (0.80 to 0.95)',
+			measured: '0.91 (0.90 to 0.95) in 3 rounds',
 			met: true,
 		});
 	});
 
-	it('is missed when the middle is', () => {
-		expect(judged(aim, [0.8, 0.85, 0.95], (ratio) => ratio >= 0.9).met).toBe(false);
+	it('is missed when one round has missed it', () => {
+		expect(judged(aim, [0.95, 0.89, 0.95], (ratio) => ratio >= 0.9).met).toBe(false);
+	});
+
+	it('says so when it was measured once', () => {
+		expect(judged(aim, [0.95], (ratio) => ratio >= 0.9).measured).toBe('0.95 in one round');
 	});
 
 	it.each([[[]], [[Number.NaN]]])('is neither met nor missed by %p', (values) => {
