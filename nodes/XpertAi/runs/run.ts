@@ -74,9 +74,11 @@ export function sendInTime(given: InTime): Send {
 	const { clock, signal } = given;
 	let rest: { until: number; failure: Failure } | undefined;
 	return async (request) => {
-		if (rest) await waitInTime(given, rest.until - clock.now());
+		const wait = rest ? rest.until - clock.now() : 0;
+		const isTooLate = wait > remaining(given);
+		if (wait > 0) await waitInTime(given, wait);
 		if (signal?.aborted) return notSent(request, { kind: 'cancelled' });
-		if (rest && clock.now() < rest.until) return notSent(request, rest.failure);
+		if (rest && isTooLate) return notSent(request, rest.failure);
 		const left = Math.max(LAST_LOOK_MS, remaining(given));
 		const timeoutMs = Math.min(request.timeoutMs, left);
 		// Of a stream, the one limits silence and the other all of it.
@@ -102,6 +104,5 @@ export function remaining({ deadline, clock }: InTime): number {
 
 /** Waits so many milliseconds, but not beyond the deadline; ends when the execution is stopped. */
 export async function waitInTime(run: InTime, pause: number): Promise<void> {
-	const wait = Math.min(pause, remaining(run));
-	if (wait > 0) await run.clock.sleep(wait, run.signal);
+	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
 }

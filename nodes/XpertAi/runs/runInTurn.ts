@@ -29,6 +29,12 @@ export async function runInTurn(run: RunUnderWay): Promise<Verdict | undefined> 
 	return { ...(await toldBy(run, ended)), runId: named.runId };
 }
 
+/** Follows a run whose number is known to its end. Never throws. */
+export async function followOwn(run: RunUnderWay, runId: string): Promise<Verdict> {
+	run.ownId = runId;
+	return await toldBy(run, await followRun(run, { threadId: run.threadId, runId }));
+}
+
 /** Whether the server lists runs, and begins none. */
 function isMissing({ failure }: Verdict): boolean {
 	return failure !== undefined && isRouteMissing(failure);
