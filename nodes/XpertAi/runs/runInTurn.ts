@@ -20,7 +20,7 @@ const NOBODY = { onText: () => undefined, onFound: () => undefined };
  * @returns nothing where it takes no turns, or the server does not tell of its runs: it is sent as any other then
  */
 export async function runInTurn(run: RunUnderWay): Promise<Verdict | undefined> {
-	const begun = await beginInTurn(run);
+	const begun = await beginInTurn(run, { state: run.before });
 	if (begun === undefined) return undefined;
 	if ('verdict' in begun) return isMissing(begun.verdict) ? undefined : begun.verdict;
 	run.ownId = begun.runId;
