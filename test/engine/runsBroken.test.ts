@@ -1,7 +1,18 @@
+import { setTimeout } from 'node:timers/promises';
+
 import type { FaultRule } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
-import { arrivals, ask, detailsOf, newThreads, onThread, saidOn, says } from './support/runs';
+import {
+	arrivals,
+	ask,
+	detailsOf,
+	newThreads,
+	occupy,
+	onThread,
+	saidOn,
+	says,
+} from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -74,6 +85,26 @@ describe('a run goes on without the connection, and', () => {
 		expect(detailsOf(failing?.item)).toMatchObject({ threadId: failing?.thread, status: 'failed' });
 		expect(asking?.item?.json).toMatchObject({ status: 'interrupted', recovered: true });
 		expect(JSON.stringify(asking?.item?.json.interrupt)).toContain('May I answer this?');
+	});
+
+	it('of a conversation of its own its number tells, also where others have come to the thread', async () => {
+		const { sandbox } = fixture;
+		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 700, nth: 1 });
+		sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 50, nth: 1 });
+		const asking = fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Ours')] });
+		while (sandbox.requests.of('E4').length === 0) await setTimeout(5);
+		await setTimeout(200);
+		const ours = sandbox.store.runs.at(-1);
+		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });
+		await occupy(sandbox, ours?.threadId ?? '', {
+			action: 'send',
+			message: { input: { input: 'Theirs' } },
+		});
+		const { items } = await asking;
+		expect(items[0]?.json).toMatchObject({
+			...{ status: 'completed', output: 'Echo: Ours', recovered: true, runId: ours?.id },
+		});
+		expect(sandbox.requests.of('E4')).toHaveLength(2);
 	});
 
 	it('a message that did not arrive is said not to, and is not sent again', async () => {
@@ -170,7 +201,7 @@ describe('an execution that is stopped', () => {
 		expect(run.status).not.toBe('success');
 		expect(tookMs).toBeLessThan(1000);
 		const arrived = fixture.sandbox.requests.all.length;
-		await new Promise((resolve) => setTimeout(resolve, 1800));
+		await setTimeout(1800);
 		expect(fixture.sandbox.requests.all).toHaveLength(arrived);
 		expect(saidOn(fixture.sandbox, one)).toEqual(['first']);
 		expect(saidOn(fixture.sandbox, two)).toEqual([]);

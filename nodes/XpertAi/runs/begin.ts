@@ -4,6 +4,7 @@ import type { Failure } from '../transport/failure';
 import { certainlyNotDone, isRouteMissing, isTransient, mayGoOnBehind } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { listRuns, newest, startRun } from './byNumber';
+import type { RunRecord } from './byNumber';
 import { askedBy } from './input';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { Sent } from './run';
@@ -20,6 +21,13 @@ export interface Begun {
 	before?: ThreadState;
 }
 
+/** How a thread on which nothing runs was seen to stand just now. */
+export interface Seen {
+	/** Nothing where it has never run. */
+	state?: ThreadState;
+	runs: RunRecord[];
+}
+
 /** How often the list of runs is asked for one whose number was lost: it stands there at once (recorded). */
 const LOOKS = 4;
 
@@ -28,11 +36,12 @@ const LOOKS = 4;
  * answer is lost, the runs of the thread tell whether one has begun that was not there before; it is never begun
  * twice. Never throws.
  *
+ * @param seen spares it from reading the thread and its runs
  * @returns its number, or why there is none
  */
-export async function beginRun(given: Sent): Promise<Begun | { verdict: Verdict }> {
+export async function beginRun(given: Sent, seen?: Seen): Promise<Begun | { verdict: Verdict }> {
 	const run = { ...given, send: sendInTime(given) };
-	const free = run.isNew ? {} : await untilFree(run);
+	const free = seen ?? (run.isNew ? {} : await untilFree(run));
 	if (run.signal?.aborted) return { verdict: cancelled() };
 	if ('verdict' in free) return free;
 	const { state: before } = free;
@@ -41,7 +50,7 @@ export async function beginRun(given: Sent): Promise<Begun | { verdict: Verdict 
 	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
 	if (!isMessage && !before) return { verdict: nothingToGoOnWith(asked) };
 	const body = isMessage ? run.body : { assistant_id: assistantOn(before), ...run.body };
-	const known = run.isNew ? { runs: [] } : await listRuns(run, run.threadId);
+	const known = seen ?? (run.isNew ? { runs: [] } : await listRuns(run, run.threadId));
 	if ('failure' in known) return { verdict: refusal(known.failure) };
 	const { outcome, mayBeDone, record } = await startRun(run, run.threadId, body);
 	const facts = { assistantId: body.assistant_id, conversationId: conversationOf(before), before };

@@ -2,7 +2,8 @@ import type { Listener } from '../threads/events';
 import type { ThreadState } from '../threads/state';
 import type { Asking } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
-import type { Send } from '../transport/request';
+import type { Failure } from '../transport/failure';
+import type { ApiRequest, Outcome, Send } from '../transport/request';
 import type { Asked, RunBody } from './input';
 
 /** Where a thread is run and waited for (E4). */
@@ -65,18 +66,35 @@ export interface RunUnderWay extends Run {
 /** A last request may take so long after the deadline. */
 const LAST_LOOK_MS = 1_000;
 
-/** Sends nothing once the execution is stopped, and lets no request outlast the deadline. */
+/**
+ * Sends nothing once the execution is stopped, nothing before the time that the server asked to wait for, whatever was
+ * to be sent next, and lets no request outlast the deadline.
+ */
 export function sendInTime(given: InTime): Send {
+	const { clock, signal } = given;
+	let rest: { until: number; failure: Failure } | undefined;
 	return async (request) => {
-		if (given.signal?.aborted) {
-			const { method, path } = request;
-			return { ok: false, failure: { kind: 'cancelled', method, path: API_ROOT + path } };
-		}
+		const wait = rest ? rest.until - clock.now() : 0;
+		const isTooLate = wait > remaining(given);
+		if (wait > 0) await waitInTime(given, wait);
+		if (signal?.aborted) return notSent(request, { kind: 'cancelled' });
+		if (rest && isTooLate) return notSent(request, rest.failure);
 		const left = Math.max(LAST_LOOK_MS, remaining(given));
 		const timeoutMs = Math.min(request.timeoutMs, left);
 		// Of a stream, the one limits silence and the other all of it.
-		return await given.send({ ...request, timeoutMs, wholeMs: request.stream ? left : timeoutMs });
+		const wholeMs = request.stream ? left : timeoutMs;
+		const outcome = await given.send({ ...request, timeoutMs, wholeMs });
+		const { failure } = outcome.ok ? {} : outcome;
+		rest = failure?.retryAfterMs
+			? { failure, until: clock.now() + failure.retryAfterMs }
+			: undefined;
+		return outcome;
 	};
+}
+
+/** The outcome of a request that was held back. */
+function notSent({ method, path }: ApiRequest, failure: Omit<Failure, 'method' | 'path'>): Outcome {
+	return { ok: false, failure: { ...failure, method, path: API_ROOT + path } };
 }
 
 /** Milliseconds until the deadline, never below 0. */

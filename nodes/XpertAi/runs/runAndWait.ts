@@ -21,7 +21,7 @@ import { messagesOfRun, questionOf } from './ours';
 import { recover } from './recover';
 import { RUN_PATH, remaining, sendInTime } from './run';
 import type { Run, RunUnderWay } from './run';
-import { runInTurn } from './runInTurn';
+import { followOwn, runInTurn } from './runInTurn';
 import { streaming } from './streamed';
 import { untilFree } from './untilFree';
 import { cancelled, failed, nothingToDecide, nothingToGoOnWith, timedOut } from './verdict';
@@ -109,9 +109,14 @@ async function sendToEnd(run: RunUnderWay): Promise<Verdict> {
 	return await judgeRefusal(run, failure);
 }
 
+/** Follows a run whose answer did not come: by its number where that is known, else by its thread. */
 async function recovered(run: RunUnderWay, failure: Failure): Promise<Verdict> {
-	const verdict = await recover(run, failure);
-	return { ...verdict, runId: await numberOf(run) };
+	// What runs on a thread that others may use may be theirs.
+	const runId = run.isNew ? await numberOf(run) : undefined;
+	if (runId === undefined) return { ...(await recover(run, failure)), runId: await numberOf(run) };
+	const verdict = await followOwn(run, runId);
+	if (verdict.status === 'timedOut') return { failure, ...verdict, runId };
+	return { ...verdict, recovered: verdict.failure === undefined, runId };
 }
 
 /**

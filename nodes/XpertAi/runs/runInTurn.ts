@@ -20,13 +20,19 @@ const NOBODY = { onText: () => undefined, onFound: () => undefined };
  * @returns nothing where it takes no turns, or the server does not tell of its runs: it is sent as any other then
  */
 export async function runInTurn(run: RunUnderWay): Promise<Verdict | undefined> {
-	const begun = await beginInTurn(run);
+	const begun = await beginInTurn(run, { state: run.before });
 	if (begun === undefined) return undefined;
 	if ('verdict' in begun) return isMissing(begun.verdict) ? undefined : begun.verdict;
 	run.ownId = begun.runId;
 	const named = { threadId: run.threadId, runId: begun.runId };
 	const ended = await hearAndFollow(run, named);
 	return { ...(await toldBy(run, ended)), runId: named.runId };
+}
+
+/** Follows a run whose number is known to its end. Never throws. */
+export async function followOwn(run: RunUnderWay, runId: string): Promise<Verdict> {
+	run.ownId = runId;
+	return await toldBy(run, await followRun(run, { threadId: run.threadId, runId }));
 }
 
 /** Whether the server lists runs, and begins none. */

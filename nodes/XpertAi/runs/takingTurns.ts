@@ -3,7 +3,7 @@ import { lookAtThread } from '../threads/thread';
 import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS } from '../transport/polling';
 import { beginRun } from './begin';
-import type { Begun } from './begin';
+import type { Begun, Seen } from './begin';
 import { listRuns, placeOf, readRun, requestCancel } from './byNumber';
 import type { RunRecord } from './byNumber';
 import { askedBy } from './input';
@@ -30,21 +30,27 @@ const SETTLING_MS = 800;
 /** What is to begin; those of one execution find out together that a server has no routes of runs. */
 type Taking = Sent & { numbers?: Numbers };
 
+/** How a thread was read before it takes its turn: nothing where it has never run. */
+type Read = Pick<Seen, 'state'>;
+
 /**
  * Begins a run on a thread that others may use at the same moment, when it is its turn. Never throws.
  *
+ * @param read the thread as it was just now, if it was read
  * @returns its number, or why there is none; nothing where it takes no turns, or the server does not tell of its runs
  */
 export async function beginInTurn(
 	given: Taking,
+	read?: Read,
 ): Promise<Begun | { verdict: Verdict } | undefined> {
 	const { takesTurns, whenBusy, numbers } = given;
 	if (!takesTurns || whenBusy !== 'wait' || numbers?.areMissing) return undefined;
 	const run = { ...given, send: sendInTime(given) };
-	for (;;) {
+	for (let state = read; ; state = undefined) {
 		const free = await untilNoneRuns(run);
 		if (free === undefined || 'verdict' in free) return free;
-		const begun = await beginRun(given);
+		const seen = state && !free.hasWaited ? { ...state, ...free } : undefined;
+		const begun = await beginRun(given, seen);
 		if ('verdict' in begun || !(await isBehind(run, begun.runId))) return begun;
 		await waitInTime(run, FIRST_PAUSE_MS);
 		if (await isAnswered(run, begun)) return begun;
@@ -67,7 +73,9 @@ async function isAnswered(run: Sent, { before, runId }: Begun): Promise<boolean>
 }
 
 /** Waits until no run of the thread goes on, and what was said is stored; nothing where the server does not tell. */
-async function untilNoneRuns(run: Taking): Promise<{ verdict: Verdict } | object | undefined> {
+async function untilNoneRuns(
+	run: Taking,
+): Promise<{ verdict: Verdict } | { runs: RunRecord[]; hasWaited: boolean } | undefined> {
 	for (let hasWaited = false; ; hasWaited = true) {
 		const listed = await listRuns(run, run.threadId);
 		if (run.signal?.aborted) return { verdict: cancelled() };
@@ -77,7 +85,7 @@ async function untilNoneRuns(run: Taking): Promise<{ verdict: Verdict } | object
 		}
 		if (!listed.runs.some(({ status }) => status === 'running')) {
 			if (hasWaited) await waitInTime(run, SETTLING_MS);
-			return {};
+			return { runs: listed.runs, hasWaited };
 		}
 		if (remaining(run) <= 0) return { verdict: stillBusy() };
 		// Looks do not become rarer: who waits longest would come last.

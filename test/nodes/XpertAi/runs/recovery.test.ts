@@ -118,6 +118,15 @@ describe('while the wait is broken, the thread', () => {
 		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: true });
 	});
 
+	it('is read no sooner than the server asks for, however near the deadline is', async () => {
+		const reads = [undefined, ...Array.from({ length: 99 }, () => tooMany(20 * SECOND))];
+		const asked = await run({ runs: [drop(true)], runMs: 60 * MINUTE, reads });
+		const gaps = asked.reads.slice(2).map((at, index) => at - (asked.reads[index + 1] ?? 0));
+		expect(gaps.length).toBeGreaterThan(10);
+		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20 * SECOND);
+		expect(asked.tookMs).toBe(15 * MINUTE);
+	});
+
 	it('is read until the deadline and no longer', async () => {
 		const { verdict, tookMs } = await run({ runs: [drop(true, MINUTE)], runMs: 60 * MINUTE });
 		expect(verdict).toMatchObject({ status: 'timedOut', failure: { code: 'ECONNRESET' } });

@@ -20,6 +20,21 @@ describe('a run on a thread that others may use', () => {
 		expect(time.elapsed()).toBe(2000 + 2000 + 800);
 	});
 
+	it('believes what was read of the thread just now, and only then', async () => {
+		const state = { thread_id: 't1', status: 'idle', values: { messages: [] } };
+		const other = { run_id: 'theirs', created_at: EARLIER, status: 'running' };
+		const ended = { ...other, status: 'success', updated_at: EARLIER };
+		const reads = async (...lists: Array<Array<typeof other>>) => {
+			const { begun, server } = await scripted({ lists, read: { state } });
+			expect(begun).toHaveProperty('runId');
+			return server.reads;
+		};
+		expect(await reads([], [])).toBe(0);
+		expect(await reads([other], [ended])).toBe(1);
+		// Once to see whether ours was answered before it gave way, and once before it begins again.
+		expect(await reads([], [other], [ended])).toBe(2);
+	});
+
 	it.each([
 		['goes on', { run_id: 'theirs', created_at: EARLIER, status: 'running' }],
 		['goes on, begun at the same moment with a lower number', { run_id: 'a', status: 'running' }],

@@ -1,4 +1,5 @@
 import { beginInTurn } from '../../../../../nodes/XpertAi/runs/takingTurns';
+import type { ThreadState } from '../../../../../nodes/XpertAi/threads/state';
 import type { ApiRequest, Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
 import { checked, fail } from './faults';
@@ -33,11 +34,14 @@ interface Script {
 	failsAfter?: number;
 	deadlineMs?: number;
 	stopAfterMs?: number;
+	/** The thread as it was read before. */
+	read?: { state: ThreadState };
 }
 
 /** A server that begins our runs, and says of others what a test wants. */
 class ScriptedServer {
 	begun = 0;
+	reads = 0;
 	readonly cancelled: string[] = [];
 	private listed = 0;
 	private isRefused = false;
@@ -57,6 +61,7 @@ class ScriptedServer {
 	}
 
 	private thread(request: ApiRequest): Outcome {
+		this.reads += 1;
 		const isAnswered = this.cancelled.length > 0 && this.script.isAnswered === true;
 		const messages = isAnswered ? [{ content: 'hello' }, { content: 'Hi', tool_calls: [] }] : [];
 		return this.ok(request, { thread_id: THREAD, status: 'idle', values: { messages } });
@@ -103,15 +108,16 @@ class ScriptedServer {
 export async function scripted(script: Script) {
 	const server = new ScriptedServer(script);
 	const time = virtualTime(script.stopAfterMs);
-	const begun = await beginInTurn({
+	const taking = {
 		...{ send: server.send, clock: time, signal: time.signal, threadId: THREAD },
 		...{
 			body: { ...saying('hello'), assistant_id: 'a' },
 			isNew: false,
-			whenBusy: 'wait',
+			whenBusy: 'wait' as const,
 			takesTurns: true,
 		},
 		deadline: time.now() + (script.deadlineMs ?? 60_000),
-	});
+	};
+	const begun = await beginInTurn(taking, script.read);
 	return { begun, server, time };
 }
