@@ -84,11 +84,11 @@ describe('the Stop button', () => {
 		expect(harness.sandbox.store.runs.at(-1)?.status).toBe('interrupted');
 	});
 
-	it('ends the reading of a thread whose run goes on after the connection broke', async () => {
+	it('ends the looks at a run that goes on after the connection broke', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 600_000 });
 		harness.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 100 });
-		expectStopped(await stopOnce(asking(), () => arrived('E15') === 2));
+		expectStopped(await stopOnce(asking(), () => arrived('run') === 2));
 		expect(arrived('E4')).toBe(1);
-		expect(arrived('E15')).toBe(2);
+		expect(arrived('run')).toBe(2);
 	});
 });

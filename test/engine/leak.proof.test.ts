@@ -23,6 +23,9 @@ async function load(size: Pick<Load, 'executions' | 'items'>): Promise<LoadRepor
 	}
 }
 
+/** On a busy machine, which does other proofs meanwhile. */
+jest.setTimeout(600_000);
+
 describe('Document: Submit in an n8n with a heap of 1 GB', () => {
 	beforeAll(() => {
 		server = inChild<LoadTarget>('hostileLoad.ts', 'serveSandbox', null);
