@@ -27,7 +27,9 @@ export async function judgeThread(
 	if (state && state.status !== 'error' && state.status !== 'interrupted') return undefined;
 	if (isOfAnother(run, state)) return undefined;
 	const facts = await readConversation(run, run.threadId);
-	if (state?.status === 'interrupted' && isStillWaiting(run, facts)) return 'under way';
+	const isWaiting = (state ?? facts).status === 'interrupted' && isStillWaiting(run, facts);
+	// What waited before a message is not its doing, and only the thread could tell more.
+	if (isWaiting) return state || run.asked.kind !== 'message' ? 'under way' : undefined;
 	const verdict = judgeFacts(state, facts);
 	const conversationId = facts.conversationId ?? conversationOf(state);
 	return verdict && { ...verdict, answer: state, conversationId, thread: state };

@@ -31,6 +31,13 @@ describe('a run', () => {
 		expect(server.of('E4')).toHaveLength(1);
 	});
 
+	it('is not interrupted by what waited before it, where the thread cannot be read any more', async () => {
+		const bert = { text: 'a question of Bert', fromMs: 0, runMs: 0, outcome: 'interrupt' } as const;
+		const reads = [undefined, drop(false), drop(false), drop(false)];
+		const { verdict } = await run({ bert, reads });
+		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
+	});
+
 	it('may take hours when the deadline does', async () => {
 		const { verdict } = await run({ runMs: 299 * MINUTE }, { deadlineMs: 300 * MINUTE });
 		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
