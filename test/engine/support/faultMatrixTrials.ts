@@ -58,7 +58,7 @@ async function attempt(
 ): Promise<Trial> {
 	const { baseUrl, cell } = server.add(given);
 	const credential = { baseUrl, accessToken: MARK };
-	const parameters = onThread(given.operation, inTime(given.operation, given.fault));
+	const parameters = onThread(given.operation, inTime(given));
 	const result = await engine.run({ parameters, credential, items, onError });
 	return { cell, onError, result };
 }
@@ -73,12 +73,16 @@ function onThread({ kind }: MatrixOperation, parameters: INodeParameters): INode
 /** Whether the fault is that no answer comes. */
 export const isTimeout = ({ title }: Fault) => title.includes('Timeout');
 
-/** A timeout comes soon where it is what is tested. */
-function inTime({ parameters, kind }: MatrixOperation, fault: Fault): INodeParameters {
+/** A timeout comes soon where it is what is tested; what follows a run ends at once where the fault has passed. */
+function inTime({
+	operation: { parameters, kind },
+	fault,
+	lasting,
+}: Pick<Cell, 'operation' | 'fault' | 'lasting'>): INodeParameters {
 	const soon = isTimeout(fault);
 	const options =
 		kind === 'follow'
-			? { deadlineMinutes: 0.2 }
+			? { deadlineMinutes: lasting || soon ? 0.2 : 15 }
 			: TAKING_TURNS.includes(kind)
 				? { deadlineMinutes: soon ? 0.03 : 15 }
 				: { timeout: soon ? 0.8 : 60 };
