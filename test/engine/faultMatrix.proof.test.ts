@@ -70,8 +70,9 @@ describe('the fault matrix', () => {
 			.filter(({ cell }) => cell.operation.kind !== 'memory')
 			.flatMap(({ cell: { times } }) => times.slice(1).map((time, n) => time - (times[n] ?? 0)));
 		expect(gaps.length).toBeGreaterThan(0);
-		// Timers and clocks differ by a millisecond or two.
-		for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(990);
+		// Node's timers count from the beginning of the loop's turn, so those of a process that is as busy as this one come
+		// up to some 0.2 s early; without the header, the first wait would be half a second at most.
+		for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(600);
 	});
 
 	it('shows the token in no result, no error and nothing printed', () => {

@@ -81,14 +81,26 @@ export async function openConversation(
 ): Promise<ThreadFacts | { failure: Failure } | undefined> {
 	let own = threadId;
 	for (let people = 0; people < MOST_PEOPLE; people++, own = derivedId(own, NEXT_PERSON)) {
-		const { failure, conversationId } = await readConversation(asking, own);
-		if (failure) return { failure };
-		if (conversationId) return { threadId: own, conversationId };
+		const found = await findConversation(asking, own);
+		if (found) return found;
 		const existence = await readExistence(asking, own);
 		if ('failure' in existence) return existence;
 		if (!existence.isThere) return await startConversation(asking, own, body, timeoutMs);
+		// Another message under this key may have made it since it was looked for.
+		const made = await findConversation(asking, own);
+		if (made) return made;
 	}
 	return undefined;
+}
+
+/** The conversation that is there on a thread, or why that is not known. */
+async function findConversation(
+	asking: Asking,
+	threadId: string,
+): Promise<ThreadFacts | { failure: Failure } | undefined> {
+	const { failure, conversationId } = await readConversation(asking, threadId);
+	if (failure) return { failure };
+	return conversationId ? { threadId, conversationId } : undefined;
 }
 
 /** What the thread of the next person is derived from, with that of the one before. */

@@ -62,19 +62,27 @@ describe('opening the conversation of a key', () => {
 		});
 	});
 
+	it('takes the one that another message under the key makes meanwhile', async () => {
+		const { opened, asked } = await open(listed(), noThread, thread, listed(mine('c')));
+		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
+		expect(pathsOf(asked)).not.toContain('/conversations');
+		const unknown = await open(listed(), thread, no(failure));
+		expect(unknown.opened).toMatchObject({ failure });
+	});
+
 	it('makes it on another thread where the thread is another person’s, the same one every time', async () => {
-		const theirs = [listed(), thread];
+		const theirs = [listed(), thread, listed()];
 		const { asked } = await open(...theirs, ...theirs, listed(), noThread, noThread, no(failure));
-		const [first, , second, , third] = threadsOf(asked);
+		const [first, , , second, , , third] = threadsOf(asked);
 		expect(first).toBe('t');
 		expect(new Set([first, second, third]).size).toBe(3);
-		const again = await open(listed(), thread, listed(), thread, listed(mine('c', '', third)));
+		const again = await open(...theirs, ...theirs, listed(mine('c', '', third)));
 		expect(again.opened).toEqual({ threadId: third, conversationId: 'c' });
 		expect(pathsOf(again.asked)).not.toContain('/conversations');
 	});
 
 	it('is none where each of twenty threads is somebody else’s', async () => {
-		const taken = Array.from({ length: 30 }, () => [listed(), thread]).flat();
+		const taken = Array.from({ length: 30 }, () => [listed(), thread, listed()]).flat();
 		const { opened, asked } = await open(...taken);
 		expect(opened).toBeUndefined();
 		expect(new Set(threadsOf(asked)).size).toBe(20);
@@ -87,8 +95,8 @@ describe('opening the conversation of a key', () => {
 			expect(opened).toHaveProperty('failure');
 			expect(pathsOf(asked)).not.toContain('/conversations');
 		}
-		const passing = await open(listed(), noThread, thread, listed(), no(lost));
-		expect(threadsOf(passing.asked)[3]).not.toBe('t');
+		const passing = await open(listed(), noThread, thread, listed(), listed(), no(lost));
+		expect(threadsOf(passing.asked)[4]).not.toBe('t');
 	});
 
 	it('makes none where it cannot be told whether there is one', async () => {
