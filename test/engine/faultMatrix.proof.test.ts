@@ -66,13 +66,15 @@ describe('the fault matrix', () => {
 	it('waits as long as Retry-After asks for', () => {
 		const gaps = trials
 			.filter(({ cell }) => cell.fault.title.includes('Retry-After in seconds'))
-			// What is remembered is read in several requests.
-			.filter(({ cell }) => cell.operation.kind !== 'memory')
+			// What is remembered is read in several requests. Near the deadline of what follows a run, a look may time out
+			// before this busy process has answered it: a unit test holds what is promised there.
+			.filter(({ cell: { operation, lasting } }) =>
+				operation.kind === 'follow' ? !lasting : operation.kind !== 'memory',
+			)
 			.flatMap(({ cell: { times } }) => times.slice(1).map((time, n) => time - (times[n] ?? 0)));
 		expect(gaps.length).toBeGreaterThan(0);
-		// Node's timers count from the beginning of the loop's turn, so those of a process that is as busy as this one come
-		// up to some 0.2 s early; without the header, the first wait would be half a second at most.
-		for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(600);
+		// Timers and clocks differ by a millisecond or two.
+		for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(990);
 	});
 
 	it('shows the token in no result, no error and nothing printed', () => {
