@@ -6,6 +6,8 @@ export interface Clock {
 	now: () => number;
 	/** Resolves after `ms`, or within half a second when the signal is aborted. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+	/** Does something in `ms`, if the process still lives: it is not kept alive for that. */
+	later: (ms: number, work: () => void) => void;
 	/** A number from 0 up to 1. */
 	random: () => number;
 }
@@ -20,6 +22,7 @@ const SLICE_MS = 500;
 export const systemClock: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
+	later: (ms, work) => AbortSignal.timeout(ms).addEventListener('abort', work, { once: true }),
 	sleep: async (ms, signal) => {
 		// Slept in slices: n8n's sleep cannot be cancelled, and its timer would outlive the execution.
 		for (let left = ms; left > 0 && !signal?.aborted; left -= SLICE_MS) {

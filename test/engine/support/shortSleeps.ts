@@ -13,11 +13,10 @@ const SOONER = 20;
  */
 export function shortenSleeps(sooner = SOONER): () => void {
 	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
-	const { sleep } = systemClock;
+	const { sleep, later } = systemClock;
 	systemClock.sleep = async (ms, signal) => await sleep(ms / sooner, signal);
-	return () => {
-		systemClock.sleep = sleep;
-	};
+	systemClock.later = (ms, work) => later(ms / sooner, work);
+	return () => Object.assign(systemClock, { sleep, later });
 }
 
 /** The same for the tests that surround the call. */

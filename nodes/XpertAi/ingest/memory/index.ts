@@ -1,4 +1,5 @@
 export { Fingerprints } from './fingerprints';
+export type { Holder } from './lease';
 export type { NoteFlaw } from './note';
 export type { MemoryPlace, MemoryRoutes } from './notesOnServer';
 export { SourceMemory } from './sourceMemory';

@@ -24,6 +24,10 @@ const head = z.object({
 	overlapped: z.boolean().optional(),
 	/** The mark of the note that this one adds to. */
 	after: z.string().optional(),
+	/** Of the turn: whether the run works beside others, and so takes no lease. */
+	beside: z.boolean().optional(),
+	/** Of the lease: which run is at work, since when, and whether it has given it back. */
+	lease: z.object({ by: z.string(), since: z.string(), ended: z.boolean() }).optional(),
 	/** Of the memory: of each of its pieces how many documents it holds, and whether changes lie beside it. */
 	pieces: z.array(z.tuple([z.number(), z.boolean()])).optional(),
 	/** How many documents of each standing follow. */

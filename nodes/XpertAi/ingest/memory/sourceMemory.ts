@@ -1,16 +1,18 @@
 import { randomUUID } from 'crypto';
 
+import { systemClock } from '../../transport/clock';
+import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/meaning';
 import { Fingerprints } from './fingerprints';
 import { FIRST_PAGES, Journal, LeftBehind, readLanes } from './journal';
+import { Lease, TURN } from './lease';
+import type { Holder } from './lease';
 import { takeUp } from './note';
 import type { NoteFlaw } from './note';
 import { NotesOnServer } from './notesOnServer';
 import type { MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notesOnServer';
 import { Pieces } from './pieces';
-
-const TURN: NoteName = { name: 'turn', title: 'n8n: when … began' };
 
 const MEMORY: NoteName = { name: 'memory', title: 'n8n: what … has stored' };
 
@@ -37,9 +39,10 @@ export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores one whole or not at all.
- * 1. `turn`: a run writes its name there before it reads, so that of two at once one at least sees the other.
- * 2. `memory` and its pieces: what is stored, with contents. Written at the end, by a run that is still named in
- *    `turn`: pieces first, then `memory`, which names the journals they include. Where that breaks off, old and new
+ * 1. `turn` and `lease`: before it reads, a run makes sure that no other one of the source is at work (lease.ts), or
+ *    begins beside it where that is wanted: then the one at least sees the other.
+ * 2. `memory` and its pieces: what is stored, with contents. Written at the end, by a run that was
+ *    alone: pieces first, then `memory`, which names the journals they include. Where that breaks off, old and new
  *    pieces lie side by side, and the journals still count.
  * 3. `journal`: before documents are sent, a run notes that their contents are unknown; when they are stored, the
  *    next writing of the page has their contents. A full page is not written any more; the next one is begun.
@@ -50,10 +53,22 @@ export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
  *    piece, a page of a journal all contents. A note of a later version ends the run before anything is sent.
  */
 
+/** How a run of a source begins. */
+interface Beginning {
+	signal?: AbortSignal;
+	clock?: Clock;
+	/** Everything is to be sent again; what was stored is known all the same. */
+	fresh?: boolean;
+	/** What people know the run by. */
+	by?: string;
+	/** Whether it begins also while another one is at work. */
+	evenIfRunning?: boolean;
+}
+
 /**
  * What earlier runs of a source have stored in a knowledgebase, kept in the knowledgebase itself. Whatever a crash
- * leaves behind is known. A run that finds another one to have begun since leaves the memory to it, and notes that
- * no content is certain.
+ * leaves behind is known. One run is at work at a time; where two are all the same, the one that finds the other
+ * leaves the memory to it, and notes that no content is certain.
  */
 export class SourceMemory {
 	/** What the knowledgebase holds of the source, as far as it is known by now. */
@@ -66,6 +81,9 @@ export class SourceMemory {
 
 	/** A note that the server has given back: an answer that should list it and does not is none. */
 	witness?: string;
+
+	/** The run that is at work, where this one may not begin. */
+	holder?: Holder;
 
 	/** Whether anything is remembered at all. */
 	private works = true;
@@ -81,6 +99,10 @@ export class SourceMemory {
 	private left = new LeftBehind([], {});
 
 	private readonly journal: Journal;
+
+	private readonly lease: Lease;
+
+	private readonly signal?: AbortSignal;
 
 	/** Whether no content in the written memory is certain. */
 	private uncertain = false;
@@ -99,24 +121,26 @@ export class SourceMemory {
 
 	private constructor(
 		private readonly notes: NotesOnServer,
-		private readonly signal?: AbortSignal,
+		{ signal, clock = systemClock, by = '' }: Beginning = {},
 	) {
+		this.signal = signal;
 		this.journal = new Journal(notes, this.known);
+		this.lease = new Lease(notes, this.known, this.journal.run, { clock, signal, by });
 	}
 
 	/**
-	 * Reads what earlier runs have stored, and notes that this one has begun.
+	 * Reads what earlier runs have stored, and notes that this one has begun. `close` has to follow.
 	 *
-	 * @param options `fresh`: everything is to be sent again; what was stored is known all the same
+	 * @returns with a `holder` where another run is at work: then nothing may be sent
 	 */
 	static async open(
 		place: MemoryPlace,
 		routes: MemoryRoutes,
-		{ signal, fresh = false }: { signal?: AbortSignal; fresh?: boolean } = {},
+		beginning: Beginning = {},
 	): Promise<SourceMemory> {
-		const memory = new SourceMemory(new NotesOnServer(place, routes), signal);
-		await memory.begin();
-		if (fresh) memory.known.forgetContents();
+		const memory = new SourceMemory(new NotesOnServer(place, routes), beginning);
+		await memory.begin(beginning);
+		if (beginning.fresh) memory.known.forgetContents();
 		memory.knownBefore = memory.known.size;
 		return memory;
 	}
@@ -138,7 +162,12 @@ export class SourceMemory {
 
 	/** Whether what is stored can be remembered. */
 	get isKept(): boolean {
-		return this.works && !this.blocked && !this.troubles.overlapped;
+		return this.works && !this.refusal && !this.troubles.overlapped;
+	}
+
+	/** Why nothing may be sent, as far as it is known by now. */
+	get refusal(): Failure | undefined {
+		return this.blocked ?? this.lease.lost;
 	}
 
 	/**
@@ -148,6 +177,8 @@ export class SourceMemory {
 	 */
 	async expect(ids: string[]): Promise<Failure | undefined> {
 		if (!this.works || this.blocked) return this.blocked;
+		const unsure = await this.lease.makeSure();
+		if (unsure) return unsure;
 		for (const id of ids) {
 			if (!this.known.knows(id)) this.added.add(id.toLowerCase());
 			this.known.expect(id);
@@ -179,34 +210,39 @@ export class SourceMemory {
 		await this.inTurn(async () => await this.write());
 	}
 
-	/** Whether no other run of the source has begun since; or why that is not known. */
+	/** The last of a run: writes what has changed, and lets the next one begin. */
+	async close(): Promise<void> {
+		await this.save();
+		await this.lease.giveBack();
+	}
+
+	/** Whether no other run of the source has been at work since this one began; or why that is not known. */
 	async standing(): Promise<{ alone: boolean } | { failure: Failure }> {
-		const read = await this.notes.read([TURN], this.notes.idOf(TURN));
-		if ('failure' in read) return read;
-		const [turn] = read.notes;
-		if (typeof turn !== 'object' || turn.mark !== this.journal.run) this.troubles.overlapped = true;
-		return { alone: !this.troubles.overlapped };
+		const standing = await this.lease.standing();
+		if ('alone' in standing && !standing.alone) this.troubles.overlapped = true;
+		return this.troubles.overlapped ? { alone: false } : standing;
 	}
 
 	/**
-	 * Says that this run has begun before it reads, so that of two runs one at least sees the other. Only a
-	 * server that does not have the route, by its own words, remembers nothing; any other failure may pass.
+	 * Makes sure that this run is the only one, or sees who works beside it, and reads. Only a server that does not
+	 * have the route, by its own words, remembers nothing; any other failure may pass.
 	 */
-	private async begin(): Promise<void> {
-		const before = await this.notes.read([TURN]);
-		if ('failure' in before) {
-			if (isRouteMissing(before.failure)) this.doWithout();
-			else this.blocked = before.failure;
+	private async begin({ evenIfRunning = false }: Beginning): Promise<void> {
+		const begun = await (evenIfRunning ? this.lease.beginBeside() : this.lease.take());
+		if ('holder' in begun) {
+			this.holder = begun.holder;
+			this.blocked = atWork(begun.holder);
 			return;
 		}
-		const mark = this.journal.run;
-		const begun = await this.notes.write({ note: TURN, facts: { mark } }, this.known);
-		// What is unchanged can be told all the same.
-		if ('failure' in begun) this.blocked = begun.failure;
+		if ('failure' in begun) {
+			if (isRouteMissing(begun.failure)) return this.doWithout();
+			// What is unchanged can be told all the same.
+			this.blocked = begun.failure;
+		}
 		const written = 'version' in begun ? this.notes.idOf(TURN) : undefined;
 		const read = await this.read(written);
 		if ('failure' in read) {
-			this.blocked = read.failure;
+			this.blocked ??= read.failure;
 			return;
 		}
 		const { turn, left } = read;
@@ -322,6 +358,16 @@ export class SourceMemory {
 		this.lastWork = done;
 		return await done;
 	}
+}
+
+/** Why a run may not begin. */
+function atWork({ by, since }: Holder): Failure {
+	return {
+		kind: 'unsuccessful',
+		reason: `Another run of this source is at work: ${by}, since ${since}`,
+		path: '',
+		method: 'GET',
+	};
 }
 
 const LATER: Failure = {

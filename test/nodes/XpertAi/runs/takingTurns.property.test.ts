@@ -21,6 +21,7 @@ const LEAST_MS = 150;
 
 const clock: Clock = {
 	now: () => Date.now(),
+	later: () => undefined,
 	random: Math.random,
 	sleep: async (ms, signal) =>
 		await sleep(Math.max(LEAST_MS, ms / SOONER), undefined, { signal }).catch(() => undefined),

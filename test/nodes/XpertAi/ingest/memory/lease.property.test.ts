@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+
+import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import { Timeline } from '../../../support/timeline';
+import { failed } from '../support/outcomes';
+
+const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const RUNS = { numRuns: Number(process.env.PROPERTY_RUNS ?? 300) };
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** One run of the source: when it begins, how long it works, how its requests travel, and what becomes of it. */
+interface Run {
+	/** Milliseconds. */
+	begins: number;
+	works: number;
+	/** How long each request is on its way, and its answer; over and over. */
+	ways: Array<[number, number]>;
+	/** When its process ends without a word, after it began to work. */
+	crashes?: number;
+	/** How far its clock is off. */
+	ahead: number;
+}
+
+const way = fc.oneof(fc.nat(50), fc.nat(3 * SECOND));
+const run = (begins: fc.Arbitrary<number>): fc.Arbitrary<Run> =>
+	fc.record(
+		{
+			begins,
+			works: fc.oneof(fc.nat(10 * SECOND), fc.nat(5 * MINUTE)),
+			ways: fc.array(fc.tuple(way, way), { minLength: 1, maxLength: 7 }),
+			crashes: fc.nat(2 * MINUTE),
+			ahead: fc.integer({ min: -MINUTE, max: MINUTE }),
+		},
+		{ requiredKeys: ['begins', 'works', 'ways', 'ahead'] },
+	);
+
+/** A stretch of time in which a run took itself for the only one. */
+interface Work {
+	name: string;
+	from: number;
+	until: number;
+	crashed: boolean;
+}
+
+interface Left {
+	name: string;
+	by: string;
+	at: number;
+}
+
+/** Runs of one source, each in a process of its own, on one server. */
+class Scene {
+	readonly time = new Timeline();
+
+	private readonly notes = new Map<string, { id: string; processMsg: string; version: number }>();
+
+	readonly works: Work[] = [];
+
+	/** The runs that left because of another. */
+	readonly left: Left[] = [];
+
+	private areTwo = false;
+
+	async play(runs: Run[]): Promise<void> {
+		this.areTwo = runs.length === 2;
+		const all = runs.map(async (one, index) => await this.run(one, `run ${index + 1}`));
+		await this.time.run(30 * MINUTE);
+		await Promise.all(all);
+	}
+
+	private async run(one: Run, name: string): Promise<void> {
+		const { time } = this;
+		let isAlive = true;
+		await time.wait(one.begins);
+		const memory = await SourceMemory.open(
+			PLACE,
+			this.routes(one, () => isAlive),
+			{ clock: time.clock(one.ahead), by: name },
+		);
+		if (memory.holder) {
+			this.left.push({ name, by: memory.holder.by, at: time.now });
+			return;
+		}
+		expect(memory.refusal).toBeUndefined();
+		const work: Work = { name, from: time.now, until: time.now, crashed: false };
+		this.works.push(work);
+		const crash = one.crashes !== undefined && one.crashes < one.works;
+		await time.wait(crash ? (one.crashes ?? 0) : one.works);
+		expect(memory.refusal).toBeUndefined();
+		Object.assign(work, { until: time.now, crashed: crash });
+		isAlive = !crash;
+		if (isAlive) {
+			// Of three at once, one that is slow may have written over what the first says, until that says it again.
+			const alone = await memory.standing();
+			if (this.areTwo) expect(alone).toEqual({ alone: true });
+			await memory.close();
+		}
+	}
+
+	/** The routes of one process; once it is gone, nothing of it arrives and nothing goes on. */
+	private routes({ ways }: Run, isAlive: () => boolean): MemoryRoutes {
+		let count = 0;
+		const send = async (path: string, body: unknown): Promise<Outcome> => {
+			const [there, back] = ways[count++ % ways.length] ?? [0, 0];
+			await this.time.wait(there);
+			const outcome = isAlive() ? this.answer(path, body) : failed({ kind: 'network' });
+			await this.time.wait(back);
+			return outcome;
+		};
+		return {
+			storePath: '/bulk',
+			statusPath: (ids) => ids.join(','),
+			send: async ({ path, body }) => await send(path, body),
+		};
+	}
+
+	private answer(path: string, body: unknown): Outcome {
+		if (typeof body !== 'string') {
+			const answer = path.split(',').flatMap((id) => this.notes.get(id) ?? []);
+			return { ok: true, status: 200, answer };
+		}
+		const rows = JSON.parse(body) as Array<{ id: string; processMsg: string }>;
+		const answer = rows.map((row) => {
+			const version = (this.notes.get(row.id)?.version ?? 0) + 1;
+			this.notes.set(row.id, { ...row, version });
+			return { id: row.id, version };
+		});
+		return { ok: true, status: 201, answer };
+	}
+}
+
+const together = ({ works }: Scene) =>
+	works.flatMap((one, index) =>
+		works.slice(index + 1).filter(({ from, until }) => from < one.until && one.from < until),
+	);
+
+describe('runs of one source, whenever they begin and however long their requests take', () => {
+	it('work one at a time; who leaves says which one is at work', async () => {
+		const runs = fc.array(run(fc.nat(4 * MINUTE)), { minLength: 2, maxLength: 4 });
+		await fc.assert(
+			fc.asyncProperty(runs, async (all) => {
+				const scene = new Scene();
+				await scene.play(all);
+				expect(together(scene)).toEqual([]);
+				expect(scene.works.length + scene.left.length).toBe(all.length);
+				expect(scene.works.length).toBeGreaterThan(0);
+				for (const { name, by } of scene.left) expect(by).not.toBe(name);
+			}),
+			RUNS,
+		);
+	});
+
+	it('of those that begin at the same moment, exactly one works', async () => {
+		const atOnce = run(fc.nat(2 * SECOND)).map((one) => ({ ...one, works: 5 * MINUTE }));
+		await fc.assert(
+			fc.asyncProperty(fc.array(atOnce, { minLength: 2, maxLength: 3 }), async (all) => {
+				const scene = new Scene();
+				await scene.play(all.map(({ crashes, ...one }) => one));
+				expect(scene.works).toHaveLength(1);
+			}),
+			RUNS,
+		);
+	});
+
+	it('one that has crashed keeps the next from work for three minutes at most, however slow the server', async () => {
+		const crashed = run(fc.constant(0)).map((one) => ({ ...one, works: MINUTE, crashes: 1 }));
+		await fc.assert(
+			fc.asyncProperty(crashed, run(fc.constant(MINUTE)), async (first, second) => {
+				const scene = new Scene();
+				await scene.play([first, second]);
+				expect(scene.works).toHaveLength(2);
+				expect((scene.works[1]?.from ?? Infinity) - second.begins).toBeLessThan(3 * MINUTE);
+			}),
+			RUNS,
+		);
+	});
+});

@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock } from '../../../nodes/XpertAi/transport/clock';
+
+interface Event {
+	at: number;
+	work: () => void;
+}
+
+/** Time in which everything happens in its order, and that passes as soon as nothing happens any more. */
+export class Timeline {
+	private readonly events: Event[] = [];
+
+	private passed = 0;
+
+	/** Milliseconds since the beginning. */
+	get now(): number {
+		return this.passed;
+	}
+
+	/** Has something happen in `ms`. */
+	in(ms: number, work: () => void): void {
+		this.events.push({ at: this.passed + ms, work });
+		this.events.sort((one, other) => one.at - other.at);
+	}
+
+	/** Resolves in `ms`. */
+	async wait(ms: number): Promise<void> {
+		await new Promise<void>((resolve) => this.in(ms, resolve));
+	}
+
+	/**
+	 * The clock of one process.
+	 *
+	 * @param ahead by how much it is ahead of others
+	 */
+	clock(ahead = 0): Clock {
+		return {
+			now: () => this.passed + ahead,
+			random: () => 0.5,
+			sleep: async (ms) => await this.wait(ms),
+			later: (ms, work) => this.in(ms, work),
+		};
+	}
+
+	/** Lets everything happen, until nothing does or the time has come. */
+	async run(untilMs: number): Promise<void> {
+		await nextTurn();
+		for (let next = this.events.shift(); next; next = this.events.shift()) {
+			if (next.at > untilMs) return;
+			this.passed = next.at;
+			next.work();
+			// Whatever follows from it without time does so before the next.
+			await nextTurn();
+		}
+	}
+}
