@@ -1,5 +1,6 @@
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
+import { serverWords } from '../../transport/serverWords';
 import type { Fingerprints } from './fingerprints';
 import type { NoteName, NotesOnServer, ReadNote } from './notesOnServer';
 
@@ -254,7 +255,7 @@ function leaving(seen: Looked | Unknown): { holder: Holder } | Unknown {
 	if ('failure' in seen) return seen;
 	const { lease } = seen;
 	const { by = '', since = '' } = (typeof lease === 'object' ? lease.lease : undefined) ?? {};
-	return { holder: { by, since } };
+	return { holder: { by: serverWords(by) ?? 'unknown', since: serverWords(since) ?? 'unknown' } };
 }
 
 /** Why a run that was taken for gone sends nothing more. */

@@ -71,7 +71,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		await followProcessing(submission, targets);
 		for (const target of targets) await disableMissing(submission, target);
 	} finally {
-		for (const { memory } of targets) await memory?.save();
+		for (const { memory } of targets) await memory?.close();
 	}
 	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
 }

@@ -72,7 +72,7 @@ async function disableRenamed(
 		return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
 	const earlier = await remembered.openUnnamed();
 	const failure = await switchDocuments(twice, switching(report, earlier, routes));
-	await earlier.save();
+	await earlier.close();
 	if (failure)
 		report.remark(
 			asHint(`Documents are there twice, as the source was named. ${failureMessage(failure)}`),

@@ -20,12 +20,13 @@ export class Remembered {
 
 	/** The memory of the source. */
 	async open(): Promise<SourceMemory> {
-		return await this.openAs(this.submission.settings.sourceName);
+		const { evenIfRunning, sourceName } = this.submission.settings;
+		return await this.openAs(sourceName, evenIfRunning);
 	}
 
 	/** The memory of this node without the name of its source. */
 	async openUnnamed(): Promise<SourceMemory> {
-		return await this.openAs('');
+		return await this.openAs('', true);
 	}
 
 	/** What is remembered of the source, for a run that leaves it as it is. */
@@ -42,10 +43,11 @@ export class Remembered {
 		return await SourceMemory.recall(this.placeOf(''), this.routes, { witness });
 	}
 
-	private async openAs(sourceName: string): Promise<SourceMemory> {
-		const { settings, signal } = this.submission;
-		const options = { signal, fresh: settings.resendAll };
-		return await SourceMemory.open(this.placeOf(sourceName), this.routes, options);
+	private async openAs(sourceName: string, evenIfRunning: boolean): Promise<SourceMemory> {
+		const { clock, execution, settings, signal } = this.submission;
+		const by = runOf(execution.context);
+		const beginning = { clock, signal, by, fresh: settings.resendAll, evenIfRunning };
+		return await SourceMemory.open(this.placeOf(sourceName), this.routes, beginning);
 	}
 
 	private placeOf(sourceName: string): MemoryPlace {
@@ -79,6 +81,12 @@ function sourceOf(
 	const { id, name } = context.getNode();
 	const source = [`node ${id} of workflow ${workflowId ?? workflowName}`, ...part].join(', ');
 	return { source, title: [workflowName, name, ...part].filter(Boolean).join(', ') };
+}
+
+/** What people know a run by. */
+export function runOf(context: Execution['context']): string {
+	const { name } = context.getWorkflow();
+	return `execution ${context.getExecutionId()} of workflow "${name ?? ''}"`;
 }
 
 /** The longest hint. */

@@ -100,6 +100,15 @@ export const submitOptions = optionsField([
 			'How long to go on trying when the server is busy or cannot be reached, as while it restarts. With 0, each request is sent once.',
 	},
 	{
+		displayName: 'Run Beside Another',
+		name: 'evenIfRunning',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to begin also while another run of this source is at work. The run that is first then leaves it to the next one to send everything. Otherwise nothing is sent, and the error says which run is at work.',
+		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
+	},
+	{
 		displayName: 'Shard',
 		name: 'shard',
 		type: 'string',

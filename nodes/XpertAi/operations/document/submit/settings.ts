@@ -24,6 +24,7 @@ const parameters = z.object({
 		batchSize: wholeFrom1,
 		batchMegabytes: z.number().positive().max(50),
 		dryRun: z.boolean(),
+		evenIfRunning: z.boolean(),
 		concurrency: wholeFrom1.max(MOST_AT_ONCE),
 		isolateWithoutIds: z.boolean(),
 		output: z.enum(['documents', 'summary']),
@@ -46,13 +47,15 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  */
 export function readSettings(item: Item) {
 	const { mode, options, ...rest } = item.settings(parameters);
-	const { afterStoring, concurrency, dryRun, isolateWithoutIds, output, shard, stopAfterFailures } =
-		options;
+	const { afterStoring, concurrency, dryRun, evenIfRunning, isolateWithoutIds } = options;
+	const { output, shard, stopAfterFailures } = options;
 	return {
 		...rest,
 		concurrency,
 		/** Whether the run only tells what the next one would do. */
 		dryRun,
+		/** Whether it begins also while another run of the source is at work. */
+		evenIfRunning,
 		isolateWithoutIds,
 		output,
 		shard,

@@ -6,7 +6,7 @@ import { recordBytes } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
-import type { Fingerprints, Recalled, SourceMemory } from '../../../ingest/memory';
+import type { Fingerprints, Holder, Recalled, SourceMemory } from '../../../ingest/memory';
 import { planDocuments } from '../../../ingest/plan';
 import type { Planning } from '../../../ingest/plan';
 import { Processing, saidOf } from '../../../ingest/processing';
@@ -100,6 +100,7 @@ export class Target {
 		const { execution, settings, report, brake, clock, signal } = submission;
 		if (submission.goesOn) await this.remember();
 		const { memory, memoryRoutes } = this;
+		if (memory?.holder) return await this.leaveTo(memory.holder);
 		const wanted = memory ? this.changed(memory) : this.documents();
 		let hasFailed = false;
 		const counts = await storeDocuments({
@@ -141,11 +142,29 @@ export class Target {
 	private braking(upload: Upload<Origin>): Upload<Origin> {
 		const { brake } = this.submission;
 		return async (document) => {
-			const result = await upload(document);
+			// What may not be stored need not be uploaded.
+			const failure = this.memory?.refusal;
+			const result = failure ? { failure, attempts: 0 } : await upload(document);
 			if ('failure' in result) brake.failed('upload', failureMessage(result.failure));
 			else brake.passed('upload');
 			return result;
 		};
+	}
+
+	/**
+	 * Sends nothing, as another run of the source is at work.
+	 *
+	 * @throws NodeOperationError with Stop, saying which one
+	 */
+	private async leaveTo({ by, since }: Holder): Promise<void> {
+		const { first, report } = this.submission;
+		const error = first.operationError(
+			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
+			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${first.labelOf('sourceName')}". To run beside it all the same, switch on "Run Beside Another" in "Options".`,
+		);
+		if (!mayContinue(first.context)) throw error;
+		report.addRefusal(error);
+		for await (const document of this.documents()) this.leaveOut(document);
 	}
 
 	/** A document is not sent, as nothing new is. */

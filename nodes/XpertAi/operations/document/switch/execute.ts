@@ -15,7 +15,7 @@ import { systemClock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
 import { cancelSignal } from '../../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
-import { asHint, placeOfSource, troubleHints } from '../submit/memory';
+import { asHint, placeOfSource, runOf, troubleHints } from '../submit/memory';
 import { knowledgebaseRoutes } from '../submit/routes';
 import { keyOwner } from '../submit/sources/identity';
 
@@ -113,7 +113,9 @@ async function switchGroup(
 	const sending = { execution: { send }, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = placeOfSource(knowledgebaseId, sourceName);
-	const memory = sourceName === '' ? undefined : await SourceMemory.open(place, routes, { signal });
+	// A page that is deleted at noon is taken out at noon, also while the night of its source is at work.
+	const beginning = { signal, by: runOf(context), evenIfRunning: true };
+	const memory = sourceName === '' ? undefined : await SourceMemory.open(place, routes, beginning);
 	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
 	const unknown = new Set(memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : []);
 	const facts: Switched['facts'] = new Map();
@@ -127,7 +129,7 @@ async function switchGroup(
 		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
 	const failure = await switchDocuments(ids, { disabled, memory, routes, more, onSwitched });
-	await memory?.save();
+	await memory?.close();
 	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];
 	tellUser(context, messages);
 	return { facts, failure };

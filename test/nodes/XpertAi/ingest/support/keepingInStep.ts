@@ -20,7 +20,7 @@ export const source = fc
 
 const turns = fc.array(fc.nat(6), { minLength: 1, maxLength: 6 });
 
-const request = fc.nat(24);
+const request = fc.nat(30);
 
 const afterDoing = AFTER_DOING.map((name) => NIGHT_FAULTS[name] ?? { status: 504 });
 
@@ -56,7 +56,7 @@ const refusing: fc.Arbitrary<Trouble> = fc.record({
 export const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns }),
 	fc.record({ source, turns, trouble }),
-	fc.record({ source, turns, other: source }),
+	fc.record({ source, turns, other: source, beside: fc.boolean() }),
 	fc.record({ source, turns, rebuild: fc.nat(8) }),
 	fc.record({ source, turns, brake, trouble: fc.oneof(trouble, refusing) }),
 );

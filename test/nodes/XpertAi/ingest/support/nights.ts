@@ -53,6 +53,8 @@ export interface Night extends Partial<Setup> {
 	harm?: { note: number; how: (typeof HARMS)[number] };
 	/** What another run of the same node brings meanwhile. */
 	other?: Source;
+	/** Whether that one begins beside it: else one of them leaves, unless it takes the other for gone. */
+	beside?: boolean;
 	/** How many turns each request takes on its way, over and over. */
 	turns: number[];
 	/** Whether the first run only tells what the next one would do. */
@@ -181,6 +183,8 @@ export class Nights {
 			getExecutionCancelSignal: () => undefined,
 			continueOnFail: () => false,
 			addExecutionHints: () => undefined,
+			getWorkflow: () => ({ id: 'noon', name: 'Noon' }),
+			getExecutionId: () => '2',
 		} as unknown as Partial<IExecuteFunctions>;
 		const { fields, execute } = disabled ? disable : enable;
 		const items = keys.map((documentKey, index) =>
@@ -210,6 +214,7 @@ export class Nights {
 				source: other,
 				trouble: undefined,
 				turns: [...turns].reverse(),
+				evenIfRunning: night.beside,
 			};
 			runs.push(this.run(knowledgebaseId, meanwhile, { ...course, items: [], said: [] }));
 		}
@@ -233,7 +238,11 @@ export class Nights {
 		else Object.assign(one, { status: 'error', processMsg: NO_FILE });
 	}
 
-	private async run(knowledgebaseId: string, night: Night, course: Course): Promise<void> {
+	private async run(
+		knowledgebaseId: string,
+		night: Night & { evenIfRunning?: boolean },
+		course: Course,
+	): Promise<void> {
 		const { source, from, afterStoring, retries } = { ...SETUP, ...night };
 		const entries = Object.entries(source);
 		const parameters = {
@@ -247,6 +256,7 @@ export class Nights {
 				afterStoring,
 				retryMinutes: retries ? 10 : 0,
 				dryRun: night.dryRun ?? false,
+				evenIfRunning: night.evenIfRunning ?? false,
 				batchSize: 2,
 				...(night.brake ? { stopAfterFailures: night.brake, concurrency: 1 } : {}),
 			},
@@ -260,6 +270,7 @@ export class Nights {
 			getParentNodes: () => [],
 			getChildNodes: () => [],
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
+			getExecutionId: () => '1',
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => night.brake !== undefined,
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
@@ -414,6 +425,6 @@ function answered(answer: Answer) {
 
 /** Whether a run has ended in words because another one was at work: what one stores anew, the other does not see begun. */
 const isOverlap = (error: unknown): boolean =>
-	`${get(error, 'message')} ${get(error, 'description')}`.includes(
-		'Another run of this source was at work as well',
+	/another run of this source (was at work as well|is at work|has taken over)/i.test(
+		`${get(error, 'message')} ${get(error, 'description')}`,
 	);

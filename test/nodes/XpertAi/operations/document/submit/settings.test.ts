@@ -13,6 +13,7 @@ describe('the settings of a submission', () => {
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 600_000 },
 			concurrency: 5,
 			dryRun: false,
+			evenIfRunning: false,
 			timeoutMs: 300_000,
 			isolateWithoutIds: false,
 			remembers: false,
