@@ -138,8 +138,8 @@ describe('documents that are gone from the source', () => {
 		['404 by somebody else', { status: 404 }],
 	];
 	/** The requests of a night that brings less and nothing new. */
-	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 5 };
-	const DISABLES = { endpoint: 'E3', nth: 3 };
+	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 7 };
+	const DISABLES = { endpoint: 'E3', nth: 4 };
 
 	it.each([
 		['looked for', LOOKS_FOR_GONE],
@@ -175,17 +175,19 @@ describe('documents that are gone from the source', () => {
 		disabled();
 		const noted: string[] = [];
 		fixture.sandbox.faults.add({ ...DISABLES, do: 'drop', when: 'after' });
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [4, 5, 6], do: 'drop' });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [5, 6, 7], do: 'drop' });
 		await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
 		fixture.sandbox.faults.clear();
 		for (const { body } of fixture.sandbox.requests.of('E3'))
 			noted.push(...(body as IDataObject[]).map((one) => String(one.name ?? 'a document')));
 		expect(noted).toEqual([
 			'n8n: when Xpert AI began (do not process)',
+			'n8n: whether Xpert AI is at work (do not process)',
 			expect.stringMatching(/^n8n: what Xpert AI is storing/),
 			'a document',
 			'a document',
 			'n8n: what Xpert AI has stored (do not process)',
+			'n8n: whether Xpert AI is at work (do not process)',
 		]);
 		// Back again with the same content, they are found: what was disabled without an answer is known.
 		await night(ALL);
@@ -264,7 +266,7 @@ describe('nothing is disabled', () => {
 
 	it('when a document may or may not be stored', async () => {
 		await kept(async () => {
-			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'drop', when: 'after' });
+			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 4, do: 'drop', when: 'after' });
 			return await night('abcdefgh', {
 				items: texts('abcdefgh', { a: 'It has changed.' }),
 				parameters: { options: { retryMinutes: 0 } },
@@ -339,16 +341,16 @@ describe('nothing is disabled', () => {
 
 describe('another run of the source', () => {
 	/** A night whose standing is asked for as it ends. */
-	const STANDING = { endpoint: 'status', nth: 4 };
+	const STANDING = { endpoint: 'status', nth: 6 };
 
-	it('that began meanwhile keeps everything', async () => {
+	it('that began beside it keeps everything', async () => {
 		await night(ALL);
 		disabled();
 		fixture.sandbox.faults.add({ ...STANDING, do: 'delay', ms: 1500 });
 		const first = night('abcdefgh');
-		while (fixture.sandbox.requests.of('status').length < 4)
+		while (fixture.sandbox.requests.of('status').length < STANDING.nth)
 			await new Promise((resolve) => setTimeout(resolve, 5));
-		await night(ALL);
+		await night(ALL, { parameters: { options: { evenIfRunning: true } } });
 		expect(hintsOf(await first)).toContain(
 			'Nothing was disabled: another run of this source is at work.',
 		);

@@ -127,7 +127,7 @@ describe('a source that gets a name', () => {
 
 	it('leaves them to the next run where they cannot be asked for, or disabled', async () => {
 		await night('', 'ab');
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 3, do: 'status', status: 403 });
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 5, do: 'status', status: 403 });
 		expect(hintsOf(await night('x', 'ab')).join()).toContain(
 			'Not known: what was stored before the source was named. The server answered 403',
 		);

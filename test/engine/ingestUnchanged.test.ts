@@ -26,9 +26,9 @@ const skip = {
 };
 const documents = (count: number, folders: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));
-/** Which requests to E3 hold documents: a run says that it begins, and notes each batch before it is sent. */
-const FIRST_BATCH = 3;
-const SECOND_BATCH = 5;
+/** Which requests to E3 hold documents: a run says twice that it begins, and notes each batch before it is sent. */
+const FIRST_BATCH = 4;
+const SECOND_BATCH = 6;
 
 /** What the requests since the last look held. */
 const sentNames = () => {
@@ -169,6 +169,7 @@ describe('what is remembered', () => {
 		expect(items).toHaveLength(30);
 		expect(notes().map(({ name, disabled }) => [name, disabled])).toEqual([
 			['n8n: when Xpert AI began (do not process)', true],
+			['n8n: whether Xpert AI is at work (do not process)', true],
 			[expect.stringMatching(/^n8n: what Xpert AI is storing, \d\.1 \(do not process\)$/), true],
 			['n8n: what Xpert AI has stored (do not process)', true],
 		]);
@@ -180,8 +181,12 @@ describe('what is remembered', () => {
 			.of('E3')
 			.flatMap(({ body }) => body as IDataObject[])
 			.filter(isNote)
-			.map(({ name }) => /began|storing|stored/.exec(String(name))?.[0]);
-		expect(names).toEqual(['began', 'storing', 'storing', 'storing', 'stored']);
+			.map(({ name }) => /began|at work|storing|stored/.exec(String(name))?.[0]);
+		expect(names).toEqual([
+			...['began', 'at work'],
+			...['storing', 'storing', 'storing'],
+			...['stored', 'at work'],
+		]);
 	});
 
 	it('is kept apart by Source Name, and found again under the same name', async () => {
@@ -232,7 +237,7 @@ describe('what is remembered', () => {
 		await submit(skip, { items: documents(2) });
 		sentNames();
 		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status: 404 });
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 3, do: 'status', status: 200, body: [] });
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 5, do: 'status', status: 200, body: [] });
 		await submit(skip, { items: documents(2) });
 		expect(sentNames()).toEqual([]);
 	});
@@ -245,7 +250,7 @@ describe('what is remembered', () => {
 		await submit(skip, { items: documents(2) });
 		sentNames();
 		// An empty list is a good answer before a source's first run.
-		const nth = 'body' in answer ? [2, 3, 4] : undefined;
+		const nth = 'body' in answer ? [4, 5, 6] : undefined;
 		fixture.sandbox.faults.add({ endpoint: 'status', nth, do: 'status', ...answer });
 		const once = { ...skip, options: { ...skip.options, retryMinutes: 0 } };
 		const { error } = await submit(once, { items: documents(2, { 0: 'new' }) });
@@ -291,12 +296,13 @@ describe('what is remembered', () => {
 		expect(sentNames()).toEqual([]);
 	});
 
-	it('is left to the run that began later, where two are at work at once', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'delay', ms: 500 });
+	it('is left to the run that began beside another: the next one sends everything', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: FIRST_BATCH, do: 'delay', ms: 500 });
 		const first = submit(skip, { items: documents(3) });
-		while (fixture.sandbox.requests.of('E3').length < 3)
+		while (fixture.sandbox.requests.of('E3').length < FIRST_BATCH)
 			await new Promise((resolve) => setTimeout(resolve, 5));
-		await submit(skip, { items: documents(4) });
+		const beside = { ...skip, options: { ...skip.options, evenIfRunning: true } };
+		await submit(beside, { items: documents(4) });
 		expect(hintsOf(await first)).toContain(
 			'Another run of this source was at work as well: the next run sends everything.',
 		);
@@ -425,7 +431,7 @@ describe('with processing, a document is only left out when it was processed as 
 	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
 		await finished();
 		// Two requests read the memory; the third asks after the documents.
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 3, do: 'status', status: 403 });
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 5, do: 'status', status: 403 });
 		const result = await submit(waiting, { items: document('finish', 10) });
 		expect(sentNames()).toEqual([]);
 		expect(hintsOf(result).join()).toContain(

@@ -26,7 +26,7 @@ export type DocumentOutcome<Origin> = {
 } & (
 	| { outcome: 'stored'; status: number; record: unknown }
 	| { outcome: 'rejected' | 'unknown'; failure: Failure }
-	| { outcome: 'notSent' }
+	| { outcome: 'notSent'; reason?: string }
 );
 
 /** What storing needs from outside: it knows neither n8n nor HTTP. */

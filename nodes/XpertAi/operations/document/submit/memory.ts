@@ -86,7 +86,7 @@ function sourceOf(
 /** What people know a run by. */
 export function runOf(context: Execution['context']): string {
 	const { name } = context.getWorkflow();
-	return `execution ${context.getExecutionId()} of workflow "${name ?? ''}"`;
+	return [`execution ${context.getExecutionId()}`, ...(name ? [`of "${name}"`] : [])].join(' ');
 }
 
 /** The longest hint. */

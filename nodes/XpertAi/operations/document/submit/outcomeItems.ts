@@ -23,7 +23,7 @@ export function outcomeItem(
 	const { name } = document.record;
 	if (result.outcome === 'notSent') {
 		const hint = `The hints of the node say why. After how many it stops: "${item.labelOf('options.stopAfterFailures')}".`;
-		const error = item.operationError(NOT_SENT, hint);
+		const error = item.operationError(result.reason ?? NOT_SENT, result.reason ? undefined : hint);
 		return item.failed(error, { name: name ?? undefined, outcome, key, id });
 	}
 	if (result.outcome !== 'stored') {

@@ -33,6 +33,8 @@ import type { Submission } from './submission';
 
 const PROGRESS_EVERY_MS = 1000;
 
+const ELSEWHERE = 'Not sent: another run of this source is at work';
+
 /** An item whose turn comes; read when it does, unless it was read before. */
 interface Turn {
 	item: Item;
@@ -164,12 +166,12 @@ export class Target {
 		);
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
-		for await (const document of this.documents()) this.leaveOut(document);
+		for await (const document of this.documents()) this.leaveOut(document, ELSEWHERE);
 	}
 
 	/** A document is not sent, as nothing new is. */
-	private leaveOut(document: ReadyDocument<Origin>): void {
-		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
+	private leaveOut(document: ReadyDocument<Origin>, reason?: string): void {
+		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent', reason });
 	}
 
 	/**

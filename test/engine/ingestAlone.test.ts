@@ -1,0 +1,108 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useFixture } from './support/fixture';
+import { TEXTS, column, hintsOf, ingestOn, isNote } from './support/ingest';
+import { useShortSleeps } from './support/shortSleeps';
+
+/** A twentieth of the time: a run says a word each second, and is gone after three without any. */
+useShortSleeps();
+const fixture = useFixture();
+const { submit, storedNames } = ingestOn(fixture);
+
+const items = (...names: string[]) =>
+	names.map((name) => ({ json: { name, text: `The word is ${name}.` } }));
+const source = { ...TEXTS, mode: 'changed', options: { afterStoring: 'nothing' } };
+
+const isDocument = (row: IDataObject) => !isNote(row);
+const sentDocuments = () =>
+	fixture.sandbox.requests
+		.of('E3')
+		.flatMap(({ body }) => body as IDataObject[])
+		.filter(isDocument).length;
+
+/** Begins a run whose file takes the server so long, and goes on when it is at it. */
+async function begun(ms: number) {
+	fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'delay', ms });
+	const first = submit(source, { items: items('first') });
+	while (fixture.sandbox.requests.of('E16').length === 0)
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	return { first };
+}
+
+describe('a run that begins while another one of its source is at work', () => {
+	it('sends nothing, and says which one is at work and since when', async () => {
+		const { first } = await begun(4000);
+		const second = await submit(source, { items: items('second') });
+		expect(second.error?.message).toMatch(
+			/^Nothing was sent: another run of this source is at work, execution \S+, since \d{4}-/,
+		);
+		expect(second.error?.description).toContain('"Source Name"');
+		expect(second.error?.description).toContain('Run Beside Another');
+		expect(column((await first).items, 'outcome')).toEqual(['stored']);
+		expect(storedNames()).toEqual(['first.md']);
+	});
+
+	it('gives its documents as not sent where the workflow is to go on', async () => {
+		const { first } = await begun(4000);
+		const second = await submit(source, {
+			items: items('second', 'third'),
+			onError: 'continueRegularOutput',
+		});
+		expect(second.error).toBeUndefined();
+		const said = second.items.map(({ json }) => json.error);
+		const notSent = 'Not sent: another run of this source is at work';
+		const refused = expect.stringContaining('Nothing was sent') as string;
+		expect(new Set(said)).toEqual(new Set([refused, notSent]));
+		await first;
+		expect(storedNames()).toEqual(['first.md']);
+	});
+
+	it('works when that one has ended meanwhile', async () => {
+		const { first } = await begun(500);
+		const second = await submit(source, { items: items('second') });
+		expect([second.error, (await first).error]).toEqual([undefined, undefined]);
+		expect(new Set(storedNames())).toEqual(new Set(['first.md', 'second.md']));
+		const third = await submit(source, { items: items('first', 'second') });
+		expect(column(third.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+	});
+
+	it('works at once in another source, or with Run Beside Another', async () => {
+		const { first } = await begun(2000);
+		const other = await submit({ ...source, sourceName: 'other' }, { items: items('other') });
+		const options = { ...source.options, evenIfRunning: true };
+		const beside = await submit({ ...source, options }, { items: items('beside') });
+		expect([other.error, beside.error]).toEqual([undefined, undefined]);
+		expect(hintsOf(await first)).toContain(
+			'Another run of this source was at work as well: the next run sends everything.',
+		);
+	});
+});
+
+describe('runs of one source that begin at the same moment', () => {
+	it.each([2, 3])('are %d, and one of them works', async (count) => {
+		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 3500 });
+		const runs = await Promise.all(
+			Array.from(
+				{ length: count },
+				async (_, index) => await submit(source, { items: items(`run ${index}`) }),
+			),
+		);
+		const refused = runs.flatMap(({ error }) => error?.message ?? []);
+		expect(refused).toHaveLength(count - 1);
+		for (const message of refused) expect(message).toContain('another run of this source');
+		expect(sentDocuments()).toBe(1);
+	});
+});
+
+it('a run begins at once after one that was sent nothing, failed, or has nothing to change', async () => {
+	fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
+	const failed = await submit(source, { items: items('a') });
+	expect(failed.error).toBeDefined();
+	fixture.sandbox.faults.clear();
+	for (const outcome of ['stored', 'unchanged', 'unchanged']) {
+		const { items: given } = await submit(source, { items: items('a') });
+		expect(column(given, 'outcome')).toEqual([outcome]);
+		// Looking whether another run is at work would take a quarter of a second at least.
+		expect(fixture.sandbox.requests.of('status').length).toBeLessThan(40);
+	}
+});
