@@ -75,7 +75,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 		harness.sandbox.requests.clear();
 		// The answer comes from a node that is never reached.
 		void harness.callWebhook('in-step').catch(() => undefined);
-		const halfway = async () => harness.sandbox.requests.of('E3').length >= 3 || undefined;
+		const halfway = async () => harness.sandbox.requests.of('E3').length >= 4 || undefined;
 		await waitFor('the first batch', halfway, { everyMs: 10 });
 		await harness.host.kill();
 		harness.sandbox.faults.clear();
