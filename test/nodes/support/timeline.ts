@@ -2,12 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../../../nodes/XpertAi/transport/clock';
 
+const HOUR_MS = 3_600_000;
+
 interface Event {
 	at: number;
 	work: () => void;
 }
 
-/** Time in which everything happens in its order, and that passes as soon as nothing happens any more. */
+/** Time in which everything happens in its order, and that passes at once where nothing happens. */
 export class Timeline {
 	private readonly events: Event[] = [];
 
@@ -43,15 +45,35 @@ export class Timeline {
 		};
 	}
 
-	/** Lets everything happen, until nothing does or the time has come. */
+	/** Lets everything happen until the time has come. */
 	async run(untilMs: number): Promise<void> {
 		await nextTurn();
-		for (let next = this.events.shift(); next; next = this.events.shift()) {
-			if (next.at > untilMs) return;
+		for (let [next] = this.events; next && next.at <= untilMs; [next] = this.events) {
+			this.events.shift();
 			this.passed = next.at;
 			next.work();
 			// Whatever follows from it without time does so before the next.
 			await nextTurn();
 		}
+		this.passed = Math.max(this.passed, untilMs);
+	}
+
+	/**
+	 * Lets time pass until something has come of the work.
+	 *
+	 * @throws Error where an hour was not enough
+	 */
+	async of<Result>(work: Promise<Result>): Promise<Result> {
+		const end = this.passed + HOUR_MS;
+		let isDone = false;
+		const note = () => void (isDone = true);
+		work.then(note, note);
+		await nextTurn();
+		while (!isDone) {
+			const [next] = this.events;
+			if (!next || next.at > end) throw new Error('nothing comes of it');
+			await this.run(next.at);
+		}
+		return await work;
 	}
 }

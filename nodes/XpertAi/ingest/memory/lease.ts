@@ -237,8 +237,9 @@ export class Lease {
 
 	/** Whether a lease is another's, who has not given it back and is not known to be gone. */
 	private isTaken(note: ReadNote): boolean {
-		if (typeof note !== 'object' || this.isOwn(note) || this.gone.has(note.mark)) return false;
-		return note.lease?.ended === false;
+		if (note === undefined || this.isOwn(note) || this.gone.has(markOf(note) ?? '')) return false;
+		// Who holds a lease that somebody has overwritten soon says its next word over it.
+		return typeof note !== 'object' || note.lease?.ended === false;
 	}
 
 	private isOwn(note: ReadNote): boolean {
@@ -246,7 +247,8 @@ export class Lease {
 	}
 }
 
-const markOf = (note: ReadNote) => (typeof note === 'object' ? note.mark : undefined);
+/** Tells one writing of a note from others. */
+const markOf = (note: ReadNote) => (typeof note === 'object' ? note.mark : note);
 
 const hasEnded = (note: ReadNote) => typeof note === 'object' && note.lease?.ended === true;
 

@@ -46,7 +46,7 @@ async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number
 		expect(await memory.expect(batch)).toBeUndefined();
 		for (const id of batch) memory.stored(id, contentOf(position.get(id) ?? 0));
 	}
-	await memory.save();
+	await memory.close();
 	return { memory, sent: changed.length };
 }
 

@@ -1,0 +1,263 @@
+import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
+import { NotesOnServer } from '../../../../../nodes/XpertAi/ingest/memory/notesOnServer';
+import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import { Timeline } from '../../../support/timeline';
+import { answered } from '../support/outcomes';
+
+const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const SECOND = 1000;
+
+interface Row {
+	id: string;
+	name: string;
+	processMsg: string;
+}
+
+/** The notes of one source on a server, and the time in which runs look at them. */
+function scene() {
+	const time = new Timeline();
+	const rows = new Map<string, Row>();
+	const requests: string[] = [];
+	const rules = { fails: (_: string): Outcome | undefined => undefined };
+	const answer = (path: string, body: unknown): Outcome => {
+		const sent = typeof body === 'string' ? (JSON.parse(body) as Row[]) : [];
+		const what =
+			sent.length > 0 ? `writes ${/began|at work/.exec(sent[0]?.name ?? '')?.[0]}` : 'looks';
+		requests.push(what);
+		const failure = rules.fails(what);
+		if (failure) return failure;
+		for (const row of sent) rows.set(row.id, row);
+		if (sent.length > 0)
+			return { ok: true, status: 201, answer: sent.map(({ id }) => ({ id, version: 1 })) };
+		return { ok: true, status: 200, answer: path.split(',').flatMap((id) => rows.get(id) ?? []) };
+	};
+	const routes: MemoryRoutes = {
+		storePath: '/bulk',
+		statusPath: (ids) => ids.join(','),
+		send: async ({ path, body }) => {
+			await time.wait(1);
+			return answer(path, body);
+		},
+	};
+	const lease = (
+		run: string,
+		more: { signal?: AbortSignal; clock?: ReturnType<Timeline['clock']> } = {},
+	) =>
+		new Lease(new NotesOnServer(PLACE, routes), new Fingerprints(), run, {
+			clock: time.clock(),
+			by: `execution ${run}`,
+			...more,
+		});
+	const of = async <Result>(work: Promise<Result>) => await time.of(work);
+	const named = (word: string) => [...rows.values()].find(({ name }) => name.includes(word));
+	return { time, rows, requests, rules, lease, of, named };
+}
+
+const AT = '1970-01-01T00:00:00.000Z';
+
+describe('the lease of a source', () => {
+	it('is taken with two notes, and given back with one', async () => {
+		const { lease, of, requests, rows } = scene();
+		const one = lease('one');
+		expect(await of(one.take())).toEqual({ version: 1 });
+		expect(requests).toEqual(['looks', 'writes began', 'looks', 'writes at work', 'looks']);
+		await of(one.giveBack());
+		expect(requests.slice(5)).toEqual(['writes at work']);
+		expect([...rows.values()].map(({ name }) => name)).toEqual([
+			'n8n: when Nightly began (do not process)',
+			'n8n: whether Nightly is at work (do not process)',
+		]);
+		await of(one.giveBack());
+		expect(requests).toHaveLength(6);
+	});
+
+	it('is free as soon as it was given back', async () => {
+		const { lease, of, time } = scene();
+		const one = lease('one');
+		await of(one.take());
+		await of(one.giveBack());
+		const from = time.now;
+		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(time.now - from).toBeLessThan(SECOND);
+	});
+
+	it('is of the run that says each twenty seconds that it is at work', async () => {
+		const { lease, of, time, requests } = scene();
+		await of(lease('one').take());
+		requests.length = 0;
+		await time.run(101 * SECOND);
+		expect(requests).toEqual(Array.from({ length: 5 }, () => 'writes at work'));
+		expect(await of(lease('two').take())).toEqual({ holder: { by: 'execution one', since: AT } });
+		expect(time.now).toBeLessThan(127 * SECOND);
+	});
+
+	it('ends a minute after the last word of a run that has crashed, whatever was looked at before', async () => {
+		const { lease, of, time } = scene();
+		const crashed = { ...time.clock(), later: () => undefined };
+		await of(lease('one', { clock: crashed }).take());
+		await time.run(500 * SECOND);
+		const from = time.now;
+		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(time.now - from).toBeGreaterThanOrEqual(60 * SECOND);
+		expect(time.now - from).toBeLessThan(62 * SECOND);
+	});
+
+	it('stays taken where somebody has its note processed: the next word says so', async () => {
+		const { lease, of, named } = scene();
+		const one = lease('one');
+		await of(one.take());
+		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
+		expect(await of(lease('two').take())).toEqual({ holder: { by: 'execution one', since: AT } });
+		expect(await of(one.standing())).toEqual({ alone: true });
+	});
+
+	it('is free a minute later where its note cannot be read and nobody is at work', async () => {
+		const { lease, of, named, time } = scene();
+		const one = lease('one');
+		await of(one.take());
+		await of(one.giveBack());
+		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
+		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(time.now).toBeLessThan(62 * SECOND);
+	});
+
+	it('is not given back after Stop, as no request leaves then: it ends by itself', async () => {
+		const { lease, of, requests } = scene();
+		const stop = new AbortController();
+		const one = lease('one', { signal: stop.signal });
+		await of(one.take());
+		stop.abort();
+		await of(one.giveBack());
+		expect(requests).toHaveLength(5);
+	});
+
+	it('says no word more once it is given back, or the execution is stopped', async () => {
+		const { lease, of, time, requests } = scene();
+		const stop = new AbortController();
+		const [one, two] = [lease('one'), lease('two', { signal: stop.signal })];
+		await of(one.take());
+		await of(one.giveBack());
+		await of(two.take());
+		stop.abort();
+		requests.length = 0;
+		await time.run(time.now + 300 * SECOND);
+		expect(requests).toEqual([]);
+	});
+
+	it.each([
+		['looks', 'the first look'],
+		['writes began', 'its name'],
+		['writes at work', 'the lease'],
+	])('is not known where the server fails for what %s, %s', async (what) => {
+		const { lease, of, rules } = scene();
+		rules.fails = (request) => (request === what ? answered(503) : undefined);
+		expect(await of(lease('one').take())).toMatchObject({ failure: { status: 503 } });
+	});
+
+	it('is not looked for again and again on a server that gives nothing back', async () => {
+		const { lease, of, rows, requests } = scene();
+		const taken = lease('one').take();
+		const forget = {
+			set: (_: string, row: Row) =>
+				Map.prototype.set.call(rows, row.id, { ...row, processMsg: '' }),
+		};
+		Object.assign(rows, forget);
+		expect(await of(taken)).toEqual({ version: 1 });
+		expect(requests).toEqual(['looks', 'writes began', 'looks']);
+	});
+});
+
+describe('a run that has not said a word for long', () => {
+	/** One that cannot say a word from now on, as its machine is asleep. */
+	async function asleep() {
+		const world = scene();
+		const one = world.lease('one', { clock: { ...world.time.clock(), later: () => undefined } });
+		await world.of(one.take());
+		return { ...world, one };
+	}
+
+	it('makes sure, and says it, after three quarters of a minute, not before', async () => {
+		const { one, of, time, requests } = await asleep();
+		requests.length = 0;
+		await time.run(40 * SECOND);
+		expect(await of(one.makeSure())).toBeUndefined();
+		expect(requests).toEqual([]);
+		await of(time.wait(10 * SECOND));
+		expect(await of(one.makeSure())).toBeUndefined();
+		expect(requests).toEqual(['looks', 'writes at work']);
+		expect(await of(one.makeSure())).toBeUndefined();
+		expect(requests).toHaveLength(2);
+	});
+
+	it('sends nothing more, nor gives anything back, when another has taken its place', async () => {
+		const { one, lease, of, requests } = await asleep();
+		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(await of(one.makeSure())).toMatchObject({
+			kind: 'unsuccessful',
+			reason: expect.stringMatching(
+				/^Another run .* has taken over.*: execution two, since 19/,
+			) as string,
+		});
+		expect(one.lost).toBeDefined();
+		requests.length = 0;
+		expect(await of(one.makeSure())).toBe(one.lost);
+		await of(one.giveBack());
+		expect(requests).toEqual([]);
+		expect(await of(one.standing())).toEqual({ alone: false });
+	});
+
+	it.each(['began', 'at work'])(
+		'goes on where another one has written over the note %s alone',
+		async (word) => {
+			const { one, lease, of, named } = await asleep();
+			const own = { ...named(word === 'began' ? 'at work' : 'began') };
+			await of(lease('two').take());
+			const kept = named(word === 'began' ? 'at work' : 'began');
+			Object.assign(kept ?? {}, own);
+			expect(await of(one.makeSure())).toBeUndefined();
+			expect(one.lost).toBeUndefined();
+		},
+	);
+
+	it('does not know whether it may go on where it cannot look', async () => {
+		const { one, of, time, rules } = await asleep();
+		await of(time.wait(50 * SECOND));
+		rules.fails = () => answered(503);
+		expect(await of(one.makeSure())).toMatchObject({ status: 503 });
+		expect(await of(one.standing())).toMatchObject({ failure: { status: 503 } });
+		rules.fails = () => undefined;
+		expect(await of(one.makeSure())).toBeUndefined();
+		expect(await of(one.standing())).toEqual({ alone: true });
+	});
+});
+
+describe('a run that begins beside another', () => {
+	it('is told of by the other one and by itself', async () => {
+		const { lease, of } = scene();
+		const [one, beside] = [lease('one'), lease('beside')];
+		await of(one.take());
+		expect(await of(beside.beginBeside())).toEqual({ version: 1 });
+		expect(await of(one.standing())).toEqual({ alone: false });
+		await of(one.giveBack());
+		expect(await of(beside.standing())).toEqual({ alone: false });
+	});
+
+	it('is alone where nobody else has been at work, and holds nothing', async () => {
+		const { lease, of, requests } = scene();
+		const beside = lease('beside');
+		await of(beside.beginBeside());
+		expect(await of(beside.standing())).toEqual({ alone: true });
+		await of(beside.giveBack());
+		expect(requests).toEqual(['looks', 'writes began', 'looks']);
+		expect(await of(lease('next').take())).toEqual({ version: 1 });
+		expect(await of(beside.standing())).toEqual({ alone: false });
+	});
+
+	it('does not begin where the server fails', async () => {
+		const { lease, of, rules } = scene();
+		rules.fails = () => answered(503);
+		expect(await of(lease('beside').beginBeside())).toMatchObject({ failure: { status: 503 } });
+	});
+});
