@@ -37,7 +37,7 @@ serveTask<SkipTask>(async (task): Promise<SkipMeasurement> => {
 	const open = async () => await SourceMemory.open(place, routes);
 	const memory = await open();
 	for (const { id, content } of documents(task)) memory.stored(id, content);
-	const [, writing] = await timed(async () => await memory.save());
+	const [, writing] = await timed(async () => await memory.close());
 	const [next, reading] = await timed(open);
 	if (next.known.size !== task.documents) throw new Error(`${next.known.size} are remembered`);
 	return { bytes, writing, reading, ...(await skipped(task, next)) };

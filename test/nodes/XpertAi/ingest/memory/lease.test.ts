@@ -20,7 +20,7 @@ function scene() {
 	const time = new Timeline();
 	const rows = new Map<string, Row>();
 	const requests: string[] = [];
-	const rules = { fails: (_: string): Outcome | undefined => undefined };
+	const rules: { fails: (what: string) => Outcome | undefined } = { fails: () => undefined };
 	const answer = (path: string, body: unknown): Outcome => {
 		const sent = typeof body === 'string' ? (JSON.parse(body) as Row[]) : [];
 		const what =
