@@ -63,7 +63,7 @@ export async function readLanes(
 			return runOf(last) === run && isFull(last) && !closing(last, included);
 		};
 		while (goesOn()) {
-			const names = range(SIZES.answer).map((at) => pageOf(lane, pages.length + at));
+			const names = range(SIZES.pages).map((at) => pageOf(lane, pages.length + at));
 			const read = await notes.read(names, witness);
 			if ('failure' in read) return read;
 			for (const page of read.notes) if (goesOn()) pages.push(page);

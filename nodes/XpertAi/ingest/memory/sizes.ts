@@ -4,10 +4,12 @@ export const SIZES = {
 	piece: 2000,
 	/** The part of a piece, as a divisor, that may have changed before it is written anew. */
 	changes: 8,
-	/** Bytes of a page of a journal, after which the next one is begun. */
-	page: 12 * 1024,
+	/** Bytes of a page of a journal, after which the next one is begun: it is written anew with each batch until then. */
+	page: 3 * 1024,
 	/** Characters of notes in one request, where there are several. */
 	request: 512 * 1024,
-	/** Pieces, or pages of a journal, in one answer. */
+	/** Pieces in one answer. */
 	answer: 8,
+	/** Pages of a journal in one answer. */
+	pages: 32,
 };

@@ -98,7 +98,7 @@ export async function keepInStep(sequences: number): Promise<void> {
 	const nights = await Nights.start();
 	const sizes = { ...SIZES };
 	// What is remembered of five documents is in pieces, and a journal has pages.
-	Object.assign(SIZES, { piece: 2, changes: 2, page: 50, answer: 3 });
+	Object.assign(SIZES, { piece: 2, changes: 2, page: 50, answer: 3, pages: 3 });
 	try {
 		await fc.assert(
 			fc.asyncProperty(
