@@ -14,7 +14,9 @@ const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
 const IDS = [...'abcdefghijkl'].map((key) => derivedId('kb', key));
 
 const sizes = { ...SIZES };
-beforeAll(() => Object.assign(SIZES, { piece: 3, changes: 2, page: 60, request: 900, answer: 2, pages: 2 }));
+beforeAll(() =>
+	Object.assign(SIZES, { piece: 3, changes: 2, page: 60, request: 900, answer: 2, pages: 2 }),
+);
 afterAll(() => Object.assign(SIZES, sizes));
 
 /** Opens it; a run before that has not closed its memory has crashed, and the minute that takes is none. */
