@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import { askWhere, listOf } from './listedIds';
-import type { MemoryRoutes, SourceMemory } from './memory';
+import type { DocumentName, MemoryRoutes, SourceMemory } from './memory';
 import type { ProcessingRoutes } from './processing';
 
 /** Documents in one request; each takes the server some milliseconds. */
@@ -18,6 +18,13 @@ export interface Switching {
 	more?: Map<string, object>;
 	/** Told each document once, and whether the server has it. */
 	onSwitched: (id: string, isThere: boolean) => void;
+}
+
+/** What is sent of documents beside their ids, so that they keep their names: the server clears what does not come. */
+export function namedRows(called: Map<string, DocumentName>): Map<string, object> {
+	return new Map(
+		[...called].flatMap(([id, { name }]) => (name === undefined ? [] : [[id, { name }] as const])),
+	);
 }
 
 /**

@@ -1,5 +1,6 @@
 export { Fingerprints } from './fingerprints';
 export type { Holder } from './lease';
+export type { DocumentName } from './names';
 export type { NoteFlaw } from './note';
 export type { MemoryPlace, MemoryRoutes } from './notesOnServer';
 export { SourceMemory } from './sourceMemory';

@@ -30,6 +30,8 @@ const head = z.object({
 	lease: z.object({ by: z.string(), since: z.string(), ended: z.boolean() }).optional(),
 	/** Of the memory: of each of its pieces how many documents it holds, and whether changes lie beside it. */
 	pieces: z.array(z.tuple([z.number(), z.boolean()])).optional(),
+	/** Of the memory: how many notes hold names, and whether the last one has room. */
+	names: z.object({ notes: z.number().int().min(0), hasRoom: z.boolean() }).optional(),
 	/** How many documents of each standing follow. */
 	counts: z
 		.array(z.number().int().min(0))
@@ -56,20 +58,20 @@ export type MemoryNote = Head & {
 export type NoteFlaw = 'damaged' | 'overwritten' | 'of a later version' | 'of another source';
 
 /**
- * A note as text: a version, a checksum, whose it is, and 24 bytes a document.
+ * A note as text: a version, a checksum, whose it is, and 24 bytes a document, or something else.
  *
  * @param keys the documents it holds
  */
 export function noteText(
 	facts: NoteFacts & { source: string },
 	known: Fingerprints,
-	keys: Iterable<string> = [],
+	{ keys = [], body }: { keys?: Iterable<string>; body?: Buffer } = {},
 ): string {
 	const list = [...keys];
 	const parts = STANDINGS.map((standing) => known.bytesOf(standing, list));
 	const counts = parts.map((part, index) => part.length / bytesEach(STANDINGS[index] ?? 'unknown'));
 	const facing = Buffer.from(JSON.stringify({ ...facts, counts })).toString('base64');
-	const rest = `${facing}:${Buffer.concat(parts).toString('base64')}`;
+	const rest = `${facing}:${(body ?? Buffer.concat(parts)).toString('base64')}`;
 	return `${FORMAT}${VERSION}:${checksum(rest)}:${rest}`;
 }
 

@@ -30,6 +30,8 @@ export interface MemoryPlace {
 	source: string;
 	/** What people know the source by. */
 	title: string;
+	/** What the ids of its documents are made of beside their keys, where that is not the knowledgebase. */
+	owner?: string;
 }
 
 /** A note by its name, of which its id is made, and by what people see in the knowledgebase, with … for the source. */
@@ -46,6 +48,8 @@ export interface WrittenNote {
 	note: NoteName;
 	facts: NoteFacts;
 	keys?: Iterable<string>;
+	/** What it holds in their place. */
+	body?: Buffer;
 }
 
 /** What the answer to a stored note says of it: servers count how often a document was changed. */
@@ -137,6 +141,11 @@ export class NotesOnServer {
 		return outcome?.ok === false ? outcome : undefined;
 	}
 
+	/** What the ids of its documents are made of beside their keys. */
+	get owner(): string {
+		return this.place.owner ?? this.place.knowledgebaseId;
+	}
+
 	/** The id of the document that holds a note. */
 	readonly idOf = memoize(
 		({ name }: NoteName): string =>
@@ -144,13 +153,13 @@ export class NotesOnServer {
 		({ name }) => name,
 	);
 
-	private document({ note, facts, keys }: WrittenNote, known: Fingerprints) {
+	private document({ note, facts, ...held }: WrittenNote, known: Fingerprints) {
 		const { source, title } = this.place;
 		return {
 			id: this.idOf(note),
 			name: `${note.title.replace('…', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: noteText({ ...facts, source }, known, keys),
+			processMsg: noteText({ ...facts, source }, known, held),
 		};
 	}
 

@@ -6,6 +6,8 @@ export const SIZES = {
 	changes: 8,
 	/** Bytes of a page of a journal, after which the next one is begun: it is written anew with each batch until then. */
 	page: 3 * 1024,
+	/** Characters of names in one note, before they are made smaller. */
+	names: 128 * 1024,
 	/** Characters of notes in one request, where there are several. */
 	request: 512 * 1024,
 	/** Pieces in one answer. */

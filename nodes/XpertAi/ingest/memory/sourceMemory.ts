@@ -4,10 +4,12 @@ import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/meaning';
-import { Fingerprints } from './fingerprints';
+import { Fingerprints, keyOf } from './fingerprints';
 import { FIRST_PAGES, Journal, LeftBehind, readLanes } from './journal';
 import { Lease, TURN } from './lease';
 import type { Holder } from './lease';
+import { Names } from './names';
+import type { DocumentName } from './names';
 import { takeUp } from './note';
 import type { NoteFlaw } from './note';
 import { NotesOnServer } from './notesOnServer';
@@ -35,7 +37,7 @@ export interface MemoryTroubles {
 }
 
 /** What is remembered of a source, read and not taken over. */
-export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
+export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles' | 'namesOf'>;
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores one whole or not at all.
@@ -49,7 +51,9 @@ export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles'>;
  *    Each run has a lane of its own, as long as one is free whose journals the memory includes.
  * 4. A run knows the memory, and over it what the journals say that it does not include: with contents where one
  *    run alone has left them, on this memory; else that the documents may be there in any state.
- * 5. What cannot be read makes unknown what it may have said: a piece its documents, changes the contents of their
+ * 5. `names`: what documents are called, added to when they are first stored; what was stored by a run that crashed is
+ *    named when it is brought again. Read where something is told of documents that no item brings.
+ * 6. What cannot be read makes unknown what it may have said: a piece its documents, changes the contents of their
  *    piece, a page of a journal all contents. A note of a later version ends the run before anything is sent.
  */
 
@@ -102,6 +106,11 @@ export class SourceMemory {
 
 	private readonly lease: Lease;
 
+	private readonly names: Names;
+
+	/** The keys of documents that are known without their names; none where that holds for all. */
+	private unnamed?: Set<string>;
+
 	private readonly signal?: AbortSignal;
 
 	/** Whether no content in the written memory is certain. */
@@ -125,6 +134,7 @@ export class SourceMemory {
 	) {
 		this.signal = signal;
 		this.journal = new Journal(notes, this.known);
+		this.names = new Names(notes, this.known, notes.owner);
 		this.lease = new Lease(notes, this.known, this.journal.run, { clock, signal, by });
 	}
 
@@ -188,14 +198,32 @@ export class SourceMemory {
 			this.nextPage = undefined;
 			return await this.writeJournal();
 		});
-		return await this.nextPage;
+		const failure = await this.nextPage;
+		if (this.names.isFull)
+			await this.inTurn(async () => (this.names.isFull ? await this.names.write() : undefined));
+		return failure;
 	}
 
 	/** The server has accepted a document with this content. */
-	stored(id: string, content: string): void {
-		this.added.delete(id.toLowerCase());
+	stored(id: string, content: string, called: DocumentName = {}): void {
+		const isNew = this.added.delete(id.toLowerCase());
+		if (isNew || this.isUnnamed(id)) this.names.add(id, called);
 		this.known.record(id, content);
 		this.journal.note(id);
+	}
+
+	/** A document is as it was stored. */
+	unchanged(id: string, called: DocumentName): void {
+		if (this.isUnnamed(id)) this.names.add(id, called);
+	}
+
+	/** What some documents are called, as far as that is known; ids are in lower case. */
+	async namesOf(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
+		return await this.names.of(ids, this.witness);
+	}
+
+	private isUnnamed(id: string): boolean {
+		return this.unnamed === undefined || this.unnamed.has(keyOf(id));
 	}
 
 	/** The server has not taken a document; what an earlier run has stored of it may be there. */
@@ -287,6 +315,8 @@ export class SourceMemory {
 		this.uncertain = left.isUncertain;
 		this.isStale ||= left.damaged.length > 0 || this.troubles.lost !== undefined;
 		left.takeUp(this.known, this.mark);
+		this.names.lies = root?.names ?? this.names.lies;
+		if (root?.names) this.unnamed = new Set(this.known.changed);
 		if (this.uncertain) this.known.forgetContents();
 		return { turn, left };
 	}
@@ -294,7 +324,7 @@ export class SourceMemory {
 	private async write(): Promise<void> {
 		const { known } = this;
 		if (!this.isKept || this.signal?.aborted) return;
-		if (known.changed.size === 0 && !this.isStale) return;
+		if (known.changed.size === 0 && !this.isStale && !this.names.isDue) return;
 		const standing = await this.standing();
 		const isAlone = 'alone' in standing && standing.alone;
 		const failure = 'failure' in standing ? standing.failure : undefined;
@@ -308,7 +338,7 @@ export class SourceMemory {
 
 	/** The pieces first: until the memory says that it includes the journals, these count. */
 	private async writeMemory(): Promise<Failure | undefined> {
-		const { known, notes, journal, left } = this;
+		const { known, names, notes, journal, left } = this;
 		const { changed } = known;
 		const plan = this.pieces.plan(known);
 		const pieces = plan.done();
@@ -316,11 +346,13 @@ export class SourceMemory {
 		known.changed = new Set();
 		const mark = randomUUID();
 		const { includes, closed } = left.included;
+		if (names.isDue) await names.write();
 		const facts = {
 			mark,
 			includes,
 			closed: [...closed, journal.closed],
 			pieces: pieces.sizes,
+			names: names.lies,
 		};
 		const written =
 			(await notes.writeMany(plan.notes, known)) ??

@@ -32,7 +32,8 @@ export async function showPlan(submission: Submission, targets: Target[]): Promi
 }
 
 async function recall({ first, settings }: Submission, target: Target): Promise<Recalled> {
-	const nothing = { known: new Fingerprints(), troubles: {} };
+	const namesOf: Recalled['namesOf'] = async () => await Promise.resolve(new Map());
+	const nothing = { known: new Fingerprints(), troubles: {}, namesOf };
 	if (!settings.remembers) return nothing;
 	const recalled = await target.remembered.recall();
 	if ('known' in recalled) return recalled;
@@ -44,10 +45,11 @@ async function recall({ first, settings }: Submission, target: Target): Promise<
 async function planGone(
 	submission: Submission,
 	target: Target,
-	{ known, witness, troubles }: Recalled,
+	memory: Recalled,
 	before: number,
 ): Promise<void> {
 	const { first, report, settings } = submission;
+	const { known, witness, troubles } = memory;
 	if (!settings.mirrors || report.stopError) return;
 	const gone = goneFrom(target, known);
 	if (gone.length === 0) return;
@@ -62,5 +64,6 @@ async function planGone(
 	}
 	const { statuses, failure } = await askWhere(gone, witness, target.memoryRoutes);
 	troubles.notAsked ??= failure;
-	for (const id of gone) if (statuses.has(id)) report.addPlanned('gone', { id });
+	const called = await memory.namesOf(gone);
+	for (const id of gone) if (statuses.has(id)) report.addPlanned('gone', { ...called.get(id), id });
 }

@@ -1,6 +1,6 @@
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import { switchDocuments } from '../../../ingest/disabling';
+import { namedRows, switchDocuments } from '../../../ingest/disabling';
 import type { Switching } from '../../../ingest/disabling';
 import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
@@ -71,7 +71,8 @@ async function disableRenamed(
 	if (execution.context.getMode() === 'manual')
 		return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
 	const earlier = await remembered.openUnnamed();
-	const failure = await switchDocuments(twice, switching(report, earlier, routes));
+	const how = await switching(report, earlier, { routes, ids: twice });
+	const failure = await switchDocuments(twice, how);
 	await earlier.close();
 	if (failure)
 		report.remark(
@@ -79,16 +80,17 @@ async function disableRenamed(
 		);
 }
 
-/** Documents are disabled, and those that were there come out. */
-function switching(
+/** Documents are disabled, and those that were there come out by name, which they keep on the server. */
+async function switching(
 	report: SubmitReport,
 	memory: SourceMemory,
-	routes: KnowledgebaseRoutes,
-): Switching {
+	{ routes, ids }: { routes: KnowledgebaseRoutes; ids: string[] },
+): Promise<Switching> {
+	const called = await memory.namesOf(ids);
 	const onSwitched = (id: string, isThere: boolean) => {
-		if (isThere) report.addDisabled(id);
+		if (isThere) report.addDisabled(id, called.get(id));
 	};
-	return { disabled: true, memory, routes, onSwitched };
+	return { disabled: true, memory, routes, more: namedRows(called), onSwitched };
 }
 
 const NOT_YET =
@@ -147,12 +149,22 @@ async function disableGone(
 		const does = isAllowed ? 'disable them' : `disable none: more than ${maxGonePercent} %`;
 		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
 	}
-	if (!isAllowed) return refuse(submission, of, share, gone);
-	const failure = await switchDocuments(gone, switching(report, memory, routes));
+	if (!isAllowed) return refuse(submission, of, share, await examplesOf(gone, memory));
+	const failure = await switchDocuments(
+		gone,
+		await switching(report, memory, { routes, ids: gone }),
+	);
 	if (failure)
 		report.remark(
 			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
 		);
+}
+
+/** Some documents by their names. */
+async function examplesOf(gone: string[], memory: SourceMemory): Promise<string> {
+	const some = gone.slice(0, EXAMPLES);
+	const called = await memory.namesOf(some);
+	return some.map((id) => called.get(id)?.name ?? id).join(', ');
 }
 
 /** More is missing than may be: whoever looks after the source has to say that this is meant. */
@@ -160,12 +172,12 @@ function refuse(
 	{ first, report, settings }: Submission,
 	of: string,
 	share: number,
-	gone: string[],
+	examples: string,
 ): void {
 	const label = `"${first.labelOf('maxGonePercent')}"`;
 	const error = first.operationError(
 		`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
-		`All that came is stored. Missing are for example ${gone.slice(0, EXAMPLES).join(', ')}. If they are really gone from the source, set ${label} to ${share} for one run.`,
+		`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${share} for one run.`,
 	);
 	if (!mayContinue(first.context)) throw error;
 	report.addRefusal(error);

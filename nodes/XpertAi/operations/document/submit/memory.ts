@@ -8,6 +8,7 @@ import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
 import type { KnowledgebaseRoutes } from './routes';
 import type { SubmitSettings } from './settings';
+import { keyOwner } from './sources/identity';
 import type { Submission } from './submission';
 
 /** What a source has stored in a knowledgebase under its own name, and what this node had before it got one. */
@@ -53,13 +54,15 @@ export class Remembered {
 	private placeOf(sourceName: string): MemoryPlace {
 		const { execution, settings } = this.submission;
 		const { knowledgebaseId } = this;
-		return { knowledgebaseId, ...sourceOf(execution, sourceName, settings) };
+		const owner = keyOwner(knowledgebaseId, sourceName);
+		return { knowledgebaseId, owner, ...sourceOf(execution, sourceName, settings) };
 	}
 }
 
 /** Where the memory of a source with a name is. */
 export function placeOfSource(knowledgebaseId: string, sourceName: string): MemoryPlace {
-	return { knowledgebaseId, source: `name ${sourceName}`, title: sourceName };
+	const owner = keyOwner(knowledgebaseId, sourceName);
+	return { knowledgebaseId, owner, source: `name ${sourceName}`, title: sourceName };
 }
 
 /**

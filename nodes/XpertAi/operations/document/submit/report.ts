@@ -7,6 +7,7 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
+import type { DocumentName } from '../../../ingest/memory';
 import type { Plan } from '../../../ingest/plan';
 import { saidOf } from '../../../ingest/processing';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processing';
@@ -169,9 +170,9 @@ export class SubmitReport {
 	}
 
 	/** A document that is gone from the source was taken out of answers; no item has brought it. */
-	addDisabled(id: string): void {
+	addDisabled(id: string, { name, key }: DocumentName = {}): void {
 		this.summary.addDisabled();
-		this.add(this.first.output({ outcome: 'disabled', id }));
+		this.add(this.first.output(omitBy({ name, outcome: 'disabled', key, id }, isUndefined)));
 	}
 
 	/**

@@ -6,7 +6,13 @@ import { recordBytes } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
-import type { Fingerprints, Holder, Recalled, SourceMemory } from '../../../ingest/memory';
+import type {
+	DocumentName,
+	Fingerprints,
+	Holder,
+	Recalled,
+	SourceMemory,
+} from '../../../ingest/memory';
 import { planDocuments } from '../../../ingest/plan';
 import type { Planning } from '../../../ingest/plan';
 import { Processing, saidOf } from '../../../ingest/processing';
@@ -34,6 +40,12 @@ import type { Submission } from './submission';
 const PROGRESS_EVERY_MS = 1000;
 
 const ELSEWHERE = 'Not sent: another run of this source is at work';
+
+/** What a document is called, for a run that does not bring it any more. */
+const calledOf = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
+	...(record.name && { name: record.name }),
+	...(key !== undefined && { key }),
+});
 
 /** An item whose turn comes; read when it does, unless it was read before. */
 interface Turn {
@@ -322,6 +334,7 @@ export class Target {
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
+				if (document.id) memory.unchanged(document.id, calledOf(document));
 				if (saidOf(status).word === 'running') this.follow(document.id, document.origin);
 			},
 		});
@@ -329,7 +342,8 @@ export class Target {
 
 	private addOutcome(result: DocumentOutcome<Origin>): void {
 		const { id, content = '', origin } = result.document;
-		if (id && result.outcome === 'stored') this.memory?.stored(id, content);
+		if (id && result.outcome === 'stored')
+			this.memory?.stored(id, content, calledOf(result.document));
 		else if (id && result.outcome === 'rejected') this.memory?.refused(id);
 		this.submission.report.addOutcome(result);
 		if (result.outcome === 'stored') {

@@ -6,7 +6,7 @@ import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
-import { switchDocuments } from '../../../ingest/disabling';
+import { namedRows, switchDocuments } from '../../../ingest/disabling';
 import { SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { uuid } from '../../../payloads/common';
@@ -128,6 +128,8 @@ async function switchGroup(
 	const more = new Map(
 		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
+	for (const [id, row] of namedRows((await memory?.namesOf(ids)) ?? new Map()))
+		if (!more.has(id)) more.set(id, row);
 	const failure = await switchDocuments(ids, { disabled, memory, routes, more, onSwitched });
 	await memory?.close();
 	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];

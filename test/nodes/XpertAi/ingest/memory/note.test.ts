@@ -21,7 +21,7 @@ function textOf(
 	more: Partial<NoteFacts> = {},
 	source = SOURCE,
 ): string {
-	return noteText({ source, mark: 'a mark', ...more }, known, known.keys());
+	return noteText({ source, mark: 'a mark', ...more }, known, { keys: known.keys() });
 }
 
 /** A note that must be one. */
@@ -76,7 +76,7 @@ describe('a note', () => {
 		const known = new Fingerprints();
 		const id = derivedId('kb', 'a');
 		known.record(id, 'one');
-		const text = noteText({ source: SOURCE, mark: '' }, new Fingerprints(), known.keys());
+		const text = noteText({ source: SOURCE, mark: '' }, new Fingerprints(), { keys: known.keys() });
 		takeUp(read(text), known, false);
 		expect([known.knows(id), known.has(id, 'one')]).toEqual([true, false]);
 		takeUp(read(text), known);
