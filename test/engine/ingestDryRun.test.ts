@@ -44,8 +44,8 @@ describe('Only Show What Would Happen', () => {
 			{ name: 'd.md', key: 'd', id: idOf('d'), plan: 'unchanged' },
 			{ name: 'f.md', key: 'f', id: idOf('f'), plan: 'back' },
 			{ name: 'g.md', key: 'g', id: idOf('g'), plan: 'new' },
-			{ id: idOf('b'), plan: 'gone' },
-			{ id: idOf('e'), plan: 'gone' },
+			{ name: 'b.md', key: 'b', id: idOf('b'), plan: 'gone' },
+			{ name: 'e.md', key: 'e', id: idOf('e'), plan: 'gone' },
 		]);
 		expect(hintsOf(result)).toEqual([
 			'The next run would send 1 new, 1 changed, 1 back again, leave out 2, disable 2.',

@@ -55,7 +55,7 @@ describe('documents that are gone from the source', () => {
 		]);
 		expect(result.items.slice(8)).toEqual(
 			['i', 'j'].map((name) => ({
-				json: { outcome: 'disabled', id: idOf(name) },
+				json: { name: `${name}.md`, outcome: 'disabled', key: name, id: idOf(name) },
 				pairedItem: { item: 0 },
 			})),
 		);
@@ -138,7 +138,8 @@ describe('documents that are gone from the source', () => {
 		['404 by somebody else', { status: 404 }],
 	];
 	/** The requests of a night that brings less and nothing new. */
-	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 7 };
+	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 8 };
+	const LOOKS_FOR_NAMES = { endpoint: 'status', nth: 7 };
 	const DISABLES = { endpoint: 'E3', nth: 4 };
 
 	it.each([
@@ -184,14 +185,38 @@ describe('documents that are gone from the source', () => {
 			'n8n: when Xpert AI began (do not process)',
 			'n8n: whether Xpert AI is at work (do not process)',
 			expect.stringMatching(/^n8n: what Xpert AI is storing/),
-			'a document',
-			'a document',
+			'i.md',
+			'j.md',
 			'n8n: what Xpert AI has stored (do not process)',
 			'n8n: whether Xpert AI is at work (do not process)',
 		]);
 		// Back again with the same content, they are found: what was disabled without an answer is known.
 		await night(ALL);
 		expect(found()).toBe(ALL);
+	});
+
+	it('keep their names on the server, which clears what does not come', async () => {
+		await night(ALL);
+		await night('abcdefgh');
+		const { documents } = fixture.sandbox.store;
+		expect(['i', 'j'].map((name) => documents.get(idOf(name)))).toEqual([
+			expect.objectContaining({ name: 'i.md', disabled: true }),
+			expect.objectContaining({ name: 'j.md', disabled: true }),
+		]);
+	});
+
+	it('are told by their IDs where their names were lost, or cannot be read', async () => {
+		await night(ALL);
+		fixture.sandbox.faults.add({ ...LOOKS_FOR_NAMES, do: 'status', status: 403 });
+		const once = await night('abcdefghi');
+		expect(once.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('j') });
+		fixture.sandbox.faults.clear();
+		for (const document of fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId))
+			if (String(document.name).includes('calls its documents'))
+				Object.assign(document, { processMsg: 'Invalid PDF structure' });
+		const then = await night('abcdefgh');
+		expect(then.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('i') });
+		expect(found()).toBe('abcdefgh');
 	});
 
 	it('are those of this source alone', async () => {
@@ -377,9 +402,7 @@ describe('when more is missing than may be', () => {
 		expect(error?.message).toBe(
 			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Max Share Gone (Percent)" allows (20)',
 		);
-		expect(error?.description).toContain(
-			`Missing are for example ${['f', 'g', 'h'].map(idOf).join(', ')}.`,
-		);
+		expect(error?.description).toContain('Missing are for example f.md, g.md, h.md.');
 		expect(error?.description).toContain('set "Max Share Gone (Percent)" to 50 for one run');
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);

@@ -171,6 +171,7 @@ describe('what is remembered', () => {
 			['n8n: when Xpert AI began (do not process)', true],
 			['n8n: whether Xpert AI is at work (do not process)', true],
 			[expect.stringMatching(/^n8n: what Xpert AI is storing, \d\.1 \(do not process\)$/), true],
+			['n8n: what Xpert AI calls its documents, 1 (do not process)', true],
 			['n8n: what Xpert AI has stored (do not process)', true],
 		]);
 	});
@@ -181,11 +182,11 @@ describe('what is remembered', () => {
 			.of('E3')
 			.flatMap(({ body }) => body as IDataObject[])
 			.filter(isNote)
-			.map(({ name }) => /began|at work|storing|stored/.exec(String(name))?.[0]);
+			.map(({ name }) => /began|at work|storing|calls|stored/.exec(String(name))?.[0]);
 		expect(names).toEqual([
 			...['began', 'at work'],
 			...['storing', 'storing', 'storing'],
-			...['stored', 'at work'],
+			...['calls', 'stored', 'at work'],
 		]);
 	});
 
@@ -282,7 +283,7 @@ describe('what is remembered', () => {
 	it('is in the journal where it cannot be written as a whole: nothing is sent again', async () => {
 		fixture.sandbox.faults.add({
 			endpoint: 'E3',
-			nth: SECOND_BATCH + 1,
+			nth: SECOND_BATCH + 2,
 			do: 'status',
 			status: 413,
 		});

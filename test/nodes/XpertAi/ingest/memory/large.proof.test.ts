@@ -44,7 +44,11 @@ async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number
 	for (let at = 0; at < changed.length; at += BATCH) {
 		const batch = changed.slice(at, at + BATCH);
 		expect(await memory.expect(batch)).toBeUndefined();
-		for (const id of batch) memory.stored(id, contentOf(position.get(id) ?? 0));
+		for (const id of batch) {
+			const number = position.get(id) ?? 0;
+			const called = { key: `${number}`, name: `documents/number ${number}.md` };
+			memory.stored(id, contentOf(number), called);
+		}
 	}
 	await memory.close();
 	return { memory, sent: changed.length };
