@@ -2,7 +2,7 @@ import { isOwn, numberDecided, numberOf } from '../../../../nodes/XpertAi/runs/n
 import type { RunUnderWay } from '../../../../nodes/XpertAi/runs/run';
 import { failure, lost, no, success } from '../threads/support/answering';
 import { BODIES, UNNUMBERED, saying } from './support/run';
-import { LIST, NO_ROUTE, READ, RUN, serving, telling } from './support/routes';
+import { LIST, NO_ROUTE, READ, serving, telling } from './support/routes';
 import type { Routes } from './support/routes';
 
 /** A run on a thread that others may use, with what a server tells of numbers. */
