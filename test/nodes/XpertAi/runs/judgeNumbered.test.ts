@@ -73,8 +73,9 @@ describe('what a run has said', () => {
 	it('is remembered where others have come and gone since on the thread', async () => {
 		const thread = [person('q'), assistant('Hi'), person('p'), assistant('Ho')];
 		const verdict = await standing({ conversations: [[ai('Hi')]], thread });
-		expect(verdict).toMatchObject({ status: 'completed', output: 'Hi' });
+		expect(verdict).toMatchObject({ status: 'completed', output: 'Hi', recovered: false });
 		expect(verdict?.remembered).toBeUndefined();
+		expect(verdict?.thread?.values?.messages).toHaveLength(4);
 	});
 
 	it('is not remembered where the thread does not hold it', async () => {
@@ -215,6 +216,19 @@ describe('how a run stands', () => {
 		expect(last.standing.verdict).toMatchObject({ status: 'failed', reason });
 		const { standing: own } = await stands('success', passed('success'));
 		expect(own.verdict).toMatchObject({ status: 'failed', reason });
+	});
+
+	it('is told by its thread where no conversation of the owner has that', async () => {
+		const { standing: own } = await stands('success', { [SEARCH]: [listed()] });
+		expect(own.verdict).toMatchObject({ status: 'completed', output: 'Hi' });
+	});
+
+	it('is told by its conversation where its thread shows no reply, or the list does not have it', async () => {
+		const told = saying({ content: 'Hi' });
+		const bare = await stands('success', { ...told, [READ]: [threadWith([person('q')])] });
+		expect(bare.standing.verdict).toMatchObject({ output: 'Hi', remembered: false });
+		const { standing: own } = await stands('success', { ...told, [LIST]: [telling()] });
+		expect(own.verdict).toMatchObject({ status: 'completed', output: 'Hi' });
 	});
 
 	it('has said nothing where its words are empty, and others came after it', async () => {
