@@ -89,7 +89,7 @@ describe('a run that is followed by its number', () => {
 
 	it('is left at once when the execution is stopped', async () => {
 		const { ended, at } = await follow([goesOn], { stopAfterMs: 3 * SECOND });
-		expect(ended).toMatchObject({ verdict: { status: 'cancelled' } });
+		expect(ended).toMatchObject({ verdict: { status: 'cancelled', recovered: false } });
 		expect(at).toEqual([0, 2]);
 	});
 
