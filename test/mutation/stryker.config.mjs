@@ -12,7 +12,7 @@ export default {
 	coverageAnalysis: 'perTest',
 	concurrency: Number(process.env.MUTANTS_AT_ONCE ?? 2),
 	// Loops that have no end are ended sooner; a machine that is busy is no reason to.
-	timeoutMS: 30_000,
+	timeoutMS: 10_000,
 	ignorePatterns: ['/.host', '/bench', '/docs', '/dist', '/host'],
 	reporters: ['json', 'progress-append-only'],
 	jsonReporter: { fileName: `.stryker/reports/${room}.json` },

@@ -55,10 +55,10 @@ export interface NumberedRun {
 
 /** The run, told by what it must have; another is no answer. */
 function runWith(wanted: Partial<RunRecord>): AnswerCheck {
-	return answerMustBe((answer) => {
-		const { data } = runRecord.safeParse(answer);
-		return data !== undefined && isMatch(data, wanted);
-	}, 'it is not this run');
+	return answerMustBe(
+		(answer) => isMatch(runRecord.safeParse(answer).data ?? {}, wanted),
+		'it is not this run',
+	);
 }
 
 /** Reads one run; the server does not look at the thread (recorded), so that is looked at here. Never throws. */

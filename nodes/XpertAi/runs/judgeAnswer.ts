@@ -77,7 +77,7 @@ async function judgeReply(
 		...{ status: 'completed', output: lastOf(output, last), parts, answer, conversationId },
 		...{ thread: state, recovered: false },
 	};
-	const isLost = !run.isNew && (await isOverwritten(run, state, output));
+	const isLost = !run.isNew && state && (await isOverwritten(run, state, output));
 	return isLost ? { ...verdict, remembered: false } : verdict;
 }
 
@@ -95,24 +95,23 @@ function lastOf(joined: string, last: Reply | undefined): string {
  */
 async function isOverwritten(
 	run: RunUnderWay,
-	first: ThreadState | undefined,
+	first: ThreadState,
 	reply: string,
 ): Promise<boolean> {
-	let state = first;
+	let thread: ThreadReading = { state: first };
 	let quiet = 0;
-	for (let pause = FIRST_PAUSE_MS; state !== undefined; pause = longerPause(pause)) {
-		// What it holds while another run goes on may be overwritten when that ends.
-		if (state.status !== 'busy') {
-			if (isKept(run, state, reply)) return false;
+	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
+		if ('failure' in thread) {
+			if (!isTransient(thread.failure)) return false;
+			// What it holds while another run goes on may be overwritten when that ends.
+		} else if (thread.state.status !== 'busy') {
+			if (isKept(run, thread.state, reply)) return false;
 			if (++quiet >= QUIET_LOOKS) return true;
 		}
 		if (remaining(run) <= 0) return false;
 		await waitInTime(run, pause);
-		const thread = await lookAtThread(run, run.threadId);
-		if ('state' in thread) state = thread.state;
-		else if (!isTransient(thread.failure)) return false;
+		thread = await lookAtThread(run, run.threadId);
 	}
-	return false;
 }
 
 /**

@@ -46,12 +46,10 @@ export async function standingOf(asking: Asking, named: NumberedRun): Promise<St
 	if (record.status === 'running' && assistantId !== undefined) return { assistantId };
 	const facts = await readConversation(asking, named.threadId);
 	if (record.status === 'running') return await standingUnnamed(asking, named, facts);
-	const listed = await listRuns(asking, named.threadId);
-	const unread = facts.failure ?? ('failure' in listed ? listed.failure : undefined);
-	if (unread) return { verdict: failed(unread), assistantId };
-	const { conversationId } = facts;
-	const runs = 'runs' in listed ? listed.runs : [];
-	const isLast = newest(runs)?.run_id === named.runId;
+	const { conversationId, failure } = facts;
+	const listed = failure ? { failure } : await listRuns(asking, named.threadId);
+	if ('failure' in listed) return { verdict: failed(listed.failure), assistantId };
+	const isLast = newest(listed.runs)?.run_id === named.runId;
 	const verdict = await judgeEnded(asking, record, facts, isLast);
 	const told = verdict && { ...verdict, conversationId };
 	return { verdict: told, status: record.status, conversationId, assistantId };

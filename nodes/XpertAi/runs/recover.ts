@@ -11,7 +11,6 @@ import { isCarriedOut, isRejected, isUnchanged, ownReplies } from './ours';
 import { remaining, waitInTime } from './run';
 import type { RunUnderWay } from './run';
 import {
-	cancelled,
 	carriedOut,
 	maybeArrived,
 	notArrived,
@@ -42,7 +41,6 @@ interface Looks {
 export async function recover(run: RunUnderWay, failure?: Failure): Promise<Verdict> {
 	const looks: Looks = { quiet: 0, isUnderWay: false };
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
-		if (run.signal?.aborted) return cancelled(failure);
 		await waitInTime(run, pause);
 		const isLast = remaining(run) <= 0;
 		const verdict = await look(run, looks, failure);
@@ -86,16 +84,16 @@ function isHidden({ asked, before }: RunUnderWay): boolean {
 }
 
 /**
- * Of what the thread hides, its number tells: a run that is decided goes on under it at once, and one that still waits
- * has heard of no decision (recorded).
+ * Of what the thread hides, its number tells, which only decisions have here: a run that is decided goes on under it at
+ * once, and one that still waits has heard of no decision (recorded).
  */
 async function judgeHidden(
 	run: RunUnderWay,
 	looks: Looks,
 	failure?: Failure,
 ): Promise<Verdict | undefined> {
-	const { asked, threadId, ownId, numbers } = run;
-	if (asked.kind !== 'decision' || ownId === undefined || numbers.areMissing) return undefined;
+	const { threadId, ownId, numbers } = run;
+	if (ownId === undefined || numbers.areMissing) return undefined;
 	const reading = await readRun(run, { threadId, runId: ownId });
 	const status = 'record' in reading ? reading.record.status : undefined;
 	looks.isUnderWay = status === 'running';

@@ -115,7 +115,8 @@ async function recovered(run: RunUnderWay, failure: Failure): Promise<Verdict> {
 	const runId = run.isNew ? await numberOf(run) : undefined;
 	if (runId === undefined) return { ...(await recover(run, failure)), runId: await numberOf(run) };
 	const verdict = await followOwn(run, runId);
-	if (verdict.status === 'timedOut') return { failure, ...verdict, runId };
+	if (verdict.status === 'timedOut')
+		return { ...verdict, failure: verdict.failure ?? failure, runId };
 	return { ...verdict, recovered: verdict.failure === undefined, runId };
 }
 

@@ -1,3 +1,7 @@
+import { beginInTurn } from '../../../../nodes/XpertAi/runs/takingTurns';
+import { failure, no } from '../threads/support/answering';
+import { LIST, NO_ROUTE, serving } from './support/routes';
+import { saying } from './support/run';
 import { BEGUN_AT, scripted } from './support/scriptedRuns';
 
 const LATER = '2026-11-22T10:00:00.500Z';
@@ -118,5 +122,39 @@ describe('a run on a thread that others may use', () => {
 	it('stays where it cannot be told whether it is behind', async () => {
 		const { begun } = await scripted({ lists: [[], []], failsAfter: 2 });
 		expect(begun).toMatchObject({ runId: 'ours-1' });
+	});
+});
+
+describe('a run that takes no turns', () => {
+	const taking = (routes: Parameters<typeof serving>[0] = {}) => {
+		const { asking, asked } = serving(routes);
+		const run = {
+			...{ ...asking, threadId: 't', body: saying('Hi'), isNew: false, takesTurns: true },
+			...{ whenBusy: 'wait' as const, deadline: asking.clock.now() + 60_000 },
+			numbers: { areMissing: false },
+		};
+		return { run, asked };
+	};
+
+	it('asks nothing: where it is alone, or is not to wait, or the server numbers no runs', async () => {
+		for (const more of [
+			{ takesTurns: false },
+			{ whenBusy: 'run' as const },
+			{ whenBusy: 'fail' as const },
+			{ numbers: { areMissing: true } },
+		]) {
+			const { run, asked } = taking();
+			expect(await beginInTurn({ ...run, ...more })).toBeUndefined();
+			expect(asked).toEqual([]);
+		}
+	});
+
+	it('finds out for all of its execution where the server has no such route, and only then', async () => {
+		const missing = taking({ [LIST]: [NO_ROUTE] });
+		expect(await beginInTurn(missing.run)).toBeUndefined();
+		expect(missing.run.numbers.areMissing).toBe(true);
+		const refused = taking({ [LIST]: [no({ ...failure, status: 403 })] });
+		expect(await beginInTurn(refused.run)).toBeUndefined();
+		expect(refused.run.numbers.areMissing).toBe(false);
 	});
 });

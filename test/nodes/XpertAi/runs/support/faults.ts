@@ -146,8 +146,10 @@ const PROXY_STATUSES = [
 	...[422, 425, 429, 431, 451, 500, 501, 502, 503, 504],
 ];
 
-/** How many of the faults are tried at each request: the proofs try all. */
-const SHARE = process.env.PROPERTY_RUNS === undefined ? 6 : 1;
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 240);
+
+/** One of how many faults is tried at each request: the proofs try all, and each mutant a few. */
+const SHARE = RUNS > 240 ? 1 : RUNS < 240 ? 24 : 6;
 
 /** Of everything that may befall a request, what is tried at the request of this place. */
 export function faultsAt(place: number): Fault[] {

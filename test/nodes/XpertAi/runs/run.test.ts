@@ -1,0 +1,112 @@
+import { remaining, sendInTime, waitInTime } from '../../../../nodes/XpertAi/runs/run';
+import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { virtualTime } from '../../support/virtualTime';
+import { failure, no, success } from '../threads/support/answering';
+
+const SECOND = 1000;
+const READ: ApiRequest = { method: 'GET', path: '/threads/t', timeoutMs: 30 * SECOND };
+const STREAM: ApiRequest = { ...READ, stream: { hear: () => undefined } };
+
+const later = (seconds: number) => no({ ...failure, retryAfterMs: seconds * SECOND });
+
+/** Sends until a deadline, in so many seconds, to a server that gives these answers, the last for ever. */
+function sending(deadlineS: number, answers: Outcome[] = [success({})], stopAfterMs = Infinity) {
+	const time = virtualTime(stopAfterMs);
+	const sent: Array<ApiRequest & { at: number }> = [];
+	const inTime = {
+		...{ clock: time, signal: time.signal, deadline: time.now() + deadlineS * SECOND },
+		send: async (request: ApiRequest) => {
+			sent.push({ ...request, at: time.elapsed() / SECOND });
+			const outcome = answers[Math.min(sent.length, answers.length) - 1] ?? success({});
+			return await Promise.resolve(outcome);
+		},
+	};
+	return { send: sendInTime(inTime), sent, time, inTime };
+}
+
+describe('a request that is sent in time', () => {
+	it('does not outlast the deadline, but has a second for a last look', async () => {
+		const { send, sent, time } = sending(40);
+		await send(READ);
+		time.pass(25 * SECOND);
+		await send(READ);
+		time.pass(30 * SECOND);
+		await send(READ);
+		const limits = sent.map(({ timeoutMs, wholeMs }) => [timeoutMs, wholeMs]);
+		expect(limits).toEqual([
+			[30 * SECOND, 30 * SECOND],
+			[15 * SECOND, 15 * SECOND],
+			[SECOND, SECOND],
+		]);
+	});
+
+	it('of a stream limits its silence, and all of it by the deadline', async () => {
+		const { send, sent } = sending(600);
+		await send(STREAM);
+		expect(sent).toMatchObject([{ timeoutMs: 30 * SECOND, wholeMs: 600 * SECOND }]);
+	});
+
+	it('is not sent once the execution was stopped', async () => {
+		const { send, sent } = sending(600, [], 0);
+		expect(await send(READ)).toEqual({
+			...{ ok: false },
+			failure: { kind: 'cancelled', method: 'GET', path: '/api/ai/threads/t' },
+		});
+		expect(sent).toEqual([]);
+	});
+
+	it('is not sent before the time the server asked to wait for, whatever is sent next', async () => {
+		const { send, sent } = sending(600, [later(20), success({})]);
+		await send(READ);
+		expect(await send({ ...READ, path: '/other' })).toMatchObject({ ok: true });
+		await send(READ);
+		expect(sent.map(({ at }) => at)).toEqual([0, 20, 20]);
+	});
+
+	it('is not waited for where so much time has passed', async () => {
+		const { send, sent, time } = sending(600, [later(20), success({})]);
+		await send(READ);
+		time.pass(25 * SECOND);
+		await send(READ);
+		expect(sent.map(({ at }) => at)).toEqual([0, 25]);
+		expect(time.waits).toEqual([]);
+	});
+
+	it('is not sent where that time is beyond the deadline, and says what the server said', async () => {
+		const { send, sent, time } = sending(10, [later(20)]);
+		await send(READ);
+		const { failure: why } = (await send({ ...READ, path: '/other' })) as { failure: object };
+		expect(why).toEqual({
+			...{ ...failure, retryAfterMs: 20 * SECOND },
+			...{ method: 'GET', path: '/api/ai/other' },
+		});
+		expect(sent).toHaveLength(1);
+		expect(time.elapsed()).toBe(10 * SECOND);
+	});
+
+	it('is sent where that time ends with the deadline', async () => {
+		const { send, sent } = sending(20, [later(20), success({})]);
+		await send(READ);
+		expect(await send(READ)).toMatchObject({ ok: true });
+		expect(sent.map(({ at }) => at)).toEqual([0, 20]);
+	});
+
+	it('ends its wait when the execution is stopped, and is not sent', async () => {
+		const { send, sent } = sending(600, [later(20)], 5 * SECOND);
+		await send(READ);
+		expect(await send(READ)).toMatchObject({ ok: false, failure: { kind: 'cancelled' } });
+		expect(sent).toHaveLength(1);
+	});
+});
+
+describe('the time until the deadline', () => {
+	it('is never below nothing, and no wait goes beyond it', async () => {
+		const { inTime, time } = sending(10);
+		await waitInTime(inTime, 4 * SECOND);
+		expect(remaining(inTime)).toBe(6 * SECOND);
+		await waitInTime(inTime, 60 * SECOND);
+		expect(time.elapsed()).toBe(10 * SECOND);
+		time.pass(SECOND);
+		expect(remaining(inTime)).toBe(0);
+	});
+});

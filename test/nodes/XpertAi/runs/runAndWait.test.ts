@@ -1,0 +1,218 @@
+import { runAndWait } from '../../../../nodes/XpertAi/runs/runAndWait';
+import type { Run } from '../../../../nodes/XpertAi/runs/run';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { failure, listed, lost, no, success } from '../threads/support/answering';
+import { BODIES, UNNUMBERED, saying } from './support/run';
+import { CANCEL, LIST, ONE_RUN, READ, RUN, SAID, SEARCH, serving, telling } from './support/routes';
+import type { Routes } from './support/routes';
+
+const SECOND = 1000;
+const WAIT = 'POST /threads/t/runs/wait';
+
+const person = (content: string) => ({ content });
+const assistant = (content: string, tool_calls: unknown[] = []) => ({ content, tool_calls });
+const EARLIER = [person('p'), assistant('an older answer')];
+
+/** The thread at a moment before the run of the number `r`, or after it. */
+const thread = (messages: object[], status = 'idle', more: object = {}): Outcome =>
+	success({
+		...{ thread_id: 't', status, updated_at: '2026-11-22T09:00:00.000Z' },
+		...{ metadata: { id: 'c', assistant_id: 'of the thread' }, values: { messages, ...more } },
+	});
+const before = thread(EARLIER);
+const after = thread([...EARLIER, person('Hi'), assistant('Ho')]);
+const conversation = (more: object = {}) =>
+	listed({ id: 'c', threadId: 't', status: 'idle', ...more });
+
+/** A server that numbers its runs; this one has ended well. */
+const NUMBERED: Routes = {
+	[READ]: [before, after],
+	[SEARCH]: [conversation()],
+	[LIST]: [telling({ status: 'success' })],
+	[ONE_RUN]: [success({ ...RUN, status: 'success' })],
+	[SAID]: [success({ items: [{ role: 'ai', executionId: 'r', content: 'Ho' }] })],
+	[CANCEL]: [success({ canceledExecutionIds: ['r'] })],
+	[WAIT]: [success({ role: 'ai', content: 'Ho' })],
+};
+
+async function run(routes: Routes, more: Partial<Run> = {}) {
+	const { asking, asked, names, time } = serving({ ...NUMBERED, ...routes });
+	const verdict = await runAndWait({
+		...{ ...UNNUMBERED, ...asking, numbers: { areMissing: false } },
+		...{ threadId: 't', body: { ...saying('Hi'), assistant_id: 'a' } },
+		...{ isNew: false, whenBusy: 'wait', deadline: time.now() + 60 * SECOND, ...more },
+	});
+	const sent = asked.find(({ method, path }) => `${method} ${path}` === WAIT);
+	return {
+		verdict,
+		names: names(),
+		time,
+		body: sent && (JSON.parse(String(sent.body)) as unknown),
+	};
+}
+
+describe('a run on a server that numbers runs', () => {
+	it('comes out with its number, who answered in which conversation, and all its messages', async () => {
+		const { verdict } = await run({});
+		expect(verdict).toMatchObject({
+			...{ status: 'completed', output: 'Ho', runId: 'r', conversationId: 'c', assistantId: 'a' },
+			...{ messages: [assistant('Ho')] },
+		});
+	});
+
+	it('is followed by its number where its wait breaks on a thread of its own', async () => {
+		const routes = { [WAIT]: [no(lost)], [READ]: [after] };
+		const { verdict } = await run(routes, { isNew: true });
+		expect(verdict).toMatchObject({
+			...{ status: 'completed', output: 'Ho', recovered: true, runId: 'r' },
+		});
+	});
+
+	it('has a failure of the following told, not that its wait broke', async () => {
+		const forbidden = { ...failure, status: 403 };
+		const routes = { [WAIT]: [no(lost)], [ONE_RUN]: [no(forbidden)] };
+		const { verdict } = await run(routes, { isNew: true });
+		expect(verdict).toMatchObject({ status: 'failed', failure: forbidden, recovered: false });
+	});
+
+	it('goes on at the deadline where its wait has broken, and says why that broke', async () => {
+		const goesOn = { [WAIT]: [no(lost)], [ONE_RUN]: [success(RUN)], [LIST]: [telling({})] };
+		const { verdict } = await run(goesOn, { isNew: true });
+		expect(verdict).toMatchObject({ status: 'timedOut', runId: 'r' });
+		expect(verdict.failure).toMatchObject(lost);
+	});
+
+	it('is followed by its thread where others may use that, and has its number all the same', async () => {
+		const { verdict, names } = await run({ [WAIT]: [no(lost)] });
+		expect(verdict).toMatchObject({
+			...{ status: 'completed', output: 'Ho', recovered: true, runId: 'r' },
+		});
+		expect(names).not.toContain(ONE_RUN);
+	});
+
+	it('is followed by its thread where its number is not known', async () => {
+		const { verdict, names } = await run(
+			{
+				[WAIT]: [no(lost)],
+				[LIST]: [telling()],
+				[READ]: [thread([person('Hi'), assistant('Ho')])],
+			},
+			{ isNew: true },
+		);
+		expect(verdict).toMatchObject({ status: 'completed', output: 'Ho', recovered: true });
+		expect(names).not.toContain(ONE_RUN);
+	});
+});
+
+describe('a run that is cancelled at the deadline', () => {
+	const goesOn = {
+		...{ [WAIT]: [no({ ...lost, kind: 'timeout' as const, code: undefined })] },
+		...{ [ONE_RUN]: [success(RUN)], [LIST]: [telling({})] },
+	};
+	const late = { whenLate: 'cancel', isNew: true } as const;
+
+	it('is its own, by its number', async () => {
+		const { verdict, names } = await run(goesOn, late);
+		expect(verdict).toMatchObject({ status: 'timedOut', runId: 'r' });
+		expect(verdict.advice).toBe('It was cancelled on the server.');
+		expect(names.filter((one) => one === CANCEL)).toHaveLength(1);
+	});
+
+	it('is none on a thread that others use, unless that says that it is ours', async () => {
+		const on = (input: string) => ({
+			...goesOn,
+			[READ]: [before, thread(EARLIER, 'busy', { input })],
+		});
+		const theirs = await run(on('of Bert'), { ...late, isNew: false });
+		expect(theirs.verdict.status).toBe('timedOut');
+		expect(theirs.verdict.advice).toContain('others use its thread');
+		expect(theirs.names).not.toContain(CANCEL);
+		const ours = await run(on('Hi'), { ...late, isNew: false });
+		expect(ours.verdict.advice).toBe('It was cancelled on the server.');
+	});
+
+	it('is none where its number is not known', async () => {
+		const { verdict, names } = await run(
+			{ ...goesOn, [LIST]: [telling()], [READ]: [thread(EARLIER, 'busy')] },
+			late,
+		);
+		expect(verdict.status).toBe('timedOut');
+		expect(names).not.toContain(CANCEL);
+	});
+});
+
+describe('a decision on a server that numbers runs', () => {
+	const waits = [...EARLIER, person('q'), assistant('', [{ id: 'call' }])];
+	const { assistant_id: _, ...body } = BODIES.decision;
+	const waiting = {
+		[READ]: [thread(waits, 'interrupted'), thread([...waits, assistant('Done')])],
+		[SEARCH]: [conversation({ status: 'interrupted', operation: { tasks: [{ id: 'task' }] } })],
+		[LIST]: [telling({ status: 'interrupted' })],
+		[WAIT]: [success({ role: 'ai', content: 'Done' })],
+	};
+
+	it('names the run that waits, and the assistant of its thread', async () => {
+		const decided = await run(waiting, { body });
+		expect(decided.body).toMatchObject({
+			...{ assistant_id: 'of the thread' },
+			input: { action: 'resume', target: { executionId: 'r' }, decision: { type: 'confirm' } },
+		});
+		expect(decided.verdict).toMatchObject({
+			...{ status: 'completed', output: 'Done', runId: 'r', assistantId: 'of the thread' },
+		});
+		expect(decided.names.filter((one) => one === LIST)).toHaveLength(1);
+	});
+
+	it('of an assistant that the user names is sent to that', async () => {
+		expect((await run(waiting, { body: BODIES.decision })).body).toHaveProperty(
+			'assistant_id',
+			'a',
+		);
+	});
+});
+
+describe('a run that is not sent', () => {
+	it('has nothing to answer again, or to decide, where nothing was said', async () => {
+		const empty = { [READ]: [no(failure)], [SEARCH]: [listed()] };
+		for (const [kind, words] of [
+			['retry', 'Nothing was said on this thread'],
+			['decision', 'Nothing on this thread waits'],
+		] as const) {
+			const { verdict, names } = await run(empty, { body: BODIES[kind] });
+			expect(verdict.reason).toContain(words);
+			expect(names).not.toContain(WAIT);
+		}
+	});
+
+	it('had no time left', async () => {
+		const { verdict, names } = await run({}, { isNew: true, deadline: 0 });
+		expect(verdict.reason).toBe('The run had not begun when the deadline came');
+		expect(names).toEqual([]);
+	});
+});
+
+describe('a thread that is refused', () => {
+	const refused = { [READ]: [no(failure)], [WAIT]: [no(failure)] };
+
+	it('is said not to exist only where its conversation can be asked for, and is not there', async () => {
+		const { verdict } = await run({ ...refused, [SEARCH]: [listed()] });
+		expect(verdict.reason).toBe('There is no conversation with this thread');
+		const there = await run({ ...refused, [SEARCH]: [listed({ id: 'c', threadId: 't' })] });
+		expect(there.verdict).toMatchObject({ status: 'failed', failure, conversationId: 'c' });
+		expect(there.verdict.reason).toBeUndefined();
+		const unknown = { [SEARCH]: [listed(), no({ ...failure, status: 403 })] };
+		const unread = await run({ ...refused, ...unknown });
+		expect(unread.verdict).toMatchObject({ status: 'failed', failure: { status: 500 } });
+		expect(unread.verdict.reason).toBeUndefined();
+	});
+
+	it('is not asked for where it is our own, or where the server explains itself', async () => {
+		const own = await run(refused, { isNew: true });
+		expect(own.verdict.reason).toBeUndefined();
+		expect(own.names).not.toContain(SEARCH);
+		const forbidden = no({ ...failure, status: 403 });
+		const told = await run({ ...refused, [WAIT]: [forbidden], [SEARCH]: [listed()] });
+		expect(told.verdict).toMatchObject({ status: 'failed', failure: { status: 403 } });
+		expect(told.verdict.reason).toBeUndefined();
+	});
+});
