@@ -10,6 +10,9 @@ const FIGURES: Figures = Object.fromEntries(
 		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
 		...['firstMs', 'slowestFirstMs', 'laterMs', 'slowestLaterMs'],
 		...['lookSeconds', 'lookCpu', 'lookStores', 'runSeconds', 'runCpu', 'runStores'],
+		...['plain', 'first', 'unchanged', 'changed'].flatMap((night) =>
+			['Seconds', 'Cpu', 'Bytes', 'NoteBytes', 'Asked'].map((word) => night + word),
+		),
 	].map((name) => [name, 2]),
 );
 
