@@ -78,7 +78,8 @@ function routesTo({ credential, knowledgebaseId }: Target, onBody: (body: string
 		storePath: `${root}/bulk`,
 		statusPath: (ids) => `${root}/status?ids=${ids.join(',')}`,
 		send: async ({ method, path, body }) => {
-			if (typeof body === 'string') onBody(body);
+			if (body !== undefined && typeof body !== 'string') throw new Error('Notes are JSON');
+			if (body !== undefined) onBody(body);
 			const headers = {
 				Authorization: `Bearer ${credential.accessToken}`,
 				'Content-Type': 'application/json',

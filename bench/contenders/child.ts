@@ -6,7 +6,14 @@ import type { ContenderName, Load, Measurement, Ready, Task } from './contender'
 import { httpRequest } from './httpRequest';
 import { measuredDocuments, warmUpDocuments } from './loads';
 import { helper, resolving } from './platform';
-import { submit, submitByHand, submitSkipping, submitSummary } from './submit';
+import {
+	submit,
+	submitByHand,
+	submitByHandProcessed,
+	submitProcessed,
+	submitSkipping,
+	submitSummary,
+} from './submit';
 
 type Contender = (task: Task) => Promise<(load: Load) => Ready>;
 
@@ -15,6 +22,8 @@ const CONTENDERS: Record<ContenderName, Contender> = {
 	submitByHand,
 	submitSummary,
 	submitSkipping,
+	submitProcessed,
+	submitByHandProcessed,
 	axios: bareAxios,
 	helper,
 	resolving,

@@ -6,6 +6,8 @@ export type ContenderName =
 	| 'submitByHand'
 	| 'submitSummary'
 	| 'submitSkipping'
+	| 'submitProcessed'
+	| 'submitByHandProcessed'
 	| 'axios'
 	| 'helper'
 	| 'resolving'

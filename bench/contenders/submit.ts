@@ -5,6 +5,9 @@ import type { Task } from './contender';
 import { inEngine } from './inEngine';
 import { byHand, byName } from './mapping';
 
+/** What Submit does by default: the documents are processed, and it waits for that. */
+const PROCESSED: INodeParameters = { afterStoring: 'wait' };
+
 /** Document: Submit, as built, in n8n's engine. */
 async function submission(task: Task, parameters: INodeParameters, options: INodeParameters = {}) {
 	const { target, batchSize, concurrency } = task;
@@ -19,7 +22,8 @@ async function submission(task: Task, parameters: INodeParameters, options: INod
 	return await inEngine('xpertAi', target, all, (output) => {
 		const [first] = output;
 		if (typeof first?.stored === 'number') return first.stored;
-		return output.filter(({ outcome }) => outcome === 'stored' || outcome === 'unchanged').length;
+		const done = options === PROCESSED ? ['found'] : ['stored', 'unchanged'];
+		return output.filter(({ outcome }) => done.includes(String(outcome))).length;
 	});
 }
 
@@ -38,3 +42,11 @@ export const submitSummary = async (task: Task) =>
 /** Mapped by hand; what an earlier run has stored is not sent again. */
 export const submitSkipping = async (task: Task) =>
 	await submission(task, { documentFields: await byHand(), mode: 'changed' });
+
+/** Columns are mapped by name; the documents are processed, and waited for. */
+export const submitProcessed = async (task: Task) =>
+	await submission(task, { documentFields: await byName() }, PROCESSED);
+
+/** Four fields are mapped by hand; the documents are processed, and waited for. */
+export const submitByHandProcessed = async (task: Task) =>
+	await submission(task, { documentFields: await byHand() }, PROCESSED);

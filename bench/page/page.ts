@@ -49,7 +49,7 @@ const fileOf = ({ name }: Plot) => `bench-${name}.svg`;
 
 function sectionOf(part: Part, { parts }: Results): Section {
 	const results = parts[part.name];
-	if (!results) return notMeasured(part.aims, 'it was not asked for');
+	if (!results) return notMeasured(part.aims, 'no run has asked for it yet');
 	if (results.missing !== undefined) return notMeasured(part.aims, results.missing);
 	return part.report(results);
 }

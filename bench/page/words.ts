@@ -14,7 +14,8 @@ export function withSpread(values: number[], digits = 2, unit = ''): string {
 }
 
 /** Bytes as megabytes. */
-export const megabytes = (bytes: number): string => `${figure(bytes / 1024 / 1024)} MB`;
+export const megabytes = (bytes: number): string =>
+	Number.isNaN(bytes) ? 'not measured' : `${figure(bytes / 1024 / 1024)} MB`;
 
 /** A table of Markdown. */
 export function table(header: string[], rows: string[][]): string {

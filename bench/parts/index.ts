@@ -3,6 +3,7 @@ import { chatPart } from './chat';
 import { curvesPart } from './curves';
 import { dryRunPart } from './dryRun';
 import { foundPart } from './found';
+import { growthPart } from './growth';
 import { loadPart } from './load';
 import { memoryPart } from './memory';
 import { n8nPart } from './n8n';
@@ -23,5 +24,6 @@ export const PARTS: Part[] = [
 	memoryPart,
 	rememberedPart,
 	dryRunPart,
+	growthPart,
 	loadPart,
 ];

@@ -1,13 +1,17 @@
 import path from 'node:path';
 
 import type { SkipMeasurement, SkipTask } from '../children/skipChild';
+import type { SourceMeasurement, SourceTask } from '../children/sourceChild';
 import { figure, judged, megabytes, table, withSpread } from '../page/words';
-import { median, numberIn, numbers } from '../run/figures';
+import { median, numberIn, numbers, ratios } from '../run/figures';
 import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
 import { runInChild } from '../support/processes';
 import { startServer } from '../support/server';
 
 const DOCUMENT_BYTES = 512;
+
+/** One in so many has changed. */
+const CHANGED_IN = 100;
 
 const AIMS = [
 	{
@@ -15,7 +19,44 @@ const AIMS = [
 		against: 'beyond making it of its item',
 		aim: '< 10 µs',
 	},
+	{
+		what: 'Skip Unchanged, a first load of 10,000, 100,000 and 500,000: bytes of notes',
+		against: 'bytes of the documents, 1 KB each',
+		aim: '≤ 10 %',
+	},
+	{
+		what: 'Skip Unchanged, a first load of 10,000, 100,000 and 500,000: time',
+		against: 'the same without remembering',
+		aim: '≤ 1.5 times',
+	},
+	{
+		what: 'Skip Unchanged, an unchanged night of 10,000, 100,000 and 500,000: bytes of notes',
+		against: '–',
+		aim: '≤ 320',
+	},
+	{
+		what: 'Skip Unchanged, a night of 500,000 with 1 % changed: bytes of notes',
+		against: '–',
+		aim: '< 1.5 MB',
+	},
 ];
+
+/** The nights of a source, one after another. */
+const NIGHTS: Record<string, Pick<SourceTask, 'remembers' | 'changedIn'>> = {
+	plain: { remembers: false },
+	first: { remembers: true },
+	unchanged: { remembers: true },
+	changed: { remembers: true, changedIn: CHANGED_IN },
+};
+
+const NIGHT_WORDS: Record<string, string> = {
+	plain: 'without remembering',
+	first: 'first load',
+	unchanged: 'unchanged night',
+	changed: '1 % changed',
+};
+
+const nightsOf = (documents: number) => `nights of ${figure(documents)} documents`;
 
 const nameOf = (documents: number) => `${figure(documents)} documents`;
 
@@ -35,11 +76,48 @@ export const rememberedPart: Part = {
 		return {
 			sizes: { most, middle: most / 5, least: most / 50 },
 			rounds: 1,
-			entries: [entry(most / 50), entry(most / 5), entry(most)],
+			entries: [most / 50, most / 5, most].flatMap((documents) => [
+				entry(documents),
+				nightsEntry(documents),
+			]),
 		};
 	},
 	report,
 };
+
+const nightsEntry = (documents: number): Entry => ({
+	name: nightsOf(documents),
+	seconds: 14 + documents / 2500,
+	measure: async () => await measureNights(documents),
+	say: (figures) =>
+		`${figure(numberIn(figures, 'unchangedNoteBytes'))} bytes of notes in an unchanged night`,
+});
+
+async function measureNights(documents: number): Promise<Figures> {
+	const server = await startServer({ bare: true });
+	const module = path.join(__dirname, '..', 'children', 'sourceChild.js');
+	const figures: Record<string, number> = {};
+	try {
+		for (const [name, night] of Object.entries(NIGHTS)) {
+			await server.ask('clear');
+			const task: SourceTask = { target: server.target, documents, ...night };
+			const { seconds, cpuSeconds, found, unchanged } = await runInChild<SourceMeasurement>(
+				module,
+				task,
+				{ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } },
+			);
+			if (found + unchanged !== documents)
+				throw new Error(`Of ${documents}, ${found} can be found and ${unchanged} are unchanged`);
+			const { bytes, noteBytes, asked } = await server.ask('arrived');
+			const measured = { Seconds: seconds, Cpu: cpuSeconds, Bytes: bytes, NoteBytes: noteBytes };
+			for (const [word, value] of Object.entries({ ...measured, Asked: asked }))
+				figures[name + word] = value;
+		}
+		return figures;
+	} finally {
+		await server.stop();
+	}
+}
 
 const micros = (figures: Figures) =>
 	(numberIn(figures, 'skippingCpu') * 1e6) / numberIn(figures, 'skipped');
@@ -65,8 +143,31 @@ function report(results: PartResults): Section {
 	const each = (results.entries[nameOf(most)] ?? []).map(micros);
 	const seconds = (name: string, figureName: string) =>
 		withSpread(numbers(results, name, figureName), 1);
+	const sizes = [least, middle, most];
+	const night = (documents: number, one: string, other?: string) => {
+		const values = numbers(results, nightsOf(documents), one);
+		if (other === undefined) return values;
+		return ratios(values, numbers(results, nightsOf(documents), other));
+	};
+	/** The worst of all sizes. */
+	const worst = (one: string, other?: string) => {
+		const all = sizes.map((documents) => night(documents, one, other));
+		return all.every((values) => values.length > 0)
+			? [Math.max(...all.map((values) => values[0] ?? Number.NaN))]
+			: [];
+	};
+	const percent = worst('firstNoteBytes', 'plainBytes').map((share) => share * 100);
+	const changed = night(most, 'changedNoteBytes').map((bytes) => bytes / 1e6);
 	return {
-		aims: [judged(AIMS[0], each, (time) => time < 10, { digits: 1, unit: ' µs' })],
+		aims: [
+			judged(AIMS[0], each, (time) => time < 10, { digits: 1, unit: ' µs' }),
+			judged(AIMS[1], percent, (share) => share <= 10, { digits: 0, unit: ' %' }),
+			judged(AIMS[2], worst('firstSeconds', 'plainSeconds'), (times) => times <= 1.5, {
+				unit: ' times',
+			}),
+			judged(AIMS[3], worst('unchangedNoteBytes'), (bytes) => bytes <= 320, { digits: 0 }),
+			judged(AIMS[4], changed, (bytes) => bytes < 1.5, { unit: ' MB' }),
+		],
 		plots: [],
 		text: `
 What _Runs Again_ keeps in the knowledgebase ([keeping in step](keeping-in-step.md)): written as at the end of a run, and read as at the beginning of the next, with everything around it (encoding, checksum, three small requests when a run begins). Then all documents come once more, unchanged: what it takes to tell that and to leave them out, beyond making a document of ${DOCUMENT_BYTES} bytes of an item.
@@ -82,6 +183,30 @@ ${table(
 			seconds(name, 'reading'),
 			withSpread((results.entries[name] ?? []).map(micros), 1),
 		]),
+)}
+
+### A first load, and the nights after it
+
+Documents of 1 KB, records of a file in n8n's file-system binary data, with Runs Again = Skip Unchanged, everything else as it is by default (so with _Process and Wait_), and Output = Summary, on a server that costs nothing; beside the same without remembering. What is noted is counted on the server. Of the aims, the worst of the three sizes counts.
+
+${table(
+	['', 'night', 'bytes of documents', 'bytes of notes', 'requests', 'time', 'processor time'],
+	sizes.flatMap((documents) =>
+		Object.keys(NIGHTS).map((name) => {
+			const count = (word: string) => withSpread(night(documents, name + word), 0);
+			const against = (word: string) =>
+				withSpread(night(documents, name + word, `plain${word}`), 2, ' times');
+			return [
+				nameOf(documents),
+				NIGHT_WORDS[name] ?? name,
+				count('Bytes'),
+				count('NoteBytes'),
+				count('Asked'),
+				against('Seconds'),
+				against('Cpu'),
+			];
+		}),
+	),
 )}
 
 On a real server, a document of 16 MB alone was written in 1.9 s and read in 0.4 s; these notes are pieces of 64 KB. While documents are stored, only the page of a journal is written, of 16 KB at most.

@@ -43,3 +43,9 @@ export function median(values: number[]): number {
 	const upper = sorted[middle] ?? Number.NaN;
 	return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
+
+/** With which power the second of two values has grown over the first, as its size has. */
+export const exponent = (
+	[smaller, larger]: [number, number],
+	[first, last]: [number, number],
+): number => Math.log(last / first) / Math.log(larger / smaller);

@@ -38,22 +38,40 @@ export function makeDocuments(count: number, bytes: number, from = 0): IDataObje
 	return Array.from({ length: count }, (_, index) => makeDocument(from + index, bytes));
 }
 
-/** A small record of about 200 bytes, as it stands on a line of a file. */
-function line(index: number): string {
+/** A record as it stands on a line of a file. */
+function line(
+	index: number,
+	{ revision, text }: { revision: number | string; text: string },
+): string {
 	return `${JSON.stringify({
 		id: idOf(index),
 		name: `record-${index}.txt`,
 		filePath: `records/${index}.txt`,
-		metadata: { revision: index % 7, text: SENTENCE.slice(0, 48) },
+		metadata: { revision, text },
 	})}\n`;
 }
 
+/** Records of about 200 bytes. */
+const SMALL_TEXT = SENTENCE.slice(0, 48);
+
 const LINES_A_PIECE = 500;
 
-/** NDJSON of so many records, in pieces, without holding it in memory. */
-export function* ndjson(records: number): Generator<Buffer> {
+/**
+ * NDJSON of so many records, in pieces, without holding it in memory.
+ *
+ * @param changedIn one in so many has changed; none without it
+ */
+export function* ndjson(
+	records: number,
+	{ changedIn, text = SMALL_TEXT }: { changedIn?: number; text?: string } = {},
+): Generator<Buffer> {
+	const hasChanged = (index: number) => changedIn !== undefined && index % changedIn === 0;
 	for (let from = 0; from < records; from += LINES_A_PIECE) {
 		const length = Math.min(LINES_A_PIECE, records - from);
-		yield Buffer.from(Array.from({ length }, (_, index) => line(from + index)).join(''));
+		const lines = Array.from({ length }, (_, place) => {
+			const index = from + place;
+			return line(index, { revision: hasChanged(index) ? 'new' : index % 7, text });
+		});
+		yield Buffer.from(lines.join(''));
 	}
 }

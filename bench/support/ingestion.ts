@@ -28,7 +28,7 @@ const RECORDED: Partial<Record<ContenderName, ContenderName>> = {
 const NO_BODIES: BodyFiles = { warmUpBytes: 0, restBytes: 0 };
 
 /** Contenders that store documents, each measured in a process of its own against a server of its own. */
-export function ingestion(serverSettings: ServerSettings = {}) {
+export function ingestion(usualServer: ServerSettings = {}) {
 	let folder: string | undefined;
 	const recorded = new Map<string, Promise<BodyFiles>>();
 
@@ -56,9 +56,9 @@ export function ingestion(serverSettings: ServerSettings = {}) {
 		return await known;
 	};
 
-	const measure = async (work: Work): Promise<Figures> => {
+	const measure = async (work: Work, settings: ServerSettings): Promise<Figures> => {
 		const bodies = await bodiesOf(work);
-		const server = await startServer(serverSettings);
+		const server = await startServer(settings);
 		try {
 			const task: Task = { ...work, target: server.target, bodies };
 			const module = path.join(CONTENDERS, 'child.js');
@@ -72,8 +72,8 @@ export function ingestion(serverSettings: ServerSettings = {}) {
 	};
 
 	return {
-		measuring: (work: Work): Pick<Entry, 'measure' | 'say'> => ({
-			measure: async () => await measure(work),
+		measuring: (work: Work, settings = usualServer): Pick<Entry, 'measure' | 'say'> => ({
+			measure: async () => await measure(work, settings),
 			say: (figures) =>
 				`${figure(numberIn(figures, 'documents') / numberIn(figures, 'seconds'))} documents a second`,
 		}),

@@ -65,7 +65,8 @@ function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string
 		arrived: () => {
 			const all = requests.of('E3');
 			const bytes = all.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
-			return { requests: all.length, bytes, documents: store.documents.size };
+			const counts = { requests: all.length, bytes, documents: store.documents.size };
+			return { ...counts, asked: requests.all.length, notes: 0, noteBytes: 0 };
 		},
 		clear: () => {
 			requests.clear();

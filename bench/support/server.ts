@@ -23,6 +23,11 @@ export interface Arrived {
 	requests: number;
 	bytes: number;
 	documents: number;
+	/** All requests. */
+	asked: number;
+	/** Requests that stored notes instead, and their bytes, where the server is the one that costs nothing. */
+	notes: number;
+	noteBytes: number;
 }
 
 /** A server that lies behind a network and takes its time. */
@@ -41,6 +46,8 @@ export interface ServerSettings {
 	/** What processing a document takes. */
 	processMs?: number;
 	keepContents?: boolean;
+	/** A server that costs next to nothing in place of the sandbox, and can be asked for what has arrived only. */
+	bare?: boolean;
 }
 
 /** What a server is asked. */
@@ -80,9 +87,10 @@ export interface Greeting {
 	certificate?: string;
 }
 
-/** Starts a sandbox; it ends with this process at the latest. */
+/** Starts a server; it ends with this process at the latest. */
 export async function startServer(settings: ServerSettings = {}): Promise<Server> {
-	const child = fork(path.join(__dirname, 'sandboxChild.js'), [JSON.stringify(settings)]);
+	const module = settings.bare ? 'bareChild.js' : 'sandboxChild.js';
+	const child = fork(path.join(__dirname, module), [JSON.stringify(settings)]);
 	const { target, certificate } = await nextMessage<Greeting>(child);
 	const folder = mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
 	const file = path.join(folder, 'certificate.pem');
@@ -108,10 +116,12 @@ export type Answers = {
 };
 
 /** In a server's process: tells where it is, and from then on what it is asked. */
-export function serve(greeting: Greeting, answers: Answers): void {
+export function serve(greeting: Greeting, answers: Partial<Answers>): void {
 	process.on('message', (question) => {
 		const { name, argument } = question as { name: keyof Answers; argument: never };
-		process.send?.(answers[name](argument));
+		const answer = answers[name];
+		if (!answer) throw new Error(`This server does not know ${name}`);
+		process.send?.(answer(argument));
 	});
 	process.on('disconnect', () => process.exit());
 	process.send?.(greeting);

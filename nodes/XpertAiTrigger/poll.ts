@@ -1,5 +1,4 @@
 import orderBy from 'lodash/orderBy';
-import uniqBy from 'lodash/uniqBy';
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import { operationError } from '../XpertAi/execution/operationError';
@@ -85,10 +84,15 @@ async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecuti
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
 	const isFresh = freshTo(memory);
-	const isEnough = (changes: ConversationChange[]) =>
-		uniqBy(wantedOf(changes).filter(isFresh), nameOf).length >= most;
+	const counting = () => {
+		const names = new Set<string>();
+		return (changes: ConversationChange[]) => {
+			for (const change of wantedOf(changes).filter(isFresh)) names.add(nameOf(change));
+			return names.size >= most;
+		};
+	};
 	const { changes, failure, ...progress } = await readOn(fetchChanges, memory, {
-		isEnough,
+		counting,
 		hasTime,
 	});
 	const wanted = wantedOf(changes);

@@ -1,4 +1,5 @@
-import maxBy from 'lodash/maxBy';
+import max from 'lodash/max';
+import min from 'lodash/min';
 import minBy from 'lodash/minBy';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
@@ -31,9 +32,28 @@ export interface Reading<One extends Change> {
 
 /** How changes are read. */
 interface Manner<One extends Change> {
-	/** Asked after each page: whether the rest may wait. */
-	isEnough?: (reading: Reading<One>) => boolean;
+	/** Asked once after each page, with what it has brought: whether the rest may wait. */
+	isEnough?: (reading: Reading<One>, brought: One[]) => boolean;
 	pageSize?: number;
+}
+
+/** Changes in the order they were first seen in, each once. */
+class Seen<One extends Change> {
+	readonly all: One[] = [];
+
+	private readonly places = new Map<string, number>();
+
+	/** Adds changes; those that were seen before are replaced, the others given back. */
+	add(changes: One[]): One[] {
+		const before = this.all.length;
+		for (const change of changes) {
+			const name = nameOf(change);
+			const place = this.places.get(name) ?? this.all.length;
+			this.places.set(name, place);
+			this.all[place] = change;
+		}
+		return this.all.slice(before);
+	}
 }
 
 /**
@@ -48,8 +68,8 @@ export async function readChanges<One extends Change>(
 	from: number,
 	{ isEnough = () => false, pageSize = PAGE_SIZE }: Manner<One> = {},
 ): Promise<Reading<One>> {
-	const changes = new Map<string, One>();
-	const reading: Reading<One> = { changes: [], upTo: from, isEnd: false, pages: 0 };
+	const seen = new Seen<One>();
+	const reading: Reading<One> = { changes: seen.all, upTo: from, isEnd: false, pages: 0 };
 	try {
 		for (let ofMoment = 0; ; ) {
 			const since = reading.upTo;
@@ -58,13 +78,12 @@ export async function readChanges<One extends Change>(
 			reading.pages += 1;
 			const moments = momentsOf(page);
 			if (!isAsAsked(moments, since)) return await readAll(fetchChanges, from, pageSize);
-			for (const change of page) changes.set(nameOf(change), change);
-			reading.changes = [...changes.values()];
+			const brought = seen.add(page);
 			const last = moments.at(-1);
 			// A short page is the last one; a longer page than asked for holds everything.
 			reading.isEnd = page.length !== limit || last === undefined;
 			if (last !== undefined) reading.upTo = reading.isEnd ? last + 1 : last;
-			if (reading.isEnd || (reading.upTo > since && isEnough(reading))) return reading;
+			if (reading.isEnd || (isEnough(reading, brought) && reading.upTo > since)) return reading;
 			ofMoment = moments.filter((at) => at === last).length;
 		}
 	} catch (failure) {
@@ -110,14 +129,18 @@ export async function readRecent<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	{ now, goOn, pageSize }: Recently,
 ): Promise<Reading<One> & { from: number }> {
-	const isSorted = ({ changes }: Reading<One>) => isAsAsked(momentsOf(changes).reverse(), 0);
 	const floor = ({ upTo }: Reading<One>) => floorOf(Math.min(upTo, now));
-	const oldest = ({ changes }: Reading<One>) => minBy(changes, 'at')?.at ?? 0;
-	const isEnough = (reading: Reading<One>) =>
-		isSorted(reading) && (oldest(reading) < floor(reading) || !goOn());
+	let oldest = Infinity;
+	let isSorted = true;
+	const isEnough = (reading: Reading<One>, brought: One[]) => {
+		const moments = [oldest, ...momentsOf(brought)];
+		isSorted &&= isAsAsked(moments.reverse(), 0);
+		oldest = min(moments) ?? oldest;
+		return isSorted && (oldest < floor(reading) || !goOn());
+	};
 	const reading = await readBack(fetchChanges, { isEnough, pageSize });
 	// Where time was up, there may be more of the last moment.
-	const from = reading.isEnd ? 0 : oldest(reading) + 1;
+	const from = reading.isEnd ? 0 : (minBy(reading.changes, 'at')?.at ?? 0) + 1;
 	return { ...reading, from: Math.max(from, floor(reading)) };
 }
 
@@ -129,20 +152,21 @@ async function readBack<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	{ since, isEnough = () => false, pageSize: limit = PAGE_SIZE }: Manner<One> & { since?: number },
 ): Promise<Reading<One>> {
-	const changes = new Map<string, One>();
-	const reading: Reading<One> = { changes: [], upTo: since ?? 0, isEnd: false, pages: 0 };
+	const seen = new Seen<One>();
+	const dated = new Seen<One>();
+	const reading: Reading<One> = { changes: dated.all, upTo: since ?? 0, isEnd: false, pages: 0 };
+	let newest = -Infinity;
 	try {
 		while (!reading.isEnd) {
-			const before = changes.size;
 			const offset = reading.pages * limit;
 			const page = await fetchChanges({ since, order: 'DESC', limit, offset });
 			reading.pages += 1;
-			for (const change of page) changes.set(nameOf(change), change);
-			reading.changes = [...changes.values()].filter(({ at }) => !Number.isNaN(at));
-			const newest = maxBy(reading.changes, 'at');
-			if (newest) reading.upTo = newest.at + 1;
-			reading.isEnd = page.length !== limit || changes.size === before;
-			if (isEnough(reading)) break;
+			const brought = seen.add(page);
+			dated.add(page.filter(({ at }) => !Number.isNaN(at)));
+			newest = max([newest, ...momentsOf(brought)]) ?? newest;
+			if (dated.all.length > 0) reading.upTo = newest + 1;
+			reading.isEnd = page.length !== limit || brought.length === 0;
+			if (isEnough(reading, brought)) break;
 		}
 		return reading;
 	} catch (failure) {

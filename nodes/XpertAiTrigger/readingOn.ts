@@ -18,8 +18,8 @@ export interface Found<One extends Change> extends Progress {
 
 /** What bounds a poll. */
 interface Bounds<One extends Change> {
-	/** Whether there are as many new changes among these as are to be given. */
-	isEnough: (changes: One[]) => boolean;
+	/** Makes what is told changes, and says whether there are as many new ones among all of them as are to be given. */
+	counting: () => (changes: One[]) => boolean;
 	/** Whether less than this share of the time of a poll, from 0 to 1, has passed. */
 	hasTime: (share: number) => boolean;
 	pageSize?: number;
@@ -91,10 +91,11 @@ class Readers<One extends Change> {
 		const { looked } = this.pages;
 		const isMet = looked > 0 && this.look >= this.memory.since;
 		if (this.failure !== undefined || this.isEnd || (looked > 0 && !hasTime())) return;
-		if (isMet && this.bounds.isEnough(this.changes)) return;
+		const isEnough = this.bounds.counting();
+		if (isEnough(this.changes) && isMet) return;
 		const { upTo, pages } = await this.read(
 			this.upTo,
-			({ changes }) => this.bounds.isEnough([...this.changes, ...changes]) || !hasTime(),
+			(_, brought) => isEnough(brought) || !hasTime(),
 		);
 		this.pages.ofNew += pages;
 		this.upTo = Math.max(this.upTo, upTo);
@@ -109,13 +110,13 @@ class Readers<One extends Change> {
 
 	private mostLooks(): number {
 		const { ofNew } = this.pages;
-		const isLeft = !this.isEnd || this.bounds.isEnough(this.changes);
+		const isLeft = !this.isEnd || this.bounds.counting()(this.changes);
 		return isLeft ? ofNew : Math.max(LOOKING_PAGES, ofNew);
 	}
 
 	private async read(
 		from: number,
-		isEnough: (reading: Reading<One>) => boolean,
+		isEnough: (reading: Reading<One>, brought: One[]) => boolean,
 	): Promise<Reading<One>> {
 		const { pageSize } = this.bounds;
 		const reading = await readChanges(this.fetchChanges, from, { pageSize, isEnough });

@@ -10,10 +10,19 @@ const FIGURES: Figures = Object.fromEntries(
 		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
 		...['firstMs', 'slowestFirstMs', 'laterMs', 'slowestLaterMs'],
 		...['lookSeconds', 'lookCpu', 'lookStores', 'runSeconds', 'runCpu', 'runStores'],
+		...['plain', 'first', 'unchanged', 'changed'].flatMap((night) =>
+			['Seconds', 'Cpu', 'Bytes', 'NoteBytes', 'Asked'].map((word) => night + word),
+		),
 	].map((name) => [name, 2]),
 );
 
-const CURVES = { foundCurve: [0, 1, 2], rss: [1, 2, 3] };
+const CURVES = {
+	foundCurve: [0, 1, 2],
+	rss: [1, 2, 3],
+	cpuCurve: [1, 8, 64],
+	requestCurve: [1, 8, 64],
+	byteCurve: [1, 8, 64],
+};
 
 function resultsWith(parts: Results['parts']): Results {
 	const machine = {
@@ -109,6 +118,7 @@ describe('the page of a part of a run', () => {
 		expect(markdown).toContain(
 			`Of ${all} aims, 0 are met and 0 are not, and ${all} were not measured.`,
 		);
+		expect(markdown).toContain('Not measured: no run has asked for it yet.');
 	});
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { anyJson } from '../payloads/common';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
-import { multipartForm } from '../transport/multipart';
+import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import type { ApiRequest, Send } from '../transport/request';
 import { answerFor } from './answers';
@@ -188,7 +188,7 @@ async function fileBodyOf(
 	item.checkIds(texts, ids, { fields });
 	// The parts are sent as JSON text each; one that has none is named here.
 	item.jsonText(texts, { fields });
-	const form = multipartForm(await uploadFile(item, item.binary()), texts);
+	const form = multipartBody(await uploadFile(item, item.binary()), texts);
 	return { parts: [texts], naming: { fields }, toSend: () => form, ids: [], statusHints };
 }
 

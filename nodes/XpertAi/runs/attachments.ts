@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { inLanes } from '../transport/lanes';
-import { UPLOADS_AT_ONCE, multipartForm } from '../transport/multipart';
+import { UPLOADS_AT_ONCE, multipartBody } from '../transport/multipart';
 import type { UploadFile } from '../transport/multipart';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
@@ -61,7 +61,7 @@ async function uploadFor(
 		request: {
 			method: 'POST',
 			path: '/contexts/file',
-			body: multipartForm(file, { threadId }),
+			body: multipartBody(file, { threadId }),
 			timeoutMs: remaining(inTime),
 			checkAnswer: withId,
 		},

@@ -22,6 +22,7 @@ import { databaseCode, failureReason, missingIn } from './failureReason';
 import { hearAll, isEventStream, noStream, streamHeaders, textOf } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
+import type { MultipartBody } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 import { serverWords, waysToWrite, withoutSecrets } from './serverWords';
 
@@ -31,7 +32,7 @@ export interface ApiRequest {
 	/** Path below `/api/ai`, with its parameters already encoded (see `buildPath`). */
 	path: string;
 	/** JSON text, already serialized, or a multipart form. */
-	body?: string | FormData;
+	body?: string | MultipartBody;
 	/** How long nothing may come: n8n's client starts this time anew with every byte. */
 	timeoutMs: number;
 	/** How long the whole answer may take, also one that trickles in. */
@@ -104,8 +105,9 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		if (body instanceof FormData) options.body = body;
 		else if (body !== undefined) {
 			// As bytes: what is sent as JSON text, n8n's client parses once more.
-			options.body = Buffer.from(body);
-			options.headers = { ...options.headers, 'Content-Type': 'application/json' };
+			const { bytes, contentType } = typeof body === 'string' ? jsonBytes(body) : body;
+			options.body = bytes;
+			options.headers = { ...options.headers, 'Content-Type': contentType };
 		}
 
 		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
@@ -130,6 +132,11 @@ export async function createSend(context: RequestContext): Promise<Send> {
 		return outcome;
 	};
 }
+
+const jsonBytes = (text: string) => ({
+	bytes: Buffer.from(text),
+	contentType: 'application/json',
+});
 
 /** All ways to write what of a credential must not come out. */
 export function secretsOf({ accessToken }: ICredentialDataDecryptedObject): string[] {

@@ -11,7 +11,7 @@ import {
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
 import { readRecent } from '../../../nodes/XpertAiTrigger/reading';
 import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
-import { ChangingServer, named } from './support/changingServer';
+import { ChangingServer, countingUp, named } from './support/changingServer';
 import type { Ignored } from './support/changingServer';
 
 const NUM_RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
@@ -105,7 +105,7 @@ class Trigger {
 			if (pages === lost) throw new Error('the page did not come');
 		};
 		const { changes, ...progress } = await readOn(server.fetch, memory, {
-			isEnough: (read) => newChanges(memory, read).length >= most,
+			counting: countingUp((read) => newChanges(memory, read).length >= most),
 			hasTime: (share) => pages * pageTime < share,
 			pageSize: PAGE,
 		});

@@ -171,6 +171,33 @@ describe('reading what has changed last', () => {
 		expect(queries).toHaveLength(2);
 	});
 
+	it('is told of each change once, also where those that come meanwhile push some to the next page', async () => {
+		const { server, from, fetch } = serverOf(IDS);
+		server.beforePage = () => server.change(['x', 'y']);
+		const brought: string[] = [];
+		await readChanges(server.fetch, from, {
+			...PAGE,
+			isEnough: (_, more) => {
+				brought.push(...more.map(named));
+				return brought.length >= 9;
+			},
+		});
+		expect(new Set(brought).size).toBe(brought.length);
+		expect(
+			idsOf(await readRecent(fetch, { ...recent, now: server.now, goOn: () => false })),
+		).toHaveLength(3);
+	});
+
+	it('ends where it is meant to, also where those that come meanwhile push some to the next page', async () => {
+		const { server, fetch, queries } = serverOf(IDS);
+		server.now += 2 * OVERLAP_MS;
+		for (const id of ['w', 'x', 'y', 'z']) server.change([id]);
+		server.beforePage = () => server.change(['new', 'newer']);
+		const reading = await readRecent(fetch, { ...recent, now: server.now });
+		expect(idsOf(reading)).toEqual(['new', 'newer', 'z', 'y', 'x', 'w', 'g', 'f', 'e']);
+		expect(queries.length).toBeLessThan(6);
+	});
+
 	it('goes back from our clock where the server stamped one with the future', async () => {
 		const { server, fetch } = serverOf(IDS);
 		server.change(['future'], 0, 10 * OVERLAP_MS);

@@ -2,7 +2,7 @@ import { OVERLAP_MS, freshTo, newChanges, remembering } from '../../../nodes/Xpe
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
 import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/reading';
 import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
-import { ChangingServer, named } from './support/changingServer';
+import { ChangingServer, countingUp, named } from './support/changingServer';
 
 const PAGE = 10;
 
@@ -39,7 +39,7 @@ class Trigger {
 		};
 		const isFresh = freshTo(memory);
 		const { changes, failure, ...progress } = await readOn(fetch, memory, {
-			isEnough: (read) => read.filter(wanted).filter(isFresh).length >= most,
+			counting: countingUp((read) => read.filter(wanted).filter(isFresh).length >= most),
 			pageSize: PAGE,
 			hasTime: (share) => asked.length * pageTime < share,
 		});
@@ -144,7 +144,7 @@ describe('what comes to light late', () => {
 		await trigger.poll();
 		const fetch = jest.fn(async () => await Promise.resolve([]));
 		const { memory } = trigger;
-		const bounds = { isEnough: () => false, hasTime: () => true };
+		const bounds = { counting: () => () => false, hasTime: () => true };
 		const { upTo, look, ahead } = await readOn(fetch, memory, bounds);
 		expect(fetch).toHaveBeenCalledTimes(1);
 		expect([upTo, look.upTo, ahead]).toEqual([memory.since, memory.since, false]);
@@ -220,7 +220,7 @@ describe('what a poll asks for', () => {
 			fetch,
 			{ watched: '', known: [], waiting: [], ...positions, ...memory },
 			{
-				isEnough: (changes) => changes.length >= enough,
+				counting: countingUp((changes) => changes.length >= enough),
 				hasTime: (share) => hasTime(share, asked.length),
 				pageSize: PAGE,
 			},

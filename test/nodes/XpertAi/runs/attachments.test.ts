@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { uploadAttachments } from '../../../../nodes/XpertAi/runs/attachments';
 import { withFileContexts } from '../../../../nodes/XpertAi/runs/input';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import type { ReadyForm } from '../../../../nodes/XpertAi/transport/readyForm';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { readBack } from '../../support/forms';
 import { virtualTime } from '../../support/virtualTime';
 
 const to = { method: 'POST', path: '/api/ai/contexts/file' };
@@ -34,7 +36,7 @@ function serverThat(
 	let atOnce = 0;
 	const counts = { most: 0 };
 	const send = async (request: ApiRequest): Promise<Outcome> => {
-		const { name } = (request.body as FormData).get('file') as File;
+		const [, name = ''] = /filename="(.*?)"/.exec(String((request.body as ReadyForm).bytes)) ?? [];
 		const nth = asked.filter((one) => one.name === name).length + 1;
 		asked.push({ ...request, name });
 		counts.most = Math.max(counts.most, ++atOnce);
@@ -68,9 +70,9 @@ describe('files for a message', () => {
 			{ method: 'POST', path: '/contexts/file' },
 			{ method: 'POST', path: '/contexts/file' },
 		]);
-		const form = asked[0]?.body as FormData;
-		expect(form.get('threadId')).toBe('t');
-		expect(await (form.get('file') as File).text()).toBe('a');
+		const [thread, file] = await readBack(asked[0]?.body as ReadyForm);
+		expect(thread).toEqual(['threadId', 't']);
+		expect(await (file?.[1] as File).text()).toBe('a');
 	});
 
 	it('are known by the id of a recorded answer', async () => {

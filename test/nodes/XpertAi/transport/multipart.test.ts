@@ -1,21 +1,29 @@
 import fc from 'fast-check';
 
-import { multipartForm } from '../../../../nodes/XpertAi/transport/multipart';
+import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
+import { readBack } from '../../support/forms';
+
+const READY_BYTES = 2 ** 18;
 
 const file = (content: Buffer, name = 'a.txt') => ({ name, mimeType: 'text/plain', content });
 
-/** What a server would read off the form. */
-async function readBack(form: FormData) {
-	const sent = new Response(form);
-	const received = await new Response(await sent.arrayBuffer(), {
-		headers: { 'content-type': sent.headers.get('content-type') ?? '' },
-	}).formData();
-	return [...received.entries()];
-}
+/** The same content, as a file that n8n keeps on disk. */
+const onDisk = (content: Buffer) => ({
+	...file(content),
+	content: {
+		size: content.length,
+		open: async function* () {
+			yield content;
+		},
+	},
+});
 
-describe('a multipart form', () => {
+describe.each([
+	['a small file in memory', file],
+	['a file on disk', onDisk],
+])('a multipart body of %s', (_, fileOf) => {
 	it('holds exactly one file, in the part "file"', async () => {
-		const parts = await readBack(multipartForm(file(Buffer.from('Grüße')), {}));
+		const parts = await readBack(multipartBody(fileOf(Buffer.from('Grüße')), {}));
 		expect(parts.map(([name]) => name)).toEqual(['file']);
 		const received = parts[0]?.[1] as File;
 		expect({ name: received.name, type: received.type }).toEqual({
@@ -27,7 +35,7 @@ describe('a multipart form', () => {
 
 	it('sends text as it is, and objects as JSON text', async () => {
 		const parts = { purpose: 'chat', target: { kind: 'storage', list: [1] }, limit: 5 };
-		const received = await readBack(multipartForm(file(Buffer.from('x')), parts));
+		const received = await readBack(multipartBody(fileOf(Buffer.from('x')), parts));
 		expect(received.slice(0, -1)).toEqual([
 			['purpose', 'chat'],
 			['target', '{"kind":"storage","list":[1]}'],
@@ -35,13 +43,27 @@ describe('a multipart form', () => {
 		]);
 	});
 
-	it('puts the file last, so that servers that stream know the other parts before it', () => {
-		const form = multipartForm(file(Buffer.from('x')), { a: '1', b: '2' });
-		expect([...form.keys()]).toEqual(['a', 'b', 'file']);
+	it('puts the file last, so that servers that stream know the other parts before it', async () => {
+		const body = multipartBody(fileOf(Buffer.from('x')), { a: '1', b: '2' });
+		expect((await readBack(body)).map(([name]) => name)).toEqual(['a', 'b', 'file']);
+	});
+});
+
+describe('a multipart body', () => {
+	it.each([
+		[0, true],
+		[READY_BYTES, true],
+		[READY_BYTES + 1, false],
+	])('of %i bytes in memory is ready: %s', async (size, isReady) => {
+		const content = Buffer.alloc(size, 'abc');
+		const body = multipartBody(file(content), {});
+		expect(!(body instanceof FormData)).toBe(isReady);
+		const [part] = await readBack(body);
+		expect(Buffer.from(await (part?.[1] as File).arrayBuffer()).equals(content)).toBe(true);
 	});
 
 	it('keeps names in any script', async () => {
-		const [part] = await readBack(multipartForm(file(Buffer.from('x'), '文件 "1".txt'), {}));
+		const [part] = await readBack(multipartBody(file(Buffer.from('x'), '文件 "1".txt'), {}));
 		expect((part?.[1] as File).name).toBe('文件 "1".txt');
 	});
 
@@ -49,8 +71,8 @@ describe('a multipart form', () => {
 		await fc.assert(
 			fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.nat(8), async (bytes, start) => {
 				const slice = Buffer.from(bytes).subarray(start);
-				const sent = multipartForm(file(slice), {}).get('file') as File;
-				expect(Buffer.from(await sent.arrayBuffer())).toEqual(Buffer.from(slice));
+				const [part] = await readBack(multipartBody(file(slice), {}));
+				expect(Buffer.from(await (part?.[1] as File).arrayBuffer())).toEqual(Buffer.from(slice));
 			}),
 		);
 	});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { multipartForm } from '../../../../nodes/XpertAi/transport/multipart';
+import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
 import { CREDENTIAL, sendOnce } from '../../support/sender';
 import { EMPTY_WORDS } from '../../support/thrown';
 
@@ -39,11 +39,23 @@ describe('what is handed to n8n', () => {
 	});
 
 	it('leaves the content type of a form to the form, which knows its boundary', async () => {
-		const file = { name: 'a', mimeType: 'text/plain', content: Buffer.from('x') };
-		const form = multipartForm(file, {});
+		const open = async function* () {};
+		const file = { name: 'a', mimeType: 'text/plain', content: { size: 0, open } };
+		const form = multipartBody(file, {});
 		const { sent } = await sendOnce({ request: { body: form } });
 		expect(sent[0]?.options.body).toBe(form);
 		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
+	});
+
+	it('names the boundary of a form that is ready', async () => {
+		const bytes = Buffer.from('--b--');
+		const contentType = 'multipart/form-data; boundary=b';
+		const { sent } = await sendOnce({ request: { body: { bytes, contentType } } });
+		expect(sent[0]?.options.body).toBe(bytes);
+		expect(sent[0]?.options.headers).toEqual({
+			Accept: 'application/json',
+			'Content-Type': contentType,
+		});
 	});
 
 	it('passes JSON text on byte by byte', async () => {

@@ -68,3 +68,12 @@ export class ChangingServer {
 
 /** A change as one text. */
 export const named = ({ id, updatedAt }: Change): string => `${id} ${updatedAt}`;
+
+/** What is told changes bit by bit, and says whether all it was told by then are enough. */
+export const countingUp = (isEnough: (changes: Change[]) => boolean) => () => {
+	const told: Change[] = [];
+	return (changes: Change[]): boolean => {
+		told.push(...changes);
+		return isEnough(told);
+	};
+};

@@ -8,7 +8,7 @@ import type { Upload } from '../../../ingest/uploads';
 import { buildPath } from '../../../transport/api';
 import { answerMustBe } from '../../../transport/answer';
 import { isRouteMissing } from '../../../transport/meaning';
-import { multipartForm } from '../../../transport/multipart';
+import { multipartBody } from '../../../transport/multipart';
 import { Patience, repeatedSend } from '../../../transport/patience';
 import type { ApiRequest } from '../../../transport/request';
 import { sendWithRetries } from '../../../transport/sendWithRetries';
@@ -60,7 +60,7 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 		const whole = await file?.();
 		// A form is read as it is sent, and made anew for each try.
 		const send = async () =>
-			await execution.send({ ...request, body: whole && multipartForm(whole, {}) });
+			await execution.send({ ...request, body: whole && multipartBody(whole, {}) });
 		const retried = { request, limits: patience.limits, repeatable: true, clock, signal };
 		const { outcome, attempts } = await sendWithRetries(send, retried);
 		patience.note(outcome);

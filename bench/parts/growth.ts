@@ -1,0 +1,165 @@
+import path from 'node:path';
+
+import type { GrowthMeasurement, GrowthTask, Kind } from '../children/growthChild';
+import { figure, judged, table, withSpread } from '../page/words';
+import { exponent } from '../run/figures';
+import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
+import { runInChild } from '../support/processes';
+import { startServer } from '../support/server';
+
+/** What may be counted or measured of each size. */
+type Counted = keyof GrowthMeasurement;
+
+const WORDS: Record<Counted, string> = {
+	cpuCurve: 'processor time',
+	requestCurve: 'requests',
+	byteCurve: 'bytes sent',
+};
+
+/** What grows, by which of its figures it is judged, and how long that takes. */
+interface Subject {
+	kind: Kind;
+	name: string;
+	judgedBy: Counted[];
+	seconds: number;
+}
+
+const SUBJECTS: Subject[] = [
+	{
+		kind: 'items',
+		name: "items of Document: Submit, in n8n's engine",
+		judgedBy: ['cpuCurve'],
+		seconds: 9,
+	},
+	{
+		kind: 'batches',
+		name: 'batches that are stored, of one document each',
+		judgedBy: ['cpuCurve', 'requestCurve', 'byteCurve'],
+		seconds: 4,
+	},
+	{
+		kind: 'unchanged',
+		name: 'documents that have not changed',
+		judgedBy: ['cpuCurve', 'requestCurve', 'byteCurve'],
+		seconds: 4,
+	},
+	{
+		kind: 'statuses',
+		name: 'documents followed until they are processed',
+		judgedBy: ['requestCurve', 'byteCurve'],
+		seconds: 3,
+	},
+	{
+		kind: 'notes',
+		name: 'documents noted after a first load',
+		judgedBy: ['requestCurve', 'byteCurve'],
+		seconds: 3,
+	},
+	{
+		kind: 'conversations',
+		name: 'conversations given by one poll',
+		judgedBy: ['cpuCurve', 'requestCurve', 'byteCurve'],
+		seconds: 10,
+	},
+	{
+		kind: 'runs',
+		name: 'runs put in order, each on a thread of its own',
+		judgedBy: ['cpuCurve'],
+		seconds: 3,
+	},
+];
+
+const MOST = 1.1;
+
+const AIMS = SUBJECTS.map(({ name, judgedBy }) => ({
+	what: `growth with ${name}: exponent of ${judgedBy.map((one) => WORDS[one]).join(', ')}`,
+	against: '1,000 to 64,000 of them',
+	aim: `≤ ${MOST}`,
+}));
+
+/** How what is done grows with how much there is to do. */
+export const growthPart: Part = {
+	name: 'growth',
+	title: 'Growth',
+	aims: AIMS,
+	plan: ({ quick }) => {
+		const least = quick ? 500 : 1_000;
+		const sizes = { least, middle: 8 * least, most: 64 * least };
+		return {
+			sizes,
+			rounds: quick ? 1 : 7,
+			entries: SUBJECTS.map(
+				({ kind, name, judgedBy, seconds }): Entry => ({
+					name,
+					seconds,
+					// What is only counted is the same in each round.
+					...(judgedBy.includes('cpuCurve') ? {} : { rounds: 1 }),
+					measure: async () => await measure(kind, Object.values(sizes)),
+					say: (figures) =>
+						`${figure((valuesOf(figures, 'cpuCurve').at(-1) ?? Number.NaN) * 1000)} ms for the most`,
+				}),
+			),
+		};
+	},
+	report,
+};
+
+async function measure(kind: Kind, sizes: number[]): Promise<Figures> {
+	const server = await startServer({ bare: true });
+	try {
+		const task: GrowthTask = { kind, sizes, target: server.target };
+		const module = path.join(__dirname, '..', 'children', 'growthChild.js');
+		return { ...(await runInChild<GrowthMeasurement>(module, task)) };
+	} finally {
+		await server.stop();
+	}
+}
+
+function valuesOf(figures: Figures, counted: Counted): number[] {
+	const values = figures[counted];
+	return Array.isArray(values) ? values : [];
+}
+
+function report(results: PartResults): Section {
+	const { least = Number.NaN, middle = Number.NaN, most = Number.NaN } = results.sizes;
+	const rounds = ({ name }: Subject) => results.entries[name] ?? [];
+	/** The exponent of a figure, a round each: over all sizes, or over the last step. */
+	const exponents = (subject: Subject, counted: Counted, from: 0 | 1) =>
+		rounds(subject).map((figures) => {
+			const values = valuesOf(figures, counted);
+			const [first = Number.NaN, last = Number.NaN] = [values[from], values[2]];
+			return exponent([from === 0 ? least : middle, most], [first, last]);
+		});
+	const highest = (subject: Subject) => {
+		const each = subject.judgedBy.map((counted) => exponents(subject, counted, 0));
+		return (each[0] ?? []).map((_, round) =>
+			Math.max(...each.map((values) => values[round] ?? Number.NaN)),
+		);
+	};
+	const cells = (subject: Subject, counted: Counted) =>
+		rounds(subject).some((figures) => valuesOf(figures, counted).some((value) => value > 0))
+			? withSpread(exponents(subject, counted, 0))
+			: '–';
+	return {
+		aims: SUBJECTS.map((subject, index) =>
+			judged(AIMS[index], highest(subject), (value) => value <= MOST),
+		),
+		plots: [],
+		text: `
+With which power what is done grows with how much there is to do, from ${figure(least)} over ${figure(middle)} to ${figure(most)}: 1 is as much again for as many again, 2 is four times as much for twice as many. Requests and bytes are counted, and the same each time; of processor time the middle of several measurements counts, which goes up a little where more is kept than fits into the processor's caches and Node's young garbage. _The last step_ is from ${figure(middle)} to ${figure(most)} alone.
+
+${table(
+	['', 'processor time', 'the last step', 'requests', 'bytes sent'],
+	SUBJECTS.map((subject) => [
+		subject.name,
+		cells(subject, 'cpuCurve'),
+		withSpread(exponents(subject, 'cpuCurve', 1)),
+		cells(subject, 'requestCurve'),
+		cells(subject, 'byteCurve'),
+	]),
+)}
+
+Items go through n8n's engine to a server that costs nothing; all others through the part of the node that does it, with a server in the same process. The server processes 20 documents a second; a run looks after them until all have ended.
+`,
+	};
+}
