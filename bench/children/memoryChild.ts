@@ -15,6 +15,8 @@ export interface MemoryTask {
 	target: Target;
 	kind: 'file' | 'items';
 	count: number;
+	/** Whether the documents are processed and waited for, as by default. */
+	processed?: boolean;
 	/** How often all garbage is collected, beside what Node does, to see what is left. */
 	collectEveryMs: number;
 }
@@ -54,7 +56,7 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 		knowledgebaseId: byId(target.knowledgebaseId),
 		source: file ? 'records' : 'fields',
 		...(file ? { binaryPropertyName: PROPERTY } : { documentFields: await byName() }),
-		options: { afterStoring: 'nothing', output: 'summary' },
+		options: { afterStoring: task.processed ? 'wait' : 'nothing', output: 'summary' },
 	};
 	const atBeginning = kind === 'items' ? await heapWith(task, items) : 0;
 	const everyMs = Math.max(20, count / 2000);
@@ -66,7 +68,7 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 	stopCollecting();
 	const rss = thinned(memory.rss, CURVE);
 	return {
-		stored: Number(result[0]?.json.stored),
+		stored: Number(result[0]?.json[task.processed ? 'found' : 'stored']),
 		seconds,
 		fileBytes: Number(file?.bytes ?? 0),
 		atBeginning,

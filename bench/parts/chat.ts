@@ -47,18 +47,18 @@ export const chatPart: Part = {
 	unavailable: () =>
 		existsSync(NODES_BASE) ? undefined : 'n8n is not installed; npm start installs it',
 	plan: ({ quick }) => {
-		const sizes = { answers: quick ? 3 : 15 };
+		const sizes = { answers: quick ? 2 : 3 };
 		let started: Promise<Chat> | undefined;
 		const running = async () => await (started ??= warmedUp());
 		const entry = (name: string, listen: (chat: Chat) => Promise<number[]>) => ({
 			name,
-			seconds: 2 + sizes.answers * 1.5,
+			seconds: sizes.answers * 1.3,
 			measure: async () => await measure(await running(), listen, sizes.answers),
 			say: (figures: Figures) => `first piece after ${figure(numberIn(figures, 'firstMs'))} ms`,
 		});
 		return {
 			sizes,
-			rounds: quick ? 1 : 3,
+			rounds: quick ? 1 : 7,
 			together: true,
 			entries: [entry(NAMES.chat, throughN8n), entry(NAMES.bare, bare)],
 			prepare: async () => await preparePackage(() => undefined),

@@ -87,7 +87,7 @@ export const growthPart: Part = {
 		const sizes = { least, middle: 8 * least, most: 64 * least };
 		return {
 			sizes,
-			rounds: quick ? 1 : 7,
+			rounds: quick ? 1 : 3,
 			entries: SUBJECTS.map(
 				({ kind, name, judgedBy, seconds }): Entry => ({
 					name,

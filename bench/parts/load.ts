@@ -20,7 +20,7 @@ const AIMS = [
 ];
 
 const NAMES = { load: 'load', tarball: 'tarball' };
-const ROUNDS = 15;
+const ROUNDS = 11;
 
 /** What n8n pays for the package before anybody uses it. */
 export const loadPart: Part = {

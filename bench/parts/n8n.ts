@@ -65,7 +65,7 @@ export const n8nPart: Part = {
 	unavailable: () =>
 		existsSync(NODES_BASE) ? undefined : 'n8n is not installed; npm start installs it',
 	plan: ({ quick }) => {
-		const sizes = { documents: quick ? 1000 : 5000, faulty: quick ? 400 : 1000 };
+		const sizes = { documents: quick ? 1000 : 3000, faulty: quick ? 400 : 600 };
 		let started: Promise<RunningN8n> | undefined;
 		const running = async () => await (started ??= warmedUp());
 		const speed = (concurrency: number): Entry[] => {
@@ -81,13 +81,13 @@ export const n8nPart: Part = {
 			return [
 				{
 					name: speedName('Submit', concurrency),
-					seconds: 5,
+					seconds: 2,
 					say,
 					measure: async () => await measureSpeed(await running(), submitWorkflow, load),
 				},
 				{
 					name: speedName('Code and HTTP Request', concurrency),
-					seconds: 6,
+					seconds: 3,
 					say,
 					measure: async () => await measureSpeed(await running(), requestWorkflow, load),
 				},
@@ -118,7 +118,7 @@ export const n8nPart: Part = {
 		});
 		return {
 			sizes,
-			rounds: quick ? 1 : 2,
+			rounds: quick ? 1 : 7,
 			together: true,
 			entries: [
 				...CONCURRENCIES.flatMap(speed),

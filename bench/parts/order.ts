@@ -33,13 +33,13 @@ export const orderPart: Part = {
 	aims: AIMS,
 	plan: () => ({
 		sizes: {},
-		rounds: 3,
+		rounds: 7,
 		together: true,
 		entries: KINDS.flatMap((sameThread) =>
 			[RUNS / 2, RUNS].map(
 				(runs): Entry => ({
 					name: nameOf(runs, sameThread),
-					seconds: 1,
+					seconds: 0.5,
 					measure: async () => await measure({ runs, sameThread }),
 					say: (figures) => `${figure(numberIn(figures, 'cpuSeconds'), 2)} s`,
 				}),

@@ -87,7 +87,7 @@ export const rememberedPart: Part = {
 
 const nightsEntry = (documents: number): Entry => ({
 	name: nightsOf(documents),
-	seconds: 14 + documents / 2500,
+	seconds: 10 + documents / 3500,
 	measure: async () => await measureNights(documents),
 	say: (figures) =>
 		`${figure(numberIn(figures, 'unchangedNoteBytes'))} bytes of notes in an unchanged night`,

@@ -38,7 +38,7 @@ export const threadsPart: Part = {
 	title: 'Thread: Get for many items',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const sizes = { far: quick ? 60 : 300, near: quick ? 500 : 5000 };
+		const sizes = { far: quick ? 30 : 50, near: quick ? 500 : 1000 };
 		const measuring = (
 			settings: ServerSettings,
 			task: Pick<ThreadTask, 'contender' | 'items'>,
@@ -49,11 +49,11 @@ export const threadsPart: Part = {
 		});
 		return {
 			sizes,
-			rounds: quick ? 1 : 2,
+			rounds: quick ? 1 : 7,
 			entries: [
 				{
 					name: NAMES.far,
-					seconds: 4 + sizes.far * 0.025,
+					seconds: 3 + sizes.far * 0.025,
 					...measuring(FAR, { contender: 'get', items: sizes.far }),
 				},
 				{
@@ -63,12 +63,12 @@ export const threadsPart: Part = {
 				},
 				{
 					name: NAMES.near,
-					seconds: 4 + sizes.near * 0.002,
+					seconds: 3 + sizes.near * 0.002,
 					...measuring(NEAR, { contender: 'get', items: sizes.near }),
 				},
 				{
 					name: NAMES.nearHelper,
-					seconds: 4 + sizes.near * 0.001,
+					seconds: 3 + sizes.near * 0.001,
 					...measuring(NEAR, { contender: 'helper', items: sizes.near }),
 				},
 			],
