@@ -105,7 +105,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to begin also while another run of this source is at work. The run that is first then leaves it to the next one to send everything. Otherwise nothing is sent, and the error says which run is at work.',
+			'Whether to begin also while another run of this source is at work. The next run then sends everything. Without it nothing is sent, and you are told which run is at work.',
 		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	{
