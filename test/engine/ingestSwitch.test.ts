@@ -81,6 +81,18 @@ describe('Document: Disable', () => {
 		expect(found()).toBe('ab');
 	});
 
+	it.each([
+		['by ID', () => ({ documentsBy: 'id', documentIds: idOf('b') })],
+		['as JSON', () => ({ bodyMode: 'json', jsonBody: JSON.stringify([{ id: idOf('b') }]) })],
+	])('leaves them the name that their source remembers, %s', async (_, parameters) => {
+		await night('ab');
+		await byKey('disable', 'b', parameters());
+		expect(fixture.sandbox.store.documents.get(idOf('b'))).toMatchObject({
+			name: 'b.md',
+			disabled: true,
+		});
+	});
+
 	it('keeps what is remembered true: they are not gone once more, and come back when they are brought', async () => {
 		await night('abcde');
 		await byKey('disable', 'bd');

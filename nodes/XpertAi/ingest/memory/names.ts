@@ -101,6 +101,7 @@ export class Names {
 	async of(ids: Iterable<string>, witness?: string): Promise<Map<string, DocumentName>> {
 		const wanted = new Set(ids);
 		const called = new Map<string, DocumentName>();
+		if (wanted.size === 0) return called;
 		for (const note of await this.read(0, this.lies.notes, witness))
 			for (const [key, name, own] of note) {
 				const id = own ?? (key === null ? '' : derivedId(this.owner, key));

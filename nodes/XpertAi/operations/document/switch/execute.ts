@@ -1,3 +1,4 @@
+import has from 'lodash/has';
 import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
@@ -125,11 +126,11 @@ async function switchGroup(
 			outcome: isThere ? word : 'missing',
 			...(memory && disabled ? { known: !unknown.has(id) } : {}),
 		});
-	const more = new Map(
+	const more = new Map<string, object>(
 		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
-	for (const [id, row] of namedRows((await memory?.namesOf(ids)) ?? new Map()))
-		if (!more.has(id)) more.set(id, row);
+	const called = await memory?.namesOf(ids.filter((id) => !has(more.get(id), 'name')));
+	for (const [id, row] of namedRows(called ?? new Map())) more.set(id, { ...row, ...more.get(id) });
 	const failure = await switchDocuments(ids, { disabled, memory, routes, more, onSwitched });
 	await memory?.close();
 	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];
