@@ -85,6 +85,6 @@ function inTime({
 			? { deadlineMinutes: lasting || soon ? 0.2 : 15 }
 			: TAKING_TURNS.includes(kind)
 				? { deadlineMinutes: soon ? 0.03 : 15 }
-				: { timeout: soon ? 0.8 : 60 };
+				: { timeout: soon ? 1.6 : 60 };
 	return { ...parameters, options: { ...(parameters.options as INodeParameters), ...options } };
 }

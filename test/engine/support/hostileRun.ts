@@ -57,6 +57,7 @@ export async function call({ parameters, json }: Call): Promise<CallOutcome> {
 		continueOnFail: () => false,
 		getMode: () => 'trigger',
 		getWorkflow: () => ({ id: 'workflow', name: 'Hostile', active: true }),
+		getExecutionId: () => '1',
 		addExecutionHints: () => undefined,
 		helpers: {
 			getBinaryDataBuffer: async () => Buffer.from('[{"name":"from a file"}]'),
