@@ -264,8 +264,9 @@ export class SourceMemory {
 		}
 		if ('failure' in begun) {
 			if (isRouteMissing(begun.failure)) return this.doWithout();
-			// What is unchanged can be told all the same.
 			this.blocked = begun.failure;
+			// Where a note is not taken, what is unchanged can be told all the same; what is not given is not asked for again.
+			if (begun.failure.method === 'GET') return;
 		}
 		const written = 'version' in begun ? this.notes.idOf(TURN) : undefined;
 		const read = await this.read(written);
