@@ -13,6 +13,7 @@ module.exports = {
 	...unit,
 	rootDir: '../..',
 	testMatch: tests.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
+	testPathIgnorePatterns: [...unit.testPathIgnorePatterns, '(property|keepingInStep|plan)\\.test'],
 	testTimeout: shared.testTimeout,
 	// Stryker has to find "jest-circus" in its path.
 	testRunner: '<rootDir>/test/mutation/jest-circus.js',

@@ -19,7 +19,7 @@ module.exports = {
 		least: 90,
 	},
 	ingest: { folder: 'nodes/XpertAi/ingest', tests: ['test/nodes/XpertAi/ingest'], least: 0 },
-	runs: { folder: 'nodes/XpertAi/runs', tests: ['test/nodes/XpertAi/runs'], least: 0 },
+	runs: { folder: 'nodes/XpertAi/runs', tests: ['test/nodes/XpertAi/runs'], least: 90 },
 	threads: { folder: 'nodes/XpertAi/threads', tests: ['test/nodes/XpertAi/threads'], least: 90 },
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
