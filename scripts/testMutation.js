@@ -96,10 +96,10 @@ const results = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(rooms);
 let failed = 0;
 for (const one of wanted) {
-	const [room = '', name] = one.split('/');
+	const [room = '', ...names] = one.split('/');
 	const { folder, least } = rooms[room] ?? {};
 	if (folder === undefined) throw new Error(`${one} is no room, nor a file of one`);
-	const only = name === undefined ? undefined : `${folder}/${name}.ts`;
+	const only = names.length === 0 ? undefined : `${folder}/${names.join('/')}.ts`;
 	const { counts, survivors } = resultsOf(room, only);
 	// The other files of the room stand as they were tried last.
 	const before = only === undefined ? undefined : results[room];
