@@ -233,6 +233,46 @@ describe('a run that has not said a word for long', () => {
 	});
 });
 
+describe('whether a run was the only one', () => {
+	/** What another run writes into a note. */
+	const others = async (which: 'turn' | 'lease' | 'ended' | 'beside') => {
+		const world = scene();
+		const two = world.lease('two');
+		await world.of(which === 'beside' ? two.beginBeside() : two.take());
+		if (which === 'ended') await world.of(two.giveBack());
+		return world.named(which === 'turn' || which === 'beside' ? 'began' : 'at work');
+	};
+	/** Of a run that holds the lease, and over whose notes these have been written. */
+	const standing = async (...over: Array<Row | undefined>) => {
+		const { lease, of, rows } = scene();
+		const one = lease('one');
+		await of(one.take());
+		for (const row of over) if (row) rows.set(row.id, row);
+		return await of(one.standing());
+	};
+
+	it.each([
+		[true, 'nobody has written over its notes', []],
+		[true, 'one that has left since has written the turn', ['turn']],
+		[true, 'one that is slow has written the lease, and leaves', ['lease']],
+		[false, 'one that has ended its work has written the lease', ['ended']],
+		[false, 'another has written both', ['turn', 'lease']],
+		[false, 'one works beside it', ['beside']],
+	] as const)('is %s where %s', async (alone, _, written) => {
+		const over = await Promise.all(written.map(others));
+		expect(await standing(...over)).toEqual({ alone });
+	});
+
+	it('is not believed where the turn cannot be read, and is where the lease cannot', async () => {
+		const spoilt = async (which: 'turn' | 'lease') => {
+			const row = await others(which);
+			return row && { ...row, processMsg: 'Invalid PDF structure' };
+		};
+		expect(await standing(await spoilt('turn'))).toEqual({ alone: false });
+		expect(await standing(await spoilt('lease'))).toEqual({ alone: true });
+	});
+});
+
 describe('a run that begins beside another', () => {
 	it('is told of by the other one and by itself', async () => {
 		const { lease, of } = scene();
