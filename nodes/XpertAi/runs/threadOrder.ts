@@ -7,35 +7,59 @@ import { busy, cancelled, stillBusy } from './verdict';
 import type { Verdict } from './verdict';
 
 /** The place of an execution among those of this process that run one thread. */
-export interface Turn {
-	/** Resolves when those before it are through with the thread. */
-	come: Promise<void>;
+export class Turn {
 	/** Whether it has come. */
 	hasCome: boolean;
+
+	private hasEnded = false;
+	private next?: Turn;
+	/** Told when it has come, where somebody waits for that: most have come from the start. */
+	private readonly toTell: Array<() => void> = [];
+
+	constructor(
+		private readonly threadId: string,
+		before: Turn | undefined,
+	) {
+		this.hasCome = !before;
+		if (before) before.next = this;
+	}
+
+	/** Resolves when those before it are through with the thread. */
+	async come(): Promise<void> {
+		if (!this.hasCome) await new Promise<void>((resolve) => this.toTell.push(resolve));
+	}
+
 	/** Gives the thread to the next, once it has come. */
-	end: () => void;
+	end(): void {
+		this.hasEnded = true;
+		let turn = this.hasCome ? this.through() : undefined;
+		while (turn) {
+			turn.hasCome = true;
+			for (const tell of turn.toTell) tell();
+			// Whoever gave up before its turn has kept its place in the line until now.
+			turn = turn.hasEnded ? turn.through() : undefined;
+		}
+	}
+
+	/** Leaves the line, to the next. */
+	private through(): Turn | undefined {
+		const { next } = this;
+		this.next = undefined;
+		if (lastOn.get(this.threadId) === this) lastOn.delete(this.threadId);
+		return next;
+	}
 }
 
 /**
- * By thread, when the last execution that has come for it is through; nothing of threads that nobody runs.
+ * The last turn on each thread, as long as there is one; nothing of threads that nobody runs.
  * Ids of threads are UUIDs: where two servers have the same one, their runs only wait for each other.
  */
-const lastOn = new Map<string, Promise<void>>();
+const lastOn = new Map<string, Turn>();
 
 /** Takes the next place on a thread, in the order of the calls. Whoever takes one ends it. */
 export function takeTurn(threadId: string): Turn {
-	const before = lastOn.get(threadId);
-	const turn: Turn = { come: Promise.resolve(before), hasCome: !before, end: () => undefined };
-	const ended = new Promise<void>((resolve) => {
-		turn.end = resolve;
-	});
-	// Those behind one that gives up wait for those before it all the same.
-	const through = turn.come.then(async () => {
-		turn.hasCome = true;
-		await ended;
-		if (lastOn.get(threadId) === through) lastOn.delete(threadId);
-	});
-	lastOn.set(threadId, through);
+	const turn = new Turn(threadId, lastOn.get(threadId));
+	lastOn.set(threadId, turn);
 	return turn;
 }
 
@@ -54,7 +78,7 @@ export async function untilTurn(
 	const { clock, signal } = inTime;
 	const over = new AbortController();
 	const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-	await Promise.race([turn.come, clock.sleep(remaining(inTime), either)]);
+	await Promise.race([turn.come(), clock.sleep(remaining(inTime), either)]);
 	over.abort();
 	if (signal?.aborted) return cancelled();
 	return turn.hasCome ? undefined : stillBusy();

@@ -129,7 +129,7 @@ describe('work of several calls, as executions of one process make them', () => 
 			const work = pieces.map(({ thread, turns }) => ({
 				threadId: thread,
 				run: async (turn?: Turn) => {
-					await turn?.come;
+					await turn?.come();
 					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
 					started.push({ call, thread });
 					underWay.push(thread);
@@ -174,7 +174,7 @@ describe('work of several calls, as executions of one process make them', () => 
 		await flush();
 		expect(last.hasCome).toBe(false);
 		first.end();
-		await last.come;
+		await last.come();
 		expect(last.hasCome).toBe(true);
 		last.end();
 		await flush();
@@ -185,7 +185,7 @@ describe('work of several calls, as executions of one process make them', () => 
 it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
 	const [first, second] = [takeTurn('t'), takeTurn('t')];
 	first.end();
-	await second.come;
+	await second.come();
 	await flush();
 	const third = takeTurn('t');
 	expect(third.hasCome).toBe(false);
