@@ -46,7 +46,11 @@ const listsConversations = answerMustBe((answer) => {
 	return data.items.map(changeOf).some(({ id, at }) => id !== '' && !Number.isNaN(at));
 }, 'it holds no list of conversations');
 
-/** Makes the function that asks for the changes of conversations (E5), of one assistant or of all. */
+/**
+ * Makes the function that asks for the changes of conversations (E5), of one assistant or of all.
+ *
+ * @returns a function that throws NodeApiError when no answer can be had
+ */
 export function searchChanges(
 	context: IPollFunctions,
 	send: Send,

@@ -2,7 +2,6 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources/identity';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 import { useShortSleeps } from './support/shortSleeps';
@@ -127,16 +126,6 @@ describe('documents that are gone from the source', () => {
 		expect(hintsOf(result).join()).not.toContain('did not come this time');
 	});
 
-	const NO_ANSWERS: Array<[string, Pick<FaultRule & { do: 'status' }, 'status' | 'body'>]> = [
-		['an empty list', { status: 200, body: [] }],
-		['nothing', { status: 200 }],
-		['an object', { status: 200, body: { success: true } }],
-		[
-			'the list of another server',
-			{ status: 200, body: [{ id: derivedId('other', 'z'), status: 'finish' }] },
-		],
-		['404 by somebody else', { status: 404 }],
-	];
 	/** The requests of a night that brings less and nothing new. */
 	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 8 };
 	const LOOKS_FOR_NAMES = { endpoint: 'status', nth: 7 };
@@ -152,24 +141,20 @@ describe('documents that are gone from the source', () => {
 		expect(found()).toBe('abcdefgh');
 	});
 
-	it.each(
-		NO_ANSWERS.flatMap(([what, answer]) => [
-			[what, 'looked for', { ...LOOKS_FOR_GONE, ...answer, do: 'status' as const }] as const,
-			[what, 'disabled', { ...DISABLES, ...answer, do: 'status' as const }] as const,
-		]),
-	)(
-		'are left to the next run where %s is the last answer when they are %s',
-		async (_, __, rule) => {
-			await night(ALL);
-			fixture.sandbox.faults.add(rule);
-			const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
-			expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
-			expect(column(result.items, 'outcome')).not.toContain('disabled');
-			fixture.sandbox.faults.clear();
-			await night('abcdefgh');
-			expect(found()).toBe('abcdefgh');
-		},
-	);
+	// Which answers are none is tried with each request of a night (ingest/oneFault.proof.test.ts).
+	it.each([
+		['looked for', { ...LOOKS_FOR_GONE, status: 200, body: [] }],
+		['disabled', { ...DISABLES, status: 404 }],
+	])('are left to the next run where there is no answer when they are %s', async (_, rule) => {
+		await night(ALL);
+		fixture.sandbox.faults.add({ ...rule, do: 'status' });
+		const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
+		expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
+		expect(column(result.items, 'outcome')).not.toContain('disabled');
+		fixture.sandbox.faults.clear();
+		await night('abcdefgh');
+		expect(found()).toBe('abcdefgh');
+	});
 
 	it('are noted before they are disabled: a crash there leaves nothing unknown', async () => {
 		await night(ALL);

@@ -4,7 +4,6 @@ import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import {
 	BY_NAME,
-	REFUSED_SOURCE_TYPE,
 	column,
 	hintsOf,
 	ingestOn,
@@ -75,61 +74,6 @@ describe('a second run that sends what is new or changed', () => {
 		expect(storedNames()).toHaveLength(22);
 	});
 
-	it('sends a document again that went back to what it was', async () => {
-		await submit(skip, { items: documents(1) });
-		await submit(skip, { items: documents(1, { 0: 'other' }) });
-		await submit(skip, { items: documents(1) });
-		expect(sentNames()).toEqual(['doc 0', 'doc 0', 'doc 0']);
-	});
-
-	it('sends documents again that failed', async () => {
-		const bad = documents(5);
-		bad[2] = { json: { ...bad[2]?.json, sourceType: REFUSED_SOURCE_TYPE } };
-		const asJson = (items: typeof bad) => ({
-			source: 'json',
-			jsonBody: JSON.stringify(items.map(({ json }) => json)),
-			documentKeyField: 'filePath',
-			mode: 'changed',
-		});
-		const { outputs } = await submit(asJson(bad), { onError: 'continueErrorOutput' });
-		expect(outputs[1]).toHaveLength(1);
-		sentNames();
-		await submit(asJson(bad), { onError: 'continueErrorOutput' });
-		expect(new Set(sentNames())).toEqual(new Set(['doc 2']));
-	});
-
-	it('sends only what a run that stopped half-way had not stored', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: SECOND_BATCH, do: 'status', status: 401 });
-		const { error } = await submit(skip, { items: documents(30) });
-		expect(error?.message).toContain('10 documents are stored');
-		sentNames();
-		await submit(skip, { items: documents(30) });
-		expect(sentNames()).toEqual(column(documents(30), 'name').slice(10));
-	});
-
-	it('sends a document again whose replacement may or may not be stored', async () => {
-		await submit(skip, { items: documents(1) });
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: FIRST_BATCH, do: 'drop', when: 'after' });
-		const once = { ...skip, options: { ...skip.options, retryMinutes: 0 } };
-		await submit(once, { items: documents(1, { 0: 'new' }), onError: 'continueRegularOutput' });
-		sentNames();
-		await submit(skip, { items: documents(1) });
-		expect(sentNames()).toEqual(['doc 0']);
-	});
-
-	it('leaves the later of two documents with the same ID on the server', async () => {
-		const twins = [...documents(1, { 0: 'old' }), ...documents(1, { 0: 'new' })];
-		const folder = () =>
-			fixture.sandbox.store
-				.documentsOf(fixture.world.knowledgebaseId)
-				.filter((document) => !isNote(document))
-				.map((document) => document.folder);
-		await submit(skip, { items: twins });
-		expect(folder()).toEqual(['new']);
-		await submit(skip, { items: twins });
-		expect(folder()).toEqual(['new']);
-	});
-
 	it('sends everything with Resend All, and knows it afterwards', async () => {
 		await submit(skip, { items: documents(15) });
 		sentNames();
@@ -147,13 +91,6 @@ describe('a second run that sends what is new or changed', () => {
 		await submit({ ...skip, knowledgebaseId: other.id }, { items: documents(3) });
 		await submit(skip, { items: documents(3) });
 		expect(sentNames()).toHaveLength(3);
-	});
-
-	it('sends documents without ids every time', async () => {
-		const withoutIds = { ...BY_NAME, documentIdMode: 'server', mode: 'changed' };
-		await submit(withoutIds, { items: documents(3) });
-		await submit(withoutIds, { items: documents(3) });
-		expect(sentNames()).toHaveLength(6);
 	});
 });
 
@@ -234,15 +171,6 @@ describe('what is remembered', () => {
 		);
 	});
 
-	it('that somebody else answers for once, such as a proxy, is asked for again', async () => {
-		await submit(skip, { items: documents(2) });
-		sentNames();
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status: 404 });
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 5, do: 'status', status: 200, body: [] });
-		await submit(skip, { items: documents(2) });
-		expect(sentNames()).toEqual([]);
-	});
-
 	it.each([
 		['somebody else answers 404', { status: 404 }],
 		['the answer is an empty list', { status: 200, body: [] }],
@@ -260,13 +188,6 @@ describe('what is remembered', () => {
 		fixture.sandbox.faults.clear();
 		await submit(skip, { items: documents(2, { 0: 'new' }) });
 		expect(sentNames()).toEqual(['doc 0']);
-	});
-
-	it('that cannot be asked for lets nothing be sent: it would not be remembered', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
-		const { error } = await submit(skip, { items: documents(2) });
-		expect(error?.message).toContain('403');
-		expect(sentNames()).toEqual([]);
 	});
 
 	it('of a later version of the node lets nothing be sent, and the words say so', async () => {
@@ -352,25 +273,6 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(processed()).toBe(2);
 	});
 
-	it('is sent again after the server gave it up', async () => {
-		const [good, bad] = documents(2);
-		const items = [
-			{ json: { ...good?.json, ...ending('finish') } },
-			{ json: { ...bad?.json, ...ending('error') } },
-		];
-		await submit(waiting, { items, onError: 'continueErrorOutput' });
-		sentNames();
-		await submit(waiting, { items, onError: 'continueErrorOutput' });
-		expect(sentNames()).toEqual(['doc 1']);
-	});
-
-	it('is sent again where an earlier run stored it without processing it', async () => {
-		await submit(skip, { items: documents(1) });
-		sentNames();
-		await submit(processing, { items: documents(1) });
-		expect(sentNames()).toEqual(['doc 0']);
-	});
-
 	it('is processed also where the run stopped, and asked for by the next one', async () => {
 		const items = documents(20).map(({ json }) => ({ json: { ...json, ...ending('finish', 10) } }));
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: SECOND_BATCH, do: 'status', status: 401 });
@@ -412,23 +314,6 @@ describe('with processing, a document is only left out when it was processed as 
 		return stored?.id ?? '';
 	};
 
-	it('is sent again when somebody has deleted it on the server', async () => {
-		fixture.sandbox.store.documents.delete(await finished());
-		await submit(waiting, { items: document('finish', 10) });
-		expect(sentNames()).toEqual(['doc 0']);
-		await submit(waiting, { items: document('finish', 10) });
-		expect(sentNames()).toEqual([]);
-	});
-
-	it('is sent again when another source has disabled it', async () => {
-		const id = await finished();
-		await submit({ source: 'json', jsonBody: [{ id, disabled: true }] });
-		sentNames();
-		await submit(waiting, { items: document('finish', 10) });
-		expect(sentNames()).toEqual(['doc 0']);
-		expect(fixture.sandbox.store.findable(id)).toBeDefined();
-	});
-
 	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
 		await finished();
 		// Two requests read the memory; the third asks after the documents.
@@ -438,14 +323,6 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(hintsOf(result).join()).toContain(
 			'Not known: whether unchanged documents are still there. The server answered 403',
 		);
-	});
-
-	it('is sent again when it has failed since', async () => {
-		await submit(processing, { items: document('error', 10) });
-		await pause(200);
-		sentNames();
-		await submit(processing, { items: document('error', 10) });
-		expect(sentNames()).toEqual(['doc 0']);
 	});
 
 	it('comes out as running while the server is at it, which the next run asks about', async () => {

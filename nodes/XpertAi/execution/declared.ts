@@ -31,7 +31,12 @@ import { tellUser } from './outputs';
 import { answerItems, simplified } from './results';
 import { collectPages } from './paging';
 
-/** Runs an operation that is one request an item (or, for lists, one a page). */
+/**
+ * Runs an operation that is one request an item (or, for lists, one a page).
+ *
+ * @returns the output, each item paired with the one it came of
+ * @throws NodeApiError or NodeOperationError with Stop, for the first item that came to nothing
+ */
 export async function runDeclared(
 	operation: DeclaredOperation,
 	{ context, send, items }: Execution,
@@ -55,7 +60,11 @@ export async function runDeclared(
 
 const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
 
-/** How many items are worked on at once, which the first one says. */
+/**
+ * How many items are worked on at once, which the first one says.
+ *
+ * @throws NodeOperationError naming the option and what it must be
+ */
 export function atOnceOf([first]: Item[]): number {
 	try {
 		return first?.number('options.concurrency', atOnce) ?? 1;

@@ -17,6 +17,7 @@ type ReadParameter = (name: string, initial: NodeParameterValueType) => unknown;
  * @param schema its keys are the names of the parameters; numbers without a limit are `finite`
  * @param fields the node's; what is not set, or given as nothing by an expression, is their default
  * @param refuse is told of the first value that does not meet the schema, by the names of its fields
+ * @throws what `refuse` throws
  */
 export function readSettings<Schema extends AnyZodObject>(
 	schema: Schema,

@@ -1,7 +1,13 @@
 import get from 'lodash/get';
 
-import { isJsonObject } from '../transport/answer';
+import { answerMustBe, holds, isJsonObject } from '../transport/answer';
 import type { ReadyDocument } from './batches';
+
+/** What starts and tells of processing answers: a list of documents, each with its id; those that the server does not know are missing. */
+export const mustListDocuments = answerMustBe(
+	(answer) => Array.isArray(answer) && answer.every((record) => holds(record, 'id')),
+	'it is not a list of documents',
+);
 
 type Sent = Pick<ReadyDocument<unknown>, 'id' | 'record'>;
 

@@ -15,8 +15,9 @@ export type Planning<Origin> = Omit<Unchanged<Origin>, 'onUnchanged'> & {
 	onPlanned: (document: ReadyDocument<Origin>, plan: Plan) => void;
 };
 
-/** What was known of a document before it was compared. */
-interface Before {
+/** A document, and what was known of it before it was compared. */
+interface Noted<Origin> {
+	document: ReadyDocument<Origin>;
 	isKnown: boolean;
 	isSame: boolean;
 }
@@ -26,21 +27,21 @@ export async function planDocuments<Origin>(
 	given: Documents<Origin>,
 	{ onPlanned, ...comparing }: Planning<Origin>,
 ): Promise<void> {
-	const before = new WeakMap<ReadyDocument<Origin>, Before>();
-	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
-	let toSend: Array<ReadyDocument<Origin>> = [];
+	const onUnchanged = ({ origin }: ReadyDocument<Noted<Origin>>) =>
+		onPlanned(origin.document, 'unchanged');
+	let toSend: Array<Noted<Origin>> = [];
 	const tell = async () => {
-		const ids = toSend.flatMap(({ id }) => id?.toLowerCase() ?? []);
+		const ids = toSend.flatMap(({ document }) => document.id?.toLowerCase() ?? []);
 		const { statuses } = await comparing.statusesOf(ids);
-		for (const document of toSend) {
-			const status = statuses.get(document.id?.toLowerCase() ?? '');
-			onPlanned(document, planOf(status, before.get(document)));
+		for (const noted of toSend) {
+			const { document } = noted;
+			onPlanned(document, planOf(statuses.get(document.id?.toLowerCase() ?? ''), noted));
 		}
 		toSend = [];
 	};
-	const noted = noting(given, comparing.memory, before);
-	for await (const document of changedOnly(noted, { ...comparing, onUnchanged })) {
-		toSend.push(document);
+	const noted = noting(given, comparing.memory);
+	for await (const { origin } of changedOnly(noted, { ...comparing, onUnchanged })) {
+		toSend.push(origin);
 		if (toSend.length >= IDS_PER_ADDRESS) await tell();
 	}
 	if (toSend.length > 0) await tell();
@@ -49,19 +50,21 @@ export async function planDocuments<Origin>(
 async function* noting<Origin>(
 	given: Documents<Origin>,
 	known: Fingerprints,
-	before: WeakMap<ReadyDocument<Origin>, Before>,
-): AsyncGenerator<ReadyDocument<Origin>> {
+): AsyncGenerator<ReadyDocument<Noted<Origin>>> {
 	for await (const document of given) {
 		const { id = '', content = '' } = document;
-		before.set(document, { isKnown: known.knows(id), isSame: known.has(id, content) });
-		yield document;
+		const before = { isKnown: known.knows(id), isSame: known.has(id, content) };
+		yield { ...document, origin: { document, ...before } };
 	}
 }
 
 /** What sending a document does, by what the server has of it. */
-function planOf(status: ProcessingStatus | undefined, before: Before | undefined): Plan {
+function planOf(
+	status: ProcessingStatus | undefined,
+	{ isKnown, isSame }: Noted<unknown>,
+): Plan {
 	if (!status) return 'new';
 	const word = processingWord(status);
 	if (word === 'finish' || word === 'running') return 'changed';
-	return !before?.isKnown || before.isSame ? 'back' : 'changed';
+	return !isKnown || isSame ? 'back' : 'changed';
 }

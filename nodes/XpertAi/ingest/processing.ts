@@ -6,10 +6,10 @@ import { MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
-import { answerMustBe } from '../transport/answer';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { serverWords } from '../transport/serverWords';
 import type { ApiRequest, Outcome } from '../transport/request';
+import { mustListDocuments } from './answeredRecords';
 import { IDS_TO_START } from './idsToStart';
 
 const REQUESTS_AT_ONCE = 5;
@@ -369,12 +369,6 @@ export async function askStatuses(ids: string[], routes: ProcessingRoutes): Prom
 	}
 	return { statuses };
 }
-
-/** What both routes answer: a list of documents, each with its id; those that the server does not know are missing. */
-const mustListDocuments = answerMustBe(
-	(answer) => z.array(z.object({ id: z.string() })).safeParse(answer).success,
-	'it is not a list of documents',
-);
 
 /**
  * The statuses in an answer, by id in lower case, as servers give it whatever it was sent in. An entry of

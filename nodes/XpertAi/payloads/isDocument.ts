@@ -38,6 +38,7 @@ function isPart(part: unknown): boolean {
 
 const FIELDS = new Map(Object.entries<z.ZodTypeAny>(document.shape));
 
+/** Whether the contract gives a document a field of this name. */
 export function isDocumentField(name: string): name is DocumentField {
 	return FIELDS.has(name);
 }

@@ -7,6 +7,8 @@ import { listPage } from './listPage';
 /**
  * Assistants for the picker (E7), by title or name; where these are the same, also by what differs: slug,
  * name or description. Servers filter by metadata only, so what is typed is looked for here.
+ *
+ * @throws NodeApiError, which the picker shows in place of a list
  */
 export async function searchAssistants(
 	this: ILoadOptionsFunctions,

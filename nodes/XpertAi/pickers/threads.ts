@@ -3,7 +3,11 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 
 import { listPage } from './listPage';
 
-/** Threads for the picker, newest first, by the conversations they belong to (E5). */
+/**
+ * Threads for the picker, newest first, by the conversations they belong to (E5).
+ *
+ * @throws NodeApiError, which the picker shows in place of a list
+ */
 export async function searchThreads(
 	this: ILoadOptionsFunctions,
 	filter?: string,

@@ -53,12 +53,6 @@ export function answerWith(...keys: string[]): AnswerCheck {
 	return answerMustBe((answer) => holds(answer, ...keys), `it holds no ${keys.join(' or no ')}`);
 }
 
-/** The check of an answer that must be a list of records, each with its id. */
-export const answerWithRecords = answerMustBe(
-	(answer) => Array.isArray(answer) && answer.every((record) => holds(record, 'id')),
-	'it is not a list of documents',
-);
-
 /** The list in an answer, under a key of it where it has one. */
 export function listIn(answer: unknown, resultsKey?: string): unknown {
 	if (resultsKey === undefined) return answer;

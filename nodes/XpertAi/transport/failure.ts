@@ -143,7 +143,7 @@ export function failureMessage(failure: Failure): string {
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'unsuccessful':
-			// Quotes what a success told of a run, which came in as it was.
+			// Quotes a success, which came in as it was.
 			return serverWords(reason ?? '') ?? 'It did not end well';
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;

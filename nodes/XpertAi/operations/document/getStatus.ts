@@ -1,4 +1,4 @@
-import { answerWithRecords } from '../../transport/answer';
+import { mustListDocuments } from '../../ingest/answeredRecords';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { itemPerDocument } from './askedDocuments';
@@ -19,5 +19,5 @@ export const getStatus = declare({
 	},
 	repeatable: true,
 	shape: (answer, asked) => itemPerDocument(answer, asked, (id) => ({ id, status: 'unknown' })),
-	checkAnswer: answerWithRecords,
+	checkAnswer: mustListDocuments,
 });

@@ -3,7 +3,7 @@ import chunk from 'lodash/chunk';
 import { splitIds } from '../../execution/ids';
 import { IDS_TO_START } from '../../ingest/idsToStart';
 import { idList } from '../../payloads/common';
-import { answerWithRecords } from '../../transport/answer';
+import { mustListDocuments } from '../../ingest/answeredRecords';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { itemPerDocument } from './askedDocuments';
@@ -30,5 +30,5 @@ export const startProcessing = declare({
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-	checkAnswer: answerWithRecords,
+	checkAnswer: mustListDocuments,
 });

@@ -5,7 +5,6 @@ import {
 	answerMustBe,
 	answerWith,
 	answerWithList,
-	answerWithRecords,
 	isHtml,
 	parseAnswer,
 } from '../../../../nodes/XpertAi/transport/answer';
@@ -18,8 +17,6 @@ describe('an answer that must be of a kind', () => {
 		expect(answerWithList()([])).toBeUndefined();
 		expect(answerWithList('items')({ items: [1], total: 1 })).toBeUndefined();
 		expect(answerWith('id', 'url')({ id: 1, url: 'x' })).toBeUndefined();
-		expect(answerWithRecords([])).toBeUndefined();
-		expect(answerWithRecords([{ id: 'a' }, { id: 'b' }])).toBeUndefined();
 	});
 
 	it.each([
@@ -33,9 +30,6 @@ describe('an answer that must be of a kind', () => {
 		[answerWith('id'), { id: null }, 'it holds no id'],
 		[answerWith('id'), [{ id: 'a' }], 'it holds no id'],
 		[answerWith('id'), 'id', 'it holds no id'],
-		[answerWithRecords, [{ id: 'a' }, {}], 'it is not a list of documents'],
-		[answerWithRecords, [null], 'it is not a list of documents'],
-		[answerWithRecords, { id: 'a' }, 'it is not a list of documents'],
 		[answerWithList('items'), undefined, 'it is empty'],
 	])('says what is wrong with another (%#)', (check, answer, flaw) => {
 		expect(check(answer)).toBe(flaw);

@@ -51,7 +51,8 @@ const idMode = z.enum(['derived', 'field', 'server']);
 /**
  * How the documents of an item get their ids (Document ID).
  *
- * @returns a function that throws NodeOperationError when a document lacks its key or its UUID
+ * @returns gives a document its id
+ * @throws NodeOperationError where the mode or the key cannot be read; what it returns, when a document lacks its key or its UUID
  */
 export function identifier(item: Item, fromFields: boolean): Identify {
 	switch (idModeOf(item)) {
