@@ -134,10 +134,11 @@ async function remembered(all: Array<ReadyDocument<number>>) {
 	const place = { knowledgebaseId: idOf(-1), source: 'growth', title: 'Growth' };
 	const memory = await SourceMemory.open(place, routes);
 	for (const { id = '', content = '' } of all) memory.stored(id, content);
-	await memory.save();
+	await memory.close();
 	const noted = { ...sent };
-	const { known } = await SourceMemory.open(place, routes);
-	return { sent: noted, known };
+	const recalled = await SourceMemory.recall(place, routes);
+	if ('failure' in recalled) throw new Error('What was noted cannot be read');
+	return { sent: noted, known: recalled.known };
 }
 
 function expecting(done: number, size: number, sent: Sent): Sent {

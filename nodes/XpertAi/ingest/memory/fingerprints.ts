@@ -1,8 +1,9 @@
-import { createHash } from 'crypto';
+import { hash } from 'crypto';
 
-/** Bytes of an id, and of what is kept of a content. */
+/** Bytes of an id, of what is kept of a content, and of what notes of the first version keep of it. */
 export const ID_BYTES = 16;
-export const CONTENT_BYTES = 8;
+export const CONTENT_BYTES = 6;
+export const OLD_CONTENT_BYTES = 8;
 
 /**
  * What is known of a document: nothing of its content, or its content and whether the server has processed it;
@@ -18,7 +19,7 @@ const PENDING = '-';
 const UNKNOWN = '';
 
 /**
- * The documents of a source that a knowledgebase holds: of each the id, 64 bits of its content, and whether
+ * The documents of a source that a knowledgebase holds: of each the id, 48 bits of its content, and whether
  * the server has processed it. Kept as short texts of one byte a character, which take a fraction of the
  * memory that objects do.
  */
@@ -40,7 +41,8 @@ export class Fingerprints {
 
 	/** Whether a document was stored with this very content. */
 	has(id: string, content: string): boolean {
-		return this.contentById.get(keyOf(id))?.slice(1) === hashOf(content);
+		const known = this.contentById.get(keyOf(id)) ?? UNKNOWN;
+		return known !== UNKNOWN && known.slice(1) === hashOf(content);
 	}
 
 	/**
@@ -118,13 +120,14 @@ export class Fingerprints {
 	 * Takes up what `bytesOf` gave.
 	 *
 	 * @param certain whether contents count; if not, each document may be on the server in any state
+	 * @param each bytes of a document
 	 */
-	add(standing: Standing, bytes: Buffer, certain = true): void {
-		const each = bytesEach(standing);
+	add(standing: Standing, bytes: Buffer, certain = true, each = bytesEach(standing)): void {
 		const mark = { settled: SETTLED, pending: PENDING, unknown: UNKNOWN, gone: UNKNOWN }[standing];
 		for (let at = 0; at + each <= bytes.length; at += each) {
 			const key = bytes.toString('latin1', at, at + ID_BYTES);
-			const content = mark + bytes.toString('latin1', at + ID_BYTES, at + each);
+			const end = Math.min(at + each, at + ID_BYTES + CONTENT_BYTES);
+			const content = mark + bytes.toString('latin1', at + ID_BYTES, end);
 			if (standing === 'gone' && certain) this.remove(key);
 			else this.set(key, certain ? content : UNKNOWN);
 		}
@@ -147,14 +150,23 @@ export class Fingerprints {
 	}
 }
 
-/** Bytes that a document of a standing takes. */
-export function bytesEach(standing: Standing): number {
-	return standing === 'unknown' || standing === 'gone' ? ID_BYTES : ID_BYTES + CONTENT_BYTES;
+/**
+ * Bytes that a document of a standing takes.
+ *
+ * @param contentBytes of those whose content is known
+ */
+export function bytesEach(standing: Standing, contentBytes = CONTENT_BYTES): number {
+	return standing === 'unknown' || standing === 'gone' ? ID_BYTES : ID_BYTES + contentBytes;
 }
+
+/** The id that was asked for last, and its key: each document is asked after several times in a row. */
+let last = { id: '', key: '' };
 
 /** A UUID in its 16 bytes; either case is the same, as on servers. */
 export function keyOf(id: string): string {
-	return Buffer.from(id.replace(/-/g, ''), 'hex').toString('latin1');
+	if (last.id !== id)
+		last = { id, key: Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1') };
+	return last.key;
 }
 
 function idOf(key: string): string {
@@ -163,5 +175,5 @@ function idOf(key: string): string {
 }
 
 function hashOf(content: string): string {
-	return createHash('sha1').update(content).digest().toString('latin1', 0, CONTENT_BYTES);
+	return hash('sha1', content, 'binary').slice(0, CONTENT_BYTES);
 }

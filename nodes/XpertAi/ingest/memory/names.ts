@@ -1,3 +1,5 @@
+import { hash } from 'crypto';
+
 import range from 'lodash/range';
 import { z } from 'zod';
 
@@ -21,7 +23,7 @@ export interface NameNotes {
 	hasRoom: boolean;
 }
 
-/** A document: its key, its name, and its id where that is not made of the key. */
+/** A document: its key, its name, and what stands for its id where that is not made of the key. */
 const entries = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
 
 type Entry = z.infer<typeof entries>[number];
@@ -69,7 +71,7 @@ export class Names {
 		if (name === undefined && key === undefined) return;
 		const isMade = key !== undefined && derivedId(this.owner, key) === id.toLowerCase();
 		const entry: Entry = [isMade ? key : null, name ?? key ?? null];
-		if (!isMade) entry.push(id);
+		if (!isMade) entry.push(markOf(id));
 		this.fresh.push(entry);
 		for (const word of entry) this.freshLength += (word?.length ?? 0) + FRAME;
 	}
@@ -102,11 +104,11 @@ export class Names {
 		const wanted = new Set(ids);
 		const called = new Map<string, DocumentName>();
 		if (wanted.size === 0) return called;
+		const byMark = new Map([...wanted].map((id) => [markOf(id), id]));
 		for (const note of await this.read(0, this.lies.notes, witness))
-			for (const [key, name, own] of note) {
-				const id = own ?? (key === null ? '' : derivedId(this.owner, key));
-				if (wanted.has(id.toLowerCase()))
-					called.set(id.toLowerCase(), { ...(name && { name }), ...(key && { key }) });
+			for (const [key, name, own = ''] of note) {
+				const id = byMark.get(own) ?? (key === null ? '' : derivedId(this.owner, key));
+				if (wanted.has(id)) called.set(id, { ...(name && { name }), ...(key && { key }) });
 			}
 		return called;
 	}
@@ -116,6 +118,14 @@ export class Names {
 		return 'failure' in read ? [] : await Promise.all(read.notes.map(entriesOf));
 	}
 }
+
+/** Stands for an id in a third of its length: enough to tell it from all others. */
+function markOf(id: string): string {
+	return hash('sha1', id.toLowerCase(), 'base64url').slice(0, MARK_LENGTH);
+}
+
+/** 60 bits. */
+const MARK_LENGTH = 10;
 
 async function entriesOf(note: ReadNote): Promise<Entry[]> {
 	if (typeof note !== 'object') return [];

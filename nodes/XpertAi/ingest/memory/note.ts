@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 
 import { z } from 'zod';
 
-import { bytesEach } from './fingerprints';
+import { CONTENT_BYTES, OLD_CONTENT_BYTES, bytesEach } from './fingerprints';
 import type { Fingerprints, Standing } from './fingerprints';
 
 /** Stands before every note, with its version. Notes of the first version are one memory and two journals without pages. */
@@ -58,7 +58,7 @@ export type MemoryNote = Head & {
 export type NoteFlaw = 'damaged' | 'overwritten' | 'of a later version' | 'of another source';
 
 /**
- * A note as text: a version, a checksum, whose it is, and 24 bytes a document, or something else.
+ * A note as text: a version, a checksum, whose it is, and 22 bytes a document, or something else.
  *
  * @param keys the documents it holds
  */
@@ -94,11 +94,16 @@ export function readNote(text: string, source: string): MemoryNote | NoteFlaw {
  *
  * @param certain whether contents count; if not, each document may be on the server in any state
  */
-export function takeUp({ body, counts }: MemoryNote, known: Fingerprints, certain = true): void {
+export function takeUp(
+	{ body, counts, isOld }: MemoryNote,
+	known: Fingerprints,
+	certain = true,
+): void {
 	let at = 0;
 	STANDINGS.forEach((standing, index) => {
-		const end = at + (counts[index] ?? 0) * bytesEach(standing);
-		known.add(standing, body.subarray(at, end), certain);
+		const each = bytesEach(standing, isOld ? OLD_CONTENT_BYTES : CONTENT_BYTES);
+		const end = at + (counts[index] ?? 0) * each;
+		known.add(standing, body.subarray(at, end), certain, each);
 		at = end;
 	});
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'crypto';
+import { createHash, hash } from 'crypto';
 
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
@@ -290,21 +290,12 @@ export class Target {
 		this.note(document, found);
 		if (!this.submission.settings.remembers) return document;
 		try {
-			return { ...document, content: await this.contentOf(document.record, found) };
+			document.content = await contentOf(document.record, found);
+			return document;
 		} catch (caught) {
 			this.submission.report.addUnreadable(origin, caught);
 			return undefined;
 		}
-	}
-
-	/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
-	private async contentOf(
-		record: ReadyDocument<Origin>['record'],
-		{ contents }: FoundDocument,
-	): Promise<string> {
-		const hash = createHash('sha256').update(JSON.stringify(record));
-		for await (const piece of contents?.() ?? []) hash.update(piece);
-		return hash.digest('base64');
 	}
 
 	/** A second run can only know a document by its id. */
@@ -383,4 +374,16 @@ export class Target {
 		this.progressShownAt = now;
 		context.sendMessageToUI(report.summary.line());
 	}
+}
+
+/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
+async function contentOf(
+	record: ReadyDocument<Origin>['record'],
+	{ contents }: FoundDocument,
+): Promise<string> {
+	const said = JSON.stringify(record);
+	if (!contents) return hash('sha256', said, 'base64');
+	const whole = createHash('sha256').update(said);
+	for await (const piece of contents()) whole.update(piece);
+	return whole.digest('base64');
 }
