@@ -2,7 +2,6 @@ import { createHash, hash } from 'crypto';
 
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import { recordBytes } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
@@ -250,7 +249,7 @@ export class Target {
 						if (submission.goesOn) {
 							const ready = await this.ready(one, origin);
 							if (ready) yield ready;
-						} else this.leaveOut(this.asDocument(one, origin));
+						} else this.leaveOut(this.asDocument(one, origin).document);
 					}
 					if (!submission.readsOn) return;
 				}
@@ -263,22 +262,27 @@ export class Target {
 		}
 	}
 
-	/** A document under its id. */
-	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
+	/** A document under its id, and as it will stand in the body of its batch. */
+	private asDocument(
+		found: FoundDocument,
+		origin: Origin,
+	): { document: ReadyDocument<Origin>; said: string } {
 		const { key, file } = found;
 		const record = withId(found, this.owner);
 		const { id } = record;
 		origin.name = record.name ?? undefined;
 		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
 		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
-		return {
+		const said = JSON.stringify(record);
+		const document = {
 			record,
-			bytes: recordBytes(record),
+			bytes: Buffer.byteLength(said),
 			origin,
 			...(typeof id === 'string' && isUuid(id) ? { id } : {}),
 			...(key === undefined ? {} : { key }),
 			...(file ? { file } : {}),
 		};
+		return { document, said };
 	}
 
 	/** A document as it is sent; none where its file cannot be read. */
@@ -286,11 +290,11 @@ export class Target {
 		found: FoundDocument,
 		origin: Origin,
 	): Promise<ReadyDocument<Origin> | undefined> {
-		const document = this.asDocument(found, origin);
+		const { document, said } = this.asDocument(found, origin);
 		this.note(document, found);
 		if (!this.submission.settings.remembers) return document;
 		try {
-			document.content = await contentOf(document.record, found);
+			document.content = await contentOf(said, found);
 			return document;
 		} catch (caught) {
 			this.submission.report.addUnreadable(origin, caught);
@@ -377,11 +381,7 @@ export class Target {
 }
 
 /** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
-async function contentOf(
-	record: ReadyDocument<Origin>['record'],
-	{ contents }: FoundDocument,
-): Promise<string> {
-	const said = JSON.stringify(record);
+async function contentOf(said: string, { contents }: FoundDocument): Promise<string> {
 	if (!contents) return hash('sha256', said, 'base64');
 	const whole = createHash('sha256').update(said);
 	for await (const piece of contents()) whole.update(piece);
