@@ -68,7 +68,14 @@ function documents({ documents: count, documentBytes }: SkipTask) {
 		const json = JSON.stringify(document);
 		const content = createHash('sha256').update(json).digest('base64');
 		const bytes = Buffer.byteLength(json);
-		return { id: String(document.id), record: document as DocumentRecord, content, bytes, origin };
+		return {
+			id: String(document.id),
+			record: document as DocumentRecord,
+			content,
+			json,
+			bytes,
+			origin,
+		};
 	});
 }
 

@@ -1,5 +1,6 @@
 import { range } from 'lodash';
 
+import { inBody } from '../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../nodes/XpertAi/ingest/changedOnly';
 import { SourceMemory } from '../../nodes/XpertAi/ingest/memory';
@@ -21,7 +22,7 @@ const PROCESSED_A_SECOND = 20;
 function documents(size: number): Array<ReadyDocument<number>> {
 	return range(size).map((origin) => {
 		const id = idOf(origin);
-		return { id, record: { id }, content: id.slice(0, 22), bytes: 45, origin };
+		return { id, record: { id }, ...inBody({ id }), content: id.slice(0, 22), origin };
 	});
 }
 

@@ -1,10 +1,12 @@
 import type { DocumentRecord } from '../payloads/document';
 import type { UploadFile } from '../transport/multipart';
 
-/** A document on its way. It stays a record until the body of its batch is made. */
+/** A document on its way. What it says is read in its record alone. */
 export interface ReadyDocument<Origin> {
 	record: DocumentRecord;
-	/** What `recordBytes` says of the record. */
+	/** The record as it stands in the body of a batch: made once, to be weighed, compared and sent. */
+	json: string;
+	/** Bytes of that in UTF-8. */
 	bytes: number;
 	/** The UUID the server keeps the document under; sending it again replaces it. */
 	id?: string;
@@ -92,12 +94,13 @@ export function halves<Item>(batch: Item[]): [Item[], Item[]] {
 
 /** The JSON array E3 takes. */
 export function batchBody(batch: Array<ReadyDocument<unknown>>): string {
-	return JSON.stringify(batch.map(({ record }) => record));
+	return `[${batch.map(({ json }) => json).join(',')}]`;
 }
 
-/** Bytes of a record's JSON text in UTF-8. */
-export function recordBytes(record: DocumentRecord): number {
-	return Buffer.byteLength(JSON.stringify(record));
+/** A record as it stands in the body of a batch. */
+export function inBody(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
+	const json = JSON.stringify(record);
+	return { json, bytes: Buffer.byteLength(json) };
 }
 
 /** Bytes of the JSON array of a batch. */

@@ -59,10 +59,7 @@ async function* noting<Origin>(
 }
 
 /** What sending a document does, by what the server has of it. */
-function planOf(
-	status: ProcessingStatus | undefined,
-	{ isKnown, isSame }: Noted<unknown>,
-): Plan {
+function planOf(status: ProcessingStatus | undefined, { isKnown, isSame }: Noted<unknown>): Plan {
 	if (!status) return 'new';
 	const word = processingWord(status);
 	if (word === 'finish' || word === 'running') return 'changed';

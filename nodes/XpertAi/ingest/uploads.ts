@@ -1,7 +1,7 @@
 import omit from 'lodash/omit';
 
 import type { Failure } from '../transport/failure';
-import { recordBytes } from './batches';
+import { inBody } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 
 /** What the server says of an uploaded file, as a document takes it. */
@@ -83,5 +83,5 @@ function withFile<Origin>(
 	file: UploadedFile,
 ): ReadyDocument<Origin> {
 	const record = { ...document.record, ...file };
-	return { ...omit(document, 'file'), record, bytes: recordBytes(record) };
+	return { ...omit(document, 'file'), record, ...inBody(record) };
 }

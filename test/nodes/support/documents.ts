@@ -1,4 +1,4 @@
-import { recordBytes } from '../../../nodes/XpertAi/ingest/batches';
+import { inBody } from '../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../nodes/XpertAi/ingest/batches';
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
@@ -8,6 +8,5 @@ export function prepared(
 	origin: number,
 	id?: string,
 ): ReadyDocument<number> {
-	const bytes = recordBytes(record);
-	return { record, bytes, origin, ...(id === undefined ? {} : { id }) };
+	return { record, ...inBody(record), origin, ...(id === undefined ? {} : { id }) };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { recordBytes } from '../../../../nodes/XpertAi/ingest/batches';
+import { inBody } from '../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
@@ -46,10 +46,10 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		goOn,
 		onLeftOut: ({ origin }) => leftOut.push(origin),
 	});
-	for await (const { record, bytes, origin } of handedOn) {
+	for await (const { record, json, bytes, origin } of handedOn) {
 		ready.push(origin);
 		records.push(record);
-		expect(bytes).toBe(recordBytes(record));
+		expect({ json, bytes }).toEqual(inBody(record));
 		if (ready.length >= taken) break;
 	}
 	return { ready, failed, unreadable, leftOut, records, most, begun, underWay };

@@ -3,6 +3,7 @@ import { createHash, hash } from 'crypto';
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
+import { inBody } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
 import type {
@@ -249,7 +250,7 @@ export class Target {
 						if (submission.goesOn) {
 							const ready = await this.ready(one, origin);
 							if (ready) yield ready;
-						} else this.leaveOut(this.asDocument(one, origin).document);
+						} else this.leaveOut(this.asDocument(one, origin));
 					}
 					if (!submission.readsOn) return;
 				}
@@ -262,27 +263,22 @@ export class Target {
 		}
 	}
 
-	/** A document under its id, and as it will stand in the body of its batch. */
-	private asDocument(
-		found: FoundDocument,
-		origin: Origin,
-	): { document: ReadyDocument<Origin>; said: string } {
+	/** A document under its id. */
+	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
 		const record = withId(found, this.owner);
 		const { id } = record;
 		origin.name = record.name ?? undefined;
 		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
 		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
-		const said = JSON.stringify(record);
-		const document = {
+		return {
 			record,
-			bytes: Buffer.byteLength(said),
+			...inBody(record),
 			origin,
 			...(typeof id === 'string' && isUuid(id) ? { id } : {}),
 			...(key === undefined ? {} : { key }),
 			...(file ? { file } : {}),
 		};
-		return { document, said };
 	}
 
 	/** A document as it is sent; none where its file cannot be read. */
@@ -290,11 +286,11 @@ export class Target {
 		found: FoundDocument,
 		origin: Origin,
 	): Promise<ReadyDocument<Origin> | undefined> {
-		const { document, said } = this.asDocument(found, origin);
+		const document = this.asDocument(found, origin);
 		this.note(document, found);
 		if (!this.submission.settings.remembers) return document;
 		try {
-			document.content = await contentOf(said, found);
+			document.content = await contentOf(document.json, found);
 			return document;
 		} catch (caught) {
 			this.submission.report.addUnreadable(origin, caught);
@@ -381,9 +377,9 @@ export class Target {
 }
 
 /** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
-async function contentOf(said: string, { contents }: FoundDocument): Promise<string> {
-	if (!contents) return hash('sha256', said, 'base64');
-	const whole = createHash('sha256').update(said);
+async function contentOf(json: string, { contents }: FoundDocument): Promise<string> {
+	if (!contents) return hash('sha256', json, 'base64');
+	const whole = createHash('sha256').update(json);
 	for await (const piece of contents()) whole.update(piece);
 	return whole.digest('base64');
 }

@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processing';
-import { recordBytes } from '../../../../../../nodes/XpertAi/ingest/batches';
+import { inBody } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/storing';
 import {
@@ -24,7 +24,7 @@ const item = itemOf(
 );
 const ready = (record: DocumentRecord, origin: Origin): ReadyDocument<Origin> => ({
 	record,
-	bytes: recordBytes(record),
+	...inBody(record),
 	id: ID,
 	origin,
 });
