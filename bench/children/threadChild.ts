@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { range } from 'lodash';
 
+import { threadLocator } from '../../nodes/XpertAi/pickers/locators';
 import { sendByHelper } from '../contenders/platform';
 import { atOnce } from '../contenders/atOnce';
 import { platformWork } from '../platform/work';
@@ -40,14 +41,17 @@ serveTask<ThreadTask>(async (task): Promise<ThreadMeasurement> => {
 
 const SAMPLE_MS = 1000;
 
+/** The field of the thread, as most workflows fill it, and how nodes read it. */
+const FROM_ITEM = { __rl: true, mode: 'id', value: '={{ $json.threadId }}' };
+const RESOLVED = { extractValue: true };
+
 /** Reads so many threads; gives how many of them it was given. */
 type Read = (items: number) => Promise<number>;
 
 const CONTENDERS: Record<ThreadTask['contender'], (task: ThreadTask) => Promise<Read>> = {
 	get: async ({ target }) => {
 		const engine = await createEngine('xpertAi', target.credential);
-		const threadId = { __rl: true, mode: 'id', value: '={{ $json.threadId }}' };
-		const parameters = { resource: 'thread', operation: 'get', threadId };
+		const parameters = { resource: 'thread', operation: 'get', threadId: FROM_ITEM };
 		return async (items) => {
 			const output = await engine.run(
 				parameters,
@@ -57,16 +61,18 @@ const CONTENDERS: Record<ThreadTask['contender'], (task: ThreadTask) => Promise<
 		};
 	},
 	helper: async ({ target, concurrency }) => {
+		platformWork.properties = [threadLocator('The thread to read')];
 		const engine = await createEngine('platform', target.credential);
 		return async (items) => {
-			const urls = range(items).map((index) => urlOf(target, index));
 			platformWork.run = async (context) =>
-				await atOnce(concurrency, urls, async (url) => {
+				await atOnce(concurrency, range(items), async (index) => {
+					const id: unknown = context.getNodeParameter('threadId', index, '', RESOLVED);
+					const url = `${rootOf(target)}/${String(id)}`;
 					const thread = await sendByHelper(context, { method: 'GET', url });
 					return isIdle(thread) ? 1 : 0;
 				});
 			const [output] = await engine.run(
-				{},
+				{ threadId: FROM_ITEM },
 				range(items).map((index) => ({ json: { threadId: threadOf(target, index) } })),
 			);
 			return Number(output?.json.done);
@@ -89,8 +95,10 @@ const CONTENDERS: Record<ThreadTask['contender'], (task: ThreadTask) => Promise<
 const threadOf = ({ threadIds }: Target, index: number): string =>
 	threadIds[index % threadIds.length] ?? '';
 
+const rootOf = ({ credential }: Target): string => `${credential.baseUrl}/api/ai/threads`;
+
 const urlOf = (target: Target, index: number): string =>
-	`${target.credential.baseUrl}/api/ai/threads/${threadOf(target, index)}`;
+	`${rootOf(target)}/${threadOf(target, index)}`;
 
 const isIdle = (thread: unknown): boolean =>
 	typeof thread === 'object' && thread !== null && 'status' in thread && thread.status === 'idle';

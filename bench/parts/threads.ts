@@ -19,7 +19,7 @@ const AIMS = [
 		aim: '≥ 1',
 	},
 	{
-		what: "Thread: Get: processor time an item beyond n8n's helper",
+		what: "Thread: Get: processor time an item beyond n8n's own resolution and helper",
 		against: 'the helper, five at once',
 		aim: '< 0.2 ms',
 	},
@@ -29,7 +29,7 @@ const NAMES = {
 	far: 'Thread: Get, far server',
 	farAxios: 'axios one after another, far server',
 	near: 'Thread: Get, near server',
-	nearHelper: "n8n's own helper, near server",
+	nearHelper: "n8n's own resolution and helper, near server",
 };
 
 /** How fast many threads are read, as for any operation that is one request an item. */
