@@ -11,8 +11,8 @@ import { useShortSleeps } from './support/shortSleeps';
 const fixture = useFixture();
 useShortSleeps();
 
-/** Each is a handful of requests over HTTP. */
-const RUNS = 80;
+/** Each is a handful of requests over HTTP, and takes a part of a second. */
+const RUNS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 240) / 9);
 
 /** Where nothing tells what became of a decision, it is looked for until the deadline. */
 const SOON = { options: { deadlineMinutes: 0.1 } };
