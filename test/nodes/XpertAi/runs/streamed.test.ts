@@ -30,6 +30,7 @@ describe('a run that is heard', () => {
 		const course = await heard();
 		expect(course.heard).toEqual(['our ', 'answer']);
 		expect(course.verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: false });
+		expect(course.verdict.answer).toEqual({ role: 'ai', content: ANSWER });
 		expect(course.server.seen.map(({ endpoint }) => endpoint)).toEqual(['stream', 'E15']);
 	});
 
