@@ -225,11 +225,22 @@ describe('a run that takes its turn', () => {
 		for (const [status, routes] of [
 			['timedOut', { [LIST]: [telling(LATER)] }],
 			['failed', { [START]: [forbidden] }],
-		] as const) {
+		] satisfies Array<[string, Routes]>) {
 			const { verdict, names } = await inTurn({ ...ended('success'), ...routes });
 			expect(verdict.status).toBe(status);
 			expect(names).not.toContain(WAIT);
 		}
+	});
+
+	it('begins again after it gave way, though the same was asked before and has an answer', async () => {
+		const older = { run_id: 'older', created_at: '2026-11-22T09:59:59.000Z' };
+		const { names } = await inTurn({
+			...ended('success'),
+			[READ]: [after],
+			[LIST]: [telling(), telling({}, older), telling(), telling(), telling({ status: 'success' })],
+			[ONE_RUN]: ['interrupted', 'success'].map((status) => success({ ...RUN, status })),
+		});
+		expect(names.filter((one) => one === START)).toHaveLength(2);
 	});
 
 	it('is not completed by words on its thread where it waits for a person, or has failed', async () => {

@@ -86,6 +86,10 @@ describe('a run on a thread that others may use', () => {
 		expect(server.cancelled).toEqual(['ours-1']);
 		expect(begun).toMatchObject({ runId: 'ours-1' });
 		expect(server.begun).toBe(1);
+	});
+
+	it('begins again where words like its own were answered, or the thread cannot be read for a moment', async () => {
+		const lists = [[], [], [older], []];
 		const others = await scripted({ lists, answered: 'hello from Bert' });
 		expect(others.begun).toMatchObject({ runId: 'ours-2' });
 		const unread = await scripted({ lists, answered: 'hello', unread: 2 });
