@@ -62,6 +62,7 @@ describe('the record of each document in the answer', () => {
 		['an object', { statusCode: 500, message: 'Internal server error' }],
 		['a list of something else', [{ success: false }]],
 		['text', 'ok'],
+		['records with empty ids', [{ id: '' }, { id: '' }]],
 		['fewer records than were sent, without ids', [recordC]],
 		['more records than were sent, without ids', [recordC, recordC, recordC]],
 	])('is missing in %s', (_, answer) => {

@@ -37,8 +37,11 @@ it('work on the same id waits for all that was given before', async () => {
 		order.after(['b', 'c'], work('2')),
 		order.after(['c', 'a'], work('3')),
 	];
-	for (const name of ['1', '2', '3']) await end(name);
-	expect(log).toEqual(['1', '2', '3'].flatMap((name) => [`${name} begins`, `${name} ends`]));
+	await end('1');
+	// Of what was given before, some has ended by now.
+	all.push(order.after(['a'], work('4')));
+	for (const name of ['2', '3', '4']) await end(name);
+	expect(log).toEqual(['1', '2', '3', '4'].flatMap((name) => [`${name} begins`, `${name} ends`]));
 	await Promise.all(all);
 });
 

@@ -159,13 +159,22 @@ describe('an answer that does not show what was sent as stored, to documents wit
 	it('is asked for again', async () => {
 		const { placesOf, counts } = await answering([], { success: false });
 		expect(placesOf('stored')).toEqual([0, 1]);
-		expect(counts).toMatchObject({ requests: 3, retries: 2 });
+		const bytes = 3 * JSON.stringify(both).length;
+		expect(counts).toMatchObject({ requests: 3, retries: 2, bytes });
 	});
 
 	it('is asked for three times, however long the server would be waited for', async () => {
 		const { told, counts } = await answering([], [], [], []);
 		expect(told.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
 		expect(counts.requests).toBe(3);
+	});
+
+	it('is asked for three times also where other failures come between', async () => {
+		let sent = 0;
+		const send = async () => (++sent % 2 === 1 ? succeeded([]) : answered(503));
+		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
+		const { counts } = await submitTo({ send: checking(send) }, both, { retryLimits });
+		expect(counts.requests).toBe(5);
 	});
 
 	it('counts for those it does show', async () => {

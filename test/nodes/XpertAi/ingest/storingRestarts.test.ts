@@ -3,7 +3,7 @@ import { pick, range } from 'lodash';
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer, REBUILDING } from './support/bulkServer';
-import { broken } from './support/outcomes';
+import { answered, broken } from './support/outcomes';
 import { submitTo, withIds, withoutIds } from './support/storingOn';
 
 const SECOND = 1000;
@@ -61,6 +61,15 @@ describe('a server that does not come back', () => {
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(elapsed).toBeLessThanOrEqual(11 * MINUTE);
 		expect(counts.requests - counts.retries).toBe(10);
+	});
+
+	it('is waited for after the answer to documents without ids was lost, which are sent once', async () => {
+		const answers = [broken('ECONNRESET'), answered(429)];
+		const server = new BulkServer();
+		const send: BulkServer['send'] = async (request) =>
+			answers.shift() ?? (await server.send(request));
+		const { placesOf } = await submitTo({ send }, withoutIds(20));
+		expect(placesOf('stored')).toEqual(range(10, 20));
 	});
 
 	it('is waited for again after it has answered', async () => {

@@ -70,13 +70,15 @@ describe('a batch the server rejects, of documents with ids', () => {
 		}
 	});
 
-	it('leaves documents that an earlier request may have stored unknown, not rejected', async () => {
-		// The batch is stored up to the bad one; afterwards the token is revoked.
+	it.each([
+		['the token is revoked', 401],
+		['the knowledgebase is deleted', 404],
+	])('leaves documents unknown that were stored up to the bad one before %s', async (_, status) => {
 		const { server, send } = answering();
 		let sent = 0;
-		const revoked: BulkServer['send'] = async (request) =>
-			++sent === 1 ? await send(request) : answered(401);
-		const { placesOf } = await submitTo({ send: revoked }, withIds(4, { 3: 400 }));
+		const then: BulkServer['send'] = async (request) =>
+			++sent === 1 ? await send(request) : answered(status);
+		const { placesOf } = await submitTo({ send: then }, withIds(4, { 3: 400 }));
 		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2]);
 		expect(placesOf('rejected').filter((key) => key < 3)).toEqual([]);
 	});
@@ -177,7 +179,10 @@ describe('a batch that the server never manages in time', () => {
 		['no answer in time', failed({ kind: 'timeout' })],
 	])('is halved after three tries of the same: %s', async (_, giveUp) => {
 		const { server, send } = impatient(giveUp);
-		const { placesOf, counts } = await submitTo({ send }, withIds(10), oneBatch(10));
+		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
+		const { placesOf, counts } = await submitTo({ send }, withIds(10), {
+			...{ ...oneBatch(10), retryLimits },
+		});
 		expect(placesOf('stored')).toEqual(range(0, 10));
 		expect(server.rows).toHaveLength(10);
 		// Ten, then twice five, three times each; then four of two or three.
@@ -243,6 +248,13 @@ describe('a knowledgebase that is missing', () => {
 		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
 		expect(placesOf('rejected')).toEqual(range(0, 10));
 		expect(counts).toMatchObject({ requests: 2, splits: 0 });
+	});
+
+	it('is not what a first batch means that failed otherwise: a later one is searched for a missing file', async () => {
+		const { send } = answering(answered(401));
+		const { placesOf } = await submitTo({ send }, withIds(20, { 15: 404 }));
+		expect(placesOf('rejected')).toEqual([...range(0, 10), 15]);
+		expect(placesOf('stored')).toHaveLength(9);
 	});
 
 	it('is not known where somebody else answers 404', async () => {

@@ -67,15 +67,11 @@ describe('before a batch', () => {
 	it('its ids are told, once, also where it is cut up', async () => {
 		const asked: string[][] = [];
 		const server = new BulkServer();
-		const documents = withIds(4, { 1: 400 });
-		await submitTo(server, documents, {
+		await submitTo(server, [...withIds(3, { 1: 400 }), { key: 3 }], {
 			batchLimits,
 			beforeBatch: async (ids) => void asked.push(ids),
 		});
-		expect(asked).toEqual([
-			documents.slice(0, 2).map(({ id }) => id),
-			documents.slice(2).map(({ id }) => id),
-		]);
+		expect(asked).toEqual([['id-0', 'id-1'], ['id-2']]);
 	});
 
 	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {

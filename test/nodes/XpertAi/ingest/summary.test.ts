@@ -52,14 +52,9 @@ describe('the summary of a run', () => {
 	});
 
 	it('names the documents that failed, with the reason', () => {
-		const { failed } = summaryOf({
-			stored: 1,
-			rejected: 1,
-			unknown: 1,
-			unreadable: 1,
-			notSent: 1,
-		});
-		expect(failed).toEqual([
+		const summary = summaryOf({ stored: 1, rejected: 1, unknown: 1, unreadable: 1, notSent: 1 });
+		summary.addUnprocessed('id-2', 'no model', 'b');
+		expect(summary.failed).toEqual([
 			{
 				id: 'id-1',
 				name: 'a',
@@ -75,6 +70,7 @@ describe('the summary of a run', () => {
 				status: undefined,
 			},
 			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
+			{ id: 'id-2', name: 'b', outcome: 'stored', reason: 'no model' },
 		]);
 	});
 
@@ -102,6 +98,11 @@ describe('the summary of a run', () => {
 		expect(plain.line()).toBe(
 			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
 		);
+		expect(summaryOf({}).line()).toBe('Documents: 0 stored (0 batches).');
+		const gone = summaryOf({ stored: 1 });
+		gone.move('stored', 'found');
+		gone.addDisabled();
+		expect(gone.line()).toBe('Documents: 1 found, 1 disabled (0 batches).');
 		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4, notSent: 5 });
 		rough.addRequests({ ...requests, retries: 7 });
 		expect(rough.line()).toBe(

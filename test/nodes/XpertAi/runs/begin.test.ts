@@ -76,6 +76,8 @@ describe('a run that begins in the background', () => {
 		const { begun, names } = await begin({}, {}, undefined, 0);
 		expect(begun).toMatchObject({ verdict: { status: 'cancelled' } });
 		expect(names).toEqual([]);
+		const stopping = await begin({ [START]: [no({ ...lost, kind: 'cancelled' })] });
+		expect(stopping.begun).toMatchObject({ verdict: { status: 'cancelled' } });
 	});
 
 	it('is not begun where the runs of its thread cannot be listed, and says what to use without them', async () => {
@@ -111,9 +113,10 @@ describe('a run whose number was lost', () => {
 		['a gateway that gave up', { ...failure, status: 524 }],
 	])('is the one that was not there before (%s)', async (_, why) => {
 		const lists = { [LIST]: [telling(old), telling(old, {})] };
-		const { begun, names } = await begin({ ...lists, [START]: [no(why)] });
+		const { begun, names, time } = await begin({ ...lists, [START]: [no(why)] });
 		expect(begun).toMatchObject({ runId: 'r', assistantId: 'a', conversationId: 'c' });
 		expect(names.filter((one) => one === START)).toHaveLength(1);
+		expect(time.elapsed()).toBe(0);
 	});
 
 	it('is looked for four times, less and less often, also while a look fails', async () => {
@@ -122,7 +125,8 @@ describe('a run whose number was lost', () => {
 		const found = await begin({ ...dropped, ...late });
 		expect(found.begun).toMatchObject({ runId: 'r' });
 		expect(found.time.elapsed()).toBe((2 + 3 + 4.5) * SECOND);
-		const { begun, names } = await begin(dropped);
+		// Here nothing can stop it.
+		const { begun, names } = await begin(dropped, { signal: undefined });
 		expect(begun).toMatchObject({ verdict: { status: 'failed', failure: lost } });
 		expect(begun).toHaveProperty('verdict.reason', expect.stringContaining('may have begun'));
 		expect(names.filter((one) => one === LIST)).toHaveLength(5);
@@ -132,6 +136,8 @@ describe('a run whose number was lost', () => {
 		const late = await begin(dropped, { deadline: virtualTime().now() + 3 * SECOND });
 		expect(late.begun).toMatchObject({ verdict: { status: 'failed', failure: lost } });
 		expect(late.time.elapsed()).toBe(3 * SECOND);
+		// Once before it was begun, and then after 0, 2 and 3 s.
+		expect(late.names.filter((one) => one === LIST)).toHaveLength(4);
 		const stopped = await begin(dropped, {}, undefined, SECOND);
 		expect(stopped.begun).toMatchObject({ verdict: { status: 'cancelled', failure: lost } });
 	});

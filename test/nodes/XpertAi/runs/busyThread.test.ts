@@ -57,9 +57,10 @@ describe('a thread with another run on it', () => {
 
 	it('that cannot be reached until the deadline is not taken for busy', async () => {
 		const reads = Array.from({ length: 100 }, () => drop(false));
-		const { verdict } = await run({ reads }, { deadlineMs: 3 * SECOND });
+		const { verdict, server } = await run({ reads }, { deadlineMs: 3 * SECOND });
 		expect(verdict).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
 		expect(verdict.reason).toBeUndefined();
+		expect(server.of('E15')).toHaveLength(3);
 	});
 
 	it('gives the answer to our message, not that of the other run', async () => {
@@ -69,10 +70,12 @@ describe('a thread with another run on it', () => {
 
 	it('is run on all the same when its server has died and the user says so', async () => {
 		const world = { earlier: 'idle' as const, otherUntilMs: 60 * MINUTE, stranded: true };
-		const { verdict, server, tookMs } = await run(world, { whenBusy: 'run' });
-		expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
-		expect(server.of('E4')).toHaveLength(1);
-		expect(tookMs).toBe(0);
+		for (const reads of [[], [refusal(500)]]) {
+			const { verdict, server, tookMs } = await run({ ...world, reads }, { whenBusy: 'run' });
+			expect(verdict).toMatchObject({ status: 'completed', output: ANSWER });
+			expect(server.of('E4')).toHaveLength(1);
+			expect(tookMs).toBe(0);
+		}
 	});
 });
 

@@ -118,6 +118,7 @@ describe('a confirmation with changed arguments', () => {
 		const { verdict, bodies } = await decide(changing(CALL), { places: [WAITING, CHANGED, NEXT] });
 		expect(bodies).toHaveLength(2);
 		expect(verdict).toMatchObject({ status: 'interrupted', interrupt: NEXT });
+		expect(verdict.advice).toBeUndefined();
 	});
 
 	it('that comes to nothing the second time says what has arrived, and how to go on', async () => {
@@ -144,8 +145,9 @@ describe('a second confirmation is not sent where something else waits than what
 		['another tool', [{ id: 'anew', name: 'another' }]],
 		['one tool more', [...CHANGED, ...CHANGED]],
 		['nothing any more', 'idle'],
-	] as Array<[string, Place]>)('%s', async (_, place) => {
-		const { bodies, verdict } = await decide(changing(CALL), { places: [WAITING, place] });
+		['one of two calls anew', [...CHANGED, ...WAITING], [...WAITING, ...WAITING]],
+	] as Array<[string, Place, Place?]>)('%s', async (_, place, waiting = WAITING) => {
+		const { bodies, verdict } = await decide(changing(CALL), { places: [waiting, place] });
 		expect(bodies).toEqual([changing(CALL)]);
 		expect(verdict.status).toBe(place === 'idle' ? 'completed' : 'interrupted');
 	});

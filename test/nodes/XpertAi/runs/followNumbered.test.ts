@@ -68,6 +68,9 @@ describe('a run that is followed by its number', () => {
 		expect(time.elapsed()).toBe(20 * SECOND);
 		const unread = await follow([goesOn, no(lost)], { deadlineMs: 20 * SECOND });
 		expect(unread.ended.verdict).toMatchObject({ status: 'timedOut', failure: lost });
+		const looks = [goesOn, no(lost), no(lost), no(lost), goesOn];
+		const readAgain = await follow(looks, { deadlineMs: 20 * SECOND });
+		expect(readAgain.ended.verdict.failure).toBeUndefined();
 	});
 
 	it('is given up after a minute in which it could not be read once', async () => {

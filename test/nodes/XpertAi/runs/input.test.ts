@@ -1,4 +1,9 @@
-import { askedBy, rejectsWithPayload, runInput } from '../../../../nodes/XpertAi/runs/input';
+import {
+	askedBy,
+	rejectsWithPayload,
+	runInput,
+	withTarget,
+} from '../../../../nodes/XpertAi/runs/input';
 
 describe('the input of a run', () => {
 	it('is a message', () => {
@@ -43,6 +48,22 @@ describe('the input of a run', () => {
 		});
 	});
 
+	it('changes the arguments of calls that wait, unless it is a rejection', () => {
+		const changes = { kind: 'decision', changedArguments: { call: { a: 1 } } } as const;
+		expect(runInput({ ...changes, decision: 'confirm' })).toEqual({
+			...{ action: 'resume', target: {}, decision: { type: 'confirm' } },
+			patch: { toolCalls: [{ id: 'call', args: { a: 1 } }] },
+		});
+		expect(runInput({ ...changes, decision: 'reject' })).not.toHaveProperty('patch');
+	});
+
+	it('goes on with the run of a number, unless the user has named a target', () => {
+		const about = (target: object) => ({ input: { action: 'resume', target } });
+		expect(withTarget(about({}), 'r')).toEqual(about({ executionId: 'r' }));
+		expect(withTarget(about({ task: 't' }), 'r')).toEqual(about({ task: 't' }));
+		expect(withTarget(about({}), undefined)).toStrictEqual(about({}));
+	});
+
 	it.each([{}, null, false, '', 'no', { only: 1 }])(
 		'is a rejection without the payload %j, which would carry out what it rejects (recorded)',
 		(payload) => {
@@ -65,7 +86,9 @@ describe('what a body asks for', () => {
 		[{ input: { input: { input: 'old form' } } }, 'message', 'old form'],
 		[{ input: { action: 'resume', target: {} } }, 'decision', undefined],
 		[{ input: { action: 'resume', decision: { type: 'confirm' } } }, 'decision', undefined],
+		[{ input: { action: 'resume', patch: { toolCalls: [] } } }, 'decision', undefined],
 		[{ input: { action: 'retry', source: {} } }, 'retry', undefined],
+		[{ input: { action: 'send', message: { input: { input: 7 } } } }, 'message', undefined],
 		[{ input: { action: 'follow_up' } }, 'message', undefined],
 		[{}, 'message', undefined],
 	])('is read from %j', (body, kind, text) => {

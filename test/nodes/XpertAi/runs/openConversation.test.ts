@@ -128,6 +128,7 @@ describe('making a conversation', () => {
 		'OK',
 		{ statusCode: 500 },
 		{ id: 'c' },
+		{ id: '', threadId: 't' },
 		{ id: 'c', threadId: 'other' },
 	])('is looked for where the success says something else: %j', async (answer) => {
 		const { made, asked } = await create(success(answer), listed(mine('c')));
@@ -146,6 +147,14 @@ describe('making a conversation', () => {
 		const { made, asked } = await create(no(lost), success({ items: [] }), found);
 		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
 		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search', '/conversations']);
+	});
+
+	it('asks three times at most', async () => {
+		const { made, asked } = await create((path) =>
+			path.endsWith('/search') ? listed() : no(lost),
+		);
+		expect(made).toMatchObject({ failure: lost });
+		expect(pathsOf(asked).filter((path) => path === '/conversations')).toHaveLength(3);
 	});
 
 	it('does not ask again when it cannot be told whether it was made', async () => {

@@ -83,7 +83,10 @@ describe('all messages of a run', () => {
 	});
 
 	it('are not known without a question, or without its thread', () => {
-		expect(messagesOfRun(underWay({ question: undefined }), before)).toBeUndefined();
+		const nobodySays = underWay({ question: undefined });
+		const said = thread([person('1', 'undefined')]);
+		expect(messagesOfRun(nobodySays, said)).toBeUndefined();
+		expect(ownReplies(nobodySays, said)).toBeUndefined();
 		expect(messagesOfRun(underWay(), undefined)).toBeUndefined();
 	});
 });

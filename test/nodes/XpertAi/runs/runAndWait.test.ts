@@ -3,7 +3,20 @@ import type { Run } from '../../../../nodes/XpertAi/runs/run';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { failure, listed, lost, no, success } from '../threads/support/answering';
 import { BODIES, UNNUMBERED, saying } from './support/run';
-import { CANCEL, LIST, ONE_RUN, READ, RUN, SAID, SEARCH, serving, telling } from './support/routes';
+import {
+	CANCEL,
+	JOIN,
+	LIST,
+	NO_ROUTE,
+	ONE_RUN,
+	READ,
+	RUN,
+	SAID,
+	SEARCH,
+	START,
+	serving,
+	telling,
+} from './support/routes';
 import type { Routes } from './support/routes';
 
 const SECOND = 1000;
@@ -129,6 +142,16 @@ describe('a run that is cancelled at the deadline', () => {
 		expect(theirs.names).not.toContain(CANCEL);
 		const ours = await run(on('Hi'), { ...late, isNew: false });
 		expect(ours.verdict.advice).toBe('It was cancelled on the server.');
+		const unknown = { ...on('of Bert'), [LIST]: [telling()] };
+		const none = await run(unknown, { ...late, isNew: false });
+		expect(none.verdict.advice).toContain('the run goes on');
+	});
+
+	it('is looked up by its number also once the execution was stopped', async () => {
+		const stopped = { isNew: true, whenStopped: 'cancel', signal: AbortSignal.abort() } as const;
+		const { verdict, names } = await run(goesOn, stopped);
+		expect(verdict.status).toBe('cancelled');
+		expect(names).toEqual([LIST, ONE_RUN, CANCEL]);
 	});
 
 	it('is none where its number is not known', async () => {
@@ -151,8 +174,8 @@ describe('a decision on a server that numbers runs', () => {
 		[WAIT]: [success({ role: 'ai', content: 'Done' })],
 	};
 
-	it('names the run that waits, and the assistant of its thread', async () => {
-		const decided = await run(waiting, { body });
+	it('names the run that waits, and the assistant of its thread, and takes no turn', async () => {
+		const decided = await run(waiting, { body, takesTurns: true });
 		expect(decided.body).toMatchObject({
 			...{ assistant_id: 'of the thread' },
 			input: { action: 'resume', target: { executionId: 'r' }, decision: { type: 'confirm' } },
@@ -168,6 +191,77 @@ describe('a decision on a server that numbers runs', () => {
 			'assistant_id',
 			'a',
 		);
+	});
+
+	it('goes on while the thread cannot be read and the same waits; a message has another number, and is answered', async () => {
+		const [first, last] = waiting[READ];
+		const unread = {
+			...{ ...waiting, [READ]: [first, no(lost), no(lost), no(lost), last] },
+			[LIST]: [telling({ status: 'interrupted', created_at: '2026-11-22T08:00:00.000Z' })],
+		} as Routes;
+		const { verdict } = await run(unread, { body });
+		expect(verdict).toMatchObject({ output: 'Done', recovered: true, runId: 'r' });
+		const message = await run(unread);
+		expect(message.verdict).toMatchObject({ output: 'Done', recovered: false, runId: undefined });
+	});
+});
+
+describe('a run that takes its turn', () => {
+	const LATER = { run_id: 'r2', created_at: '2026-11-22T10:00:09.000Z' };
+	const forbidden = no({ ...failure, status: 403 });
+	/** It is begun, and has ended so; nobody can hear it. */
+	const ended = (status: string, ...others: object[]): Routes => ({
+		[LIST]: [telling(), telling({}), telling({ status }, ...others)],
+		...{ [START]: [success(RUN)], [ONE_RUN]: [success({ ...RUN, status })], [JOIN]: [forbidden] },
+	});
+	const inTurn = async (routes: Routes) => await run(routes, { takesTurns: true });
+
+	it('is sent as any other where the server lists runs and begins none', async () => {
+		const { verdict } = await inTurn({ ...ended('success'), [START]: [NO_ROUTE] });
+		expect(verdict).toMatchObject({ status: 'completed', output: 'Ho' });
+	});
+
+	it('is not sent where another goes on until the deadline, or the server says no', async () => {
+		for (const [status, routes] of [
+			['timedOut', { [LIST]: [telling(LATER)] }],
+			['failed', { [START]: [forbidden] }],
+		] satisfies Array<[string, Routes]>) {
+			const { verdict, names } = await inTurn({ ...ended('success'), ...routes });
+			expect(verdict.status).toBe(status);
+			expect(names).not.toContain(WAIT);
+		}
+	});
+
+	it('begins again after it gave way, though the same was asked before and has an answer', async () => {
+		const older = { run_id: 'older', created_at: '2026-11-22T09:59:59.000Z' };
+		const { names } = await inTurn({
+			...ended('success'),
+			[READ]: [after],
+			[LIST]: [telling(), telling({}, older), telling(), telling(), telling({ status: 'success' })],
+			[ONE_RUN]: ['interrupted', 'success'].map((status) => success({ ...RUN, status })),
+		});
+		expect(names.filter((one) => one === START)).toHaveLength(2);
+	});
+
+	it('is not completed by words on its thread where it waits for a person, or has failed', async () => {
+		const operation = { tasks: [{ id: 'task' }] };
+		const waits = await inTurn({
+			...ended('interrupted'),
+			[SEARCH]: [conversation({ status: 'interrupted', operation })],
+			[READ]: [before, thread([...EARLIER, person('Hi'), assistant('May I?', [{ id: 'call' }])])],
+		});
+		expect(waits.verdict).toMatchObject({ status: 'interrupted', interrupt: operation.tasks });
+		const { verdict } = await inTurn(ended('error'));
+		expect(verdict).toMatchObject({ status: 'failed' });
+	});
+
+	it('is not called forgotten where others came after it and its thread holds its answer, or cannot be read', async () => {
+		const worded = [...EARLIER, person('in words of the server'), assistant('Ho'), person('q')];
+		for (const look of [thread(worded), forbidden]) {
+			const { verdict } = await inTurn({ ...ended('success', LATER), [READ]: [before, look] });
+			expect(verdict).toMatchObject({ status: 'completed', output: 'Ho' });
+			expect(verdict).not.toHaveProperty('remembered');
+		}
 	});
 });
 

@@ -1,11 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { findLast, get } from 'lodash';
 
 import { runAndWait } from '../../../../nodes/XpertAi/runs/runAndWait';
-import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import type { Listener } from '../../../../nodes/XpertAi/threads/events';
+import type { ApiRequest, Outcome, Send } from '../../../../nodes/XpertAi/transport/request';
 import { sequence } from '../../../sandbox/support/recordings';
 import type { SequenceExchange } from '../../../sandbox/support/recordings';
 import { virtualTime } from '../../support/virtualTime';
+import { listed, lost, no, success } from '../threads/support/answering';
 import { checked, fail } from './support/faults';
+import { LIST, ONE_RUN, READ, RUN, SAID, SEARCH, START, serving, telling } from './support/routes';
 import { saying, UNNUMBERED } from './support/run';
 
 /** What a real server answered while two runs met on one thread. */
@@ -65,7 +70,8 @@ async function runOfA(name: string, question: string, labels: Labels) {
 	const { send, begun } = heardByA(name, labels);
 	const time = virtualTime();
 	return await runAndWait({
-		...{ send, clock: time, signal: time.signal, threadId: begun.thread_id },
+		// Nothing can stop it, as where n8n gives no signal.
+		...{ send, clock: time, threadId: begun.thread_id },
 		...{ body: { ...saying(question), assistant_id: 'a' }, isNew: false, whenBusy: 'wait' },
 		...{ ...UNNUMBERED, numbers: { areMissing: false }, takesTurns: true },
 		deadline: time.now() + 600_000,
@@ -81,6 +87,7 @@ describe('a run that was begun in turn, on a recorded server', () => {
 		});
 		expect(verdict).toMatchObject({ status: 'completed', recovered: false });
 		expect(verdict.output).toContain('You said: SLOW1 A1x');
+		expect(verdict.messages).toHaveLength(1);
 	});
 
 	it('has failed where it is marked so and its answer is nowhere', async () => {
@@ -121,5 +128,63 @@ describe('a run that was begun in turn, on a recorded server', () => {
 		const unknown = await runOfA(NOBODY_GAVE_WAY, 'SLOW4000 A8x', busy);
 		expect(unknown.status).toBe('completed');
 		expect(unknown.remembered).toBeUndefined();
+	});
+});
+
+describe('a run that was begun in turn, and its stream', () => {
+	const EVENTS = [
+		{ type: 'event', event: 'on_agent_start', data: { agentKey: 'a' } },
+		{ type: 'message', data: { type: 'text', id: 'm', text: 'Ho', agentKey: 'a' } },
+		{ type: 'complete' },
+	];
+	const person = (content: string) => ({ content });
+	const thread = (...messages: object[]) =>
+		success({ thread_id: 't', status: 'idle', values: { messages } });
+
+	/** A run that has ended at the fourth look. */
+	async function inTurn(isTold: boolean, listener?: Listener) {
+		const goesOn = success(RUN);
+		const { asking, names, time } = serving({
+			[READ]: [thread(), thread(person('Hi'), { content: 'Ho', tool_calls: [] })],
+			[LIST]: [telling(), telling({}), telling({ status: 'success' })],
+			...{ [START]: [goesOn], [SEARCH]: [listed({ id: 'c', threadId: 't', status: 'idle' })] },
+			[ONE_RUN]: [goesOn, goesOn, goesOn, success({ ...RUN, status: 'success' })],
+			[SAID]: [success({ items: [{ role: 'ai', executionId: 'r', content: 'Ho' }] })],
+		});
+		const send: Send = async (request) => {
+			if (!request.stream) return await asking.send(request);
+			await nextTurn();
+			if (!isTold) return no(lost);
+			for (const event of EVENTS) request.stream.hear({ data: JSON.stringify(event) });
+			return success('');
+		};
+		const sleep: typeof time.sleep = async (ms, signal) => {
+			await nextTurn();
+			await time.sleep(ms, signal);
+		};
+		const verdict = await runAndWait({
+			...{ ...UNNUMBERED, ...asking, send, clock: { ...time, sleep }, threadId: 't' },
+			...{ body: { ...saying('Hi'), assistant_id: 'a' }, isNew: false, whenBusy: 'wait' },
+			...{ numbers: { areMissing: false }, takesTurns: true, listener },
+			deadline: time.now() + 600_000,
+		});
+		expect(verdict).toMatchObject({ status: 'completed', output: 'Ho' });
+		return { tookMs: time.elapsed(), reads: names().filter((one) => one === READ) };
+	}
+
+	it('is looked at soon once that has ended, whether anybody hears it or not', async () => {
+		const heard: string[] = [];
+		const listener = { onText: (text: string) => heard.push(text), onFound: () => undefined };
+		for (const whoHears of [undefined, listener]) {
+			const { tookMs, reads } = await inTurn(true, whoHears);
+			expect(tookMs).toBe(300 + 450);
+			expect(reads).toHaveLength(2);
+		}
+		expect(heard).toEqual(['Ho']);
+	});
+
+	it('is over with the run where that cannot be heard', async () => {
+		const { tookMs } = await inTurn(false);
+		expect(tookMs).toBeLessThan(60_000);
 	});
 });

@@ -10,10 +10,11 @@ import {
 	wrongBody,
 } from './support/faults';
 import type { Fault } from './support/faults';
-import { ANSWER, CANCELLED, REASON } from './support/modelServer';
+import { ANSWER, CANCELLED, QUESTION, REASON, THREAD } from './support/modelServer';
 import type { World } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Course, Settings } from './support/run';
+import type { Send } from '../../../../nodes/XpertAi/transport/request';
 
 /** A run of a minute on a thread of its own, which is heard. */
 const heard = (world: World = {}, settings: Settings = {}): Promise<Course> =>
@@ -30,6 +31,7 @@ describe('a run that is heard', () => {
 		const course = await heard();
 		expect(course.heard).toEqual(['our ', 'answer']);
 		expect(course.verdict).toMatchObject({ status: 'completed', output: ANSWER, recovered: false });
+		expect(course.verdict.answer).toEqual({ role: 'ai', content: ANSWER });
 		expect(course.server.seen.map(({ endpoint }) => endpoint)).toEqual(['stream', 'E15']);
 	});
 
@@ -112,6 +114,16 @@ describe('a stream', () => {
 		const course = await heard({ streams });
 		expect(joinsOf(course).map(({ at }) => at / SECOND)).toEqual([2, 5, 9.5, 16.25]);
 		expect(course.heard.join('')).toBe(ANSWER);
+	});
+
+	it('that is complete without a word, also on how its run has ended, leaves that to the thread', async () => {
+		const messages = [{ content: QUESTION }, { content: ANSWER, tool_calls: [] }];
+		const thread = { thread_id: THREAD, status: 'idle', values: { messages } };
+		const send: Send = async ({ stream }) => {
+			stream?.hear({ data: '{"type":"complete"}' });
+			return await Promise.resolve({ ok: true, status: 200, answer: thread });
+		};
+		expect((await heard({}, { send })).verdict).toMatchObject(TAKEN_FROM_THREAD);
 	});
 
 	it('that may not be joined is left, and the answer taken from the thread', async () => {

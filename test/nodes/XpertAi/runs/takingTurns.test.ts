@@ -30,7 +30,7 @@ describe('a run on a thread that others may use', () => {
 		const ended = { ...other, status: 'success', updated_at: EARLIER };
 		const reads = async (...lists: Array<Array<typeof other>>) => {
 			const { begun, server } = await scripted({ lists, read: { state } });
-			expect(begun).toHaveProperty('runId');
+			expect(begun).toMatchObject({ before: state });
 			return server.reads;
 		};
 		expect(await reads([], [])).toBe(0);
@@ -81,10 +81,19 @@ describe('a run on a thread that others may use', () => {
 	});
 
 	it('is not asked twice where it had its answer before it could be cancelled', async () => {
-		const { begun, server } = await scripted({ lists: [[], [], [older], []], isAnswered: true });
+		const lists = [[], [], [older], []];
+		const { begun, server } = await scripted({ lists, answered: 'hello' });
 		expect(server.cancelled).toEqual(['ours-1']);
 		expect(begun).toMatchObject({ runId: 'ours-1' });
 		expect(server.begun).toBe(1);
+	});
+
+	it('begins again where words like its own were answered, or the thread cannot be read for a moment', async () => {
+		const lists = [[], [], [older], []];
+		const others = await scripted({ lists, answered: 'hello from Bert' });
+		expect(others.begun).toMatchObject({ runId: 'ours-2' });
+		const unread = await scripted({ lists, answered: 'hello', unread: 2 });
+		expect(unread.begun).toMatchObject({ runId: 'ours-2' });
 	});
 
 	it('is not asked twice where it went on to its end all the same', async () => {
@@ -102,6 +111,8 @@ describe('a run on a thread that others may use', () => {
 		expect(goesOn.server.begun).toBe(1);
 		const lost = await scripted({ lists, refusesCancel: true, afterCancel: 'interrupted' });
 		expect(lost.begun).toMatchObject({ runId: 'ours-2' });
+		const slow = await scripted({ lists, afterCancel: 'running' });
+		expect(slow.begun).toMatchObject({ runId: 'ours-2' });
 	});
 
 	it('does not begin once the deadline has come, or the execution was stopped', async () => {

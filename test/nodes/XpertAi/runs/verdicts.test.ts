@@ -196,11 +196,12 @@ describe('an answer that does not say whether it is new', () => {
 		expect(verdict).toMatchObject({ status: 'failed', reason: `The run failed: ${REASON}` });
 	});
 
-	it('of an interrupted thread has failed when nothing says what it waits for', async () => {
-		const thread = { thread_id: THREAD, status: 'interrupted', values: { messages: [] } };
-		const conversations = {
-			items: [{ id: 'c1', threadId: THREAD, status: 'interrupted', operation: null }],
-		};
+	it.each([
+		['interrupted', 'The run was interrupted, and the server does not say why'],
+		['error', 'The run failed: the server gave no reason'],
+	])('of a thread that is %s has failed when nothing says why', async (status, reason) => {
+		const thread = { thread_id: THREAD, status, values: { messages: [] } };
+		const conversations = { items: [{ id: 'c1', threadId: THREAD, status, operation: null }] };
 		const { verdict } = await run(
 			{},
 			{
@@ -208,8 +209,7 @@ describe('an answer that does not say whether it is new', () => {
 				send: answering({ thread, conversations, run: { role: 'ai', content: '' } }),
 			},
 		);
-		expect(verdict).toMatchObject({ status: 'failed', conversationId: 'c1' });
-		expect(verdict.reason).toBe('The run was interrupted, and the server does not say why');
+		expect(verdict).toMatchObject({ status: 'failed', reason, conversationId: 'c1' });
 	});
 
 	it('does not hide behind one message of another shape that the thread is still busy', async () => {

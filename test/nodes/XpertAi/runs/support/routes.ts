@@ -14,6 +14,7 @@ export const RUN = {
 export const ONE_RUN = 'GET /threads/t/runs/r';
 export const LIST = 'GET /threads/t/runs';
 export const START = 'POST /threads/t/runs';
+export const JOIN = 'GET /threads/t/runs/r/stream';
 export const CANCEL = 'POST /threads/t/runs/r/cancel';
 export const READ = 'GET /threads/t';
 export const SEARCH = 'POST /conversations/search';

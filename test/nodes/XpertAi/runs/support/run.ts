@@ -74,7 +74,8 @@ export async function run(world: World = {}, settings: Settings = {}): Promise<C
 		...(world.isHeard && { listener }),
 		deadline: time.now() + deadlineMs,
 		clock: time,
-		signal: time.signal,
+		// What nobody stops has no signal either, as where n8n gives none.
+		...(stopAfterMs !== undefined && { signal: time.signal }),
 	});
 	const tookMs = time.elapsed();
 	const reads = server.of('E15').map(({ at }) => at);

@@ -27,8 +27,10 @@ interface Script {
 	refusesCancel?: boolean;
 	/** How our run stands once it was to be cancelled. */
 	afterCancel?: string;
-	/** Whether our run had its answer when it was cancelled. */
-	isAnswered?: boolean;
+	/** What the thread has an answer to once our run was cancelled. */
+	answered?: string;
+	/** Which reading of the thread fails, counted from 1. */
+	unread?: number;
 	noList?: boolean;
 	/** After how many lists none can be had. */
 	failsAfter?: number;
@@ -62,8 +64,10 @@ class ScriptedServer {
 
 	private thread(request: ApiRequest): Outcome {
 		this.reads += 1;
-		const isAnswered = this.cancelled.length > 0 && this.script.isAnswered === true;
-		const messages = isAnswered ? [{ content: 'hello' }, { content: 'Hi', tool_calls: [] }] : [];
+		const { answered, unread } = this.script;
+		if (this.reads === unread) return fail(request, { kind: 'status', status: 403 });
+		const said = [{ content: answered }, { content: 'Hi', tool_calls: [] }];
+		const messages = answered !== undefined && this.cancelled.length > 0 ? said : [];
 		return this.ok(request, { thread_id: THREAD, status: 'idle', values: { messages } });
 	}
 
