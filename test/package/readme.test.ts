@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { uniq } from 'lodash';
 
-import { catalogue } from '../../nodes/XpertAi/catalogue';
 import { exampleFiles } from '../../host/examples';
 import { projectRoot } from '../../host/paths';
 import { readResults } from '../../scripts/compatibility';
@@ -35,21 +34,6 @@ const anchorsOf = (text: string) =>
 				.replaceAll(' ', '-')}`,
 	);
 
-/** The operations that the table of a README lists, below their resources. */
-function operationsIn(text: string): string[] {
-	const table = text.slice(text.indexOf('| Thread '));
-	const [rows = ''] = table.split('\n\n');
-	let resource = '';
-	return rows
-		.trim()
-		.split('\n')
-		.map((row) => {
-			const [, first = '', operation = ''] = row.split('|').map((cell) => cell.trim());
-			resource = first || resource;
-			return `${resource}: ${operation}`;
-		});
-}
-
 describe('the README', () => {
 	it(`is read in a few minutes: at most ${MOST_WORDS} words`, () => {
 		const words = ENGLISH.replace(/\]\([^)]*\)/g, ']').split(/\s+/);
@@ -70,14 +54,6 @@ describe.each([
 	['README.md', ENGLISH],
 	['README.zh-CN.md', CHINESE],
 ])('%s', (_file, text) => {
-	it('lists the operations of the catalogue', () => {
-		expect(operationsIn(text)).toEqual(
-			catalogue.flatMap(({ name, operations }) =>
-				operations.map((operation) => `${name}: ${operation.name}`),
-			),
-		);
-	});
-
 	it('leads to files that are there, and to headings of its own', () => {
 		const files = linksOf(text).filter((target) => !target.startsWith('http'));
 		const missing = files.filter(
