@@ -6,10 +6,13 @@ import { exampleFiles } from '../../host/examples';
 import { projectRoot } from '../../host/paths';
 import { readResults } from '../../scripts/compatibility';
 
-const MOST_WORDS = 1_800;
+const MOST_WORDS = 1_450;
 
+/** Without the table of operations, which is looked up in and grows with the catalogue. */
 const read = (file: string) =>
-	readFileSync(path.join(projectRoot, file), 'utf8').replace(/<!--[^]*?-->/g, '');
+	readFileSync(path.join(projectRoot, file), 'utf8')
+		.replace(/<!-- operations -->[^]*<!-- \/operations -->/, '')
+		.replace(/<!--[^]*?-->/g, '');
 
 const ENGLISH = read('README.md');
 const CHINESE = read('README.zh-CN.md');
