@@ -26,31 +26,58 @@ function needsOf(operation: Operation): string {
 		.join(', ');
 }
 
+/** What a page says of each operation, by its title: a translation is kept, and what has none yet stands in English. */
+function saidOn(page: string): Map<string, string> {
+	let resource = '';
+	return new Map(
+		[...page.matchAll(/^\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)].map(
+			([, first = '', name = '', said = '']) => {
+				resource = first.trim() || resource;
+				return [`${resource}: ${name.trim()}`, said.trim()];
+			},
+		),
+	);
+}
+
 /** A part of a page: a table with a row of each operation, after resource and name. */
-const TABLES = [
+interface Table {
+	file: string;
+	part: string;
+	head: string[];
+	cells: (operation: Operation, said?: string) => string[];
+}
+
+const TABLES: Table[] = [
 	{
 		file: 'README.md',
 		part: 'operations',
-		columns: ['What it does'],
-		cells: ({ description }: Operation) => [description],
+		head: ['Resource', 'Operation', 'What it does'],
+		cells: ({ description }) => [description],
+	},
+	{
+		file: 'README.zh-CN.md',
+		part: 'operations',
+		head: ['资源', '操作', '作用'],
+		cells: ({ description }, said = description) => [said],
 	},
 	{
 		file: 'docs/endpoints.md',
 		part: 'endpoints',
-		columns: ['Endpoint', 'Needs'],
-		cells: (operation: Operation) => [endpointOf(operation), needsOf(operation)],
+		head: ['Resource', 'Operation', 'Endpoint', 'Needs'],
+		cells: (operation) => [endpointOf(operation), needsOf(operation)],
 	},
 ];
 
 describe('the table of operations', () => {
-	it.each(TABLES)('in $file is the catalogue', ({ file, part, columns, cells }) => {
+	it.each(TABLES)('in $file is the catalogue', ({ file, part, head, cells }) => {
+		const page = path.join(ROOT, file);
+		const text = readFileSync(page, 'utf8');
+		const said = saidOn(text);
 		const rows = OPERATIONS.map(({ resource, operation }) => [
 			resource.operations[0] === operation ? resource.name : '',
 			operation.name,
-			...cells(operation),
+			...cells(operation, said.get(`${resource.name}: ${operation.name}`)),
 		]);
-		const page = path.join(ROOT, file);
-		const table = markdownTable(['Resource', 'Operation', ...columns], rows);
-		expectGenerated(page, withPart(readFileSync(page, 'utf8'), part, table));
+		expectGenerated(page, withPart(text, part, markdownTable(head, rows)));
 	});
 });

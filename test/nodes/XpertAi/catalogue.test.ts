@@ -4,6 +4,9 @@ import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../../nodes/XpertAi/execution/properties';
 import { OPERATIONS } from '../support/properties';
 
+/** What an operation is called that changes nothing. */
+const READS = /^(Check|Count|Find|Get|List|Search|Test)\b/;
+
 describe('the catalogue', () => {
 	it('has every endpoint of the contract exactly once, but for runs, documents, and a knowledgebase that an update of nothing reads', () => {
 		const numbers = OPERATIONS.filter(({ operation }) => operation.endpoint !== 'extension')
@@ -17,11 +20,11 @@ describe('the catalogue', () => {
 
 	it('lets what only reads go five at once, and what makes or changes something one after another', () => {
 		const declared = OPERATIONS.filter(({ operation }) => !isCoded(operation));
-		for (const { operation } of declared) {
+		for (const { operation, title } of declared) {
 			const options = operationFields(operation).find(({ name }) => name === 'options')?.options;
 			const atOnce = options?.find(({ name }) => name === 'concurrency');
-			const onlyReads = /^(Get|Search|Count)\b/.test(operation.name);
-			expect(atOnce).toMatchObject({ default: onlyReads ? 5 : 1 });
+			const onlyReads = READS.test(operation.name);
+			expect({ title, ...atOnce }).toMatchObject({ title, default: onlyReads ? 5 : 1 });
 		}
 	});
 
