@@ -65,5 +65,5 @@ export async function* changedOnly<Origin>(
 			yield document;
 		}
 	}
-	if (held.size > 0) yield* release();
+	yield* release();
 }

@@ -44,9 +44,10 @@ export async function switchDocuments(
 		if (routes.signal?.aborted) return undefined;
 		const there = batch.filter((id) => statuses.has(id));
 		const rows = there.map((id) => ({ ...more?.get(id), id, disabled }));
-		const unnoted = there.length > 0 ? await memory?.expect(there) : undefined;
-		const ended = unnoted ?? (there.length > 0 ? await sendBatch(rows, routes) : undefined);
-		if (ended) return ended;
+		if (there.length > 0) {
+			const ended = (await memory?.expect(there)) ?? (await sendBatch(rows, routes));
+			if (ended) return ended;
+		}
 		for (const id of batch) if (disabled || !statuses.has(id)) memory?.known.drop(id);
 		for (const id of batch) onSwitched(id, statuses.has(id));
 	}

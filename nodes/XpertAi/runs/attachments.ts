@@ -37,11 +37,10 @@ export async function uploadAttachments(
 ): Promise<Attached> {
 	const results: Array<{ id: string } | { failure: Failure }> = [];
 	const goOn = () => !results.some((result) => 'failure' in result);
-	const upload = async (index: number) => {
-		const attachment = attachments[index];
-		if (attachment) results[index] = await uploadFor(inTime, threadId, attachment.file);
+	const upload = async ([index, { file }]: [number, Attachment]) => {
+		results[index] = await uploadFor(inTime, threadId, file);
 	};
-	await inLanes([...attachments.keys()], UPLOADS_AT_ONCE, upload, goOn);
+	await inLanes([...attachments.entries()], UPLOADS_AT_ONCE, upload, goOn);
 
 	const ids: string[] = [];
 	for (const [index, { property }] of attachments.entries()) {

@@ -2,7 +2,6 @@ import cloneDeep from 'lodash/cloneDeep';
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
 import omit from 'lodash/omit';
-import omitBy from 'lodash/omitBy';
 import set from 'lodash/set';
 
 /** A body of E4, which has a JSON text; the user may have written it. */
@@ -38,7 +37,7 @@ export function runInput(input: RunInput): Record<string, unknown> {
 		case 'decision': {
 			const { decision: type, payload, target } = input;
 			// A rejection with a payload, even an empty one, carries out what was rejected.
-			const given = payload === undefined || type === 'reject' ? {} : { payload };
+			const given = type === 'reject' ? {} : { payload };
 			const toolCalls = type === 'reject' ? [] : changesOf(input.changedArguments);
 			return {
 				...{ action: 'resume', target: target ?? {}, decision: { type, ...given } },
@@ -64,7 +63,7 @@ function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<str
 	return {
 		action: 'send',
 		message: { input: { input: text, ...(isEmpty(files) ? {} : { files }) } },
-		...omitBy({ state, environmentId, projectId }, (value) => value === undefined),
+		...{ state, environmentId, projectId },
 	};
 }
 
