@@ -1,6 +1,6 @@
 /** How large what is remembered may be in one document of the server; proxies take 1 MiB in one request. */
 export const SIZES = {
-	/** Documents in a piece, on an average: 64 KB of text. */
+	/** Documents in a piece, on an average: 59 KB of text. */
 	piece: 2000,
 	/** The part of a piece, as a divisor, that may have changed before it is written anew. */
 	changes: 8,
