@@ -25,8 +25,7 @@ export const sourceField: INodeProperties = {
 	default: 'text',
 	description: 'What each input item is',
 	builderHint: {
-		propertyHint:
-			'What one item holds: a text, a file, an address of a file, fields of a ready document, a JSON document, or a file of many records.',
+		propertyHint: 'What one item holds: each choice says it in its description.',
 	},
 };
 
