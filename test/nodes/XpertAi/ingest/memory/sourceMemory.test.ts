@@ -1,13 +1,15 @@
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
 import { answered, failed } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
-const [A, B] = ['a', 'b'].map((key) => derivedId('kb', key)) as [string, string];
+const IDS = [...'abcdefghijk'].map((key) => derivedId('kb', key));
+const [A, B] = IDS as [string, string];
 
 interface Row {
 	id: string;
@@ -52,6 +54,30 @@ const open = async (...[place, routes, more]: Parameters<typeof SourceMemory.ope
 	await SourceMemory.open(place, routes, { clock: virtualTime(), ...more });
 const BESIDE = { evenIfRunning: true };
 const times = (written: string[], name: string) => written.filter((one) => one === name).length;
+
+/** Stores documents one after another, as batches of one. */
+async function store(memory: SourceMemory, ids: string[], content = 'one') {
+	for (const id of ids) {
+		expect(await memory.expect([id])).toBeUndefined();
+		memory.stored(id, content);
+	}
+}
+
+/** What is remembered, without a note of that. */
+async function recalled(routes: MemoryRoutes) {
+	const read = await SourceMemory.recall(PLACE, routes);
+	if ('failure' in read) throw new Error(read.failure.reason);
+	const withContent = (content: string) => IDS.filter((id) => read.known.has(id, content));
+	return {
+		...read,
+		ids: IDS.filter((id) => read.known.knows(id)),
+		withContent,
+		troubles: read.troubles,
+	};
+}
+
+/** Has a note say what is none, as a server does that was asked to process it. */
+const spoil = (row?: Row) => Object.assign(row ?? {}, { processMsg: 'Invalid PDF structure' });
 
 describe('the memory of a source', () => {
 	it('is written once, at the end, however many documents were stored', async () => {
@@ -329,5 +355,133 @@ describe('the memory of a source', () => {
 		const ids = [...rows.keys()];
 		expect([...other.rows.keys()].every((id) => ids.includes(id))).toBe(true);
 		expect([...rows.values()].every(({ disabled }) => disabled)).toBe(true);
+	});
+});
+
+describe('a source that is large for its notes', () => {
+	const sizes = { ...SIZES };
+	beforeEach(() =>
+		Object.assign(SIZES, { piece: 3, changes: 2, page: 64, request: 700, answer: 2, pages: 3 }),
+	);
+	afterEach(() => Object.assign(SIZES, sizes));
+
+	/** The pages that a run has filled which crashed as it had stored all; the content of the last is not noted. */
+	async function crashed() {
+		const { rows, routes, written } = server();
+		await store(await open(PLACE, routes), IDS);
+		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
+		return { rows, routes, written, pages };
+	}
+
+	it('is known after a crash from as many pages as that took', async () => {
+		const { routes, pages, written } = await crashed();
+		expect(pages.map(({ name }) => name)).toEqual(
+			[1, 2, 3, 4, 5].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
+		);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([IDS, IDS.slice(0, -1)]);
+		let count = 0;
+		const away: MemoryRoutes['send'] = async (request) =>
+			++count === 2 ? answered(503) : await routes.send(request);
+		expect(await SourceMemory.recall(PLACE, { ...routes, send: away })).toMatchObject({
+			failure: { status: 503 },
+		});
+		// The next run takes that into the memory before it begins.
+		expect(times(written, HAS_STORED)).toBe(0);
+		await open(PLACE, routes);
+		expect(times(written, HAS_STORED)).toBe(1);
+	});
+
+	it('is known from the memory alone once that is written, and from what later runs leave', async () => {
+		const { routes, written } = server();
+		const first = await open(PLACE, routes);
+		await store(first, IDS);
+		await first.save();
+		await store(first, [A]);
+		expect(written.at(-1)).toContain('is storing, 2.1');
+		await first.close();
+		for (const id of [A, B]) {
+			const next = await open(PLACE, routes);
+			await store(next, [id], 'two');
+			await next.close();
+			const { withContent, troubles } = await recalled(routes);
+			expect([...withContent('two'), ...withContent('one'), troubles]).toEqual([...IDS, {}]);
+		}
+		written.length = 0;
+		await (await open(PLACE, routes)).close();
+		expect(written.filter((name) => name.includes('stor'))).toEqual([]);
+		await store(await open(PLACE, routes), [B, A], 'three');
+		expect((await recalled(routes)).withContent('three')).toEqual([B]);
+	});
+
+	it('has no page of a run count behind those of a later one in the same lane', async () => {
+		const { routes } = server();
+		const first = await open(PLACE, routes);
+		await store(first, IDS);
+		await first.close();
+		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
+		await store(await open(PLACE, routes), IDS.slice(0, 3), 'two');
+		const left = await recalled(routes);
+		expect([left.withContent('two'), left.withContent('one')]).toEqual([[A, B], IDS.slice(3)]);
+		await (await open(PLACE, routes)).close();
+		const next = await recalled(routes);
+		expect([next.withContent('two'), next.withContent('one')]).toEqual([[A, B], IDS.slice(3)]);
+	});
+
+	it.each([
+		[[0, 1, 2], 'ghijk'],
+		[[0, 1, 2, 3], ''],
+		[[1, 2, 3], 'abcijk'],
+		[[1, 2, 3, 4], 'abc'],
+	])(
+		'has no certain content without its pages %j, and is looked for behind them',
+		async (lost, left) => {
+			const { routes, pages } = await crashed();
+			for (const at of lost) spoil(pages[at]);
+			const { ids, withContent } = await recalled(routes);
+			expect([ids, withContent('one')]).toEqual([[...left].map((key) => derivedId('kb', key)), []]);
+			const next = await open(PLACE, routes);
+			await store(next, IDS);
+			await next.close();
+			// What the pages may have said is in the memory by now.
+			expect((await recalled(routes)).withContent('one')).toEqual(IDS);
+		},
+	);
+
+	it('loses no page that cannot be read, as none is written over it', async () => {
+		const { routes, rows } = server();
+		const first = await open(PLACE, routes);
+		await store(first, [A]);
+		await first.close();
+		const id = derivedId('kb', 'n8n journal 2 of a node');
+		rows.set(id, { id, name: '', processMsg: '?', disabled: true, version: 1 });
+		await store(await open(PLACE, routes), [B]);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([[A, B], []]);
+	});
+
+	it('is known, without contents, from the journals of more runs than there are lanes', async () => {
+		const { routes, written } = server((name) => (name.includes('has stored') ? 413 : undefined));
+		const [first = '', ...others] = IDS;
+		await store(await open(PLACE, routes), [first]);
+		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
+		for (const id of others) await store(await open(PLACE, routes), [id]);
+		const memory = await open(PLACE, routes);
+		await memory.save();
+		const before = written.length;
+		await memory.save();
+		expect(written).toHaveLength(before);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([IDS, []]);
+	});
+
+	it('has no certain content where a run was taken for gone and went on', async () => {
+		const { routes } = server();
+		const [slow, other] = [await open(PLACE, routes), await open(PLACE, routes)];
+		await store(other, [A], 'two');
+		await other.close();
+		await store(slow, [A, B]);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one'), withContent('two')]).toEqual([[A, B], [], []]);
 	});
 });
