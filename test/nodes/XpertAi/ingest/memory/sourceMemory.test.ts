@@ -1,10 +1,11 @@
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { DocumentName, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
+import { OLD } from '../support/oldNote';
 import { answered, failed } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
@@ -69,7 +70,7 @@ async function recalled(routes: MemoryRoutes) {
 	if ('failure' in read) throw new Error(read.failure.reason);
 	const withContent = (content: string) => IDS.filter((id) => read.known.has(id, content));
 	return {
-		...read,
+		read,
 		ids: IDS.filter((id) => read.known.knows(id)),
 		withContent,
 		troubles: read.troubles,
@@ -484,4 +485,153 @@ describe('a source that is large for its notes', () => {
 		const { ids, withContent } = await recalled(routes);
 		expect([ids, withContent('one'), withContent('two')]).toEqual([[A, B], [], []]);
 	});
+
+	it('lies in notes of a size that a request may have, several in one as long as they fit', async () => {
+		const { routes } = server();
+		const sent: Row[][] = [];
+		const asked: string[][] = [];
+		const send: MemoryRoutes['send'] = async (request) => {
+			if (typeof request.body === 'string') sent.push(JSON.parse(request.body) as Row[]);
+			else asked.push(request.path.split(','));
+			return await routes.send(request);
+		};
+		const memory = await open(PLACE, { ...routes, send });
+		await store(memory, IDS);
+		sent.length = 0;
+		await memory.save();
+		const textOf = (rows: Row[]) => rows.map(({ processMsg }) => processMsg).join('');
+		expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
+		expect(Math.max(...sent.map((rows) => textOf(rows).length))).toBeLessThanOrEqual(700);
+		asked.length = 0;
+		expect((await recalled({ ...routes, send })).withContent('one')).toEqual(IDS);
+		expect(asked.slice(1).map(({ length }) => length)).toEqual([2, 2]);
+	});
+
+	it('loses with a piece its documents, and with the changes beside one the contents of it', async () => {
+		const { rows, routes } = server();
+		for (const content of ['one', 'two']) {
+			const memory = await open(PLACE, routes);
+			await store(memory, content === 'one' ? IDS : [A, B], content);
+			await memory.close();
+		}
+		const notes = [...rows.values()].filter(({ name }) => name.includes('has stored, '));
+		expect(notes.map(({ name }) => name)).toEqual(
+			['1', '2', '3', '4', 'changes in 3', 'changes in 4'].map(
+				(part) => `n8n: what Nightly has stored, ${part} of 4 (do not process)`,
+			),
+		);
+		for (const note of notes) {
+			const isChanges = note.name.includes('changes');
+			rows.set(note.id, spoil({ ...note }));
+			const { ids, withContent, troubles } = await recalled(routes);
+			const certain = [...withContent('one'), ...withContent('two')];
+			expect(certain.length).toBeLessThan(IDS.length - 1);
+			expect(troubles.lost).toBe(isChanges ? 1 : IDS.length - certain.length);
+			// Of a piece that cannot be read, the changes beside it name some documents.
+			const named = IDS.filter((id) => certain.includes(id) || id === A || id === B);
+			expect(ids).toEqual(isChanges ? IDS : named);
+			rows.set(note.id, note);
+		}
+		// Whatever is left of it, one run later all is whole.
+		for (const { id } of notes) rows.delete(id);
+		const next = await open(PLACE, routes);
+		await store(next, [A]);
+		await next.close();
+		const { ids, troubles } = await recalled(routes);
+		expect([ids, troubles]).toEqual([[A], {}]);
+	});
+});
+
+describe('what documents are called', () => {
+	const sizes = { ...SIZES };
+	beforeEach(() => Object.assign(SIZES, { names: 100 }));
+	afterEach(() => Object.assign(SIZES, sizes));
+
+	const CALLED = 'calls its documents';
+
+	const of = (number: number) =>
+		`n8n: what Nightly calls its documents, ${number} (do not process)`;
+	const [C = '', D = '', E = '', F = '', G = '', H = '', I = ''] = IDS.slice(2);
+
+	/** One run after another that brings documents, and which notes of names it writes. */
+	function scene() {
+		const { rows, routes, written } = server();
+		const bring = async (
+			some: Array<[id: string, called: DocumentName]>,
+			{ content = 'one', crashes = false } = {},
+		) => {
+			const memory = await open(PLACE, routes);
+			for (const [id, called] of some)
+				if (memory.known.has(id, content)) memory.unchanged(id, called);
+				else {
+					await memory.expect([id]);
+					memory.stored(id, content, called);
+				}
+			if (!crashes) await memory.close();
+			return written.splice(0).filter((name) => name.includes('calls its'));
+		};
+		const names = async (ids = IDS) =>
+			Object.fromEntries(await (await recalled(routes)).read.namesOf(ids));
+		const noteOf = (number: number) => [...rows.values()].find(({ name }) => name === of(number));
+		return { bring, names, noteOf };
+	}
+
+	it('is noted when they are first stored, in notes to which more is added as long as they have room', async () => {
+		const { bring, names, noteOf } = scene();
+		expect(await bring([[A, { key: 'a', name: 'first' }]])).toEqual([of(1)]);
+		// An id of its own, in upper case.
+		expect(await bring([[B.toUpperCase(), { key: 'own', name: 'second' }]])).toEqual([of(1)]);
+		expect(
+			await bring([
+				[C, { key: 'c' }],
+				[D, {}],
+			]),
+		).toEqual([of(2)]);
+		const called = {
+			[A]: { key: 'a', name: 'first' },
+			[B]: { name: 'second' },
+			[C]: { key: 'c', name: 'c' },
+		};
+		expect(await names()).toEqual(called);
+		expect(await names([A])).toEqual({ [A]: called[A] });
+		expect(await names([])).toEqual({});
+		expect(await bring([[A, { name: 'again' }]])).toEqual([]);
+		expect(await bring([[A, { name: 'again' }]], { content: 'two' })).toEqual([]);
+		// What cannot be read is lost alone, and nothing is added to it.
+		spoil(noteOf(2));
+		expect(await bring([[E, { name: 'fifth' }]])).toEqual([of(3)]);
+		expect(await names()).toEqual({ [A]: called[A], [B]: called[B], [E]: { name: 'fifth' } });
+		// While a run is at work, as soon as there is enough of it.
+		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
+		expect(await bring(many)).toEqual([of(4), of(5)]);
+	});
+
+	it('is known after a crash once they are brought again, changed or not', async () => {
+		const { bring, names } = scene();
+		const both: Parameters<typeof bring>[0] = [
+			[H, { name: 'eighth' }],
+			[I, { name: 'ninth' }],
+		];
+		await bring([[A, { name: 'first' }]]);
+		expect(await bring(both, { crashes: true })).toEqual([]);
+		await bring([...both, [A, { name: 'another' }]]);
+		expect(Object.values(await names())).toEqual([
+			{ name: 'first' },
+			{ name: 'eighth' },
+			{ name: 'ninth' },
+		]);
+	});
+});
+
+it('the memory of a source of the first version is taken over, and written anew', async () => {
+	const { rows, routes, written } = server();
+	const id = derivedId('kb', 'n8n memory of handbook');
+	rows.set(id, { id, name: '', processMsg: OLD, disabled: true, version: 1 });
+	const place = { ...PLACE, source: 'handbook' };
+	for (let run = 0; run < 2; run++) {
+		const memory = await open(place, routes);
+		expect(memory.known.has(A, 'content')).toBe(true);
+		await memory.close();
+		expect(times(written, HAS_STORED)).toBe(1);
+	}
 });
