@@ -76,6 +76,7 @@ export class Pieces {
 			else if (!piece.mark) lost += 1;
 			return piece;
 		});
+		known.changed = new Set();
 		return { lost };
 	}
 
@@ -111,11 +112,11 @@ function pieceOf(
 	{ isChanged, known }: { isChanged: boolean; known: Fingerprints },
 ): Piece {
 	const hasChanges = typeof changes === 'object';
+	known.changed = new Set();
 	if (typeof base !== 'object') {
 		if (hasChanges) takeUp(changes, known, false);
 		return unwritten();
 	}
-	known.changed = new Set();
 	takeUp(base, known);
 	const { changed } = known;
 	known.changed = new Set();

@@ -4,15 +4,12 @@ import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory/fingerp
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { noteText, readNote, takeUp } from '../../../../../nodes/XpertAi/ingest/memory/note';
 import type { MemoryNote, NoteFacts } from '../../../../../nodes/XpertAi/ingest/memory/note';
+import { OLD } from '../support/oldNote';
 
 const standing = fc.constantFrom('settled', 'pending', 'unknown');
 const documents = fc.uniqueArray(fc.record({ id: fc.uuid(), content: fc.string(), standing }), {
 	selector: ({ id }) => id,
 });
-
-/** As the first version wrote it. */
-const OLD =
-	'n8n-memory-1:3b1b35502997860136b23eb78d166502:eyJzb3VyY2UiOiJoYW5kYm9vayIsIm1hcmsiOiJhbiBvbGQgbWFyayIsImluY2x1ZGVzIjpbIngiXSwiY291bnRzIjpbMSwwLDBdfQ==:yT9dIrGmXfSB33UX2e39ngQPBv13QJJH';
 
 const SOURCE = 'handbook';
 

@@ -1,13 +1,16 @@
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { DocumentName, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
+import { OLD } from '../support/oldNote';
 import { answered, failed } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
-const [A, B] = ['a', 'b'].map((key) => derivedId('kb', key)) as [string, string];
+const IDS = [...'abcdefghijk'].map((key) => derivedId('kb', key));
+const [A, B] = IDS as [string, string];
 
 interface Row {
 	id: string;
@@ -52,6 +55,30 @@ const open = async (...[place, routes, more]: Parameters<typeof SourceMemory.ope
 	await SourceMemory.open(place, routes, { clock: virtualTime(), ...more });
 const BESIDE = { evenIfRunning: true };
 const times = (written: string[], name: string) => written.filter((one) => one === name).length;
+
+/** Stores documents one after another, as batches of one. */
+async function store(memory: SourceMemory, ids: string[], content = 'one') {
+	for (const id of ids) {
+		expect(await memory.expect([id])).toBeUndefined();
+		memory.stored(id, content);
+	}
+}
+
+/** What is remembered, without a note of that. */
+async function recalled(routes: MemoryRoutes) {
+	const read = await SourceMemory.recall(PLACE, routes);
+	if ('failure' in read) throw new Error(read.failure.reason);
+	const withContent = (content: string) => IDS.filter((id) => read.known.has(id, content));
+	return {
+		read,
+		ids: IDS.filter((id) => read.known.knows(id)),
+		withContent,
+		troubles: read.troubles,
+	};
+}
+
+/** Has a note say what is none, as a server does that was asked to process it. */
+const spoil = (row?: Row) => Object.assign(row ?? {}, { processMsg: 'Invalid PDF structure' });
 
 describe('the memory of a source', () => {
 	it('is written once, at the end, however many documents were stored', async () => {
@@ -330,4 +357,281 @@ describe('the memory of a source', () => {
 		expect([...other.rows.keys()].every((id) => ids.includes(id))).toBe(true);
 		expect([...rows.values()].every(({ disabled }) => disabled)).toBe(true);
 	});
+});
+
+describe('a source that is large for its notes', () => {
+	const sizes = { ...SIZES };
+	beforeEach(() =>
+		Object.assign(SIZES, { piece: 3, changes: 2, page: 64, request: 700, answer: 2, pages: 3 }),
+	);
+	afterEach(() => Object.assign(SIZES, sizes));
+
+	/** The pages that a run has filled which crashed as it had stored all; the content of the last is not noted. */
+	async function crashed() {
+		const { rows, routes, written } = server();
+		await store(await open(PLACE, routes), IDS);
+		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
+		return { rows, routes, written, pages };
+	}
+
+	it('is known after a crash from as many pages as that took', async () => {
+		const { routes, pages, written } = await crashed();
+		expect(pages.map(({ name }) => name)).toEqual(
+			[1, 2, 3, 4, 5].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
+		);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([IDS, IDS.slice(0, -1)]);
+		let count = 0;
+		const away: MemoryRoutes['send'] = async (request) =>
+			++count === 2 ? answered(503) : await routes.send(request);
+		expect(await SourceMemory.recall(PLACE, { ...routes, send: away })).toMatchObject({
+			failure: { status: 503 },
+		});
+		// The next run takes that into the memory before it begins.
+		expect(times(written, HAS_STORED)).toBe(0);
+		await open(PLACE, routes);
+		expect(times(written, HAS_STORED)).toBe(1);
+	});
+
+	it('is known from the memory alone once that is written, and from what later runs leave', async () => {
+		const { routes, written } = server();
+		const first = await open(PLACE, routes);
+		await store(first, IDS);
+		await first.save();
+		await store(first, [A]);
+		expect(written.at(-1)).toContain('is storing, 2.1');
+		await first.close();
+		for (const id of [A, B]) {
+			const next = await open(PLACE, routes);
+			await store(next, [id], 'two');
+			await next.close();
+			const { withContent, troubles } = await recalled(routes);
+			expect([...withContent('two'), ...withContent('one'), troubles]).toEqual([...IDS, {}]);
+		}
+		written.length = 0;
+		await (await open(PLACE, routes)).close();
+		expect(written.filter((name) => name.includes('stor'))).toEqual([]);
+		await store(await open(PLACE, routes), [B, A], 'three');
+		expect((await recalled(routes)).withContent('three')).toEqual([B]);
+	});
+
+	it('has no page of a run count behind those of a later one in the same lane', async () => {
+		const { routes } = server();
+		const first = await open(PLACE, routes);
+		await store(first, IDS);
+		await first.close();
+		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
+		await store(await open(PLACE, routes), IDS.slice(0, 3), 'two');
+		const left = await recalled(routes);
+		expect([left.withContent('two'), left.withContent('one')]).toEqual([[A, B], IDS.slice(3)]);
+		await (await open(PLACE, routes)).close();
+		const next = await recalled(routes);
+		expect([next.withContent('two'), next.withContent('one')]).toEqual([[A, B], IDS.slice(3)]);
+	});
+
+	it.each([
+		[[0, 1, 2], 'ghijk'],
+		[[0, 1, 2, 3], ''],
+		[[1, 2, 3], 'abcijk'],
+		[[1, 2, 3, 4], 'abc'],
+	])(
+		'has no certain content without its pages %j, and is looked for behind them',
+		async (lost, left) => {
+			const { routes, pages } = await crashed();
+			for (const at of lost) spoil(pages[at]);
+			const { ids, withContent } = await recalled(routes);
+			expect([ids, withContent('one')]).toEqual([[...left].map((key) => derivedId('kb', key)), []]);
+			const next = await open(PLACE, routes);
+			await store(next, IDS);
+			await next.close();
+			// What the pages may have said is in the memory by now.
+			expect((await recalled(routes)).withContent('one')).toEqual(IDS);
+		},
+	);
+
+	it('loses no page that cannot be read, as none is written over it', async () => {
+		const { routes, rows } = server();
+		const first = await open(PLACE, routes);
+		await store(first, [A]);
+		await first.close();
+		const id = derivedId('kb', 'n8n journal 2 of a node');
+		rows.set(id, { id, name: '', processMsg: '?', disabled: true, version: 1 });
+		await store(await open(PLACE, routes), [B]);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([[A, B], []]);
+	});
+
+	it('is known, without contents, from the journals of more runs than there are lanes', async () => {
+		const { routes, written } = server((name) => (name.includes('has stored') ? 413 : undefined));
+		const [first = '', ...others] = IDS;
+		await store(await open(PLACE, routes), [first]);
+		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
+		for (const id of others) await store(await open(PLACE, routes), [id]);
+		const memory = await open(PLACE, routes);
+		await memory.save();
+		const before = written.length;
+		await memory.save();
+		expect(written).toHaveLength(before);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([IDS, []]);
+	});
+
+	it('has no certain content where a run was taken for gone and went on', async () => {
+		const { routes } = server();
+		const [slow, other] = [await open(PLACE, routes), await open(PLACE, routes)];
+		await store(other, [A], 'two');
+		await other.close();
+		await store(slow, [A, B]);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one'), withContent('two')]).toEqual([[A, B], [], []]);
+	});
+
+	it('lies in notes of a size that a request may have, several in one as long as they fit', async () => {
+		const { routes } = server();
+		const sent: Row[][] = [];
+		const asked: string[][] = [];
+		const send: MemoryRoutes['send'] = async (request) => {
+			if (typeof request.body === 'string') sent.push(JSON.parse(request.body) as Row[]);
+			else asked.push(request.path.split(','));
+			return await routes.send(request);
+		};
+		const memory = await open(PLACE, { ...routes, send });
+		await store(memory, IDS);
+		sent.length = 0;
+		await memory.save();
+		const textOf = (rows: Row[]) => rows.map(({ processMsg }) => processMsg).join('');
+		expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
+		expect(Math.max(...sent.map((rows) => textOf(rows).length))).toBeLessThanOrEqual(700);
+		asked.length = 0;
+		expect((await recalled({ ...routes, send })).withContent('one')).toEqual(IDS);
+		expect(asked.slice(1).map(({ length }) => length)).toEqual([2, 2]);
+	});
+
+	it('loses with a piece its documents, and with the changes beside one the contents of it', async () => {
+		const { rows, routes } = server();
+		for (const content of ['one', 'two']) {
+			const memory = await open(PLACE, routes);
+			await store(memory, content === 'one' ? IDS : [A, B], content);
+			await memory.close();
+		}
+		const notes = [...rows.values()].filter(({ name }) => name.includes('has stored, '));
+		expect(notes.map(({ name }) => name)).toEqual(
+			['1', '2', '3', '4', 'changes in 3', 'changes in 4'].map(
+				(part) => `n8n: what Nightly has stored, ${part} of 4 (do not process)`,
+			),
+		);
+		for (const note of notes) {
+			const isChanges = note.name.includes('changes');
+			rows.set(note.id, spoil({ ...note }));
+			const { ids, withContent, troubles } = await recalled(routes);
+			const certain = [...withContent('one'), ...withContent('two')];
+			expect(certain.length).toBeLessThan(IDS.length - 1);
+			expect(troubles.lost).toBe(isChanges ? 1 : IDS.length - certain.length);
+			// Of a piece that cannot be read, the changes beside it name some documents.
+			const named = IDS.filter((id) => certain.includes(id) || id === A || id === B);
+			expect(ids).toEqual(isChanges ? IDS : named);
+			rows.set(note.id, note);
+		}
+		// Whatever is left of it, one run later all is whole.
+		for (const { id } of notes) rows.delete(id);
+		const next = await open(PLACE, routes);
+		await store(next, [A]);
+		await next.close();
+		const { ids, troubles } = await recalled(routes);
+		expect([ids, troubles]).toEqual([[A], {}]);
+	});
+});
+
+describe('what documents are called', () => {
+	const sizes = { ...SIZES };
+	beforeEach(() => Object.assign(SIZES, { names: 100 }));
+	afterEach(() => Object.assign(SIZES, sizes));
+
+	const CALLED = 'calls its documents';
+
+	const of = (number: number) =>
+		`n8n: what Nightly calls its documents, ${number} (do not process)`;
+	const [C = '', D = '', E = '', F = '', G = '', H = '', I = ''] = IDS.slice(2);
+
+	/** One run after another that brings documents, and which notes of names it writes. */
+	function scene() {
+		const { rows, routes, written } = server();
+		const bring = async (
+			some: Array<[id: string, called: DocumentName]>,
+			{ content = 'one', crashes = false } = {},
+		) => {
+			const memory = await open(PLACE, routes);
+			for (const [id, called] of some)
+				if (memory.known.has(id, content)) memory.unchanged(id, called);
+				else {
+					await memory.expect([id]);
+					memory.stored(id, content, called);
+				}
+			if (!crashes) await memory.close();
+			return written.splice(0).filter((name) => name.includes('calls its'));
+		};
+		const names = async (ids = IDS) =>
+			Object.fromEntries(await (await recalled(routes)).read.namesOf(ids));
+		const noteOf = (number: number) => [...rows.values()].find(({ name }) => name === of(number));
+		return { bring, names, noteOf };
+	}
+
+	it('is noted when they are first stored, in notes to which more is added as long as they have room', async () => {
+		const { bring, names, noteOf } = scene();
+		expect(await bring([[A, { key: 'a', name: 'first' }]])).toEqual([of(1)]);
+		// An id of its own, in upper case.
+		expect(await bring([[B.toUpperCase(), { key: 'own', name: 'second' }]])).toEqual([of(1)]);
+		expect(
+			await bring([
+				[C, { key: 'c' }],
+				[D, {}],
+			]),
+		).toEqual([of(2)]);
+		const called = {
+			[A]: { key: 'a', name: 'first' },
+			[B]: { name: 'second' },
+			[C]: { key: 'c', name: 'c' },
+		};
+		expect(await names()).toEqual(called);
+		expect(await names([A])).toEqual({ [A]: called[A] });
+		expect(await names([])).toEqual({});
+		expect(await bring([[A, { name: 'again' }]])).toEqual([]);
+		expect(await bring([[A, { name: 'again' }]], { content: 'two' })).toEqual([]);
+		// What cannot be read is lost alone, and nothing is added to it.
+		spoil(noteOf(2));
+		expect(await bring([[E, { name: 'fifth' }]])).toEqual([of(3)]);
+		expect(await names()).toEqual({ [A]: called[A], [B]: called[B], [E]: { name: 'fifth' } });
+		// While a run is at work, as soon as there is enough of it.
+		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
+		expect(await bring(many)).toEqual([of(4), of(5)]);
+	});
+
+	it('is known after a crash once they are brought again, changed or not', async () => {
+		const { bring, names } = scene();
+		const both: Parameters<typeof bring>[0] = [
+			[H, { name: 'eighth' }],
+			[I, { name: 'ninth' }],
+		];
+		await bring([[A, { name: 'first' }]]);
+		expect(await bring(both, { crashes: true })).toEqual([]);
+		await bring([...both, [A, { name: 'another' }]]);
+		expect(Object.values(await names())).toEqual([
+			{ name: 'first' },
+			{ name: 'eighth' },
+			{ name: 'ninth' },
+		]);
+	});
+});
+
+it('the memory of a source of the first version is taken over, and written anew', async () => {
+	const { rows, routes, written } = server();
+	const id = derivedId('kb', 'n8n memory of handbook');
+	rows.set(id, { id, name: '', processMsg: OLD, disabled: true, version: 1 });
+	const place = { ...PLACE, source: 'handbook' };
+	for (let run = 0; run < 2; run++) {
+		const memory = await open(place, routes);
+		expect(memory.known.has(A, 'content')).toBe(true);
+		await memory.close();
+		expect(times(written, HAS_STORED)).toBe(1);
+	}
 });
