@@ -362,7 +362,7 @@ describe('the memory of a source', () => {
 describe('a source that is large for its notes', () => {
 	const sizes = { ...SIZES };
 	beforeEach(() =>
-		Object.assign(SIZES, { piece: 3, changes: 2, page: 64, request: 700, answer: 2, pages: 3 }),
+		Object.assign(SIZES, { piece: 3, changes: 2, page: 60, request: 700, answer: 2, pages: 3 }),
 	);
 	afterEach(() => Object.assign(SIZES, sizes));
 
@@ -544,7 +544,7 @@ describe('a source that is large for its notes', () => {
 
 describe('what documents are called', () => {
 	const sizes = { ...SIZES };
-	beforeEach(() => Object.assign(SIZES, { names: 100 }));
+	beforeEach(() => Object.assign(SIZES, { names: 70 }));
 	afterEach(() => Object.assign(SIZES, sizes));
 
 	const CALLED = 'calls its documents';
@@ -599,8 +599,8 @@ describe('what documents are called', () => {
 		expect(await bring([[A, { name: 'again' }]], { content: 'two' })).toEqual([]);
 		// What cannot be read is lost alone, and nothing is added to it.
 		spoil(noteOf(2));
-		expect(await bring([[E, { name: 'fifth' }]])).toEqual([of(3)]);
-		expect(await names()).toEqual({ [A]: called[A], [B]: called[B], [E]: { name: 'fifth' } });
+		expect(await bring([[E, { name: 'the fifth of them' }]])).toEqual([of(3)]);
+		expect(await names()).toEqual({ [A]: called[A], [B]: called[B], [E]: { name: 'the fifth of them' } });
 		// While a run is at work, as soon as there is enough of it.
 		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
 		expect(await bring(many)).toEqual([of(4), of(5)]);
