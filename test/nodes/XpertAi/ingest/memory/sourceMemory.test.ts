@@ -78,7 +78,10 @@ async function recalled(routes: MemoryRoutes) {
 }
 
 /** Has a note say what is none, as a server does that was asked to process it. */
-const spoil = (row?: Row) => Object.assign(row ?? {}, { processMsg: 'Invalid PDF structure' });
+function spoil<Some extends Row | undefined>(row: Some): Some {
+	if (row) row.processMsg = 'Invalid PDF structure';
+	return row;
+}
 
 describe('the memory of a source', () => {
 	it('is written once, at the end, however many documents were stored', async () => {
@@ -97,6 +100,11 @@ describe('the memory of a source', () => {
 		expect([next.knownBefore, next.known.has(derivedId('kb', '29'), 'content')]).toEqual([
 			30,
 			true,
+		]);
+		const fresh = await open(PLACE, routes, { fresh: true });
+		expect([fresh.knownBefore, fresh.known.has(derivedId('kb', '29'), 'content')]).toEqual([
+			30,
+			false,
 		]);
 	});
 
@@ -158,9 +166,59 @@ describe('the memory of a source', () => {
 		await second.close();
 		await first.close();
 		expect([first.troubles.overlapped, second.troubles.overlapped]).toEqual([true, undefined]);
+		expect(await first.standing()).toEqual({ alone: false });
 		const next = await open(PLACE, routes);
 		expect(new Set(next.known.ids())).toEqual(new Set([A, B]));
 		expect([next.known.has(A, 'one'), next.known.has(B, 'two')]).toEqual([false, false]);
+	});
+
+	it('lets nothing be sent while another run of the source is at work, and says which', async () => {
+		const { routes, written } = server();
+		let word = () => undefined as unknown;
+		const clock = { ...virtualTime(), later: (_: number, say: () => void) => (word = say) };
+		await open(PLACE, routes, { clock, by: 'execution 7' });
+		const sleep = async () => {
+			await Promise.resolve(word());
+		};
+		const before = written.length;
+		const memory = await open(PLACE, routes, { clock: { ...virtualTime(), sleep } });
+		expect([memory.holder?.by, memory.isKept]).toEqual(['execution 7', false]);
+		expect(await memory.expect([A])).toMatchObject({
+			kind: 'unsuccessful',
+			reason: expect.stringContaining('is at work: execution 7, since 2026') as string,
+		});
+		expect(written.slice(before).filter((name) => !name.includes('is at work'))).toEqual([]);
+	});
+
+	it('lets nothing be sent once another run has taken this one for gone', async () => {
+		const { routes } = server();
+		const clock = virtualTime();
+		const memory = await open(PLACE, routes, { clock });
+		await open(PLACE, routes);
+		clock.pass(50_000);
+		expect(await memory.expect([A])).toMatchObject({
+			reason: expect.stringContaining('has taken over') as string,
+		});
+		expect([memory.isKept, memory.known.knows(A)]).toEqual([false, false]);
+	});
+
+	it('knows what is unchanged where the server takes no note any more, and asks no more where it gives none', async () => {
+		const { routes } = server();
+		await store(await open(PLACE, routes), [A, B]);
+		const asked: string[] = [];
+		const without = (method: 'GET' | 'POST'): MemoryRoutes => ({
+			...routes,
+			send: async (request) => {
+				asked.push(request.method);
+				if (request.method !== method) return await routes.send(request);
+				return { ok: false, failure: { kind: 'status', status: 403, method, path: request.path } };
+			},
+		});
+		const memory = await open(PLACE, without('POST'));
+		expect([memory.known.has(A, 'one'), memory.isKept]).toEqual([true, false]);
+		asked.length = 0;
+		expect((await open(PLACE, without('GET'))).isKept).toBe(false);
+		expect(asked).toEqual(['GET']);
 	});
 
 	it('lets nothing be sent that the server does not take a note of', async () => {
@@ -331,15 +389,30 @@ describe('the memory of a source', () => {
 	});
 
 	it('is recalled for another source without a note of that, journals included', async () => {
-		const { routes, written } = server();
+		const { rows, routes, written } = server();
+		expect((await recalled(routes)).read.witness).toBeUndefined();
 		const memory = await open(PLACE, routes);
 		memory.stored(A, 'one');
 		await memory.save();
 		await memory.expect([B]);
 		const before = written.length;
-		const recalled = await SourceMemory.recall(PLACE, routes, { witness: memory.witness });
-		expect('known' in recalled && [...recalled.known.ids()]).toEqual([A, B]);
+		const { witness = '' } = memory;
+		const read = await SourceMemory.recall(PLACE, routes, { witness });
+		expect('known' in read && [...read.known.ids()]).toEqual([A, B]);
 		expect(written).toHaveLength(before);
+		rows.delete(witness);
+		const id = derivedId('kb', 'n8n memory of a node');
+		const without = await recalled(routes);
+		expect([without.withContent('one'), without.read.witness, without.troubles]).toEqual([
+			[A],
+			id,
+			{},
+		]);
+		spoil(rows.get(id));
+		expect(await recalled(routes)).toMatchObject({
+			ids: [A, B],
+			troubles: { flaw: 'overwritten' },
+		});
 		const away: MemoryRoutes = { ...routes, send: async () => answered(503) };
 		expect(await SourceMemory.recall(PLACE, away, {})).toMatchObject({
 			failure: { status: 503 },
@@ -546,8 +619,6 @@ describe('what documents are called', () => {
 	const sizes = { ...SIZES };
 	beforeEach(() => Object.assign(SIZES, { names: 100 }));
 	afterEach(() => Object.assign(SIZES, sizes));
-
-	const CALLED = 'calls its documents';
 
 	const of = (number: number) =>
 		`n8n: what Nightly calls its documents, ${number} (do not process)`;
