@@ -9,7 +9,7 @@ import { OLD } from '../support/oldNote';
 import { answered, failed } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
-const IDS = [...'abcdefghijk'].map((key) => derivedId('kb', key));
+const IDS = [...'abcdefghijklm'].map((key) => derivedId('kb', key));
 const [A, B] = IDS as [string, string];
 
 interface Row {
@@ -24,6 +24,7 @@ interface Row {
 function server(refuses: (name: string) => number | undefined = () => undefined) {
 	const rows = new Map<string, Row>();
 	const written: string[] = [];
+	const asked: string[][] = [];
 	const store = (body: string): Outcome => {
 		const sent = JSON.parse(body) as Row[];
 		const refused = sent.flatMap(({ name }) => refuses(name) ?? [])[0];
@@ -43,10 +44,13 @@ function server(refuses: (name: string) => number | undefined = () => undefined)
 	const routes: MemoryRoutes = {
 		storePath: '/bulk',
 		statusPath: (ids) => ids.join(','),
-		send: async ({ path, body }) =>
-			typeof body === 'string' ? store(body) : status(path.split(',')),
+		send: async ({ path, body }) => {
+			if (typeof body === 'string') return store(body);
+			asked.push(path.split(','));
+			return status(path.split(','));
+		},
 	};
-	return { rows, written, routes };
+	return { rows, written, asked, routes };
 }
 
 const HAS_STORED = 'n8n: what Nightly has stored (do not process)';
@@ -78,7 +82,10 @@ async function recalled(routes: MemoryRoutes) {
 }
 
 /** Has a note say what is none, as a server does that was asked to process it. */
-const spoil = (row?: Row) => Object.assign(row ?? {}, { processMsg: 'Invalid PDF structure' });
+function spoil<Some extends Row | undefined>(row: Some): Some {
+	if (row) row.processMsg = 'Invalid PDF structure';
+	return row;
+}
 
 describe('the memory of a source', () => {
 	it('is written once, at the end, however many documents were stored', async () => {
@@ -98,6 +105,11 @@ describe('the memory of a source', () => {
 			30,
 			true,
 		]);
+		const fresh = await open(PLACE, routes, { fresh: true });
+		expect([fresh.knownBefore, fresh.known.has(derivedId('kb', '29'), 'content')]).toEqual([
+			30,
+			false,
+		]);
 	});
 
 	it('is not written by a run that changed nothing, nor when the execution was stopped', async () => {
@@ -111,7 +123,7 @@ describe('the memory of a source', () => {
 	});
 
 	it('knows after a crash what may be on the server, and sends that again', async () => {
-		const { routes } = server();
+		const { routes, asked } = server();
 		const first = await open(PLACE, routes);
 		first.stored(A, 'one');
 		await first.save();
@@ -120,6 +132,10 @@ describe('the memory of a source', () => {
 		const next = await open(PLACE, routes);
 		expect([...next.known.ids()]).toEqual([A, B]);
 		expect(next.known.has(A, 'one')).toBe(false);
+		// Of a page with room for more, no further one is asked for.
+		asked.length = 0;
+		await recalled(routes);
+		expect(asked).toHaveLength(1);
 	});
 
 	it('knows no content for certain where a page of a journal was overwritten', async () => {
@@ -158,9 +174,59 @@ describe('the memory of a source', () => {
 		await second.close();
 		await first.close();
 		expect([first.troubles.overlapped, second.troubles.overlapped]).toEqual([true, undefined]);
+		expect(await first.standing()).toEqual({ alone: false });
 		const next = await open(PLACE, routes);
 		expect(new Set(next.known.ids())).toEqual(new Set([A, B]));
 		expect([next.known.has(A, 'one'), next.known.has(B, 'two')]).toEqual([false, false]);
+	});
+
+	it('lets nothing be sent while another run of the source is at work, and says which', async () => {
+		const { routes, written } = server();
+		let word = () => undefined as unknown;
+		const clock = { ...virtualTime(), later: (_: number, say: () => void) => (word = say) };
+		await open(PLACE, routes, { clock, by: 'execution 7' });
+		const sleep = async () => {
+			await Promise.resolve(word());
+		};
+		const before = written.length;
+		const memory = await open(PLACE, routes, { clock: { ...virtualTime(), sleep } });
+		expect([memory.holder?.by, memory.isKept]).toEqual(['execution 7', false]);
+		expect(await memory.expect([A])).toMatchObject({
+			kind: 'unsuccessful',
+			reason: expect.stringContaining('is at work: execution 7, since 2026') as string,
+		});
+		expect(written.slice(before).filter((name) => !name.includes('is at work'))).toEqual([]);
+	});
+
+	it('lets nothing be sent once another run has taken this one for gone', async () => {
+		const { routes } = server();
+		const clock = virtualTime();
+		const memory = await open(PLACE, routes, { clock });
+		await open(PLACE, routes);
+		clock.pass(50_000);
+		expect(await memory.expect([A])).toMatchObject({
+			reason: expect.stringContaining('has taken over') as string,
+		});
+		expect([memory.isKept, memory.known.knows(A)]).toEqual([false, false]);
+	});
+
+	it('knows what is unchanged where the server takes no note any more, and asks no more where it gives none', async () => {
+		const { routes } = server();
+		await store(await open(PLACE, routes), [A, B]);
+		const asked: string[] = [];
+		const without = (method: 'GET' | 'POST'): MemoryRoutes => ({
+			...routes,
+			send: async (request) => {
+				asked.push(request.method);
+				if (request.method !== method) return await routes.send(request);
+				return { ok: false, failure: { kind: 'status', status: 403, method, path: request.path } };
+			},
+		});
+		const memory = await open(PLACE, without('POST'));
+		expect([memory.known.has(A, 'one'), memory.isKept]).toEqual([true, false]);
+		asked.length = 0;
+		expect((await open(PLACE, without('GET'))).isKept).toBe(false);
+		expect(asked).toEqual(['GET']);
 	});
 
 	it('lets nothing be sent that the server does not take a note of', async () => {
@@ -331,15 +397,30 @@ describe('the memory of a source', () => {
 	});
 
 	it('is recalled for another source without a note of that, journals included', async () => {
-		const { routes, written } = server();
+		const { rows, routes, written } = server();
+		expect((await recalled(routes)).read.witness).toBeUndefined();
 		const memory = await open(PLACE, routes);
 		memory.stored(A, 'one');
 		await memory.save();
 		await memory.expect([B]);
 		const before = written.length;
-		const recalled = await SourceMemory.recall(PLACE, routes, { witness: memory.witness });
-		expect('known' in recalled && [...recalled.known.ids()]).toEqual([A, B]);
+		const { witness = '' } = memory;
+		const read = await SourceMemory.recall(PLACE, routes, { witness });
+		expect('known' in read && [...read.known.ids()]).toEqual([A, B]);
 		expect(written).toHaveLength(before);
+		rows.delete(witness);
+		const id = derivedId('kb', 'n8n memory of a node');
+		const without = await recalled(routes);
+		expect([without.withContent('one'), without.read.witness, without.troubles]).toEqual([
+			[A],
+			id,
+			{},
+		]);
+		spoil(rows.get(id));
+		expect(await recalled(routes)).toMatchObject({
+			ids: [A, B],
+			troubles: { flaw: 'overwritten' },
+		});
 		const away: MemoryRoutes = { ...routes, send: async () => answered(503) };
 		expect(await SourceMemory.recall(PLACE, away, {})).toMatchObject({
 			failure: { status: 503 },
@@ -362,7 +443,7 @@ describe('the memory of a source', () => {
 describe('a source that is large for its notes', () => {
 	const sizes = { ...SIZES };
 	beforeEach(() =>
-		Object.assign(SIZES, { piece: 3, changes: 2, page: 60, request: 700, answer: 2, pages: 3 }),
+		Object.assign(SIZES, { piece: 4, changes: 2, page: 60, request: 700, answer: 2, pages: 3 }),
 	);
 	afterEach(() => Object.assign(SIZES, sizes));
 
@@ -377,7 +458,7 @@ describe('a source that is large for its notes', () => {
 	it('is known after a crash from as many pages as that took', async () => {
 		const { routes, pages, written } = await crashed();
 		expect(pages.map(({ name }) => name)).toEqual(
-			[1, 2, 3, 4, 5].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
+			[1, 2, 3, 4, 5, 6].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
 		);
 		const { ids, withContent } = await recalled(routes);
 		expect([ids, withContent('one')]).toEqual([IDS, IDS.slice(0, -1)]);
@@ -415,24 +496,32 @@ describe('a source that is large for its notes', () => {
 		expect((await recalled(routes)).withContent('three')).toEqual([B]);
 	});
 
-	it('has no page of a run count behind those of a later one in the same lane', async () => {
-		const { routes } = server();
-		const first = await open(PLACE, routes);
-		await store(first, IDS);
-		await first.close();
-		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
+	it('has no page of a run count behind those of a later one in the same lane, nor asks for them all', async () => {
+		SIZES.piece = 100;
+		const { routes, asked } = server();
+		for (let run = 0; run < 8; run++) {
+			const memory = await open(PLACE, routes);
+			await store(memory, run === 0 ? IDS : [A]);
+			await memory.close();
+		}
+		const left = async () => {
+			asked.length = 0;
+			const { withContent } = await recalled(routes);
+			const pages = asked.length - 1;
+			return { one: withContent('one'), two: withContent('two'), pages };
+		};
+		expect(await left()).toEqual({ one: IDS, two: [], pages: 0 });
 		await store(await open(PLACE, routes), IDS.slice(0, 3), 'two');
-		const left = await recalled(routes);
-		expect([left.withContent('two'), left.withContent('one')]).toEqual([[A, B], IDS.slice(3)]);
+		const now = { one: IDS.slice(3), two: [A, B], pages: 1 };
+		expect(await left()).toEqual(now);
 		await (await open(PLACE, routes)).close();
-		const next = await recalled(routes);
-		expect([next.withContent('two'), next.withContent('one')]).toEqual([[A, B], IDS.slice(3)]);
+		expect(await left()).toEqual(now);
 	});
 
 	it.each([
-		[[0, 1, 2], 'ghijk'],
+		[[0, 1, 2], 'ghijklm'],
 		[[0, 1, 2, 3], ''],
-		[[1, 2, 3], 'abcijk'],
+		[[1, 2, 3], 'abcijklm'],
 		[[1, 2, 3, 4], 'abc'],
 	])(
 		'has no certain content without its pages %j, and is looked for behind them',
@@ -449,24 +538,12 @@ describe('a source that is large for its notes', () => {
 		},
 	);
 
-	it('loses no page that cannot be read, as none is written over it', async () => {
-		const { routes, rows } = server();
-		const first = await open(PLACE, routes);
-		await store(first, [A]);
-		await first.close();
-		const id = derivedId('kb', 'n8n journal 2 of a node');
-		rows.set(id, { id, name: '', processMsg: '?', disabled: true, version: 1 });
-		await store(await open(PLACE, routes), [B]);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([[A, B], []]);
-	});
-
 	it('is known, without contents, from the journals of more runs than there are lanes', async () => {
 		const { routes, written } = server((name) => (name.includes('has stored') ? 413 : undefined));
 		const [first = '', ...others] = IDS;
 		await store(await open(PLACE, routes), [first]);
 		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
-		for (const id of others) await store(await open(PLACE, routes), [id]);
+		for (const id of others) await store(await open(PLACE, routes), [id, first]);
 		const memory = await open(PLACE, routes);
 		await memory.save();
 		const before = written.length;
@@ -487,12 +564,10 @@ describe('a source that is large for its notes', () => {
 	});
 
 	it('lies in notes of a size that a request may have, several in one as long as they fit', async () => {
-		const { routes } = server();
+		const { routes, asked } = server();
 		const sent: Row[][] = [];
-		const asked: string[][] = [];
 		const send: MemoryRoutes['send'] = async (request) => {
 			if (typeof request.body === 'string') sent.push(JSON.parse(request.body) as Row[]);
-			else asked.push(request.path.split(','));
 			return await routes.send(request);
 		};
 		const memory = await open(PLACE, { ...routes, send });
@@ -503,7 +578,7 @@ describe('a source that is large for its notes', () => {
 		expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
 		expect(Math.max(...sent.map((rows) => textOf(rows).length))).toBeLessThanOrEqual(700);
 		asked.length = 0;
-		expect((await recalled({ ...routes, send })).withContent('one')).toEqual(IDS);
+		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 		expect(asked.slice(1).map(({ length }) => length)).toEqual([2, 2]);
 	});
 
@@ -546,8 +621,6 @@ describe('what documents are called', () => {
 	const sizes = { ...SIZES };
 	beforeEach(() => Object.assign(SIZES, { names: 70 }));
 	afterEach(() => Object.assign(SIZES, sizes));
-
-	const CALLED = 'calls its documents';
 
 	const of = (number: number) =>
 		`n8n: what Nightly calls its documents, ${number} (do not process)`;
@@ -600,7 +673,11 @@ describe('what documents are called', () => {
 		// What cannot be read is lost alone, and nothing is added to it.
 		spoil(noteOf(2));
 		expect(await bring([[E, { name: 'the fifth of them' }]])).toEqual([of(3)]);
-		expect(await names()).toEqual({ [A]: called[A], [B]: called[B], [E]: { name: 'the fifth of them' } });
+		expect(await names()).toEqual({
+			[A]: called[A],
+			[B]: called[B],
+			[E]: { name: 'the fifth of them' },
+		});
 		// While a run is at work, as soon as there is enough of it.
 		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
 		expect(await bring(many)).toEqual([of(4), of(5)]);
