@@ -4,6 +4,7 @@ import type { EditorWindow } from './browser';
 
 const DRAWING_MS = 5_000;
 const RUNNING_MS = 30_000;
+const COVERED_MS = 5_000;
 
 /** The open panel of a node: its parameters, its output and its credential. */
 export class NodePanel {
@@ -74,7 +75,14 @@ export class NodePanel {
 
 	/** Chooses an option of a dropdown by its name. */
 	async choose(parameter: string, name: string): Promise<void> {
-		await this.find(`parameter-input-${parameter}`).locator('input').first().click();
+		const field = this.find(`parameter-input-${parameter}`).locator('input').first();
+		try {
+			await field.click({ timeout: COVERED_MS });
+		} catch {
+			// What an expression above comes to may lie over it, until a click beside it.
+			await this.output.click({ position: { x: 5, y: 5 } });
+			await field.click();
+		}
 		const options = this.window.page.locator('[role="option"]:visible, li:visible');
 		await options.filter({ hasText: name }).first().click();
 	}
