@@ -10,7 +10,7 @@ import { NODES_BASE } from '../support/paths';
 
 const SIZES = {
 	documents: 4000,
-	bare: 20_000,
+	bare: 10_000,
 	configured: 2000,
 	httpDocuments: 3000,
 	warmUp: 2000,
