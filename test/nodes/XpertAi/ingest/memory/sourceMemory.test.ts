@@ -641,7 +641,10 @@ describe('what documents are called', () => {
 
 	/** One run after another that brings documents, and which notes of names it writes. */
 	function scene() {
-		const { rows, routes, written } = server();
+		const rules = { refuses: false };
+		const { rows, routes, written } = server((name) =>
+			rules.refuses && name.includes('calls its') ? 413 : undefined,
+		);
 		const bring = async (
 			some: Array<[id: string, called: DocumentName]>,
 			{ content = 'one', crashes = false } = {},
@@ -659,11 +662,14 @@ describe('what documents are called', () => {
 		const names = async (ids = IDS) =>
 			Object.fromEntries(await (await recalled(routes)).read.namesOf(ids));
 		const noteOf = (number: number) => [...rows.values()].find(({ name }) => name === of(number));
-		return { bring, names, noteOf };
+		return { bring, names, noteOf, rows, rules };
 	}
 
 	it('is noted when they are first stored, in notes to which more is added as long as they have room', async () => {
-		const { bring, names, noteOf } = scene();
+		const { bring, names, noteOf, rows, rules } = scene();
+		rules.refuses = true;
+		await bring([[I, { name: 'never noted' }]]);
+		rules.refuses = false;
 		expect(await bring([[A, { key: 'a', name: 'first' }]])).toEqual([of(1)]);
 		// An id of its own, in upper case.
 		expect(await bring([[B.toUpperCase(), { key: 'own', name: 'second' }]])).toEqual([of(1)]);
@@ -690,6 +696,9 @@ describe('what documents are called', () => {
 		// While a run is at work, as soon as there is enough of it.
 		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
 		expect(await bring(many)).toEqual([of(4), of(5)]);
+		expect(Object.keys(await names())).toEqual([A, B, E, F, G, H]);
+		rows.delete(noteOf(1)?.id ?? '');
+		expect(Object.keys(await names())).toEqual([E, F, G, H]);
 	});
 
 	it('is known after a crash once they are brought again, changed or not', async () => {
