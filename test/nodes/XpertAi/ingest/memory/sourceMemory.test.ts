@@ -28,7 +28,7 @@ function server(refuses: (name: string) => number | undefined = () => undefined)
 	const store = (body: string): Outcome => {
 		const sent = JSON.parse(body) as Row[];
 		const refused = sent.flatMap(({ name }) => refuses(name) ?? [])[0];
-		if (refused !== undefined) return answered(refused);
+		if (refused !== undefined || sent.length === 0) return answered(refused ?? 400);
 		const answer = sent.map((one) => ({ ...one, version: (rows.get(one.id)?.version ?? 0) + 1 }));
 		for (const row of answer) {
 			written.push(row.name);
@@ -589,9 +589,23 @@ describe('a source that is large for its notes', () => {
 		// Where much of them has changed, they are written anew.
 		await store(memory, IDS, 'two');
 		written.length = 0;
+		SIZES.request = 1;
 		await memory.close();
 		expect(written.filter((name) => name.includes('has stored, '))).toHaveLength(4);
 		expect(written.filter((name) => name.includes('changes'))).toEqual([]);
+	});
+
+	it.each([1, 4])('is not written without its piece %i; journals have it', async (number) => {
+		SIZES.request = 1;
+		const { routes, written } = server((name) =>
+			name.includes(`has stored, ${number} of`) ? 413 : undefined,
+		);
+		const memory = await open(PLACE, routes);
+		await store(memory, IDS);
+		await memory.close();
+		expect(memory.troubles.notWritten).toMatchObject({ status: 413 });
+		expect(times(written, HAS_STORED)).toBe(0);
+		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 	});
 
 	it('loses with a piece its documents, and with the changes beside one the contents of it', async () => {
@@ -727,5 +741,4 @@ it('the memory of a source of the first version is taken over, and written anew'
 		await memory.close();
 		expect(times(written, HAS_STORED)).toBe(1);
 	}
-});
 });
