@@ -2,6 +2,8 @@ import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../../../nodes/XpertAi/ingest/changedOnly';
+import { planDocuments } from '../../../../nodes/XpertAi/ingest/plan';
+import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processing';
@@ -31,17 +33,11 @@ interface Server {
 	failure?: Failure;
 }
 
-/** What is sent and what is left out. */
-async function sift(
-	documents: Array<ReadyDocument<number>>,
-	memory: Fingerprints,
-	{ has, failure: broken }: Server,
-	processed = true,
-) {
-	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
+const nameOf = ({ record }: ReadyDocument<number>) => record.name ?? undefined;
+
+/** A server that is asked where documents stand. */
+function answering({ has, failure: broken }: Server) {
 	const asked: string[][] = [];
-	const sent: Array<string | undefined> = [];
-	const nameOf = ({ record }: ReadyDocument<number>) => record.name ?? undefined;
 	const statusesOf = async (ids: string[]) => {
 		const names = Object.keys(has).filter((name) => ids.includes(idOf(name)));
 		asked.push(ids);
@@ -53,6 +49,19 @@ async function sift(
 		);
 		return { statuses, failure: broken };
 	};
+	return { asked, statusesOf };
+}
+
+/** What is sent and what is left out. */
+async function sift(
+	documents: Array<ReadyDocument<number>>,
+	memory: Fingerprints,
+	server: Server,
+	processed = true,
+) {
+	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
+	const sent: Array<string | undefined> = [];
+	const { asked, statusesOf } = answering(server);
 	const left = changedOnly(documents, {
 		memory,
 		processed,
@@ -173,4 +182,62 @@ describe('where the server cannot be asked', () => {
 		const { unchanged } = await sift([document('a')], knowing(['a']), broken, false);
 		expect(unchanged).toEqual([['a', undefined]]);
 	});
+});
+
+describe('a plan', () => {
+	it('tells of each document what the next run does with it', async () => {
+		const memory = knowing(['same', 'deleted', 'changed', 'at work', 'hidden', 'hidden before']);
+		const has = {
+			same: 'finish',
+			changed: 'finish',
+			'at work': 'running',
+			'of somebody': 'finish',
+			hidden: null,
+			'hidden before': null,
+			'hidden, of somebody': null,
+		};
+		const plans = {
+			same: 'unchanged',
+			deleted: 'new',
+			unknown: 'new',
+			'no id': 'new',
+			changed: 'changed',
+			'at work': 'changed',
+			'of somebody': 'changed',
+			// Not found any more, though it is there: with what was stored, or with something else.
+			hidden: 'back',
+			'hidden before': 'changed',
+			'hidden, of somebody': 'back',
+		};
+		const documents = Object.keys(plans).map((name) => {
+			const isOther = ['changed', 'at work', 'hidden before'].includes(name);
+			const id = name === 'no id' ? undefined : idOf(name).toUpperCase();
+			return { ...document(name, isOther ? 'other' : 'same'), id };
+		});
+		const told: Record<string, string> = {};
+		await planDocuments(documents, {
+			memory,
+			processed: true,
+			statusesOf: answering({ has }).statusesOf,
+			onPlanned: (one, plan) => (told[nameOf(one) ?? ''] = plan),
+		});
+		expect(told).toEqual(plans);
+	});
+
+	it.each([0, 1])(
+		'asks for as many at once as an address may name, and for no more, %i',
+		async (more) => {
+			const { asked, statusesOf } = answering({ has: {} });
+			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));
+			const told: unknown[] = [];
+			await planDocuments(given, {
+				memory: new Fingerprints(),
+				processed: true,
+				statusesOf,
+				onPlanned: (one, plan) => told.push([one, plan]),
+			});
+			expect(told).toEqual(given.map((one) => [one, 'new']));
+			expect(asked.map(({ length }) => length)).toEqual([IDS_PER_ADDRESS, 1].slice(0, 1 + more));
+		},
+	);
 });

@@ -101,6 +101,8 @@ describe('a note', () => {
 		['it is a text of the server', 'Cannot read properties of undefined', 'overwritten'],
 		['it is of a later version', 'n8n-memory-3:abc', 'of a later version'],
 		['it is of another source', textOf(undefined, {}, 'b'), 'of another source'],
+		['its version is none', OLD.replace('-1:', '-x:'), 'damaged'],
+		['its head is none', textOf(undefined, { names: { notes: -1, hasRoom: true } }), 'damaged'],
 	])('does not count where %s', (_, text, flaw) => {
 		expect(readNote(text, SOURCE)).toBe(flaw);
 	});

@@ -28,7 +28,7 @@ function server(refuses: (name: string) => number | undefined = () => undefined)
 	const store = (body: string): Outcome => {
 		const sent = JSON.parse(body) as Row[];
 		const refused = sent.flatMap(({ name }) => refuses(name) ?? [])[0];
-		if (refused !== undefined) return answered(refused);
+		if (refused !== undefined || sent.length === 0) return answered(refused ?? 400);
 		const answer = sent.map((one) => ({ ...one, version: (rows.get(one.id)?.version ?? 0) + 1 }));
 		for (const row of answer) {
 			written.push(row.name);
@@ -99,7 +99,7 @@ describe('the memory of a source', () => {
 		expect(times(written, HAS_STORED)).toBe(0);
 		await memory.save();
 		await memory.save();
-		expect(times(written, HAS_STORED)).toBe(1);
+		expect(written.filter((name) => name.includes('has stored'))).toEqual([HAS_STORED]);
 		const next = await open(PLACE, routes);
 		expect([next.knownBefore, next.known.has(derivedId('kb', '29'), 'content')]).toEqual([
 			30,
@@ -564,7 +564,7 @@ describe('a source that is large for its notes', () => {
 	});
 
 	it('lies in notes of a size that a request may have, several in one as long as they fit', async () => {
-		const { routes, asked } = server();
+		const { routes, asked, written } = server();
 		const sent: Row[][] = [];
 		const send: MemoryRoutes['send'] = async (request) => {
 			if (typeof request.body === 'string') sent.push(JSON.parse(request.body) as Row[]);
@@ -580,6 +580,32 @@ describe('a source that is large for its notes', () => {
 		asked.length = 0;
 		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 		expect(asked.slice(1).map(({ length }) => length)).toEqual([2, 2]);
+		asked.length = 0;
+		const away: MemoryRoutes['send'] = async (request) =>
+			asked.length === 1 ? answered(503) : await routes.send(request);
+		expect(await SourceMemory.recall(PLACE, { ...routes, send: away })).toMatchObject({
+			failure: { status: 503 },
+		});
+		// Where much of them has changed, they are written anew.
+		await store(memory, IDS, 'two');
+		written.length = 0;
+		SIZES.request = 1;
+		await memory.close();
+		expect(written.filter((name) => name.includes('has stored, '))).toHaveLength(4);
+		expect(written.filter((name) => name.includes('changes'))).toEqual([]);
+	});
+
+	it.each([1, 4])('is not written without its piece %i; journals have it', async (number) => {
+		SIZES.request = 1;
+		const { routes, written } = server((name) =>
+			name.includes(`has stored, ${number} of`) ? 413 : undefined,
+		);
+		const memory = await open(PLACE, routes);
+		await store(memory, IDS);
+		await memory.close();
+		expect(memory.troubles.notWritten).toMatchObject({ status: 413 });
+		expect(times(written, HAS_STORED)).toBe(0);
+		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 	});
 
 	it('loses with a piece its documents, and with the changes beside one the contents of it', async () => {
@@ -590,10 +616,11 @@ describe('a source that is large for its notes', () => {
 			await memory.close();
 		}
 		const notes = [...rows.values()].filter(({ name }) => name.includes('has stored, '));
-		expect(notes.map(({ name }) => name)).toEqual(
-			['1', '2', '3', '4', 'changes in 3', 'changes in 4'].map(
-				(part) => `n8n: what Nightly has stored, ${part} of 4 (do not process)`,
-			),
+		expect(notes.map(({ id, name }) => [id, name])).toEqual(
+			['1', '2', '3', '4', 'changes in 3', 'changes in 4'].map((part) => [
+				derivedId('kb', `n8n ${part.replace(/(?=\d)/, 'piece ')} of 4 of a node`),
+				`n8n: what Nightly has stored, ${part} of 4 (do not process)`,
+			]),
 		);
 		for (const note of notes) {
 			const isChanges = note.name.includes('changes');
@@ -607,13 +634,11 @@ describe('a source that is large for its notes', () => {
 			expect(ids).toEqual(isChanges ? IDS : named);
 			rows.set(note.id, note);
 		}
-		// Whatever is left of it, one run later all is whole.
-		for (const { id } of notes) rows.delete(id);
-		const next = await open(PLACE, routes);
-		await store(next, [A]);
-		await next.close();
-		const { ids, troubles } = await recalled(routes);
-		expect([ids, troubles]).toEqual([[A], {}]);
+		// What is left of it is whole one run later, also of one that changes nothing.
+		rows.delete(notes[2]?.id ?? '');
+		await (await open(PLACE, routes)).close();
+		const { read, troubles } = await recalled(routes);
+		expect([read.known.knows(A), read.known.has(A, 'two'), troubles]).toEqual([true, false, {}]);
 	});
 });
 
@@ -628,7 +653,10 @@ describe('what documents are called', () => {
 
 	/** One run after another that brings documents, and which notes of names it writes. */
 	function scene() {
-		const { rows, routes, written } = server();
+		const rules = { refuses: false };
+		const { rows, routes, written } = server((name) =>
+			rules.refuses && name.includes('calls its') ? 413 : undefined,
+		);
 		const bring = async (
 			some: Array<[id: string, called: DocumentName]>,
 			{ content = 'one', crashes = false } = {},
@@ -646,11 +674,14 @@ describe('what documents are called', () => {
 		const names = async (ids = IDS) =>
 			Object.fromEntries(await (await recalled(routes)).read.namesOf(ids));
 		const noteOf = (number: number) => [...rows.values()].find(({ name }) => name === of(number));
-		return { bring, names, noteOf };
+		return { bring, names, noteOf, rows, rules };
 	}
 
 	it('is noted when they are first stored, in notes to which more is added as long as they have room', async () => {
-		const { bring, names, noteOf } = scene();
+		const { bring, names, noteOf, rows, rules } = scene();
+		rules.refuses = true;
+		await bring([[I, { name: 'never noted' }]]);
+		rules.refuses = false;
 		expect(await bring([[A, { key: 'a', name: 'first' }]])).toEqual([of(1)]);
 		// An id of its own, in upper case.
 		expect(await bring([[B.toUpperCase(), { key: 'own', name: 'second' }]])).toEqual([of(1)]);
@@ -681,6 +712,9 @@ describe('what documents are called', () => {
 		// While a run is at work, as soon as there is enough of it.
 		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
 		expect(await bring(many)).toEqual([of(4), of(5)]);
+		expect(Object.keys(await names())).toEqual([A, B, E, F, G, H]);
+		rows.delete(noteOf(1)?.id ?? '');
+		expect(Object.keys(await names())).toEqual([E, F, G, H]);
 	});
 
 	it('is known after a crash once they are brought again, changed or not', async () => {
