@@ -65,5 +65,5 @@ export async function* changedOnly<Origin>(
 			yield document;
 		}
 	}
-	yield* release();
+	if (held.size > 0) yield* release();
 }
