@@ -193,12 +193,12 @@ describe('what is remembered', () => {
 	it('of a later version of the node lets nothing be sent, and the words say so', async () => {
 		await submit(skip, { items: documents(2) });
 		const memory = notes().find(({ name }) => String(name).includes('has stored'));
-		Object.assign(memory ?? {}, { processMsg: 'n8n-memory-3:anything' });
+		Object.assign(memory ?? {}, { processMsg: 'n8n-memory-4:anything' });
 		sentNames();
 		const { error } = await submit(skip, { items: documents(2, { 0: 'new' }) });
 		expect(error?.message).toContain('noted by a later version of this node');
 		expect(sentNames()).toEqual([]);
-		expect(memory).toMatchObject({ processMsg: 'n8n-memory-3:anything' });
+		expect(memory).toMatchObject({ processMsg: 'n8n-memory-4:anything' });
 	});
 
 	it('is in the journal where it cannot be written as a whole: nothing is sent again', async () => {

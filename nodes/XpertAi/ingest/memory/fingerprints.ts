@@ -1,6 +1,6 @@
 import { hash } from 'crypto';
 
-/** Bytes of an id, of what is kept of a content, and of what notes of the first version keep of it. */
+/** Bytes of an id, of what is kept of a content, and of what notes of earlier versions keep of it. */
 export const ID_BYTES = 16;
 export const CONTENT_BYTES = 6;
 export const OLD_CONTENT_BYTES = 8;

@@ -5,9 +5,12 @@ import { z } from 'zod';
 import { CONTENT_BYTES, OLD_CONTENT_BYTES, bytesEach } from './fingerprints';
 import type { Fingerprints, Standing } from './fingerprints';
 
-/** Stands before every note, with its version. Notes of the first version are one memory and two journals without pages. */
+/**
+ * Stands before every note, with its version. Notes of the first are one memory and two journals without pages;
+ * before the third they keep more bytes of each content.
+ */
 const FORMAT = 'n8n-memory-';
-const VERSION = 2;
+const VERSION = 3;
 
 const STANDINGS: Standing[] = ['settled', 'pending', 'unknown', 'gone'];
 
@@ -46,7 +49,7 @@ export type NoteFacts = Omit<Head, 'counts' | 'source'>;
 
 /** What a source keeps beside its documents on the server. */
 export type MemoryNote = Head & {
-	/** Whether it is of the first version. */
+	/** Whether it is of a version before this one. */
 	isOld: boolean;
 	body: Buffer;
 };

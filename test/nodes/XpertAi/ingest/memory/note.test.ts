@@ -88,8 +88,8 @@ describe('a note', () => {
 		expect([next.knows(id), next.has(id, 'one')]).toEqual([true, false]);
 	});
 
-	it('of the first version is read, and known as that', () => {
-		const old = readNote(OLD, SOURCE);
+	it.each([1, 2])('of version %i is read, and known as that', (version) => {
+		const old = readNote(OLD.replace('memory-1', `memory-${version}`), SOURCE);
 		if (typeof old !== 'object') throw new Error(old);
 		const known = new Fingerprints();
 		takeUp(old, known);
@@ -99,7 +99,7 @@ describe('a note', () => {
 	it.each([
 		['its place holds nothing', '', 'overwritten'],
 		['it is a text of the server', 'Cannot read properties of undefined', 'overwritten'],
-		['it is of a later version', 'n8n-memory-3:abc', 'of a later version'],
+		['it is of a later version', 'n8n-memory-4:abc', 'of a later version'],
 		['it is of another source', textOf(undefined, {}, 'b'), 'of another source'],
 		['its version is none', OLD.replace('-1:', '-x:'), 'damaged'],
 		['its head is none', textOf(undefined, { names: { notes: -1, hasRoom: true } }), 'damaged'],

@@ -328,7 +328,7 @@ describe('the memory of a source', () => {
 			const row = rows.get(id);
 			if (!row) throw new Error(`${name} is not there`);
 			// The turn is written anew before it is read.
-			const later = { ...row, processMsg: 'n8n-memory-3:what nobody knows' };
+			const later = { ...row, processMsg: 'n8n-memory-4:what nobody knows' };
 			const keep: MemoryRoutes['send'] = async (request) => {
 				rows.set(id, later);
 				const outcome = await routes.send(request);
@@ -734,15 +734,19 @@ describe('what documents are called', () => {
 	});
 });
 
-it('the memory of a source of the first version is taken over, and written anew', async () => {
-	const { rows, routes, written } = server();
-	const id = derivedId('kb', 'n8n memory of handbook');
-	rows.set(id, { id, name: '', processMsg: OLD, disabled: true, version: 1 });
-	const place = { ...PLACE, source: 'handbook' };
-	for (let run = 0; run < 2; run++) {
-		const memory = await open(place, routes);
-		expect(memory.known.has(A, 'content')).toBe(true);
-		await memory.close();
-		expect(times(written, HAS_STORED)).toBe(1);
-	}
-});
+it.each([1, 2])(
+	'the memory of a source of version %i is taken over, and written anew',
+	async (of) => {
+		const { rows, routes, written } = server();
+		const id = derivedId('kb', 'n8n memory of handbook');
+		const processMsg = OLD.replace('memory-1', `memory-${of}`);
+		rows.set(id, { id, name: '', processMsg, disabled: true, version: 1 });
+		const place = { ...PLACE, source: 'handbook' };
+		for (let run = 0; run < 2; run++) {
+			const memory = await open(place, routes);
+			expect(memory.known.has(A, 'content')).toBe(true);
+			await memory.close();
+			expect(times(written, HAS_STORED)).toBe(1);
+		}
+	},
+);
