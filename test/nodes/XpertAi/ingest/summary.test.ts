@@ -52,14 +52,15 @@ describe('the summary of a run', () => {
 	});
 
 	it('names the documents that failed, with the reason', () => {
-		const { failed } = summaryOf({
+		const summary = summaryOf({
 			stored: 1,
 			rejected: 1,
 			unknown: 1,
 			unreadable: 1,
 			notSent: 1,
 		});
-		expect(failed).toEqual([
+		summary.addUnprocessed('id-2', 'no text', 'b');
+		expect(summary.failed).toEqual([
 			{
 				id: 'id-1',
 				name: 'a',
@@ -75,6 +76,7 @@ describe('the summary of a run', () => {
 				status: undefined,
 			},
 			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
+			{ name: 'b', id: 'id-2', outcome: 'stored', reason: 'no text' },
 		]);
 	});
 
@@ -102,6 +104,11 @@ describe('the summary of a run', () => {
 		expect(plain.line()).toBe(
 			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
 		);
+		expect(new Summary().line()).toBe('Documents: 0 stored (0 batches).');
+		const known = summaryOf({ stored: 1 });
+		known.move('stored', 'found');
+		known.addDisabled();
+		expect(known.line()).toBe('Documents: 1 found, 1 disabled (0 batches).');
 		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4, notSent: 5 });
 		rough.addRequests({ ...requests, retries: 7 });
 		expect(rough.line()).toBe(
