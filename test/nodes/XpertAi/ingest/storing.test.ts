@@ -148,18 +148,21 @@ describe('an answer that does not show what was sent as stored, to documents wit
 	async function answering(...answers: unknown[]) {
 		const server = new BulkServer();
 		const all = [...answers];
-		const send: Storing<number>['send'] = async (request) =>
-			all.length > 0 ? succeeded(all.shift()) : await server.send(request);
+		const bodies: unknown[] = [];
+		const send: Storing<number>['send'] = async (request) => {
+			bodies.push(request.body);
+			return all.length > 0 ? succeeded(all.shift()) : await server.send(request);
+		};
 		const submitted = await submitTo({ send: checking(send) }, both, {
 			retryLimits: { maxTries: 100, maxElapsedMs: Infinity },
 		});
-		return { ...submitted, server };
+		return { ...submitted, server, bytes: bodies.join('').length };
 	}
 
 	it('is asked for again', async () => {
-		const { placesOf, counts } = await answering([], { success: false });
+		const { placesOf, counts, bytes } = await answering([], { success: false });
 		expect(placesOf('stored')).toEqual([0, 1]);
-		expect(counts).toMatchObject({ requests: 3, retries: 2 });
+		expect(counts).toMatchObject({ requests: 3, retries: 2, bytes });
 	});
 
 	it('is asked for three times, however long the server would be waited for', async () => {
