@@ -285,6 +285,13 @@ describe('a knowledgebase that is missing', () => {
 		const { placesOf } = await submitTo(new BulkServer(), models, oneBatch(2));
 		expect(placesOf('stored')).toHaveLength(27);
 		expect(placesOf('rejected')).toEqual([0, 1, 25]);
+		// Nor one that is bad for another reason.
+		const next = await submitTo(
+			new BulkServer(),
+			withIds(4, { 0: 422, 1: 422, 2: 404 }),
+			oneBatch(2),
+		);
+		expect([next.placesOf('stored'), next.placesOf('rejected')]).toEqual([[3], [0, 1, 2]]);
 	});
 });
 

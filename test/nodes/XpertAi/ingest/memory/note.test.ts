@@ -74,6 +74,7 @@ describe('a note', () => {
 		const id = derivedId('kb', 'a');
 		known.record(id, 'one');
 		const text = noteText({ source: SOURCE, mark: '' }, new Fingerprints(), { keys: known.keys() });
+		expect(read(text).body).toHaveLength(16);
 		takeUp(read(text), known, false);
 		expect([known.knows(id), known.has(id, 'one')]).toEqual([true, false]);
 		takeUp(read(text), known);
