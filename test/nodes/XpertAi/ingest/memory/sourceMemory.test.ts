@@ -543,7 +543,7 @@ describe('a source that is large for its notes', () => {
 		const [first = '', ...others] = IDS;
 		await store(await open(PLACE, routes), [first]);
 		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
-		for (const id of others) await store(await open(PLACE, routes), [id, first]);
+		for (const id of others) await store(await open(PLACE, routes), [id, B]);
 		const memory = await open(PLACE, routes);
 		await memory.save();
 		const before = written.length;
