@@ -18,7 +18,7 @@ module.exports = {
 		tests: ['test/nodes/XpertAi/transport'],
 		least: 90,
 	},
-	ingest: { folder: 'nodes/XpertAi/ingest', tests: ['test/nodes/XpertAi/ingest'], least: 0 },
+	ingest: { folder: 'nodes/XpertAi/ingest', tests: ['test/nodes/XpertAi/ingest'], least: 87 },
 	runs: { folder: 'nodes/XpertAi/runs', tests: ['test/nodes/XpertAi/runs'], least: 90 },
 	threads: { folder: 'nodes/XpertAi/threads', tests: ['test/nodes/XpertAi/threads'], least: 90 },
 	trigger: {

@@ -192,6 +192,7 @@ describe('a plan', () => {
 			changed: 'finish',
 			'at work': 'running',
 			'of somebody': 'finish',
+			'of somebody, at work': 'running',
 			hidden: null,
 			'hidden before': null,
 			'hidden, of somebody': null,
@@ -204,6 +205,7 @@ describe('a plan', () => {
 			changed: 'changed',
 			'at work': 'changed',
 			'of somebody': 'changed',
+			'of somebody, at work': 'changed',
 			// Not found any more, though it is there: with what was stored, or with something else.
 			hidden: 'back',
 			'hidden before': 'changed',
@@ -214,14 +216,17 @@ describe('a plan', () => {
 			const id = name === 'no id' ? undefined : idOf(name).toUpperCase();
 			return { ...document(name, isOther ? 'other' : 'same'), id };
 		});
+		const { asked, statusesOf } = answering({ has });
 		const told: Record<string, string> = {};
 		await planDocuments(documents, {
 			memory,
 			processed: true,
-			statusesOf: answering({ has }).statusesOf,
+			statusesOf,
 			onPlanned: (one, plan) => (told[nameOf(one) ?? ''] = plan),
 		});
 		expect(told).toEqual(plans);
+		const known = documents.map(({ id }) => id?.toLowerCase());
+		expect(asked.flat().filter((id) => !known.includes(id))).toEqual([]);
 	});
 
 	it.each([0, 1])(

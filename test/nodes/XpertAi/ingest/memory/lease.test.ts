@@ -151,9 +151,23 @@ describe('the lease of a source', () => {
 		['writes began', 'its name'],
 		['writes at work', 'the lease'],
 	])('is not known where the server fails for what %s, %s', async (what) => {
-		const { lease, of, rules } = scene();
+		const { lease, of, rules, requests } = scene();
 		rules.fails = (request) => (request === what ? answered(503) : undefined);
 		expect(await of(lease('one').take())).toMatchObject({ failure: { status: 503 } });
+		expect(requests.at(-1)).toBe(what);
+	});
+
+	it('is taken half a minute later where somebody has written over the name, and left', async () => {
+		const other = scene();
+		await other.of(other.lease('other').take());
+		const { lease, of, rules, rows, time, requests } = scene();
+		rules.fails = () => {
+			const turn = other.named('began');
+			if (turn && requests.length === 5) rows.set(turn.id, turn);
+			return undefined;
+		};
+		expect(await of(lease('one').take())).toEqual({ version: 1 });
+		expect(time.now).toBeGreaterThanOrEqual(30 * SECOND);
 	});
 
 	it('is not looked for again and again on a server that gives nothing back', async () => {
@@ -208,6 +222,22 @@ describe('a run that has not said a word for long', () => {
 		expect(await of(one.standing())).toEqual({ alone: false });
 	});
 
+	it('gives nothing back that another has taken meanwhile', async () => {
+		const { one, lease, of, requests } = await asleep();
+		await of(lease('two').take());
+		requests.length = 0;
+		await of(one.giveBack());
+		expect(requests).toEqual(['looks']);
+	});
+
+	it('sends nothing more where its notes are gone', async () => {
+		const { one, of, time, rows } = await asleep();
+		await of(time.wait(50 * SECOND));
+		rows.clear();
+		const reason = expect.stringContaining('unknown, since unknown') as string;
+		expect(await of(one.makeSure())).toMatchObject({ reason });
+	});
+
 	it.each(['began', 'at work'])(
 		'goes on where another one has written over the note %s alone',
 		async (word) => {
@@ -225,6 +255,9 @@ describe('a run that has not said a word for long', () => {
 		const { one, of, time, rules } = await asleep();
 		await of(time.wait(50 * SECOND));
 		rules.fails = () => answered(503);
+		expect(await of(one.makeSure())).toMatchObject({ status: 503 });
+		expect(await of(one.standing())).toMatchObject({ failure: { status: 503 } });
+		rules.fails = (what) => (what === 'looks' ? undefined : answered(503));
 		expect(await of(one.makeSure())).toMatchObject({ status: 503 });
 		expect(await of(one.standing())).toMatchObject({ failure: { status: 503 } });
 		rules.fails = () => undefined;
@@ -270,6 +303,11 @@ describe('whether a run was the only one', () => {
 		};
 		expect(await standing(await spoilt('turn'))).toEqual({ alone: false });
 		expect(await standing(await spoilt('lease'))).toEqual({ alone: true });
+		const { lease, of, rows, named } = scene();
+		const one = lease('one');
+		await of(one.take());
+		rows.delete(named('at work')?.id ?? '');
+		expect(await of(one.standing())).toEqual({ alone: true });
 	});
 });
 
@@ -285,9 +323,10 @@ describe('a run that begins beside another', () => {
 	});
 
 	it('is alone where nobody else has been at work, and holds nothing', async () => {
-		const { lease, of, requests } = scene();
+		const { lease, of, requests, time } = scene();
 		const beside = lease('beside');
 		await of(beside.beginBeside());
+		await of(time.wait(50 * SECOND));
 		expect(await of(beside.standing())).toEqual({ alone: true });
 		await of(beside.giveBack());
 		expect(requests).toEqual(['looks', 'writes began', 'looks']);
@@ -296,8 +335,9 @@ describe('a run that begins beside another', () => {
 	});
 
 	it('does not begin where the server fails', async () => {
-		const { lease, of, rules } = scene();
+		const { lease, of, rules, requests } = scene();
 		rules.fails = () => answered(503);
 		expect(await of(lease('beside').beginBeside())).toMatchObject({ failure: { status: 503 } });
+		expect(requests).toEqual(['looks']);
 	});
 });
