@@ -104,6 +104,11 @@ describe('starting the processing of documents', () => {
 		expect(sizes).toHaveLength(5 + 15 + 45);
 	});
 
+	it('says that not all were started where the only request was refused', async () => {
+		const queues = () => answered(403);
+		expect(await process(['a'], [], { queues })).toMatchObject({ allStarted: false });
+	});
+
 	it('ends with the failure; what was started before is on its way', async () => {
 		const { failure, said, starts, asked, allStarted } = await process(some(200), [], {
 			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),
@@ -306,6 +311,34 @@ describe('a document that an earlier run has started', () => {
 		);
 		expect(unfinished).toBeGreaterThan(1);
 		expect(said.get('old')).toEqual({ word: 'running' });
+	});
+
+	it.each<[string, Outcome, object]>([
+		['moves at last', succeeded([{ id: 'old', status: 'running', progress: 1 }]), {}],
+		['is not told of', answered(403), { failure: { status: 403 } }],
+	])('is not given up where it %s', async (_, atLast, told) => {
+		const clock = virtualTime();
+		let [lookedAt, isOver] = [-1, false];
+		const look = (ids: string[]) => {
+			// The look before it is given up comes right after another one.
+			isOver ||= clock.elapsed() === lookedAt;
+			lookedAt = clock.elapsed();
+			return isOver ? atLast : all(ids, 'running');
+		};
+		const { said } = await process(['old'], [look], { ...wait, waitMs: 9 * MINUTE, clock });
+		expect(isOver).toBe(true);
+		expect(said.get('old')).toMatchObject(told);
+		expect(said.get('old')).not.toHaveProperty('isStuck');
+	});
+
+	it('is looked at once where nobody waits, which may fail', async () => {
+		const { failure } = await process(['old'], [() => answered(403)], { queues });
+		expect(failure).toMatchObject({ status: 403 });
+		const { failure: unseen } = await process(['old'], [() => answered(403)], {
+			queues,
+			waitMs: undefined,
+		});
+		expect(unseen).toMatchObject({ status: 403 });
 	});
 
 	it('does not take others with it that were started now', async () => {
