@@ -115,6 +115,16 @@ it('nothing more is started once the work is not to go on', async () => {
 	expect(results).toHaveLength(5);
 });
 
+it('nothing more is started on a thread either', async () => {
+	const pieces = ['a', 'a'].map((thread) => ({ thread, turns: 2 }));
+	expect((await observe(pieces, 1, (so) => so.length < 1)).started).toEqual([0]);
+});
+
+it('work without a thread has no turn to wait for', async () => {
+	const work = [{ run: async (turn?: Turn) => await Promise.resolve(turn) }];
+	expect(await inThreadOrder(work, 1, () => true)).toEqual([undefined]);
+});
+
 it('no work at all is done at once', async () => {
 	expect(await observe([], 5)).toMatchObject({ results: [], started: [] });
 });
@@ -243,6 +253,13 @@ describe('waiting for a turn', () => {
 		await flush();
 		// Its timer does not outlive it.
 		expect(isOver).toBe(true);
+		await through();
+	});
+
+	it('is over at its deadline where nothing stops the execution', async () => {
+		const { turn, inTime, through } = behind(MINUTE);
+		const verdict = await untilTurn(turn, { ...inTime, signal: undefined }, 'wait');
+		expect(verdict).toMatchObject({ status: 'timedOut' });
 		await through();
 	});
 
