@@ -1,11 +1,11 @@
 import get from 'lodash/get';
 
-import { answerMustBe, holds, isJsonObject } from '../transport/answer';
+import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { ReadyDocument } from './batches';
 
 /** What starts and tells of processing answers: a list of documents, each with its id; those that the server does not know are missing. */
 export const mustListDocuments = answerMustBe(
-	(answer) => Array.isArray(answer) && answer.every((record) => holds(record, 'id')),
+	(answer) => Array.isArray(answer) && answer.every((record) => idOf(record) !== undefined),
 	'it is not a list of documents',
 );
 

@@ -107,7 +107,9 @@ export class Names {
 		const byMark = new Map([...wanted].map((id) => [markOf(id), id]));
 		for (const note of await this.read(0, this.lies.notes, witness))
 			for (const [key, name, own = ''] of note) {
-				const id = byMark.get(own) ?? (key === null ? '' : derivedId(this.owner, key));
+				// Earlier versions have noted the id itself.
+				const id =
+					byMark.get(own) ?? (key === null ? own.toLowerCase() : derivedId(this.owner, key));
 				if (wanted.has(id)) called.set(id, { ...(name && { name }), ...(key && { key }) });
 			}
 		return called;

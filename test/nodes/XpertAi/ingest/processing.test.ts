@@ -384,6 +384,7 @@ it.each<[string, unknown, string]>([
 	['an object', { message: 'later' }, 'it is not a list of documents'],
 	['a list of something else', [{ status: 'finish' }], 'it is not a list of documents'],
 	['a list with something else in it', [{ id: 'a' }, null], 'it is not a list of documents'],
+	['a list of what has numbers', [{ id: 5, status: 'finish' }], 'it is not a list of documents'],
 ])('asking where documents stand takes no answer for one that is %s', async (_, answer, reason) => {
 	const send = checking(async () => ({ ok: true, status: 200, answer }));
 	const routes = {

@@ -1,6 +1,9 @@
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { DocumentName, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { deflated } from '../../../../../nodes/XpertAi/ingest/memory/deflated';
+import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import { noteText } from '../../../../../nodes/XpertAi/ingest/memory/note';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
@@ -716,6 +719,15 @@ describe('what documents are called', () => {
 		expect(Object.keys(await names())).toEqual([A, B, E, F, G, H]);
 		rows.delete(noteOf(1)?.id ?? '');
 		expect(Object.keys(await names())).toEqual([E, F, G, H]);
+	});
+
+	it('is read as earlier versions noted it, with whole ids', async () => {
+		const { bring, names, noteOf } = scene();
+		await bring([[B, { name: 'second' }]]);
+		const body = await deflated(JSON.stringify([[null, 'second', B.toUpperCase()]]));
+		const text = noteText({ source: PLACE.source, mark: 'names 0' }, new Fingerprints(), { body });
+		Object.assign(noteOf(1) ?? {}, { processMsg: text.replace('memory-3', 'memory-2') });
+		expect(await names()).toEqual({ [B]: { name: 'second' } });
 	});
 
 	it('is known after a crash once they are brought again, changed or not', async () => {
