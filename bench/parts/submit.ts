@@ -99,13 +99,9 @@ const BARE_BESIDE = [
 ] as const;
 
 /** All comparisons: on each server, with as many requests at once. */
-const COMPARISONS = [BESIDE, BARE_BESIDE].flatMap((all, index) =>
-	all.flatMap((beside) =>
-		CONCURRENCIES.map((concurrency) => ({
-			...beside,
-			concurrency,
-			where: SERVERS[index]?.where ?? '',
-		})),
+const COMPARISONS = SERVERS.flatMap(({ where, settings }) =>
+	('bare' in settings ? BARE_BESIDE : BESIDE).flatMap((beside) =>
+		CONCURRENCIES.map((concurrency) => ({ ...beside, concurrency, where })),
 	),
 );
 

@@ -63,7 +63,9 @@ function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<str
 	return {
 		action: 'send',
 		message: { input: { input: text, ...(isEmpty(files) ? {} : { files }) } },
-		...{ state, environmentId, projectId },
+		state,
+		environmentId,
+		projectId,
 	};
 }
 

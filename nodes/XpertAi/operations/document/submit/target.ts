@@ -2,8 +2,8 @@ import { createHash, hash } from 'crypto';
 
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/batches';
 import { inBody } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
 import type {
