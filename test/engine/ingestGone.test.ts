@@ -276,7 +276,7 @@ describe('nothing is disabled', () => {
 
 	it('when a document may or may not be stored', async () => {
 		await kept(async () => {
-			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 4, do: 'drop', when: 'after' });
+			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'drop', when: 'after' });
 			return await night('abcdefgh', {
 				items: texts('abcdefgh', { a: 'It has changed.' }),
 				parameters: { options: { retryMinutes: 0 } },

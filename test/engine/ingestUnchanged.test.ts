@@ -25,9 +25,9 @@ const skip = {
 };
 const documents = (count: number, folders: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));
-/** Which requests to E3 hold documents: a run says twice that it begins, and notes each batch before it is sent. */
-const FIRST_BATCH = 4;
-const SECOND_BATCH = 6;
+/** Which requests to E3 hold documents: before them a run says twice that it begins. */
+const FIRST_BATCH = 3;
+const SECOND_BATCH = 4;
 
 /** What the requests since the last look held. */
 const sentNames = () => {
@@ -108,6 +108,10 @@ describe('what is remembered', () => {
 			['n8n: when Xpert AI began (do not process)', true],
 			['n8n: whether Xpert AI is at work (do not process)', true],
 			[expect.stringMatching(/^n8n: what Xpert AI is storing, \d\.1 \(do not process\)$/), true],
+			...[2, 3, 4].map((of) => [
+				expect.stringMatching(`^n8n: what Xpert AI has sent, \\d.${of} \\(do not process\\)$`),
+				true,
+			]),
 			['n8n: what Xpert AI calls its documents, 1 (do not process)', true],
 			['n8n: what Xpert AI has stored (do not process)', true],
 		]);
@@ -119,10 +123,10 @@ describe('what is remembered', () => {
 			.of('E3')
 			.flatMap(({ body }) => body as IDataObject[])
 			.filter(isNote)
-			.map(({ name }) => /began|at work|storing|calls|stored/.exec(String(name))?.[0]);
+			.map(({ name }) => /began|at work|storing|sent|calls|stored/.exec(String(name))?.[0]);
 		expect(names).toEqual([
 			...['began', 'at work'],
-			...['storing', 'storing', 'storing'],
+			...['storing', 'sent', 'storing', 'sent', 'storing', 'sent'],
 			...['calls', 'stored', 'at work'],
 		]);
 	});
@@ -193,12 +197,12 @@ describe('what is remembered', () => {
 	it('of a later version of the node lets nothing be sent, and the words say so', async () => {
 		await submit(skip, { items: documents(2) });
 		const memory = notes().find(({ name }) => String(name).includes('has stored'));
-		Object.assign(memory ?? {}, { processMsg: 'n8n-memory-4:anything' });
+		Object.assign(memory ?? {}, { processMsg: 'n8n-memory-5:anything' });
 		sentNames();
 		const { error } = await submit(skip, { items: documents(2, { 0: 'new' }) });
 		expect(error?.message).toContain('noted by a later version of this node');
 		expect(sentNames()).toEqual([]);
-		expect(memory).toMatchObject({ processMsg: 'n8n-memory-4:anything' });
+		expect(memory).toMatchObject({ processMsg: 'n8n-memory-5:anything' });
 	});
 
 	it('is in the journal where it cannot be written as a whole: nothing is sent again', async () => {

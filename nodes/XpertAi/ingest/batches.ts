@@ -29,6 +29,8 @@ export type Documents<Origin> =
 export interface BatchLimits {
 	maxCount: number;
 	maxBytes: number;
+	/** Bytes that are kept free for what goes beside the documents: in each batch, and for each document. */
+	beside?: { once: number; each: number };
 }
 
 const BRACKETS = 2;
@@ -38,21 +40,27 @@ const COMMA = 1;
 class Gathering<Origin> {
 	private batch: Array<ReadyDocument<Origin>> = [];
 
-	private bytes = BRACKETS;
+	private readonly beside: NonNullable<BatchLimits['beside']>;
 
-	constructor(private readonly limits: BatchLimits) {}
+	private bytes: number;
+
+	constructor(private readonly limits: BatchLimits) {
+		this.beside = limits.beside ?? { once: 0, each: 0 };
+		this.bytes = BRACKETS + this.beside.once;
+	}
 
 	/** Adds a document; gives the batch that was full without it. */
 	add(document: ReadyDocument<Origin>): Array<ReadyDocument<Origin>> | undefined {
-		const { batch, limits } = this;
-		const grown = this.bytes + document.bytes + (batch.length > 0 ? COMMA : 0);
+		const { batch, beside, limits } = this;
+		const bytes = document.bytes + beside.each;
+		const grown = this.bytes + bytes + (batch.length > 0 ? COMMA : 0);
 		if (batch.length === 0 || (batch.length < limits.maxCount && grown <= limits.maxBytes)) {
 			batch.push(document);
 			this.bytes = grown;
 			return undefined;
 		}
 		this.batch = [document];
-		this.bytes = BRACKETS + document.bytes;
+		this.bytes = BRACKETS + beside.once + bytes;
 		return batch;
 	}
 
@@ -92,9 +100,17 @@ export function halves<Item>(batch: Item[]): [Item[], Item[]] {
 	return [batch.slice(0, middle), batch.slice(middle)];
 }
 
-/** The JSON array E3 takes. */
-export function batchBody(batch: Array<ReadyDocument<unknown>>): string {
-	return `[${batch.map(({ json }) => json).join(',')}]`;
+/**
+ * The JSON array E3 takes.
+ *
+ * @param beside rows that go before and behind the documents
+ */
+export function batchBody(
+	batch: Array<ReadyDocument<unknown>>,
+	[before, behind]: string[] = [],
+): string {
+	const rows = [before, ...batch.map(({ json }) => json), behind];
+	return `[${rows.filter((row) => row !== undefined).join(',')}]`;
 }
 
 /** A record as it stands in the body of a batch. */

@@ -48,7 +48,7 @@ export async function switchDocuments(
 			const ended = (await memory?.expect(there)) ?? (await sendBatch(rows, routes));
 			if (ended) return ended;
 		}
-		for (const id of batch) if (disabled || !statuses.has(id)) memory?.known.drop(id);
+		for (const id of batch) if (disabled || !statuses.has(id)) memory?.gone(id);
 		for (const id of batch) onSwitched(id, statuses.has(id));
 	}
 	return undefined;

@@ -6,12 +6,13 @@ import { Patience } from '../transport/patience';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
-import { answeredRecords, storingFlaw } from './answeredRecords';
+import { answeredRecords, idOf, storingFlaw } from './answeredRecords';
 import { isTooMuch, mayBeStored, namesFile } from './batchFailure';
 import type { Attempted, Batch } from './batchFailure';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import { IdOrder } from './idOrder';
+import type { BatchEnd, Journaled } from './memory';
 
 /**
  * What became of one document. `unknown`: no answer says whether the server has stored it; `notSent`: its turn came
@@ -45,11 +46,11 @@ export interface Storing<Origin> {
 	noKnowledgebase: (failure: Failure) => boolean;
 	send: Send;
 	/**
-	 * Asked before each batch is sent, once, with the ids of its documents.
+	 * Asked before each batch is sent what goes around its documents, to note them.
 	 *
-	 * @returns why it must not be sent
+	 * @returns also why it must not be sent
 	 */
-	beforeBatch?: (ids: string[]) => Promise<Failure | undefined>;
+	journal?: (batch: Batch<Origin>) => Promise<Journaled | { failure: Failure } | undefined>;
 	/** The request (E3) that carries a batch. */
 	request: (body: string) => ApiRequest;
 	/** Told each document's outcome once, batch by batch as they end. */
@@ -140,7 +141,7 @@ class Storer<Origin> {
 		if (!this.storing.goOn()) return this.leaveOut(batch);
 		const number = ++this.counts.batches;
 		const before = this.storedAny;
-		const failure = await this.sendBatch({ batch, number, attempts: 0, partlyDone: [] });
+		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
 		if (!failure) return;
 		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
 	}
@@ -150,19 +151,6 @@ class Storer<Origin> {
 			this.storing.onOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
 	}
 
-	/** Sends a batch, unless there is a reason not to; then nothing of it is stored. */
-	private async sendBatch(attempted: Attempted<Origin>): Promise<Failure | undefined> {
-		const { batch, number, attempts } = attempted;
-		const ids = batch.flatMap(({ id }) => id ?? []);
-		const failure = await this.storing.beforeBatch?.(ids);
-		if (!failure) return await this.settle(attempted);
-		for (const document of batch) {
-			const outcome = 'rejected';
-			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
-		}
-		return failure;
-	}
-
 	/**
 	 * Sends a batch until each of its documents has an outcome.
 	 *
@@ -170,8 +158,11 @@ class Storer<Origin> {
 	 */
 	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
 		const { batch, attempts } = attempted;
+		const journaled = await this.storing.journal?.(batch);
+		if (journaled && 'failure' in journaled) return this.reportUnsent(attempted, journaled.failure);
 		const repeatable = batch.every(({ id }) => id !== undefined);
-		const result = await this.send(batch, repeatable);
+		const result = await this.send(batch, repeatable, journaled);
+		journaled?.ended(endOf(result), result.mayBeDone);
 		const { outcome } = result;
 		const tried = attempts + result.attempts;
 		this.counts.requests += result.attempts;
@@ -180,7 +171,8 @@ class Storer<Origin> {
 		const now = { ...attempted, attempts: tried };
 		now.mayBeDone ||= result.mayBeDone;
 		if (outcome.ok) {
-			const records = answeredRecords(batch, outcome.answer);
+			const told = withoutRows(outcome.answer, journaled?.ids);
+			const records = answeredRecords(batch, told);
 			batch.forEach((document, at) => this.stored(document, now, outcome.status, records[at]));
 			return undefined;
 		}
@@ -206,6 +198,7 @@ class Storer<Origin> {
 	private async send(
 		batch: Batch<Origin>,
 		repeatable: boolean,
+		journaled?: Journaled,
 	): Promise<RetriedOutcome & { tooMuch: boolean; shown: unknown[] }> {
 		const { send, request, clock, signal } = this.storing;
 		const divisible = repeatable && batch.length > 1 && this.patience.isLeft;
@@ -214,13 +207,14 @@ class Storer<Origin> {
 		let shown: unknown[] = [];
 		let unclear = 0;
 		const checkAnswer = (answer: unknown) => {
-			shown = answeredRecords(batch, answer);
-			const flaw = storingFlaw(answer, shown);
+			const told = withoutRows(answer, journaled?.ids);
+			shown = answeredRecords(batch, told);
+			const flaw = storingFlaw(told, shown);
 			if (flaw !== undefined) unclear += 1;
 			return flaw;
 		};
 		const result = await sendWithRetries(send, {
-			request: { ...request(batchBody(batch)), checkAnswer },
+			request: { ...request(batchBody(batch, journaled?.rows)), checkAnswer },
 			limits: this.patience.limits,
 			repeatable,
 			clock,
@@ -267,6 +261,15 @@ class Storer<Origin> {
 		this.storing.onOutcome({ document, batch: number, attempts, outcome, status, record });
 	}
 
+	/** The documents are not sent; what was tried before may have stored them. */
+	private reportUnsent(attempted: Attempted<Origin>, failure: Failure): Failure {
+		const { batch, number, attempts, mayBeDone, partlyDone } = attempted;
+		const outcome = mayBeDone || partlyDone.length > 0 ? 'unknown' : 'rejected';
+		for (const document of batch)
+			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
+		return failure;
+	}
+
 	/** An answer that shows not all documents as stored shows those that are. */
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure, shown: unknown[]): void {
 		const { batch, number, attempts, partlyDone } = attempted;
@@ -290,3 +293,16 @@ const MOST_UNCLEAR_ANSWERS = 3;
  * so that it would wait.
  */
 const TIME_TO_LEAVE_MS = 4;
+
+/** How a request ended, for what is noted of it. */
+function endOf({ outcome, mayBeDone }: RetriedOutcome): BatchEnd {
+	if (outcome.ok) return 'done';
+	const { failure } = outcome;
+	return !mayBeDone && (isTooLarge(failure) || certainlyNotDone(failure)) ? 'nothing' : 'unclear';
+}
+
+/** An answer without the records of some rows. */
+function withoutRows(answer: unknown, ids: string[] = []): unknown {
+	if (!Array.isArray(answer)) return answer;
+	return answer.filter((record) => !ids.includes(idOf(record) ?? ''));
+}

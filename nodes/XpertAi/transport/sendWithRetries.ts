@@ -30,7 +30,7 @@ export interface RetriedRequest {
 export interface RetriedOutcome {
 	outcome: Outcome;
 	attempts: number;
-	/** Whether an earlier try, or this one, may have been done by the server without our knowing. */
+	/** Whether a try that failed may have been done by the server without our knowing, or may still be. */
 	mayBeDone: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function sendWithRetries(
 	let strange = 0;
 	for (let attempts = 1; ; attempts++) {
 		const outcome = await send(request);
-		if (outcome.ok) return { outcome, attempts, mayBeDone: false };
+		if (outcome.ok) return { outcome, attempts, mayBeDone };
 
 		const { failure } = outcome;
 		const harmless = certainlyNotDone(failure);

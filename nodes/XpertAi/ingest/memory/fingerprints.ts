@@ -7,13 +7,15 @@ export const OLD_CONTENT_BYTES = 8;
 
 /**
  * What is known of a document: nothing of its content, or its content and whether the server has processed it;
- * `gone`: an earlier note knew it, and it is not to be found any more.
+ * `gone`: an earlier note knew it, and it is not to be found any more; `sent`: it is on its way, and has its content
+ * only if that request was carried out.
  */
-export type Standing = 'settled' | 'pending' | 'unknown' | 'gone';
+export type Standing = 'settled' | 'pending' | 'unknown' | 'gone' | 'sent';
 
 /** Stands before a content, so that it is told from one that is still pending. */
 const SETTLED = '+';
 const PENDING = '-';
+const SENT = '>';
 
 /** A document of which only the id is known: whatever is on the server, it is sent again. */
 const UNKNOWN = '';
@@ -41,7 +43,7 @@ export class Fingerprints {
 
 	/** Whether a document was stored with this very content. */
 	has(id: string, content: string): boolean {
-		const known = this.contentById.get(keyOf(id)) ?? UNKNOWN;
+		const known = this.contentOf(id);
 		return known !== UNKNOWN && known.slice(1) === hashOf(content);
 	}
 
@@ -51,7 +53,7 @@ export class Fingerprints {
 	 * @param processed whether the server has to have processed it as well
 	 */
 	isDone(id: string, processed: boolean): boolean {
-		const known = this.contentById.get(keyOf(id)) ?? UNKNOWN;
+		const known = this.contentOf(id);
 		return processed ? known.startsWith(SETTLED) : known !== UNKNOWN;
 	}
 
@@ -67,9 +69,13 @@ export class Fingerprints {
 		if (known?.startsWith(PENDING)) this.set(key, SETTLED + known.slice(1));
 	}
 
-	/** Notes that a document may be on the server, and nothing of its content. */
-	expect(id: string): void {
-		this.set(keyOf(id), UNKNOWN);
+	/**
+	 * Notes that a document may be on the server, and nothing of its content.
+	 *
+	 * @param sent what it is sent with: it has that as soon as its request was carried out
+	 */
+	expect(id: string, sent?: string): void {
+		this.set(keyOf(id), sent === undefined ? UNKNOWN : SENT + hashOf(sent));
 	}
 
 	/** Forgets the content of a document whose state on the server is not known. */
@@ -123,7 +129,8 @@ export class Fingerprints {
 	 * @param each bytes of a document
 	 */
 	add(standing: Standing, bytes: Buffer, certain = true, each = bytesEach(standing)): void {
-		const mark = { settled: SETTLED, pending: PENDING, unknown: UNKNOWN, gone: UNKNOWN }[standing];
+		const marks = { settled: SETTLED, pending: PENDING, sent: PENDING };
+		const mark = standing === 'unknown' || standing === 'gone' ? UNKNOWN : marks[standing];
 		for (let at = 0; at + each <= bytes.length; at += each) {
 			const key = bytes.toString('latin1', at, at + ID_BYTES);
 			const end = Math.min(at + each, at + ID_BYTES + CONTENT_BYTES);
@@ -137,7 +144,14 @@ export class Fingerprints {
 		const content = this.contentById.get(key);
 		if (content === undefined) return 'gone';
 		if (content === UNKNOWN) return 'unknown';
+		if (content.startsWith(SENT)) return 'sent';
 		return content.startsWith(SETTLED) ? 'settled' : 'pending';
+	}
+
+	/** What a document was stored with; what is on its way is not stored. */
+	private contentOf(id: string): string {
+		const known = this.contentById.get(keyOf(id)) ?? UNKNOWN;
+		return known.startsWith(SENT) ? UNKNOWN : known;
 	}
 
 	private set(key: string, content: string): void {

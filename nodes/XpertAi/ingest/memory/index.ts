@@ -1,4 +1,5 @@
 export { Fingerprints } from './fingerprints';
+export type { BatchEnd, Journaled } from './journal';
 export type { Holder } from './lease';
 export type { DocumentName } from './names';
 export type { NoteFlaw } from './note';

@@ -7,12 +7,15 @@ import type { Fingerprints, Standing } from './fingerprints';
 
 /**
  * Stands before every note, with its version. Notes of the first are one memory and two journals without pages;
- * before the third they keep more bytes of each content.
+ * before the third they keep more bytes of each content; before the fourth none says what was on its way.
  */
 const FORMAT = 'n8n-memory-';
-const VERSION = 3;
+const VERSION = 4;
 
-const STANDINGS: Standing[] = ['settled', 'pending', 'unknown', 'gone'];
+/** The last version that kept more bytes of each content. */
+const LAST_OF_LONG_CONTENTS = 2;
+
+const STANDINGS: Standing[] = ['settled', 'pending', 'unknown', 'gone', 'sent'];
 
 const head = z.object({
 	/** Whose note it is. */
@@ -23,8 +26,12 @@ const head = z.object({
 	includes: z.array(z.string()).optional(),
 	/** Of the memory: the runs whose journals it holds as well, up to which writing of a page. */
 	closed: z.array(z.tuple([z.string(), z.number()])).optional(),
+	/** Of the memory: those of these runs of which a request may still be carried out. */
+	unsettled: z.array(z.string()).optional(),
 	/** Of a page of a journal: whether another run was at work at the same time, so that no content is certain. */
 	overlapped: z.boolean().optional(),
+	/** Of a run: which writings of pages went with batches that were carried out. */
+	done: z.object({ from: z.number(), to: z.number(), but: z.array(z.number()) }).optional(),
 	/** The mark of the note that this one adds to. */
 	after: z.string().optional(),
 	/** Of the turn: whether the run works beside others, and so takes no lease. */
@@ -36,10 +43,7 @@ const head = z.object({
 	/** Of the memory: how many notes hold names, and whether the last one has room. */
 	names: z.object({ notes: z.number().int().min(0), hasRoom: z.boolean() }).optional(),
 	/** How many documents of each standing follow. */
-	counts: z
-		.array(z.number().int().min(0))
-		.min(STANDINGS.length - 1)
-		.max(STANDINGS.length),
+	counts: z.array(z.number().int().min(0)).min(3).max(STANDINGS.length),
 });
 
 type Head = z.infer<typeof head>;
@@ -51,6 +55,8 @@ export type NoteFacts = Omit<Head, 'counts' | 'source'>;
 export type MemoryNote = Head & {
 	/** Whether it is of a version before this one. */
 	isOld: boolean;
+	/** Bytes it keeps of each content. */
+	contentBytes: number;
 	body: Buffer;
 };
 
@@ -89,24 +95,32 @@ export function readNote(text: string, source: string): MemoryNote | NoteFlaw {
 	const read = headOf(Buffer.from(facing, 'base64').toString());
 	if (!read) return 'damaged';
 	if (read.source !== source) return 'of another source';
-	return { ...read, isOld: version < VERSION, body: Buffer.from(body, 'base64') };
+	const contentBytes = version > LAST_OF_LONG_CONTENTS ? CONTENT_BYTES : OLD_CONTENT_BYTES;
+	return {
+		...read,
+		isOld: version < VERSION,
+		contentBytes,
+		body: Buffer.from(body, 'base64'),
+	};
 }
 
 /**
  * Takes up the documents of a note.
  *
  * @param certain whether contents count; if not, each document may be on the server in any state
+ * @param done whether what was on its way when it was written has arrived
  */
 export function takeUp(
-	{ body, counts, isOld }: MemoryNote,
+	{ body, counts, contentBytes }: MemoryNote,
 	known: Fingerprints,
-	certain = true,
+	{ certain = true, done = false } = {},
 ): void {
 	let at = 0;
 	STANDINGS.forEach((standing, index) => {
-		const each = bytesEach(standing, isOld ? OLD_CONTENT_BYTES : CONTENT_BYTES);
+		const each = bytesEach(standing, contentBytes);
 		const end = at + (counts[index] ?? 0) * each;
-		known.add(standing, body.subarray(at, end), certain, each);
+		const counted = certain && (done || standing !== 'sent');
+		known.add(standing, body.subarray(at, end), counted, each);
 		at = end;
 	});
 }

@@ -52,6 +52,14 @@ export interface WrittenNote {
 	body?: Buffer;
 }
 
+/** The document that holds a note, as the server stores it. */
+interface NoteRow {
+	id: string;
+	name: string;
+	disabled: true;
+	processMsg: string;
+}
+
 /** What the answer to a stored note says of it: servers count how often a document was changed. */
 const versions = z.array(z.object({ version: z.number().int() })).length(1);
 
@@ -113,7 +121,7 @@ export class NotesOnServer {
 		written: WrittenNote,
 		known: Fingerprints,
 	): Promise<{ version: number } | { failure: Failure }> {
-		const outcome = await this.store([this.document(written, known)]);
+		const outcome = await this.store([this.row(written, known)]);
 		if (!outcome.ok) return outcome;
 		const [version] = versions.safeParse(outcome.answer).data ?? [];
 		return { version: version?.version ?? 0 };
@@ -124,10 +132,10 @@ export class NotesOnServer {
 		notes: Iterable<WrittenNote>,
 		known: Fingerprints,
 	): Promise<{ failure: Failure } | undefined> {
-		let rows: Array<ReturnType<NotesOnServer['document']>> = [];
+		let rows: NoteRow[] = [];
 		let size = 0;
 		for (const written of notes) {
-			const row = this.document(written, known);
+			const row = this.row(written, known);
 			size += row.processMsg.length;
 			if (rows.length > 0 && size > SIZES.request) {
 				const outcome = await this.store(rows);
@@ -153,7 +161,8 @@ export class NotesOnServer {
 		({ name }) => name,
 	);
 
-	private document({ note, facts, ...held }: WrittenNote, known: Fingerprints) {
+	/** The document that holds a note. */
+	row({ note, facts, ...held }: WrittenNote, known: Fingerprints): NoteRow {
 		const { source, title } = this.place;
 		return {
 			id: this.idOf(note),

@@ -114,7 +114,7 @@ function pieceOf(
 	const hasChanges = typeof changes === 'object';
 	known.changed = new Set();
 	if (typeof base !== 'object') {
-		if (hasChanges) takeUp(changes, known, false);
+		if (hasChanges) takeUp(changes, known, { certain: false });
 		return unwritten();
 	}
 	takeUp(base, known);

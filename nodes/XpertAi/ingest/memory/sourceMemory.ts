@@ -5,7 +5,8 @@ import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/meaning';
 import { Fingerprints, keyOf } from './fingerprints';
-import { FIRST_PAGES, Journal, LeftBehind, readLanes } from './journal';
+import { FIRST_PAGES, Journal, LeftBehind, ROOM_IN_BATCH, readLanes } from './journal';
+import type { Journaled } from './journal';
 import { Lease, TURN } from './lease';
 import type { Holder } from './lease';
 import { Names } from './names';
@@ -46,9 +47,12 @@ export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles' | 'na
  * 2. `memory` and its pieces: what is stored, with contents. Written at the end, by a run that was
  *    alone: pieces first, then `memory`, which names the journals they include. Where that breaks off, old and new
  *    pieces lie side by side, and the journals still count.
- * 3. `journal`: before documents are sent, a run notes that their contents are unknown; when they are stored, the
- *    next writing of the page has their contents. A full page is not written any more; the next one is begun.
- *    Each run has a lane of its own, as long as one is free whose journals the memory includes.
+ * 3. `journal`: each batch is its own journal. Servers store its rows in order, also of a request that nobody waits for
+ *    any more. So a page goes before its documents, saying what they are sent with; behind them goes that the batch was
+ *    carried out, and which ones before it. Both stay true however late they come, and no page is written again of
+ *    which a row may come late; one that may never have arrived is written by itself before anything more is sent.
+ *    Each run has a lane of its own, as long as one is free whose journals the memory includes; last of all one in which
+ *    a row of an earlier run may still come.
  * 4. A run knows the memory, and over it what the journals say that it does not include: with contents where one
  *    run alone has left them, on this memory; else that the documents may be there in any state.
  * 5. `names`: what documents are called, added to when they are first stored; what was stored by a run that crashed is
@@ -125,9 +129,6 @@ export class SourceMemory {
 	/** Notes are written one after another. */
 	private lastWork: Promise<unknown> = Promise.resolve();
 
-	/** The next writing of the journal, which has what is expected until it begins. */
-	private nextPage?: Promise<Failure | undefined>;
-
 	private constructor(
 		private readonly notes: NotesOnServer,
 		{ signal, clock = systemClock, by = '' }: Beginning = {},
@@ -170,6 +171,11 @@ export class SourceMemory {
 		return 'failure' in read ? read : memory;
 	}
 
+	/** Bytes to keep free for what `around` gives: in each batch, and for each document. */
+	get roomInBatch(): { once: number; each: number } | undefined {
+		return this.works ? ROOM_IN_BATCH : undefined;
+	}
+
 	/** Whether what is stored can be remembered. */
 	get isKept(): boolean {
 		return this.works && !this.refusal && !this.troubles.overlapped;
@@ -181,35 +187,47 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Notes documents before they are sent or taken out of answers.
+	 * Notes documents before they are changed in another way than by storing them whole.
 	 *
 	 * @returns why they must not be: the server did not take the note
 	 */
 	async expect(ids: string[]): Promise<Failure | undefined> {
-		if (!this.works || this.blocked) return this.blocked;
-		const unsure = await this.lease.makeSure();
-		if (unsure) return unsure;
-		for (const id of ids) {
-			if (!this.known.knows(id)) this.added.add(id.toLowerCase());
-			this.known.expect(id);
-			this.journal.note(id);
-		}
-		this.nextPage ??= this.inTurn(async () => {
-			this.nextPage = undefined;
-			return await this.writeJournal();
+		if (!this.works) return this.blocked;
+		return await this.inTurn(async () => {
+			const failure = await this.mayNotSend();
+			return failure ?? (await this.journal.write(ids, this.runFacts));
 		});
-		const failure = await this.nextPage;
-		if (this.names.isFull)
-			await this.inTurn(async () => (this.names.isFull ? await this.names.write() : undefined));
-		return failure;
+	}
+
+	/**
+	 * Notes documents in the request that stores them.
+	 *
+	 * @param contents by the ids of the documents
+	 * @returns what goes around them; nothing where nothing is remembered; or why they must not be sent
+	 */
+	async around(
+		contents: Map<string, string>,
+	): Promise<Journaled | { failure: Failure } | undefined> {
+		if (!this.works) return this.blocked && { failure: this.blocked };
+		return await this.inTurn(async () => {
+			const failure = await this.mayNotSend();
+			if (failure) return { failure };
+			if (this.names.isFull) await this.names.write();
+			for (const id of contents.keys()) if (!this.known.knows(id)) this.added.add(id.toLowerCase());
+			return await this.journal.around(contents, this.runFacts);
+		});
+	}
+
+	private async mayNotSend(): Promise<Failure | undefined> {
+		return this.blocked ?? (await this.lease.makeSure());
 	}
 
 	/** The server has accepted a document with this content. */
 	stored(id: string, content: string, called: DocumentName = {}): void {
 		const isNew = this.added.delete(id.toLowerCase());
 		if (isNew || this.isUnnamed(id)) this.names.add(id, called);
-		this.known.record(id, content);
-		this.journal.note(id);
+		if (this.journal.isCertain(id, content)) this.known.record(id, content);
+		else this.known.expect(id);
 	}
 
 	/** A document is as it was stored. */
@@ -228,9 +246,14 @@ export class SourceMemory {
 
 	/** The server has not taken a document; what an earlier run has stored of it may be there. */
 	refused(id: string): void {
-		if (this.added.delete(id.toLowerCase())) this.known.drop(id);
+		if (this.added.delete(id.toLowerCase())) this.gone(id);
 		else this.known.forget(id);
-		this.journal.note(id);
+	}
+
+	/** A document is not, or no longer, to be found; unless a request may still bring it. */
+	gone(id: string): void {
+		if (this.journal.mayCome(id)) this.known.expect(id);
+		else this.known.drop(id);
 	}
 
 	/** Writes what has changed, unless the execution is stopped: then the journal has it. */
@@ -300,7 +323,8 @@ export class SourceMemory {
 		const journals = await readLanes(this.notes, pages, { included: root ?? {}, witness });
 		if ('failure' in journals) return journals;
 		const { lanes } = journals;
-		if ([turn, memory, ...lanes.flat()].includes('of a later version')) return { failure: LATER };
+		const all = [turn, memory, ...lanes.flatMap(({ pages }) => pages)];
+		if (all.includes('of a later version')) return { failure: LATER };
 		if (typeof memory === 'string') this.troubles.flaw = memory;
 		if (root) takeUp(root, this.known);
 		this.isStale = root?.isOld === true;
@@ -315,7 +339,7 @@ export class SourceMemory {
 		this.mark = root?.mark;
 		this.uncertain = left.isUncertain;
 		this.isStale ||= left.damaged.length > 0 || this.troubles.lost !== undefined;
-		left.takeUp(this.known, this.mark);
+		left.takeUp(this.known, memory);
 		this.names.lies = root?.names ?? this.names.lies;
 		if (root?.names) this.unnamed = new Set(this.known.changed);
 		if (this.uncertain) this.known.forgetContents();
@@ -330,11 +354,7 @@ export class SourceMemory {
 		const isAlone = 'alone' in standing && standing.alone;
 		const failure = 'failure' in standing ? standing.failure : undefined;
 		this.troubles.notWritten = isAlone ? await this.writeMemory() : failure;
-		// What was noted before a batch was sent is now known with its content.
-		if (!isAlone || this.troubles.notWritten) {
-			const unnoted = this.journal.isDue || !isAlone ? await this.writeJournal() : undefined;
-			this.troubles.notWritten ??= unnoted;
-		}
+		if (!isAlone) this.troubles.notWritten ??= await this.journal.write([], this.runFacts);
 	}
 
 	/** The pieces first: until the memory says that it includes the journals, these count. */
@@ -346,12 +366,13 @@ export class SourceMemory {
 		const keys = pieces.isWhole ? [...known.keys()] : [];
 		known.changed = new Set();
 		const mark = randomUUID();
-		const { includes, closed } = left.included;
+		const { includes, closed, unsettled } = left.included;
 		if (names.isDue) await names.write();
 		const facts = {
 			mark,
 			includes,
-			closed: [...closed, journal.closed],
+			closed: [...closed, ...journal.included.closed],
+			unsettled: [...unsettled, ...journal.included.unsettled],
 			pieces: pieces.sizes,
 			names: names.lies,
 		};
@@ -381,9 +402,10 @@ export class SourceMemory {
 		return mended?.failure;
 	}
 
-	private async writeJournal(): Promise<Failure | undefined> {
+	/** What a page of the journal says of this run. */
+	private get runFacts() {
 		const overlapped = this.uncertain || this.troubles.overlapped === true;
-		return await this.journal.write({ after: this.mark, overlapped });
+		return { after: this.mark, ...(overlapped && { overlapped }) };
 	}
 
 	private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -39,6 +39,10 @@ const troublesAt = (request: number): Array<[string, Trouble]> => [
 		`${name} after ${request} was done`,
 		{ request, answer: NIGHT_FAULTS[name] as Answer, done: true },
 	]),
+	...[1, 2, 4].map((late): [string, Trouble] => [
+		`no answer in time at ${request}, carried out ${late} later`,
+		{ request, answer: NIGHT_FAULTS['no answer in time'] as Answer, done: false, late },
+	]),
 	...[true, false].map((done): [string, Trouble] => [
 		`n8n ends at ${request}, ${done ? 'done' : 'not done'}`,
 		{ request, answer: 'crash', done },

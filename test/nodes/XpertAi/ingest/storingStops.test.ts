@@ -6,7 +6,9 @@ import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
 import { virtualTime } from '../../support/virtualTime';
+import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import { BulkServer } from './support/bulkServer';
+import type { Fault } from './support/bulkServer';
 import { answered, failed } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/storingOn';
 
@@ -64,14 +66,37 @@ describe('with On Error set to Stop', () => {
 describe('before a batch', () => {
 	const batchLimits = { maxCount: 2, maxBytes: Infinity };
 
-	it('its ids are told, once, also where it is cut up', async () => {
-		const asked: string[][] = [];
+	it('what goes around it is asked for, also of its halves, and told how that ended', async () => {
+		const asked: Array<[string | undefined, ...unknown[]]> = [];
 		const server = new BulkServer();
-		await submitTo(server, [...withIds(3, { 1: 400 }), { key: 3 }], {
-			batchLimits,
-			beforeBatch: async (ids) => void asked.push(ids),
+		const journal: Storing<number>['journal'] = async (batch) => ({
+			rows: ['{"id":"before"}', '{"id":"behind"}'],
+			ids: ['before', 'behind'],
+			ended: (...end) => void asked.push([batch.map(({ id }) => id).join(), ...end]),
 		});
-		expect(asked).toEqual([['id-0', 'id-1'], ['id-2']]);
+		const { placesOf } = await submitTo(server, withIds(3, { 1: 400 }), { batchLimits, journal });
+		expect(asked).toEqual([
+			['id-0,id-1', 'unclear', false],
+			['id-0', 'done', false],
+			['id-1', 'unclear', false],
+			['id-2', 'done', false],
+		]);
+		expect([placesOf('stored'), placesOf('rejected')]).toEqual([[0, 2], [1]]);
+		expect(server.rows.map(({ id }) => id)).toEqual(['before', 'id-0', 'behind', 'id-2']);
+	});
+
+	it.each<[string, Fault[], unknown[]]>([
+		['carried out', ['limited'], ['done', false]],
+		['carried out, and may be once more', ['timed out after storing'], ['done', true]],
+		['not carried out', ['limited', 'refused', 'refused'], ['nothing', false]],
+		['not answered', range(3).map(() => 'dropped before storing'), ['unclear', true]],
+		['refused', ['refused for now'], ['unclear', false]],
+	])('what goes around it is told that it was %s', async (_, faults, end) => {
+		const told: unknown[] = [];
+		await submitTo(new BulkServer(faults), withIds(1), {
+			journal: async () => ({ rows: [], ids: [], ended: (...one) => void told.push(one) }),
+		});
+		expect(told).toEqual([end]);
 	});
 
 	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {
@@ -80,7 +105,7 @@ describe('before a batch', () => {
 		const { failure } = answered(403) as { failure: Failure };
 		const { told, placesOf } = await submitTo(server, withIds(4), {
 			batchLimits,
-			beforeBatch: async () => (++batch === 1 ? failure : undefined),
+			journal: async () => (++batch === 1 ? { failure } : undefined),
 		});
 		expect(placesOf('rejected')).toEqual([0, 1]);
 		expect(placesOf('stored')).toEqual([2, 3]);

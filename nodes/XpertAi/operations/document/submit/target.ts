@@ -47,6 +47,10 @@ const calledOf = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
 	...(key !== undefined && { key }),
 });
 
+/** What documents are sent with, by id. */
+const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
+	new Map(batch.flatMap(({ id, content = '' }) => (id === undefined ? [] : [[id, content]])));
+
 /** An item whose turn comes; read when it does, unless it was read before. */
 interface Turn {
 	item: Item;
@@ -130,7 +134,8 @@ export class Target {
 			}),
 			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 			send: execution.send,
-			beforeBatch: memory && (async (ids) => await memory.expect(ids)),
+			batchLimits: { ...settings.batchLimits, beside: memory?.roomInBatch },
+			journal: memory && (async (batch) => await memory.around(contentsOf(batch))),
 			request: (body) => ({
 				method: 'POST',
 				path: memoryRoutes.storePath,

@@ -13,6 +13,8 @@ import { answered, failed } from '../support/outcomes';
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
 const IDS = [...'abcdefghijkl'].map((key) => derivedId('kb', key));
 
+const RUNS = { numRuns: Number(process.env.PROPERTY_RUNS ?? 150) };
+
 const sizes = { ...SIZES };
 beforeAll(() =>
 	Object.assign(SIZES, { piece: 3, changes: 2, page: 60, request: 900, answer: 2, pages: 2 }),
@@ -23,50 +25,129 @@ afterAll(() => Object.assign(SIZES, sizes));
 const open = async (...[place, routes, more]: Parameters<typeof SourceMemory.open>) =>
 	await SourceMemory.open(place, routes, { clock: virtualTime(), ...more });
 
-/** What a run does with a document, and when it ends in the middle of it. */
+/** What is sent of a document; without a content it is taken out of answers. */
+interface Step {
+	id: string;
+	content: string | undefined;
+}
+
+/** A request that is not answered: how many of its rows the server has stored by then, and when the others. */
+interface Fault {
+	request: number;
+	/** Whether only requests count that store or disable documents. */
+	ofBatches: boolean;
+	rows: number;
+	/** After so many further requests, or never. */
+	late?: number;
+	/** Whether everything ends with it; else it is tried again, or given up. */
+	crash: boolean;
+	again: boolean;
+}
+
+/** What a run does, some documents in a batch. */
 interface Run {
-	steps: Array<{ id: string; content: string | undefined }>;
-	/** The request at which everything ends, and whether the server has done it. */
-	crash?: { request: number; done: boolean };
+	batches: Step[][];
+	/** How many batches are on their way at once, where no document is in two of them. */
+	atOnce?: number;
+	faults?: Fault[];
 	/** The notes that the server refuses in this run. */
 	refuses?: string;
 }
 
-const step = fc.record({
+const step: fc.Arbitrary<Step> = fc.record({
 	id: fc.constantFrom(...IDS),
 	content: fc.option(fc.constantFrom('one', 'two', 'three'), { nil: undefined, freq: 4 }),
 });
+const batch = fc.uniqueArray(step, { selector: ({ id }) => id, minLength: 1, maxLength: 3 });
+const batches = fc.array(batch, { maxLength: 6 });
+const fault: fc.Arbitrary<Fault> = fc.record(
+	{
+		request: fc.nat(10),
+		ofBatches: fc.boolean(),
+		rows: fc.nat(6),
+		late: fc.nat(6),
+		crash: fc.boolean(),
+		again: fc.boolean(),
+	},
+	{ requiredKeys: ['request', 'ofBatches', 'rows', 'crash', 'again'] },
+);
 const run: fc.Arbitrary<Run> = fc.record(
 	{
-		steps: fc.array(step, { maxLength: 12 }),
-		crash: fc.record({ request: fc.nat(20), done: fc.boolean() }),
+		batches,
+		atOnce: fc.integer({ min: 1, max: 3 }),
+		faults: fc.array(fault, { minLength: 1, maxLength: 3 }),
 		refuses: fc.constantFrom('has stored', 'has stored, ', 'changes in', 'has stored ('),
 	},
-	{ requiredKeys: ['steps'] },
+	{ requiredKeys: ['batches'] },
 );
 
-/** A server that keeps notes, and the truth about the documents that runs have sent it. */
+/** A note, or a document with its content. */
+interface Row {
+	id: string;
+	name?: string;
+	processMsg?: string;
+	content?: string | null;
+}
+
+/** A server that stores rows in order, also when nobody waits any more, and the truth about the documents in it. */
 class World {
 	readonly notes = new Map<string, { name: string; processMsg: string; version?: number }>();
 
 	readonly documents = new Map<string, string>();
 
-	routes({ crash, refuses }: Omit<Run, 'steps'> = {}): MemoryRoutes {
-		let count = 0;
+	/** Documents of which a run did not learn what became of them. */
+	readonly unanswered = new Set<string>();
+
+	private late: Array<{ after: number; rows: Row[] }> = [];
+
+	routes({ faults = [], refuses }: Omit<Run, 'batches'> = {}): MemoryRoutes {
+		const count = { ofAll: 0, ofBatches: 0 };
 		let gone = false;
 		const send = (path: string, body: unknown): Outcome => {
-			const isLast = !gone && count++ === crash?.request;
-			if (gone || (isLast && !crash?.done)) gone = true;
 			if (gone) return failed({ kind: 'network', status: undefined });
-			gone = isLast;
-			const outcome = typeof body === 'string' ? this.store(body, refuses) : this.status(path);
-			return isLast ? failed({ kind: 'network', status: undefined }) : outcome;
+			this.carryOut();
+			const isBatch = typeof body === 'string' && body.includes('"content"');
+			const numbers = { ofAll: count.ofAll++, ofBatches: isBatch ? count.ofBatches++ : -1 };
+			const trouble = faults.find(
+				({ request, ofBatches }) => numbers[ofBatches ? 'ofBatches' : 'ofAll'] === request,
+			);
+			if (!trouble) return typeof body === 'string' ? this.store(body, refuses) : this.status(path);
+			gone = trouble.crash;
+			if (typeof body === 'string') this.storePartly(body, trouble);
+			return failed({ kind: 'network', status: undefined });
 		};
 		return {
 			storePath: '/bulk',
 			statusPath: (ids) => ids.join(','),
-			send: async ({ path, body }) => await Promise.resolve(send(path, body)),
+			send: async ({ path, body }) => {
+				for (let turns = count.ofAll % 4; turns > 0; turns--) await Promise.resolve();
+				return send(path, body);
+			},
 		};
+	}
+
+	/** What nobody waits for is carried out, as far as its time has come. */
+	carryOut(all = false): void {
+		for (const one of this.late) one.after -= 1;
+		const isDue = ({ after }: { after: number }) => all || after < 0;
+		for (const { rows } of this.late.filter(isDue)) for (const row of rows) this.put(row);
+		this.late = this.late.filter((one) => !isDue(one));
+	}
+
+	private storePartly(body: string, { rows: done, late }: Fault): void {
+		const rows = JSON.parse(body) as Row[];
+		for (const row of rows.slice(0, done)) this.put(row);
+		// A run stores nothing more once it takes documents out of answers.
+		const isStored = !rows.some(({ content }) => content === null);
+		if (late !== undefined && isStored) this.late.push({ after: late, rows: rows.slice(done) });
+	}
+
+	private put({ id, name = '', processMsg, content }: Row): number {
+		const version = (this.notes.get(id)?.version ?? 0) + 1;
+		if (processMsg !== undefined) this.notes.set(id, { name, processMsg, version });
+		else if (typeof content === 'string') this.documents.set(id, content);
+		else this.documents.delete(id);
+		return version;
 	}
 
 	/** Each note in turn is overwritten or deleted, the others as they are. */
@@ -105,12 +186,11 @@ class World {
 	}
 
 	private store(body: string, refuses?: string): Outcome {
-		const rows = JSON.parse(body) as Array<{ id: string; name: string; processMsg: string }>;
-		for (const row of rows) {
-			if (refuses !== undefined && row.name.includes(refuses)) return answered(413);
-			this.notes.set(row.id, { ...row, version: (this.notes.get(row.id)?.version ?? 0) + 1 });
+		const answer: object[] = [];
+		for (const row of JSON.parse(body) as Row[]) {
+			if (refuses !== undefined && row.name?.includes(refuses)) return answered(413);
+			answer.push({ id: row.id, version: this.put(row) });
 		}
-		const answer = rows.map(({ id }) => ({ id, version: this.notes.get(id)?.version }));
 		return { ok: true, status: 201, answer };
 	}
 
@@ -126,23 +206,76 @@ class World {
 const isOldMemory = ({ name, processMsg }: { name: string; processMsg: string }) =>
 	name === 'memory' && processMsg.startsWith('n8n-memory-1:');
 
-/** Sends, or takes out of answers, what a run brings. */
-async function work(world: World, memory: SourceMemory, { id, content }: Run['steps'][number]) {
-	if (await memory.expect([id])) return memory.refused(id);
-	if (content === undefined) {
-		world.documents.delete(id);
-		memory.known.drop(id);
-		memory.refused(id);
-		return;
+/** What a run does in a world. */
+class Working {
+	constructor(
+		private readonly world: World,
+		private readonly memory: SourceMemory,
+		private readonly routes = world.routes(),
+		private readonly again = false,
+	) {}
+
+	async work(batch: Step[]): Promise<void> {
+		const stored = batch.filter((one) => one.content !== undefined);
+		if (stored.length > 0) await this.store(stored);
+		for (const { id } of batch.filter((one) => one.content === undefined)) await this.disable(id);
 	}
-	world.documents.set(id, content);
-	memory.stored(id, content);
+
+	private async store(batch: Step[]): Promise<void> {
+		const { memory } = this;
+		const contents = new Map(batch.map(({ id, content = '' }) => [id, content]));
+		const around = await memory.around(contents);
+		if (!around || 'failure' in around) return batch.forEach(({ id }) => this.refuse(id));
+		const [before, behind] = around.rows;
+		const rows = [before, ...batch.map((one) => JSON.stringify(one)), behind].join(',');
+		const first = await this.send(`[${rows}]`);
+		const last = !first.ok && this.again ? await this.send(`[${rows}]`) : first;
+		around.ended(last.ok ? 'done' : 'unclear', !first.ok);
+		for (const [id, content] of contents)
+			if (!last.ok) this.world.unanswered.add(id);
+			else memory.stored(id, content);
+	}
+
+	private async disable(id: string): Promise<void> {
+		const { memory } = this;
+		if (await memory.expect([id])) return this.refuse(id);
+		const { ok } = await this.send(JSON.stringify([{ id, content: null }]));
+		if (ok) memory.gone(id);
+		else this.world.unanswered.add(id);
+	}
+
+	private refuse(id: string): void {
+		this.memory.refused(id);
+		this.world.unanswered.add(id);
+	}
+
+	private async send(body: string): Promise<Outcome> {
+		return await this.routes.send({ method: 'POST', path: '/bulk', body });
+	}
 }
 
 async function pass(world: World, one: Run): Promise<void> {
-	const memory = await open(PLACE, world.routes(one));
-	for (const step of one.steps) await work(world, memory, step);
+	const routes = world.routes(one);
+	const memory = await open(PLACE, routes);
+	const again = one.faults?.some((fault) => fault.again);
+	const working = new Working(world, memory, routes, again);
+	for (const batches of sideBySide(one))
+		await Promise.all(batches.map((batch) => working.work(batch)));
 	await memory.close();
+}
+
+/** Batches as they are sent: some at once, unless they hold the same document. */
+function sideBySide({ batches: all, atOnce = 1 }: Run): Step[][][] {
+	const groups: Step[][][] = [];
+	for (const batch of all) {
+		const last = groups.at(-1) ?? [];
+		const ids = last.flat().map(({ id }) => id);
+		const fits =
+			last.length > 0 && last.length < atOnce && !batch.some(({ id }) => ids.includes(id));
+		if (fits) last.push(batch);
+		else groups.push([batch]);
+	}
+	return groups;
 }
 
 /** What is remembered, without a note of that: never a wrong content. */
@@ -166,30 +299,57 @@ describe('whatever happened to earlier runs', () => {
 				const world = new World();
 				for (const one of runs) {
 					await pass(world, one);
+					// The minute until the next run may begin.
+					world.carryOut(true);
 					const known = await recalled(world);
 					for (const id of world.documents.keys()) expect(known.knows(id)).toBe(true);
-					if (one.crash ?? one.refuses) continue;
+					if (one.faults ?? one.refuses) continue;
 					// What two runs have left, one after the other, is known without its contents.
-					if (runs.some(({ crash }) => crash) && runs.some(({ refuses }) => refuses)) continue;
-					for (const [id, content] of world.documents) expect(known.has(id, content)).toBe(true);
-					if (!runs.some(({ crash }) => crash)) expect(known.size).toBe(world.documents.size);
+					if (runs.filter(({ faults, refuses }) => faults ?? refuses).length > 1) continue;
+					for (const [id, content] of world.documents)
+						if (!world.unanswered.has(id)) expect(known.has(id, content)).toBe(true);
+					if (!runs.some(({ faults, refuses }) => faults ?? refuses))
+						expect(known.size).toBe(world.documents.size);
 				}
 			}),
+			RUNS,
 		);
 	});
 
-	it('the contents of a run that crashed are known but for what was on its way', async () => {
+	it('every document is known however late the rows arrive of a run that has crashed', async () => {
 		await fc.assert(
-			fc.asyncProperty(run, fc.array(step, { maxLength: 12 }), async (first, steps) => {
+			fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 5 }), async (runs) => {
 				const world = new World();
-				await pass(world, { steps: first.steps });
+				const isStored = ({ content }: Step) => content !== undefined;
+				for (const { batches: all, ...one } of runs)
+					await pass(world, { ...one, batches: all.map((batch) => batch.filter(isStored)) });
+				world.carryOut(true);
+				const { known } = (await SourceMemory.recall(PLACE, world.routes())) as {
+					known: SourceMemory['known'];
+				};
+				for (const id of world.documents.keys()) expect(known.knows(id)).toBe(true);
+			}),
+			RUNS,
+		);
+	});
+
+	it('the contents of a run that crashed are known, but for what was on its way', async () => {
+		await fc.assert(
+			fc.asyncProperty(run, batches, fc.nat(5), async (first, after, rows) => {
+				const world = new World();
+				await pass(world, { batches: first.batches });
 				const memory = await open(PLACE, world.routes());
-				for (const step of steps) await work(world, memory, step);
-				const last = steps.at(-1)?.id;
+				const working = new Working(world, memory);
+				for (const batch of after) await working.work(batch);
+				const crash = { request: 0, ofBatches: true, rows, crash: true, again: false };
+				const last = new Working(world, memory, world.routes({ faults: [crash] }));
+				const onItsWay = { id: IDS[0] ?? '', content: 'four' };
+				await last.work([onItsWay]);
 				const known = await recalled(world);
 				for (const [id, content] of world.documents)
-					if (id !== last) expect(known.has(id, content)).toBe(true);
+					if (id !== onItsWay.id || rows > 2) expect(known.has(id, content)).toBe(true);
 			}),
+			RUNS,
 		);
 	});
 
@@ -199,7 +359,7 @@ describe('whatever happened to earlier runs', () => {
 			{ selector: ({ id }) => id },
 		);
 		await fc.assert(
-			fc.asyncProperty(documents, run, async (all, { steps }) => {
+			fc.asyncProperty(documents, run, async (all, one) => {
 				const world = new World();
 				const of = (...where: string[]) => all.filter((one) => where.includes(one.where));
 				world.putOld('memory', { mark: 'm', includes: ['j0'] }, of('memory', 'old'), []);
@@ -210,11 +370,12 @@ describe('whatever happened to earlier runs', () => {
 					expect(first.knows(id)).toBe(true);
 					expect(first.has(id, 'one')).toBe(where !== 'new');
 				}
-				await pass(world, { steps });
+				await pass(world, { batches: one.batches });
 				const known = await recalled(world);
 				expect([...world.notes.values()].some(isOldMemory)).toBe(false);
 				for (const { id } of all) if (world.documents.has(id)) expect(known.knows(id)).toBe(true);
 			}),
+			RUNS,
 		);
 	});
 
@@ -222,18 +383,20 @@ describe('whatever happened to earlier runs', () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 4 }), async (runs) => {
 				const whole = new World();
-				for (const one of [...runs, { steps: [] }]) await pass(whole, one);
+				for (const one of [...runs, { batches: [] }]) await pass(whole, one);
+				whole.carryOut(true);
 				for (const { name, world } of whole.withoutOne()) {
 					const known = await recalled(world);
 					const lost = IDS.filter((id) => whole.documents.has(id) && !known.knows(id));
 					if (name.includes('began')) expect(lost).toEqual([]);
 					await pass(world, {
-						steps: [...world.documents].map(([id, content]) => ({ id, content })),
+						batches: [[...world.documents].map(([id, content]) => ({ id, content }))],
 					});
 					const after = await recalled(world);
 					for (const [id, content] of world.documents) expect(after.has(id, content)).toBe(true);
 				}
 			}),
+			RUNS,
 		);
 	});
 
@@ -241,16 +404,17 @@ describe('whatever happened to earlier runs', () => {
 		await fc.assert(
 			fc.asyncProperty(
 				run,
-				fc.array(fc.tuple(fc.boolean(), step), { maxLength: 12 }),
+				fc.array(fc.tuple(fc.boolean(), batch), { maxLength: 8 }),
 				fc.boolean(),
 				// It begins beside the first, or takes that for gone.
 				fc.boolean(),
-				async (before, steps, firstEndsFirst, evenIfRunning) => {
+				async (before, brought, firstEndsFirst, evenIfRunning) => {
 					const world = new World();
-					await pass(world, { steps: before.steps });
+					await pass(world, { batches: before.batches });
 					const one = await open(PLACE, world.routes());
 					const other = await open(PLACE, world.routes(), { evenIfRunning });
-					for (const [isFirst, step] of steps) await work(world, isFirst ? one : other, step);
+					const [first, second] = [one, other].map((memory) => new Working(world, memory));
+					for (const [isFirst, batch] of brought) await (isFirst ? first : second)?.work(batch);
 					for (const memory of firstEndsFirst ? [one, other] : [other, one]) await memory.close();
 					const known = await recalled(world);
 					for (const id of world.documents.keys()) expect(known.knows(id)).toBe(true);

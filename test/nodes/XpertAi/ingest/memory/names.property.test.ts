@@ -86,14 +86,14 @@ class World {
 		const harmed = harm && notes[harm.at];
 		if (harmed && harm.text === undefined) this.rows.delete(harmed[0]);
 		else if (harmed) Object.assign(harmed[1], { processMsg: harm.text });
-		const memory = await SourceMemory.open(PLACE, this.routes(crash), { clock: virtualTime() });
+		const routes = this.routes(crash);
+		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
 		for (const { key, name, changed } of brings) {
 			const id = idOf(key);
 			this.called.set(id, new Set([...(this.called.get(id) ?? []), name]));
 			const content = changed ? `${name} ${this.written.length}` : name;
 			if (memory.known.has(id, content)) memory.unchanged(id, { name, key });
-			else if (await memory.expect([id])) memory.refused(id);
-			else memory.stored(id, content, { name, key });
+			else await store(memory, routes, { id, content, called: { name, key } });
 		}
 		await memory.close();
 	}
@@ -102,6 +102,20 @@ class World {
 		const recalled = await SourceMemory.recall(PLACE, this.routes());
 		return 'failure' in recalled ? new Map() : await recalled.namesOf(KEYS.map(idOf));
 	}
+}
+
+/** Stores a document, as a batch of one. */
+async function store(
+	memory: SourceMemory,
+	routes: MemoryRoutes,
+	{ id, content, called }: { id: string; content: string; called: DocumentName },
+): Promise<void> {
+	const around = await memory.around(new Map([[id, content]]));
+	if (!around || 'failure' in around) return memory.refused(id);
+	const body = `[${around.rows.join(',')}]`;
+	const { ok } = await routes.send({ method: 'POST', path: '/bulk', body });
+	around.ended(ok ? 'done' : 'unclear', !ok);
+	if (ok) memory.stored(id, content, called);
 }
 
 describe('what documents are called', () => {

@@ -30,7 +30,7 @@ function read(text: string): MemoryNote {
 
 function documentsOf(text: string, certain?: boolean): Fingerprints {
 	const known = new Fingerprints();
-	takeUp(read(text), known, certain);
+	takeUp(read(text), known, { certain });
 	return known;
 }
 
@@ -75,7 +75,7 @@ describe('a note', () => {
 		known.record(id, 'one');
 		const text = noteText({ source: SOURCE, mark: '' }, new Fingerprints(), { keys: known.keys() });
 		expect(read(text).body).toHaveLength(16);
-		takeUp(read(text), known, false);
+		takeUp(read(text), known, { certain: false });
 		expect([known.knows(id), known.has(id, 'one')]).toEqual([true, false]);
 		takeUp(read(text), known);
 		expect(known.knows(id)).toBe(false);
@@ -101,7 +101,7 @@ describe('a note', () => {
 	it.each([
 		['its place holds nothing', '', 'overwritten'],
 		['it is a text of the server', 'Cannot read properties of undefined', 'overwritten'],
-		['it is of a later version', 'n8n-memory-4:abc', 'of a later version'],
+		['it is of a later version', 'n8n-memory-5:abc', 'of a later version'],
 		['it is of another source', textOf(undefined, {}, 'b'), 'of another source'],
 		['its version is none', OLD.replace('-1:', '-x:'), 'damaged'],
 		['its head is none', textOf(undefined, { names: { notes: -1, hasRoom: true } }), 'damaged'],

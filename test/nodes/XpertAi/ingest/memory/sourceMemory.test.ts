@@ -1,6 +1,10 @@
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { DocumentName, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import type {
+	BatchEnd,
+	DocumentName,
+	MemoryRoutes,
+} from '../../../../../nodes/XpertAi/ingest/memory';
 import { deflated } from '../../../../../nodes/XpertAi/ingest/memory/deflated';
 import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { noteText } from '../../../../../nodes/XpertAi/ingest/memory/note';
@@ -57,16 +61,30 @@ function server(refuses: (name: string) => number | undefined = () => undefined)
 }
 
 const HAS_STORED = 'n8n: what Nightly has stored (do not process)';
+const routesOf = new WeakMap<SourceMemory, MemoryRoutes>();
 /** Opens it; a run before that has not closed its memory has crashed, and the minute that takes is none. */
-const open = async (...[place, routes, more]: Parameters<typeof SourceMemory.open>) =>
-	await SourceMemory.open(place, routes, { clock: virtualTime(), ...more });
+const open = async (...[place, routes, more]: Parameters<typeof SourceMemory.open>) => {
+	const memory = await SourceMemory.open(place, routes, { clock: virtualTime(), ...more });
+	routesOf.set(memory, routes);
+	return memory;
+};
 const BESIDE = { evenIfRunning: true };
 const times = (written: string[], name: string) => written.filter((one) => one === name).length;
+
+/** Sends a batch, as far as it is about what is noted of it. */
+async function sendBatch(memory: SourceMemory, ids: string[], content: string) {
+	const around = await memory.around(new Map(ids.map((id) => [id, content])));
+	if (!around || 'failure' in around) throw new Error('nothing may be sent');
+	const body = `[${around.rows.join(',')}]`;
+	const outcome = await routesOf.get(memory)?.send({ method: 'POST', path: '/bulk', body });
+	return { ended: around.ended, outcome };
+}
 
 /** Stores documents one after another, as batches of one. */
 async function store(memory: SourceMemory, ids: string[], content = 'one') {
 	for (const id of ids) {
-		expect(await memory.expect([id])).toBeUndefined();
+		const { ended } = await sendBatch(memory, [id], content);
+		ended('done', false);
 		memory.stored(id, content);
 	}
 }
@@ -135,10 +153,10 @@ describe('the memory of a source', () => {
 		const next = await open(PLACE, routes);
 		expect([...next.known.ids()]).toEqual([A, B]);
 		expect(next.known.has(A, 'one')).toBe(false);
-		// Of a page with room for more, no further one is asked for.
+		// Behind a first page that the memory does not hold, more are asked for, once.
 		asked.length = 0;
 		await recalled(routes);
-		expect(asked).toHaveLength(1);
+		expect(asked).toHaveLength(2);
 	});
 
 	it('knows no content for certain where a page of a journal was overwritten', async () => {
@@ -160,7 +178,8 @@ describe('the memory of a source', () => {
 		const { routes } = server();
 		const memory = await open(PLACE, routes);
 		memory.stored(A, 'one');
-		await memory.expect([A, B]);
+		const { ended } = await sendBatch(memory, [A, B], 'two');
+		ended('nothing', false);
 		memory.refused(A);
 		memory.refused(B);
 		expect([memory.known.knows(A), memory.known.knows(B)]).toEqual([true, false]);
@@ -274,8 +293,7 @@ describe('the memory of a source', () => {
 			const outcome = failed({ kind: 'status', status: 404 });
 			const { routes } = failing(nth + 1, outcome);
 			const memory = await open(PLACE, routes);
-			await memory.expect([A]);
-			memory.stored(A, 'one');
+			await store(memory, [A]);
 			await memory.save();
 			expect({ ok: false, failure: memory.troubles.notWritten }).toEqual(outcome);
 			expect(memory.troubles.overlapped).toBeUndefined();
@@ -331,7 +349,7 @@ describe('the memory of a source', () => {
 			const row = rows.get(id);
 			if (!row) throw new Error(`${name} is not there`);
 			// The turn is written anew before it is read.
-			const later = { ...row, processMsg: 'n8n-memory-4:what nobody knows' };
+			const later = { ...row, processMsg: 'n8n-memory-5:what nobody knows' };
 			const keep: MemoryRoutes['send'] = async (request) => {
 				rows.set(id, later);
 				const outcome = await routes.send(request);
@@ -421,7 +439,7 @@ describe('the memory of a source', () => {
 		]);
 		spoil(rows.get(id));
 		expect(await recalled(routes)).toMatchObject({
-			ids: [A, B],
+			ids: [B],
 			troubles: { flaw: 'overwritten' },
 		});
 		const away: MemoryRoutes = { ...routes, send: async () => answered(503) };
@@ -443,6 +461,106 @@ describe('the memory of a source', () => {
 	});
 });
 
+describe('a batch that is its own journal', () => {
+	const page = (at: number) => `n8n: what Nightly is storing, 2.${at} (do not process)`;
+	const done = (at: number) => `n8n: what Nightly has sent, 2.${at} (do not process)`;
+	const [C = '', D = ''] = IDS.slice(2);
+
+	/** A run that has begun, and what it has written since. */
+	async function begun() {
+		const { routes, written, rows } = server();
+		const memory = await open(PLACE, routes);
+		written.length = 0;
+		const send = async (...ids: string[]) => await sendBatch(memory, ids, 'one');
+		return { memory, routes, rows, send, since: () => written.splice(0) };
+	}
+
+	it('carries a page, and behind its documents that it was carried out', async () => {
+		const { memory, since } = await begun();
+		await store(memory, [A, B]);
+		expect(since()).toEqual([page(1), done(2), page(1), done(3)]);
+	});
+
+	it('has a page of its own beside others, once the first page is there', async () => {
+		const { send, since } = await begun();
+		const first = await send(A);
+		let isSent = false;
+		const second = send(B).then((sent) => ((isSent = true), sent));
+		await new Promise(setImmediate);
+		expect(isSent).toBe(false);
+		first.ended('done', false);
+		const third = await send(C);
+		for (const { ended } of [await second, third]) ended('done', false);
+		expect(since()).toEqual([page(1), done(2), page(1), done(3), page(2), done(4)]);
+	});
+
+	it.each<[string, BatchEnd, boolean, string[]]>([
+		[
+			'certainly has not arrived leaves its number to the next',
+			'nothing',
+			false,
+			[page(1), done(3)],
+		],
+		['may have arrived is written by itself', 'unclear', false, [page(1), page(2), done(4)]],
+		['may still come is written by itself', 'unclear', true, [page(1), page(2), done(4)]],
+		['may come once more is not written again', 'done', true, [page(2), done(3)]],
+	])('whose page %s', async (_, end, late, then) => {
+		const { send, since } = await begun();
+		(await send(A)).ended(end, late);
+		since();
+		await send(B);
+		expect(since()).toEqual(then);
+	});
+
+	it('whose later page did not arrive leaves no gap, and is not added to', async () => {
+		const { memory, send, since } = await begun();
+		await store(memory, [A]);
+		const [second, third] = [await send(B), await send(C)];
+		third.ended('nothing', false);
+		second.ended('unclear', true);
+		since();
+		await send(D);
+		// The second was in the first page, of which a row may come late.
+		expect(since()).toEqual([page(2), done(5)]);
+	});
+
+	it('is known with its contents as far as it was carried out, whatever follows', async () => {
+		const { memory, routes, send } = await begun();
+		(await send(A)).ended('unclear', true);
+		await store(memory, [B]);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([[A, B], [B]]);
+	});
+
+	it('leaves no content certain where a request may still bring another one', async () => {
+		const { memory, send } = await begun();
+		(await send(A, B)).ended('unclear', true);
+		await store(memory, [A]);
+		await store(memory, [B], 'two');
+		const { known } = memory;
+		expect([known.has(A, 'one'), known.has(B, 'two'), known.knows(B)]).toEqual([true, false, true]);
+		(await send(C)).ended('unclear', true);
+		memory.refused(C);
+		memory.gone(A);
+		expect([C, A].map((id) => known.knows(id))).toEqual([true, true]);
+	});
+
+	it('takes a lane in which a row may still come last of all', async () => {
+		const { memory, routes, rows, send } = await begun();
+		(await send(A)).ended('unclear', true);
+		await memory.close();
+		for (let run = 0; run < 9; run++) {
+			const next = await open(PLACE, routes);
+			await store(next, [B], `${run}`);
+			await next.close();
+		}
+		const names = [...rows.values()].map(({ name }) => name);
+		const pages = names.filter((name) => name.includes('is storing'));
+		expect(pages.filter((name) => name.includes('storing, 2.'))).toEqual([page(1)]);
+		expect(pages).toHaveLength(8);
+	});
+});
+
 describe('a source that is large for its notes', () => {
 	const sizes = { ...SIZES };
 	beforeEach(() =>
@@ -450,7 +568,7 @@ describe('a source that is large for its notes', () => {
 	);
 	afterEach(() => Object.assign(SIZES, sizes));
 
-	/** The pages that a run has filled which crashed as it had stored all; the content of the last is not noted. */
+	/** The pages that a run has filled which crashed as it had stored all. */
 	async function crashed() {
 		const { rows, routes, written } = server();
 		await store(await open(PLACE, routes), IDS);
@@ -461,10 +579,10 @@ describe('a source that is large for its notes', () => {
 	it('is known after a crash from as many pages as that took', async () => {
 		const { routes, pages, written } = await crashed();
 		expect(pages.map(({ name }) => name)).toEqual(
-			[1, 2, 3, 4, 5, 6].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
+			[1, 2, 3, 4, 5].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
 		);
 		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([IDS, IDS.slice(0, -1)]);
+		expect([ids, withContent('one')]).toEqual([IDS, IDS]);
 		let count = 0;
 		const away: MemoryRoutes['send'] = async (request) =>
 			++count === 2 ? answered(503) : await routes.send(request);
@@ -483,7 +601,7 @@ describe('a source that is large for its notes', () => {
 		await store(first, IDS);
 		await first.save();
 		await store(first, [A]);
-		expect(written.at(-1)).toContain('is storing, 2.1');
+		expect(written.at(-2)).toContain('is storing, 2.1');
 		await first.close();
 		for (const [at, id] of [A, B].entries()) {
 			const next = await open(PLACE, routes);
@@ -497,7 +615,7 @@ describe('a source that is large for its notes', () => {
 		await (await open(PLACE, routes)).close();
 		expect(written.filter((name) => name.includes('stor'))).toEqual([]);
 		await store(await open(PLACE, routes), [B, A], 'three');
-		expect((await recalled(routes)).withContent('three')).toEqual([B]);
+		expect((await recalled(routes)).withContent('three')).toEqual([A, B]);
 	});
 
 	it('has no page of a run count behind those of a later one in the same lane, nor asks for them all', async () => {
@@ -516,16 +634,16 @@ describe('a source that is large for its notes', () => {
 		};
 		expect(await left()).toEqual({ one: IDS, two: [], pages: 0 });
 		await store(await open(PLACE, routes), IDS.slice(0, 3), 'two');
-		const now = { one: IDS.slice(3), two: [A, B], pages: 1 };
+		const now = { one: IDS.slice(3), two: IDS.slice(0, 3), pages: 8 };
 		expect(await left()).toEqual(now);
 		await (await open(PLACE, routes)).close();
 		expect(await left()).toEqual(now);
 	});
 
 	it.each([
-		[[0, 1, 2], 'ghijklm'],
-		[[0, 1, 2, 3], ''],
-		[[1, 2, 3], 'abcijklm'],
+		[[0, 1, 2], 'jklm'],
+		[[0, 1, 2, 3], 'm'],
+		[[1, 2, 3], 'abcm'],
 		[[1, 2, 3, 4], 'abc'],
 	])(
 		'has no certain content without its pages %j, and is looked for behind them',
@@ -669,7 +787,7 @@ describe('what documents are called', () => {
 			for (const [id, called] of some)
 				if (memory.known.has(id, content)) memory.unchanged(id, called);
 				else {
-					await memory.expect([id]);
+					(await sendBatch(memory, [id], content)).ended('done', false);
 					memory.stored(id, content, called);
 				}
 			if (!crashes) await memory.close();
@@ -726,7 +844,7 @@ describe('what documents are called', () => {
 		await bring([[B, { name: 'second' }]]);
 		const body = await deflated(JSON.stringify([[null, 'second', B.toUpperCase()]]));
 		const text = noteText({ source: PLACE.source, mark: 'names 0' }, new Fingerprints(), { body });
-		Object.assign(noteOf(1) ?? {}, { processMsg: text.replace('memory-3', 'memory-2') });
+		Object.assign(noteOf(1) ?? {}, { processMsg: text.replace('memory-4', 'memory-2') });
 		expect(await names()).toEqual({ [B]: { name: 'second' } });
 	});
 

@@ -27,6 +27,13 @@ const afterDoing = AFTER_DOING.map((name) => NIGHT_FAULTS[name] ?? { status: 504
 const trouble: fc.Arbitrary<Trouble> = fc.oneof(
 	fc.record({ request, answer: fc.constant('crash' as const), done: fc.boolean() }),
 	fc.record({ request, answer: fc.constantFrom(...afterDoing), done: fc.constant(true) }),
+	// The server carries it out when nobody waits for it any more.
+	fc.record({
+		request,
+		answer: fc.constant({ code: 'ECONNABORTED' }),
+		done: fc.constant(false),
+		late: fc.nat(5),
+	}),
 	// What a server refuses it has not done.
 	fc.record({
 		request,

@@ -34,6 +34,8 @@ export interface Trouble {
 	done: boolean;
 	/** Whether that address answers so for the rest of the night. */
 	stays?: boolean;
+	/** After how many further requests the server carries it out, at the latest when the night has ended. */
+	late?: number;
 }
 
 /** How the node is set up. */
@@ -81,6 +83,8 @@ export interface Course {
 	error?: Error;
 	/** What the first run said beside its counts. */
 	said: string[];
+	/** What the server still has to carry out of a request that nobody waits for. */
+	late?: { from: number; carryOut: () => Promise<unknown> };
 }
 
 /** What people do to a note: delete it, or have it processed in the server's list. */
@@ -219,6 +223,7 @@ export class Nights {
 			runs.push(this.run(knowledgebaseId, meanwhile, { ...course, items: [], said: [] }));
 		}
 		const [first, second] = await Promise.allSettled(runs);
+		await course.late?.carryOut();
 		if (second?.status === 'rejected' && !isOverlap(second.reason)) throw second.reason;
 		if (first?.status === 'rejected') course.error = first.reason as Error;
 		Object.assign(owner, { status: 'ready' });
@@ -316,11 +321,21 @@ export class Nights {
 				const key = brought.get(id);
 				if (key !== undefined) course.wrong.push(key);
 			}
+			if (course.late && number >= course.late.from) {
+				const { carryOut } = course.late;
+				course.late = undefined;
+				await carryOut();
+			}
 			const here = `${options.method} ${options.url.replace(/\?.*/, '')}`;
 			if (!trouble || (number !== trouble.request && here !== address))
 				return await this.request(options);
 			if (trouble.stays) address = here;
 			if (trouble.done) await this.request(options);
+			if (trouble.late !== undefined)
+				course.late = {
+					from: number + trouble.late,
+					carryOut: async () => await this.request(options),
+				};
 			if (trouble.answer === 'crash') gone = true;
 			if (gone) throw new Crash();
 			return answered(trouble.answer as Answer);
