@@ -209,7 +209,7 @@ ${table(
 	),
 )}
 
-On a real server, a document of 16 MB alone was written in 1.9 s and read in 0.4 s; these notes are pieces of 59 KB. While documents are stored, only the page of a journal is written, of some KB.
+On a real server, a document of 16 MB alone was written in 1.9 s and read in 0.4 s; these notes are pieces of 59 KB. While documents are stored, a page of a journal goes with each batch, of some KB.
 `,
 	};
 }

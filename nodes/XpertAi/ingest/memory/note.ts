@@ -84,7 +84,7 @@ export function noteText(
 	return `${FORMAT}${VERSION}:${checksum(rest)}:${rest}`;
 }
 
-/** Reads what `noteText` gave, in this version and the one before. */
+/** Reads what `noteText` gave, in this version and those before. */
 export function readNote(text: string, source: string): MemoryNote | NoteFlaw {
 	if (!text.startsWith(FORMAT)) return 'overwritten';
 	const [title = '', sum, facing = '', body = ''] = text.split(':');
