@@ -1,5 +1,6 @@
 import { randomUUID } from 'crypto';
 
+import pull from 'lodash/pull';
 import range from 'lodash/range';
 
 import type { Failure } from '../../transport/failure';
@@ -55,7 +56,8 @@ export type Included = Pick<MemoryNote, 'includes' | 'closed' | 'unsettled'>;
 
 const runOf = ({ mark }: MemoryNote) => mark.split(':')[0] ?? '';
 
-const writingOf = ({ mark }: MemoryNote) => Number(mark.split(':')[1]);
+/** Which writing of its run a page is; earlier versions did not count them. */
+const writingOf = ({ mark }: MemoryNote) => Number(mark.split(':')[1] ?? 0);
 
 /** The run in whose memory all of a journal is that has this page; a later writing of it is not. */
 const closing = (page: MemoryNote, { closed = [] }: Included) =>
@@ -117,6 +119,9 @@ export class LeftBehind {
 	/** Pages that cannot be read. */
 	readonly damaged: NoteName[] = [];
 
+	/** Whether the pages of a run that has crashed need not be read any more once the memory is written. */
+	isOver = false;
+
 	private readonly live: Array<{ pages: MemoryNote[]; done: ReadNote[] }> = [];
 
 	constructor(lanes: Lanes, included: Included) {
@@ -124,6 +129,7 @@ export class LeftBehind {
 		const atRest: number[] = [];
 		for (const [lane, { pages, done }] of lanes.entries()) {
 			const live = this.liveOf(lane, pages, included);
+			if (live.length === 0) this.closeOver(pages, included);
 			if (live.length > 0) this.live.push({ pages: live, done });
 			else if (pages.some((page) => typeof page === 'string')) continue;
 			else if (pages.some((page) => page && isUnsettled(page, included))) atRest.push(lane);
@@ -145,6 +151,20 @@ export class LeftBehind {
 			if (closed && included.unsettled?.includes(closed[0])) unsettled.push(closed[0]);
 			return closed || included.includes?.includes(page.mark) ? [] : [page];
 		});
+	}
+
+	/** What of a crashed run the memory has held since the run before will hardly grow: its pages may be many. */
+	private closeOver(pages: ReadNote[], included: Included): void {
+		const taken = pages.flatMap((page) =>
+			typeof page === 'object' && !closing(page, included) ? [page] : [],
+		);
+		const [first] = taken;
+		if (!first) return;
+		const { closed, unsettled, includes } = this.included;
+		pull(includes, ...taken.map(({ mark }) => mark));
+		closed.push([runOf(first), Math.max(...taken.map(writingOf))]);
+		unsettled.push(runOf(first));
+		this.isOver = true;
 	}
 
 	/** Whether there is anything. */

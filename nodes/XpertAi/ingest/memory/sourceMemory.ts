@@ -338,7 +338,7 @@ export class SourceMemory {
 		this.left = left;
 		this.mark = root?.mark;
 		this.uncertain = left.isUncertain;
-		this.isStale ||= left.damaged.length > 0 || this.troubles.lost !== undefined;
+		this.isStale ||= left.isOver || left.damaged.length > 0 || this.troubles.lost !== undefined;
 		left.takeUp(this.known, memory);
 		this.names.lies = root?.names ?? this.names.lies;
 		if (root?.names) this.unnamed = new Set(this.known.changed);

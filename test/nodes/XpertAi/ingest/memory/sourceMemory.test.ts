@@ -570,10 +570,10 @@ describe('a source that is large for its notes', () => {
 
 	/** The pages that a run has filled which crashed as it had stored all. */
 	async function crashed() {
-		const { rows, routes, written } = server();
+		const { rows, routes, written, asked } = server();
 		await store(await open(PLACE, routes), IDS);
 		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
-		return { rows, routes, written, pages };
+		return { rows, routes, written, pages, asked };
 	}
 
 	it('is known after a crash from as many pages as that took', async () => {
@@ -616,6 +616,18 @@ describe('a source that is large for its notes', () => {
 		expect(written.filter((name) => name.includes('stor'))).toEqual([]);
 		await store(await open(PLACE, routes), [B, A], 'three');
 		expect((await recalled(routes)).withContent('three')).toEqual([A, B]);
+	});
+
+	it('is not read any more from the pages of a crashed run once two runs have had it', async () => {
+		const { routes, asked } = await crashed();
+		const requests: number[] = [];
+		for (let run = 0; run < 4; run++) {
+			asked.length = 0;
+			await (await open(PLACE, routes)).close();
+			requests.push(asked.filter((ids) => ids.length > 8).length);
+		}
+		expect(requests).toEqual([2, 2, 1, 1]);
+		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 	});
 
 	it('has no page of a run count behind those of a later one in the same lane, nor asks for them all', async () => {
