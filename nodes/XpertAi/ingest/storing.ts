@@ -140,10 +140,8 @@ class Storer<Origin> {
 		// Another batch may have failed while this one was read or had to wait.
 		if (!this.storing.goOn()) return this.leaveOut(batch);
 		const number = ++this.counts.batches;
-		const before = this.storedAny;
 		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
-		if (!failure) return;
-		if (isMissing(failure) && !before && !this.storedAny) this.knowledgebaseMissing = true;
+		if (failure && isMissing(failure) && !this.storedAny) this.knowledgebaseMissing = true;
 	}
 
 	private leaveOut(batch: Batch<Origin>): void {

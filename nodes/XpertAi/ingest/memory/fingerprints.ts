@@ -128,7 +128,7 @@ export class Fingerprints {
 	 * @param certain whether contents count; if not, each document may be on the server in any state
 	 * @param each bytes of a document
 	 */
-	add(standing: Standing, bytes: Buffer, certain = true, each = bytesEach(standing)): void {
+	add(standing: Standing, bytes: Buffer, certain: boolean, each = bytesEach(standing)): void {
 		const marks = { settled: SETTLED, pending: PENDING, sent: PENDING };
 		const mark = standing === 'unknown' || standing === 'gone' ? UNKNOWN : marks[standing];
 		for (let at = 0; at + each <= bytes.length; at += each) {
