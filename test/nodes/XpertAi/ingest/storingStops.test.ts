@@ -2,11 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { range } from 'lodash';
 
-import type { DocumentOutcome } from '../../../../nodes/XpertAi/ingest/storing';
+import type { DocumentOutcome, Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
 import { virtualTime } from '../../support/virtualTime';
-import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
 import { answered, failed } from './support/outcomes';
