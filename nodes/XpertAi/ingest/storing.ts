@@ -169,9 +169,8 @@ class Storer<Origin> {
 		const now = { ...attempted, attempts: tried };
 		now.mayBeDone ||= result.mayBeDone;
 		if (outcome.ok) {
-			const told = withoutRows(outcome.answer, journaled?.ids);
-			const records = answeredRecords(batch, told);
-			batch.forEach((document, at) => this.stored(document, now, outcome.status, records[at]));
+			const { shown } = result;
+			batch.forEach((document, at) => this.stored(document, now, outcome.status, shown[at]));
 			return undefined;
 		}
 		const { failure } = outcome;

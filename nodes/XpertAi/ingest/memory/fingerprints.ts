@@ -20,6 +20,15 @@ const SENT = '>';
 /** A document of which only the id is known: whatever is on the server, it is sent again. */
 const UNKNOWN = '';
 
+/** What stands before a content that is read; what was on its way has arrived where it counts. */
+const MARKS: Record<Standing, string> = {
+	settled: SETTLED,
+	pending: PENDING,
+	sent: PENDING,
+	unknown: UNKNOWN,
+	gone: UNKNOWN,
+};
+
 /**
  * The documents of a source that a knowledgebase holds: of each the id, 48 bits of its content, and whether
  * the server has processed it. Kept as short texts of one byte a character, which take a fraction of the
@@ -129,8 +138,7 @@ export class Fingerprints {
 	 * @param each bytes of a document
 	 */
 	add(standing: Standing, bytes: Buffer, certain: boolean, each = bytesEach(standing)): void {
-		const marks = { settled: SETTLED, pending: PENDING, sent: PENDING };
-		const mark = standing === 'unknown' || standing === 'gone' ? UNKNOWN : marks[standing];
+		const mark = MARKS[standing];
 		for (let at = 0; at + each <= bytes.length; at += each) {
 			const key = bytes.toString('latin1', at, at + ID_BYTES);
 			const end = Math.min(at + each, at + ID_BYTES + CONTENT_BYTES);

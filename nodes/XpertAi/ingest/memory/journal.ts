@@ -1,21 +1,17 @@
 import { randomUUID } from 'crypto';
 
-import pull from 'lodash/pull';
-import range from 'lodash/range';
-
 import type { Failure } from '../../transport/failure';
 import { keyOf } from './fingerprints';
 import type { Fingerprints } from './fingerprints';
-import { takeUp } from './note';
-import type { MemoryNote, NoteFacts } from './note';
-import type { NoteName, NotesOnServer, ReadNote } from './notesOnServer';
+import type { NoteFacts } from './note';
+import type { NoteName, NotesOnServer } from './notesOnServer';
 import { SIZES } from './sizes';
 
 /** So many runs may leave a journal each that the memory does not hold yet. */
-const LANES = 8;
+export const LANES = 8;
 
 /** So many notes say what of a run was carried out, in turn: more than there are batches on their way at once. */
-const DONE_NOTES = 24;
+export const DONE_NOTES = 24;
 
 /** So many requests of a run that were not carried out are told apart from those that were. */
 const MOST_OPEN = 100;
@@ -23,183 +19,17 @@ const MOST_OPEN = 100;
 /** Bytes that a page and what stands behind the documents may take in a batch: in each, and for each document. */
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 30 };
 
-/** After so many pages in a row that are not there or cannot be read, none is looked for. */
-const MOST_LOST = 24;
-
 /** A page of the journal of a lane; both count from 0. */
-const pageOf = (lane: number, page: number): NoteName => ({
+export const pageOf = (lane: number, page: number): NoteName => ({
 	name: page === 0 ? `journal ${lane}` : `journal ${lane}.${page}`,
 	title: `n8n: what … is storing, ${lane + 1}.${page + 1}`,
 });
 
-const doneOf = (lane: number, at: number): NoteName => ({
+/** What says which batches of the run in a lane were carried out. */
+export const doneOf = (lane: number, at: number): NoteName => ({
 	name: `journal ${lane} done ${at}`,
 	title: `n8n: what … has sent, ${lane + 1}.${at + 1}`,
 });
-
-/** The first page of each lane. */
-export const FIRST_PAGES: NoteName[] = range(LANES).map((lane) => pageOf(lane, 0));
-
-/** The journal that an earlier run has left in a lane: its pages, and what says which of them were carried out. */
-interface Lane {
-	pages: ReadNote[];
-	done: ReadNote[];
-}
-
-export type Lanes = Lane[];
-
-/**
- * What of the journals the memory holds as well: pages as they were read, and all of runs that have written it; of
- * these, those of which a request may still be carried out.
- */
-export type Included = Pick<MemoryNote, 'includes' | 'closed' | 'unsettled'>;
-
-const runOf = ({ mark }: MemoryNote) => mark.split(':')[0] ?? '';
-
-/** Which writing of its run a page is; earlier versions did not count them. */
-const writingOf = ({ mark }: MemoryNote) => Number(mark.split(':')[1] ?? 0);
-
-/** The run in whose memory all of a journal is that has this page; a later writing of it is not. */
-const closing = (page: MemoryNote, { closed = [] }: Included) =>
-	closed.find(([run, last]) => run === runOf(page) && writingOf(page) <= last);
-
-/** Whether the batch was carried out that went with a page. */
-const isDone = (page: MemoryNote, notes: ReadNote[]) =>
-	notes.some((note) => {
-		if (typeof note !== 'object' || runOf(note) !== runOf(page) || !note.done) return false;
-		const { from, to, but } = note.done;
-		const writing = writingOf(page);
-		return writing >= from && writing <= to && !but.includes(writing);
-	});
-
-/**
- * Reads what follows the first pages. There is nothing behind one that is missing, or that is in the memory; else
- * pages of the same run, of which some may not have arrived.
- */
-export async function readLanes(
-	notes: NotesOnServer,
-	firstPages: ReadNote[],
-	{ included, witness }: { included: Included; witness?: string },
-): Promise<{ lanes: Lanes } | { failure: Failure }> {
-	const lanes: Lanes = [];
-	for (const [lane, first] of firstPages.entries()) {
-		const pages: ReadNote[] = [first];
-		let done: ReadNote[] = [];
-		const isOurs = (page: ReadNote) => {
-			const own = pages.find((one) => typeof one === 'object');
-			return typeof page === 'object' && own !== undefined && runOf(page) === runOf(own);
-		};
-		const hasMore = () => pages.length < MOST_LOST || pages.slice(-MOST_LOST).some(isOurs);
-		const isLeft = first !== undefined && (typeof first !== 'object' || !closing(first, included));
-		while (isLeft && hasMore()) {
-			const names = range(SIZES.pages).map((at) => pageOf(lane, pages.length + at));
-			const alsoDone = pages.length === 1 ? range(DONE_NOTES).map((at) => doneOf(lane, at)) : [];
-			const read = await notes.read([...names, ...alsoDone], witness);
-			if ('failure' in read) return read;
-			pages.push(...read.notes.slice(0, names.length));
-			done = [...done, ...read.notes.slice(names.length)];
-		}
-		// What lies behind them, of runs before, is in the memory.
-		const ours = pages.map((page) =>
-			typeof page === 'object' && !isOurs(page) ? undefined : page,
-		);
-		lanes.push({ pages: ours, done });
-	}
-	return { lanes };
-}
-
-/** What earlier runs have noted and the memory does not hold. */
-export class LeftBehind {
-	/** What of the journals is in the memory as soon as it is written. */
-	readonly included: Required<Included> = { includes: [], closed: [], unsettled: [] };
-
-	/** Lanes in which a run may write. */
-	readonly free: number[];
-
-	/** Pages that cannot be read. */
-	readonly damaged: NoteName[] = [];
-
-	/** Whether the pages of a run that has crashed need not be read any more once the memory is written. */
-	isOver = false;
-
-	private readonly live: Array<{ pages: MemoryNote[]; done: ReadNote[] }> = [];
-
-	constructor(lanes: Lanes, included: Included) {
-		const free: number[] = [];
-		const atRest: number[] = [];
-		for (const [lane, { pages, done }] of lanes.entries()) {
-			const live = this.liveOf(lane, pages, included);
-			if (live.length === 0) this.closeOver(pages, included);
-			if (live.length > 0) this.live.push({ pages: live, done });
-			else if (pages.some((page) => typeof page === 'string')) continue;
-			else if (pages.some((page) => page && isUnsettled(page, included))) atRest.push(lane);
-			else free.push(lane);
-		}
-		// A request that is carried out late must not write over the page of a later run.
-		this.free = free.length > 0 ? free : atRest;
-	}
-
-	/** The pages of a lane that the memory does not hold. */
-	private liveOf(lane: number, pages: ReadNote[], included: Included): MemoryNote[] {
-		return pages.flatMap((page, at) => {
-			if (typeof page === 'string') this.damaged.push(pageOf(lane, at));
-			if (typeof page !== 'object') return [];
-			const closed = closing(page, included);
-			const { includes, closed: runs, unsettled } = this.included;
-			if (!closed) includes.push(page.mark);
-			else if (!runs.some(([run]) => run === closed[0])) runs.push(closed);
-			if (closed && included.unsettled?.includes(closed[0])) unsettled.push(closed[0]);
-			return closed || included.includes?.includes(page.mark) ? [] : [page];
-		});
-	}
-
-	/** What of a crashed run the memory has held since the run before will hardly grow: its pages may be many. */
-	private closeOver(pages: ReadNote[], included: Included): void {
-		const taken = pages.flatMap((page) =>
-			typeof page === 'object' && !closing(page, included) ? [page] : [],
-		);
-		const [first] = taken;
-		if (!first) return;
-		const { closed, unsettled, includes } = this.included;
-		pull(includes, ...taken.map(({ mark }) => mark));
-		closed.push([runOf(first), Math.max(...taken.map(writingOf))]);
-		unsettled.push(runOf(first));
-		this.isOver = true;
-	}
-
-	/** Whether there is anything. */
-	get isEmpty(): boolean {
-		return this.live.length === 0;
-	}
-
-	/** Whether no content that is remembered is certain. */
-	get isUncertain(): boolean {
-		const pages = this.live.flatMap((lane) => lane.pages);
-		return this.damaged.length > 0 || pages.some(({ overlapped }) => overlapped);
-	}
-
-	/**
-	 * Takes it up. The contents count where one run alone has left it, which began with this memory.
-	 *
-	 * @param memory as it was read, if it is there
-	 */
-	takeUp(known: Fingerprints, memory: ReadNote): void {
-		const pages = this.live.flatMap((lane) => lane.pages);
-		const after = typeof memory === 'object' ? memory.mark : undefined;
-		const isAlone = typeof memory !== 'string' && this.live.length === 1;
-		const certain = isAlone && pages.every((page) => page.after === after);
-		for (const lane of this.live)
-			for (const page of lane.pages)
-				takeUp(page, known, { certain, done: isDone(page, lane.done) });
-	}
-}
-
-/** Whether a request of the run that has left a page may still be carried out: the run has crashed, or has noted so. */
-function isUnsettled(page: ReadNote, included: Included): boolean {
-	if (typeof page !== 'object') return false;
-	const closed = closing(page, included);
-	return !closed || included.unsettled?.includes(closed[0]) === true;
-}
 
 /** A page that a run writes. */
 interface Page {
@@ -265,16 +95,17 @@ export class Journal {
 	/**
 	 * Chooses the lane: runs that begin one after the other, or at once, have different ones.
 	 *
+	 * @param free the lanes in which it may write
 	 * @param version tells this run from others that chose from the same lanes
 	 */
-	begin({ free }: LeftBehind, version: number): void {
+	begin(free: number[], version: number): void {
 		this.lane = free[version % free.length] ?? version % LANES;
 		// Where no lane is free, what was left in this one is noted once more.
 		if (free.length === 0) this.missing.push(this.newPage(this.known.changed));
 	}
 
 	/** What of it the memory holds as soon as it is written. */
-	get included(): Pick<Required<Included>, 'closed' | 'unsettled'> {
+	get included(): Required<Pick<NoteFacts, 'closed' | 'unsettled'>> {
 		const { run, writings } = this;
 		return { closed: [[run, writings]], unsettled: this.late.size > 0 ? [run] : [] };
 	}

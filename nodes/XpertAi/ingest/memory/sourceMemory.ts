@@ -5,10 +5,11 @@ import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/meaning';
 import { Fingerprints, keyOf } from './fingerprints';
-import { FIRST_PAGES, Journal, LeftBehind, ROOM_IN_BATCH, readLanes } from './journal';
+import { Journal, ROOM_IN_BATCH } from './journal';
 import type { Journaled } from './journal';
 import { Lease, TURN } from './lease';
 import type { Holder } from './lease';
+import { FIRST_PAGES, LeftBehind, readLanes } from './leftBehind';
 import { Names } from './names';
 import type { DocumentName } from './names';
 import { takeUp } from './note';
@@ -300,7 +301,7 @@ export class SourceMemory {
 		const { turn, left } = read;
 		// A server that takes notes and does not give them back.
 		if (written !== undefined && typeof turn !== 'object') this.doWithout();
-		this.journal.begin(left, 'version' in begun ? begun.version : 0);
+		this.journal.begin(left.free, 'version' in begun ? begun.version : 0);
 		// What a crash has left is in the memory before another one may leave more.
 		if (!left.isEmpty && !this.uncertain) await this.save();
 	}
@@ -351,10 +352,10 @@ export class SourceMemory {
 		if (!this.isKept || this.signal?.aborted) return;
 		if (known.changed.size === 0 && !this.isStale && !this.names.isDue) return;
 		const standing = await this.standing();
-		const isAlone = 'alone' in standing && standing.alone;
-		const failure = 'failure' in standing ? standing.failure : undefined;
-		this.troubles.notWritten = isAlone ? await this.writeMemory() : failure;
-		if (!isAlone) this.troubles.notWritten ??= await this.journal.write([], this.runFacts);
+		if ('failure' in standing) this.troubles.notWritten = standing.failure;
+		else if (standing.alone) this.troubles.notWritten = await this.writeMemory();
+		// That it is not alone, so that no content of it counts.
+		else this.troubles.notWritten = await this.journal.write([], this.runFacts);
 	}
 
 	/** The pieces first: until the memory says that it includes the journals, these count. */
