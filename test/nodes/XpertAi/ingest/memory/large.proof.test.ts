@@ -1,6 +1,7 @@
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import { journaledBatch } from '../support/journaledBatch';
 import { answered } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
@@ -44,12 +45,11 @@ async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number
 	for (let at = 0; at < changed.length; at += BATCH) {
 		const batch = changed.slice(at, at + BATCH);
 		const numberOf = (id: string) => position.get(id) ?? 0;
-		const around = await memory.around(new Map(batch.map((id) => [id, contentOf(numberOf(id))])));
-		if (!around || 'failure' in around) throw new Error('nothing may be sent');
 		// What is counted is what goes beside the documents.
-		const body = `[${around.rows.join(',')}]`;
-		const { ok } = await routes.send({ method: 'POST', path: '/bulk', body });
-		around.ended(ok ? 'done' : 'unclear', false);
+		const contents = new Map(batch.map((id) => [id, contentOf(numberOf(id))]));
+		const journaled = await journaledBatch(memory, routes, contents);
+		expect(await journaled?.send()).toMatchObject({ ok: true });
+		journaled?.ended('done', false);
 		for (const id of batch) {
 			const number = numberOf(id);
 			const called = { key: `${number}`, name: `documents/number ${number}.md` };

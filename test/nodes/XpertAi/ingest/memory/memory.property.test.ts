@@ -8,6 +8,7 @@ import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
+import { journaledBatch } from '../support/journaledBatch';
 import { answered, failed } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
@@ -224,13 +225,11 @@ class Working {
 	private async store(batch: Step[]): Promise<void> {
 		const { memory } = this;
 		const contents = new Map(batch.map(({ id, content = '' }) => [id, content]));
-		const around = await memory.around(contents);
-		if (!around || 'failure' in around) return batch.forEach(({ id }) => this.refuse(id));
-		const [before, behind] = around.rows;
-		const rows = [before, ...batch.map((one) => JSON.stringify(one)), behind].join(',');
-		const first = await this.send(`[${rows}]`);
-		const last = !first.ok && this.again ? await this.send(`[${rows}]`) : first;
-		around.ended(last.ok ? 'done' : 'unclear', !first.ok);
+		const journaled = await journaledBatch(memory, this.routes, contents, batch);
+		if (!journaled) return batch.forEach(({ id }) => this.refuse(id));
+		const first = await journaled.send();
+		const last = !first.ok && this.again ? await journaled.send() : first;
+		journaled.ended(last.ok ? 'done' : 'unclear', !first.ok);
 		for (const [id, content] of contents)
 			if (!last.ok) this.world.unanswered.add(id);
 			else memory.stored(id, content);
@@ -239,7 +238,8 @@ class Working {
 	private async disable(id: string): Promise<void> {
 		const { memory } = this;
 		if (await memory.expect([id])) return this.refuse(id);
-		const { ok } = await this.send(JSON.stringify([{ id, content: null }]));
+		const body = JSON.stringify([{ id, content: null }]);
+		const { ok } = await this.routes.send({ method: 'POST', path: '/bulk', body });
 		if (ok) memory.gone(id);
 		else this.world.unanswered.add(id);
 	}
@@ -247,10 +247,6 @@ class Working {
 	private refuse(id: string): void {
 		this.memory.refused(id);
 		this.world.unanswered.add(id);
-	}
-
-	private async send(body: string): Promise<Outcome> {
-		return await this.routes.send({ method: 'POST', path: '/bulk', body });
 	}
 }
 

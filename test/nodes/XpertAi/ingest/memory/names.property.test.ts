@@ -6,6 +6,7 @@ import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
+import { journaledBatch } from '../support/journaledBatch';
 import { failed } from '../support/outcomes';
 
 const OWNER = derivedId('kb', 'source Nightly');
@@ -110,11 +111,10 @@ async function store(
 	routes: MemoryRoutes,
 	{ id, content, called }: { id: string; content: string; called: DocumentName },
 ): Promise<void> {
-	const around = await memory.around(new Map([[id, content]]));
-	if (!around || 'failure' in around) return memory.refused(id);
-	const body = `[${around.rows.join(',')}]`;
-	const { ok } = await routes.send({ method: 'POST', path: '/bulk', body });
-	around.ended(ok ? 'done' : 'unclear', !ok);
+	const journaled = await journaledBatch(memory, routes, new Map([[id, content]]));
+	if (!journaled) return memory.refused(id);
+	const { ok } = await journaled.send();
+	journaled.ended(ok ? 'done' : 'unclear', !ok);
 	if (ok) memory.stored(id, content, called);
 }
 

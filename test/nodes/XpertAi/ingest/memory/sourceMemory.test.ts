@@ -12,6 +12,7 @@ import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
+import { journaledBatch } from '../support/journaledBatch';
 import { OLD } from '../support/oldNote';
 import { answered, failed } from '../support/outcomes';
 
@@ -73,11 +74,12 @@ const times = (written: string[], name: string) => written.filter((one) => one =
 
 /** Sends a batch, as far as it is about what is noted of it. */
 async function sendBatch(memory: SourceMemory, ids: string[], content: string) {
-	const around = await memory.around(new Map(ids.map((id) => [id, content])));
-	if (!around || 'failure' in around) throw new Error('nothing may be sent');
-	const body = `[${around.rows.join(',')}]`;
-	const outcome = await routesOf.get(memory)?.send({ method: 'POST', path: '/bulk', body });
-	return { ended: around.ended, outcome };
+	const routes = routesOf.get(memory);
+	const contents = new Map(ids.map((id) => [id, content]));
+	const journaled = routes && (await journaledBatch(memory, routes, contents));
+	if (!journaled) throw new Error('nothing may be sent');
+	await journaled.send();
+	return journaled;
 }
 
 /** Stores documents one after another, as batches of one. */

@@ -1,0 +1,36 @@
+import type {
+	Journaled,
+	MemoryRoutes,
+	SourceMemory,
+} from '../../../../../nodes/XpertAi/ingest/memory';
+import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+
+/** A batch that may be sent, any number of times, and what is to be told how that ended. */
+export interface JournaledBatch {
+	send: () => Promise<Outcome>;
+	ended: Journaled['ended'];
+}
+
+/**
+ * A batch as `storing.ts` sends it: its documents between the rows that note them.
+ *
+ * @param contents by the ids of the documents
+ * @param documents the rows of the documents; none where only what is noted counts
+ * @returns nothing where it must not be sent
+ */
+export async function journaledBatch(
+	memory: SourceMemory,
+	routes: MemoryRoutes,
+	contents: Map<string, string>,
+	documents: object[] = [],
+): Promise<JournaledBatch | undefined> {
+	const around = await memory.around(contents);
+	if (!around || 'failure' in around) return undefined;
+	const [before, behind] = around.rows;
+	const rows = [before, ...documents.map((one) => JSON.stringify(one)), behind];
+	const body = `[${rows.join(',')}]`;
+	return {
+		send: async () => await routes.send({ method: 'POST', path: '/bulk', body }),
+		ended: around.ended,
+	};
+}
