@@ -131,6 +131,17 @@ describe('what is remembered', () => {
 		]);
 	});
 
+	it('goes with the documents in requests of the size that is set, notes and all', async () => {
+		const options = { ...skip.options, batchSize: 1000, batchMegabytes: 0.03 };
+		await submit({ ...skip, options }, { items: documents(400) });
+		const sizes = fixture.sandbox.requests
+			.of('E3')
+			.filter(({ body }) => !(body as IDataObject[]).every(isNote))
+			.map(({ body }) => JSON.stringify(body).length);
+		expect(sizes.length).toBeGreaterThan(1);
+		expect(Math.max(...sizes)).toBeLessThanOrEqual(0.03 * 1024 * 1024);
+	});
+
 	it('is kept apart by Source Name, and found again under the same name', async () => {
 		const named = (sourceName: string) => ({
 			...skip,

@@ -19,6 +19,7 @@ const documents = fc
 const limits = fc.record({
 	maxCount: fc.integer({ min: 1, max: 8 }),
 	maxBytes: fc.integer({ min: 1, max: 400 }),
+	beside: fc.option(fc.record({ once: fc.nat(60), each: fc.nat(20) }), { nil: undefined }),
 });
 
 async function split(list: Documents<number>, limit: BatchLimits) {
@@ -34,7 +35,9 @@ const origins = async (list: Array<ReadyDocument<number>>, maxCount: number, max
 const sized = (bytes: number, origin: number) =>
 	prepared({ name: 'x'.repeat(bytes - '{"name":""}'.length) }, origin);
 
-const sizeOf = (batch: Array<ReadyDocument<number>>) => Buffer.byteLength(batchBody(batch));
+/** Bytes of a batch, with those that are kept free beside its documents. */
+const sizeOf = (batch: Array<ReadyDocument<number>>, { beside }: Partial<BatchLimits> = {}) =>
+	Buffer.byteLength(batchBody(batch)) + (beside ? beside.once + beside.each * batch.length : 0);
 
 describe('batches', () => {
 	it('hold every document exactly once and in order', async () => {
@@ -51,7 +54,7 @@ describe('batches', () => {
 				for (const batch of await split(list, limit)) {
 					expect(batch.length).toBeGreaterThan(0);
 					expect(batch.length).toBeLessThanOrEqual(limit.maxCount);
-					if (batch.length > 1) expect(sizeOf(batch)).toBeLessThanOrEqual(limit.maxBytes);
+					if (batch.length > 1) expect(sizeOf(batch, limit)).toBeLessThanOrEqual(limit.maxBytes);
 				}
 			}),
 		);
@@ -63,7 +66,7 @@ describe('batches', () => {
 				const all = await split(list, limit);
 				for (const [index, batch] of all.slice(0, -1).entries()) {
 					const more = [...batch, ...(all[index + 1]?.slice(0, 1) ?? [])];
-					const fits = more.length <= limit.maxCount && sizeOf(more) <= limit.maxBytes;
+					const fits = more.length <= limit.maxCount && sizeOf(more, limit) <= limit.maxBytes;
 					expect(fits).toBe(false);
 				}
 			}),
@@ -84,6 +87,19 @@ describe('batches', () => {
 		expect(await origins(three, 100, 63)).toEqual([[0, 1], [2]]);
 		expect(await origins(three, 100, 43)).toEqual([[0, 1], [2]]);
 		expect(await origins(three, 100, 42)).toEqual([[0], [1], [2]]);
+	});
+
+	it('are cut by bytes, with those of what goes beside each document and each batch', async () => {
+		const three = [0, 1, 2].map((index) => sized(20, index));
+		const beside = { once: 10, each: 5 };
+		const cut = async (maxBytes: number) =>
+			(await split(three, { maxCount: 100, maxBytes, beside })).map(({ length }) => length);
+		expect([await cut(89), await cut(88), await cut(63), await cut(62)]).toEqual([
+			[3],
+			[2, 1],
+			[2, 1],
+			[1, 1, 1],
+		]);
 	});
 
 	it('give a document that is too large a batch of its own', async () => {

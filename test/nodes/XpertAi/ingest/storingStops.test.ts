@@ -9,7 +9,7 @@ import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
 import { answered, failed } from './support/outcomes';
-import { submitTo, waiting, withIds } from './support/storingOn';
+import { submitTo, waiting, withIds, withoutIds } from './support/storingOn';
 
 const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
@@ -84,6 +84,25 @@ describe('before a batch', () => {
 		expect(server.rows.map(({ id }) => id)).toEqual(['before', 'id-0', 'behind', 'id-2']);
 	});
 
+	it('what goes around it is none of the documents that the answer shows, also of those without ids', async () => {
+		const rows = ['{"id":"before"}', '{"id":"behind"}'];
+		const journal: Storing<number>['journal'] = async () => ({
+			rows,
+			ids: ['before', 'behind'],
+			ended: () => undefined,
+		});
+		const { placesOf, counts } = await submitTo(new BulkServer(), withoutIds(2), { journal });
+		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
+	});
+
+	it('what was sent before it was cut up may be stored, where its halves must not be sent', async () => {
+		const { failure } = answered(403) as { failure: Failure };
+		const journal = async (batch: unknown[]) => (batch.length === 1 ? { failure } : undefined);
+		const halfWay = new BulkServer(['broken off with 500']);
+		const { placesOf } = await submitTo(halfWay, withIds(2), { batchLimits, journal });
+		expect(placesOf('unknown')).toEqual([0, 1]);
+	});
+
 	it.each<[string, Fault[], unknown[]]>([
 		['carried out', ['limited'], ['done', false]],
 		['carried out, and may be once more', ['timed out after storing'], ['done', true]],
@@ -96,6 +115,14 @@ describe('before a batch', () => {
 			journal: async () => ({ rows: [], ids: [], ended: (...one) => void told.push(one) }),
 		});
 		expect(told).toEqual([end]);
+	});
+
+	it('what goes around it may be stored where only its last try was too large', async () => {
+		const told: unknown[] = [];
+		await submitTo(new BulkServer(['dropped before storing'], 1), withIds(1), {
+			journal: async () => ({ rows: [], ids: [], ended: (...one) => void told.push(one) }),
+		});
+		expect(told).toEqual([['unclear', true]]);
 	});
 
 	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {

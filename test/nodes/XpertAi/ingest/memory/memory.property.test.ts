@@ -35,6 +35,8 @@ interface Step {
 /** A request that is not answered: how many of its rows the server has stored by then, and when the others. */
 interface Fault {
 	request: number;
+	/** Whether it is refused as too large instead: nothing of it is done. */
+	isTooLarge?: boolean;
 	/** Whether only requests count that store or disable documents. */
 	ofBatches: boolean;
 	rows: number;
@@ -69,6 +71,7 @@ const fault: fc.Arbitrary<Fault> = fc.record(
 		late: fc.nat(6),
 		crash: fc.boolean(),
 		again: fc.boolean(),
+		isTooLarge: fc.boolean(),
 	},
 	{ requiredKeys: ['request', 'ofBatches', 'rows', 'crash', 'again'] },
 );
@@ -113,6 +116,7 @@ class World {
 				({ request, ofBatches }) => numbers[ofBatches ? 'ofBatches' : 'ofAll'] === request,
 			);
 			if (!trouble) return typeof body === 'string' ? this.store(body, refuses) : this.status(path);
+			if (trouble.isTooLarge) return answered(413);
 			gone = trouble.crash;
 			if (typeof body === 'string') this.storePartly(body, trouble);
 			return failed({ kind: 'network', status: undefined });
@@ -229,7 +233,12 @@ class Working {
 		if (!journaled) return batch.forEach(({ id }) => this.refuse(id));
 		const first = await journaled.send();
 		const last = !first.ok && this.again ? await journaled.send() : first;
-		journaled.ended(last.ok ? 'done' : 'unclear', !first.ok);
+		const isLate = [first, last].some((one) => !one.ok && one.failure.status !== 413);
+		const isNothing = !last.ok && !isLate;
+		journaled.ended(last.ok ? 'done' : isNothing ? 'nothing' : 'unclear', isLate);
+		if (isNothing && batch.length === 1) return batch.forEach(({ id }) => this.refuse(id));
+		if (isNothing) for (const one of batch) await this.store([one]);
+		if (isNothing) return;
 		for (const [id, content] of contents)
 			if (!last.ok) this.world.unanswered.add(id);
 			else memory.stored(id, content);

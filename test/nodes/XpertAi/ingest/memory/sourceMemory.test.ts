@@ -534,6 +534,29 @@ describe('a batch that is its own journal', () => {
 		expect([ids, withContent('one')]).toEqual([[A, B], [B]]);
 	});
 
+	it('is not taken for carried out with another one whose page it was to go into', async () => {
+		const { memory, routes, send } = await begun();
+		await store(memory, [A]);
+		(await send(B)).ended('nothing', false);
+		// It is on its way once more, as a half of the batch that was too large.
+		await memory.around(new Map([[B, 'one']]));
+		(await send(C)).ended('done', false);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids.includes(C), withContent('one')]).toEqual([true, [A, C]]);
+	});
+
+	it('is not taken for carried out, however many others of the run were not, as its page comes late', async () => {
+		const { memory, routes, send } = await begun();
+		const around = await memory.around(new Map([[A, 'one']]));
+		if (!around || 'failure' in around) throw new Error('nothing may be sent');
+		around.ended('unclear', true);
+		for (let batch = 0; batch < 101; batch++) (await send(B)).ended('unclear', true);
+		await store(memory, [C]);
+		await routes.send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([[A, B, C], [C]]);
+	});
+
 	it('leaves no content certain where a request may still bring another one', async () => {
 		const { memory, send } = await begun();
 		(await send(A, B)).ended('unclear', true);
