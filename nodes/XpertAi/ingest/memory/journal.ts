@@ -186,7 +186,7 @@ export class Journal {
 		if (isUnused) this.count -= 1;
 		else if (!page.isThere) this.missing.push(page);
 		// A row that comes late may take back what is added to a page.
-		else if (end !== 'unclear' && !late) this.keep(page);
+		else if (!late) this.keep(page);
 	}
 
 	private addLate(contents: Map<string, string>): void {

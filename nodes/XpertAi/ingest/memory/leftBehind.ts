@@ -106,7 +106,6 @@ export class LeftBehind {
 			const live = this.liveOf(lane, pages, included);
 			if (live.length === 0) this.closeOver(pages, included);
 			if (live.length > 0) this.live.push({ pages: live, done });
-			else if (pages.some((page) => typeof page === 'string')) continue;
 			else if (pages.some((page) => page && isUnsettled(page, included))) atRest.push(lane);
 			else free.push(lane);
 		}

@@ -289,7 +289,7 @@ async function recalled(world: World) {
 	if ('failure' in read) throw new Error(read.failure.reason);
 	const { known } = read;
 	const wrong = IDS.filter((id) =>
-		['one', 'two', 'three'].some(
+		['one', 'two', 'three', 'four'].some(
 			(content) => known.has(id, content) && world.documents.get(id) !== content,
 		),
 	);

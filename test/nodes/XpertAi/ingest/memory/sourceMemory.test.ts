@@ -466,7 +466,7 @@ describe('the memory of a source', () => {
 describe('a batch that is its own journal', () => {
 	const page = (at: number) => `n8n: what Nightly is storing, 2.${at} (do not process)`;
 	const done = (at: number) => `n8n: what Nightly has sent, 2.${at} (do not process)`;
-	const [C = '', D = ''] = IDS.slice(2);
+	const [C = '', D = '', E = ''] = IDS.slice(2);
 
 	/** A run that has begun, and what it has written since. */
 	async function begun() {
@@ -570,19 +570,123 @@ describe('a batch that is its own journal', () => {
 		expect([C, A].map((id) => known.knows(id))).toEqual([true, true]);
 	});
 
-	it('takes a lane in which a row may still come last of all', async () => {
-		const { memory, routes, rows, send } = await begun();
-		(await send(A)).ended('unclear', true);
-		await memory.close();
-		for (let run = 0; run < 9; run++) {
+	it('is known with its contents also behind very many others', async () => {
+		const { memory, routes } = await begun();
+		const ids = Array.from({ length: 60 }, (_, at) => derivedId('kb', `${at}`));
+		await store(memory, ids);
+		const { read } = await recalled(routes);
+		expect(ids.filter((id) => !read.known.has(id, 'one'))).toEqual([]);
+	});
+
+	it('with a document that was noted before goes into a new page, which counts', async () => {
+		const { memory, send, since } = await begun();
+		await store(memory, [A]);
+		since();
+		(await send(A, B)).ended('done', false);
+		expect(since()).toEqual([page(2), done(3)]);
+	});
+
+	it('leaves a page that did not arrive among others to be written by itself', async () => {
+		const { memory, send, since } = await begun();
+		await store(memory, [A]);
+		const batches = [await send(B), await send(C), await send(D)];
+		batches[1]?.ended('nothing', false);
+		since();
+		await send(E);
+		expect(since()).toEqual([page(2), page(4), done(7)]);
+	});
+
+	it('is not sent while such a page is not taken, nor is anything else that is noted', async () => {
+		const rules = { refuses: false };
+		const { routes, written } = server((name) =>
+			rules.refuses && name.includes('is storing') ? 422 : undefined,
+		);
+		const memory = await open(PLACE, routes);
+		(await sendBatch(memory, [A], 'one')).ended('unclear', true);
+		rules.refuses = true;
+		const refused = { failure: { status: 422 } };
+		expect(await memory.around(new Map([[B, 'one']]))).toMatchObject(refused);
+		expect(await memory.expect([B])).toMatchObject(refused.failure);
+		rules.refuses = false;
+		written.length = 0;
+		expect([await memory.expect([B]), await memory.expect([C])]).toEqual([undefined, undefined]);
+		expect(written).toEqual([page(1), page(2), page(2)]);
+		rules.refuses = true;
+		expect(await memory.expect([D])).toMatchObject(refused.failure);
+		rules.refuses = false;
+		written.length = 0;
+		await memory.expect([E]);
+		expect(written).toEqual([page(2), page(3)]);
+	});
+
+	it('tells its own two rows from its documents', async () => {
+		const { memory, rows, send } = await begun();
+		const around = await memory.around(new Map([[A, 'one']]));
+		if (!around || 'failure' in around) throw new Error('nothing may be sent');
+		around.ended('nothing', false);
+		(await send(A)).ended('done', false);
+		const idOf = (name: string) => [...rows.values()].find((row) => row.name === name)?.id;
+		const sent = around.rows.map((row) => (JSON.parse(row) as Row).id);
+		expect([around.ids[0], around.ids]).toEqual([idOf(page(1)), sent]);
+	});
+
+	/** Runs that store one document each, in a lane of their own. */
+	async function manyRuns(routes: MemoryRoutes, count: number, end: BatchEnd = 'done') {
+		for (let run = 0; run < count; run++) {
 			const next = await open(PLACE, routes);
-			await store(next, [B], `${run}`);
+			(await sendBatch(next, [B], `${run}`)).ended(end, end !== 'done');
+			if (end === 'done') next.stored(B, `${run}`);
 			await next.close();
 		}
-		const names = [...rows.values()].map(({ name }) => name);
-		const pages = names.filter((name) => name.includes('is storing'));
-		expect(pages.filter((name) => name.includes('storing, 2.'))).toEqual([page(1)]);
-		expect(pages).toHaveLength(8);
+	}
+
+	const textOf = (rows: Map<string, Row>, name: string) =>
+		[...rows.values()].find((row) => row.name === name)?.processMsg;
+
+	it.each([
+		['has ended', 'unclear', true],
+		['has crashed', 'unclear', false],
+		['has ended, and nothing can come any more', 'done', true],
+	] as const)(
+		'of a run that %s: its lane is taken last where a row may come',
+		async (_, end, closes) => {
+			const { memory, routes, rows, send } = await begun();
+			(await send(A)).ended(end, end === 'unclear');
+			if (closes) await memory.close();
+			const before = textOf(rows, page(1));
+			// The ninth run would take the same lane as the first.
+			await manyRuns(routes, 9);
+			expect(textOf(rows, page(1)) === before).toBe(end === 'unclear');
+			expect([...rows.values()].filter(({ name }) => name.includes('is storing'))).toHaveLength(8);
+		},
+	);
+
+	it('takes such a lane where there is no other, without what is known already', async () => {
+		const { memory, routes, send, since } = await begun();
+		(await send(A)).ended('unclear', true);
+		await memory.close();
+		await manyRuns(routes, 7, 'unclear');
+		const next = await open(PLACE, routes);
+		since();
+		await sendBatch(next, [C], 'one');
+		expect(since()).toEqual([page(1), done(2)]);
+	});
+
+	it('is not taken for carried out where an earlier run in the same lane has said so of its own', async () => {
+		const { memory, routes } = await begun();
+		await store(memory, IDS);
+		await memory.close();
+		await manyRuns(routes, 7);
+		const next = await open(PLACE, routes);
+		const around = await next.around(new Map([[A, 'two']]));
+		if (!around || 'failure' in around) throw new Error('nothing may be sent');
+		await routes.send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
+		const { ids, withContent } = await recalled(routes);
+		expect([ids.includes(A), withContent('one').includes(A), withContent('two')]).toEqual([
+			true,
+			false,
+			[],
+		]);
 	});
 });
 
@@ -653,6 +757,17 @@ describe('a source that is large for its notes', () => {
 		}
 		expect(requests).toEqual([2, 2, 1, 1]);
 		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
+	});
+
+	it('is known behind a page that is missing, however many there are', async () => {
+		const { rows, routes } = server();
+		const ids = Array.from({ length: 120 }, (_, at) => derivedId('kb', `${at}`));
+		await store(await open(PLACE, routes), ids);
+		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
+		expect(pages).toHaveLength(40);
+		rows.delete(pages[30]?.id ?? '');
+		const { read } = await recalled(routes);
+		expect(ids.filter((id) => !read.known.has(id, 'one'))).toEqual(ids.slice(90, 93));
 	});
 
 	it('has no page of a run count behind those of a later one in the same lane, nor asks for them all', async () => {
