@@ -4,7 +4,7 @@ import type { Failure } from '../../transport/failure';
 import { keyOf } from './fingerprints';
 import type { Fingerprints } from './fingerprints';
 import type { NoteFacts } from './note';
-import type { NoteName, NotesOnServer } from './notesOnServer';
+import type { NoteName, NotesOnServer, WrittenNote } from './notesOnServer';
 import { SIZES } from './sizes';
 
 /** So many runs may leave a journal each that the memory does not hold yet. */
@@ -76,6 +76,9 @@ export class Journal {
 	/** Pages that are to be written by themselves: too many that are missing would hide those behind them. */
 	private missing: Page[] = [];
 
+	/** The numbers of pages that are not certainly on the server. */
+	private readonly absent = new Set<number>();
+
 	/** While the first page is on its way, which leads to all others. */
 	private opening?: Promise<void>;
 
@@ -108,6 +111,11 @@ export class Journal {
 	get included(): Required<Pick<NoteFacts, 'closed' | 'unsettled'>> {
 		const { run, writings } = this;
 		return { closed: [[run, writings]], unsettled: this.late.size > 0 ? [run] : [] };
+	}
+
+	/** Whether it holds nothing but what the memory holds as well. */
+	get isIncluded(): boolean {
+		return this.count === 0;
 	}
 
 	/** Whether a request may still be carried out that brings a document. */
@@ -144,17 +152,13 @@ export class Journal {
 	): Promise<Journaled | { failure: Failure }> {
 		const failure = await this.writeMissing(facts);
 		if (failure) return { failure };
-		const { known, notes, lane } = this;
+		const { known, notes } = this;
 		const keys = [...contents.keys()].map(keyOf);
 		const page = this.pageFor(keys);
 		for (const [id, content] of contents)
 			known.expect(id, this.isCertain(id, content) ? content : undefined);
-		const { writing, done } = this.nextWriting();
-		const mark = this.markOf(writing);
-		const rows = [
-			{ note: pageOf(lane, page.at), facts: { mark, ...facts }, keys: page.keys },
-			{ note: doneOf(lane, writing % DONE_NOTES), facts: { mark, done } },
-		].map((row) => notes.row(row, known));
+		const { writing, notes: pageAndDone } = this.nextWriting(page, facts);
+		const rows = pageAndDone.map((row) => notes.row(row, known));
 		let opened: (() => void) | undefined;
 		if (!page.isThere && page.at === 0)
 			this.opening = new Promise<void>((resolve) => (opened = resolve));
@@ -175,15 +179,16 @@ export class Journal {
 		this.count = 0;
 		this.roomy = [];
 		this.missing = [];
+		this.absent.clear();
 	}
 
 	private end(page: Page, keys: string[], end: BatchEnd, late: boolean): void {
-		page.isThere ||= end === 'done';
+		if (end === 'done') this.arrived(page);
 		if (end === 'nothing') for (const key of keys) page.keys.delete(key);
 		// What was sent in vain may be sent again, and has its content then.
 		if (end !== 'done') this.known.forgetContents(keys);
 		const isUnused = end === 'nothing' && !late && !page.isThere && page.at === this.count - 1;
-		if (isUnused) this.count -= 1;
+		if (isUnused) this.absent.delete(--this.count);
 		else if (!page.isThere) this.missing.push(page);
 		// A row that comes late may take back what is added to a page.
 		else if (!late) this.keep(page);
@@ -194,23 +199,34 @@ export class Journal {
 			this.late.set(keyOf(id), this.isCertain(id, content) ? content : '');
 	}
 
-	private nextWriting(): { writing: number; done: NonNullable<NoteFacts['done']> } {
+	/** A page as it is now, and what follows it: which requests were carried out and which pages are there, this one with them. */
+	private nextWriting(page: Page, facts: RunFacts): { writing: number; notes: WrittenNote[] } {
+		const { lane, run } = this;
 		const writing = ++this.writings;
+		const mark = `${run}:${writing}`;
 		const but = [...this.open].slice(-MOST_OPEN);
 		const from = this.open.size > MOST_OPEN ? (but[0] ?? 0) : 0;
 		this.open.add(writing);
-		return { writing, done: { from, to: writing, but } };
+		const done = { from, to: writing, but };
+		const absent = [...this.absent].filter((at) => at !== page.at);
+		const pages = absent.length > MOST_OPEN ? undefined : { to: this.count, but: absent };
+		return {
+			writing,
+			notes: [
+				{ note: pageOf(lane, page.at), facts: { mark, ...facts }, keys: page.keys },
+				{ note: doneOf(lane, writing % DONE_NOTES), facts: { mark, done, pages } },
+			],
+		};
 	}
 
 	private async writeMissing(facts: RunFacts): Promise<Failure | undefined> {
 		await this.opening;
 		for (let page = this.missing[0]; page; page = this.missing[0]) {
-			const { at, keys } = page;
-			const mark = this.markOf(++this.writings);
-			const row = { note: pageOf(this.lane, at), facts: { mark, ...facts }, keys };
-			const written = await this.notes.write(row, this.known);
-			if ('failure' in written) return written.failure;
-			page.isThere = true;
+			const { writing, notes } = this.nextWriting(page, facts);
+			const notWritten = await this.notes.writeMany(notes, this.known);
+			if (notWritten) return notWritten.failure;
+			this.open.delete(writing);
+			this.arrived(page);
 			this.missing.shift();
 		}
 		return undefined;
@@ -225,14 +241,16 @@ export class Journal {
 	}
 
 	private newPage(keys: Iterable<string> = []): Page {
+		this.absent.add(this.count);
 		return { at: this.count++, keys: new Set(keys), isThere: false };
+	}
+
+	private arrived(page: Page): void {
+		page.isThere = true;
+		this.absent.delete(page.at);
 	}
 
 	private keep(page: Page): void {
 		if (this.known.bytes(page.keys) < SIZES.page) this.roomy.push(page);
-	}
-
-	private markOf(writing: number): string {
-		return `${this.run}:${writing}`;
 	}
 }

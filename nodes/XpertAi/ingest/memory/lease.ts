@@ -5,7 +5,7 @@ import type { Fingerprints } from './fingerprints';
 import type { NoteName, NotesOnServer, ReadNote } from './notesOnServer';
 
 export const TURN: NoteName = { name: 'turn', title: 'n8n: when … began' };
-const LEASE: NoteName = { name: 'lease', title: 'n8n: whether … is at work' };
+export const LEASE: NoteName = { name: 'lease', title: 'n8n: whether … is at work' };
 
 /** Milliseconds, by the clock of who waits: no two clocks have to agree. */
 const MS = {
@@ -28,7 +28,7 @@ export interface Holder {
 }
 
 /** What the two notes say. */
-interface Looked {
+export interface Looked {
 	turn: ReadNote;
 	lease: ReadNote;
 }
@@ -77,8 +77,8 @@ export class Lease {
 	/** Writings of the lease that count for nothing: their runs are gone. */
 	private readonly gone = new Set<string>();
 
-	/** Its mark, as it lay there when a run began that takes none. */
-	private markBefore?: string;
+	/** What the notes said when this run began. */
+	before?: Looked;
 
 	private renewing: Promise<unknown> = Promise.resolve();
 
@@ -98,7 +98,7 @@ export class Lease {
 	async take(): Promise<Taken> {
 		let seen: Looked | Unknown | undefined;
 		for (;;) {
-			seen = await this.waitWhileHeld(seen ?? (await this.look()));
+			seen = await this.waitWhileHeld(seen ?? (await this.firstLook()));
 			if ('failure' in seen || this.isTaken(seen.lease)) return leaving(seen);
 			const begun = await this.begin(false);
 			if ('failure' in begun) return begun;
@@ -106,7 +106,7 @@ export class Lease {
 			if ('failure' in seen || this.isTaken(seen.lease)) return leaving(seen);
 			// A server that gives nothing back keeps no lease either.
 			if (typeof seen.turn !== 'object') return begun;
-			const written = await this.write(false);
+			const written = await this.write();
 			if ('failure' in written) return written;
 			seen = await this.look();
 			if ('failure' in seen || this.isTaken(seen.lease)) return leaving(seen);
@@ -118,10 +118,14 @@ export class Lease {
 
 	/** Begins beside whoever is at work, without the lease. */
 	async beginBeside(): Promise<{ version: number } | Unknown> {
+		const seen = await this.firstLook();
+		return 'failure' in seen ? seen : await this.begin(true);
+	}
+
+	private async firstLook(): Promise<Looked | Unknown> {
 		const seen = await this.look();
-		if ('failure' in seen) return seen;
-		this.markBefore = markOf(seen.lease);
-		return await this.begin(true);
+		if ('lease' in seen) this.before = seen;
+		return seen;
 	}
 
 	/** Whether no other run of the source has been at work since this one began; or why that is not known. */
@@ -137,7 +141,7 @@ export class Lease {
 			if (this.isOwn(lease)) return { alone: this.isOwn(turn) || !turn.beside };
 			return { alone: this.isOwn(turn) && !hasEnded(lease) };
 		}
-		return { alone: this.isOwn(turn) && markOf(lease) === this.markBefore };
+		return { alone: this.isOwn(turn) && markOf(lease) === markOf(this.before?.lease) };
 	}
 
 	/**
@@ -153,13 +157,17 @@ export class Lease {
 		return this.options.clock.now() - this.renewedAt >= MS.overdue;
 	}
 
-	/** Gives the lease back, unless it is another's by now or the execution is stopped: then it ends by itself. */
-	async giveBack(): Promise<void> {
+	/**
+	 * Gives the lease back, unless it is another's by now or the execution is stopped: then it ends by itself.
+	 *
+	 * @param left whether the memory does not hold all that this run has noted
+	 */
+	async giveBack(left = false): Promise<void> {
 		if (!this.isHeld) return;
 		const isLost = this.options.signal?.aborted === true || (await this.makeSure()) !== undefined;
 		this.isHeld = false;
 		await this.renewing;
-		if (!isLost) await this.write(true);
+		if (!isLost) await this.write({ ended: true, ...(left && { left }) });
 	}
 
 	private hold<Begun>(begun: Begun): Begun {
@@ -188,7 +196,7 @@ export class Lease {
 				return this.lost;
 			}
 		}
-		const written = await this.write(false);
+		const written = await this.write();
 		return 'failure' in written ? written.failure : undefined;
 	}
 
@@ -227,9 +235,9 @@ export class Lease {
 		return written;
 	}
 
-	private async write(ended: boolean) {
+	private async write(end: { ended: boolean; left?: boolean } = { ended: false }) {
 		const { options, since, run } = this;
-		const facts = { mark: `${run}:${++this.writings}`, lease: { by: options.by, since, ended } };
+		const facts = { mark: `${run}:${++this.writings}`, lease: { by: options.by, since, ...end } };
 		const written = await this.notes.write({ note: LEASE, facts }, this.known);
 		if ('version' in written) this.renewedAt = options.clock.now();
 		return written;
@@ -251,6 +259,13 @@ export class Lease {
 const markOf = (note: ReadNote) => (typeof note === 'object' ? note.mark : note);
 
 const hasEnded = (note: ReadNote) => typeof note === 'object' && note.lease?.ended === true;
+
+/** Whether a run before may have noted what the memory does not hold: it has not ended, or not with all of it written. */
+export function mayHaveLeft({ turn, lease }: Looked): boolean {
+	if (turn === undefined && lease === undefined) return false;
+	const isBeside = typeof turn === 'object' && turn.beside === true;
+	return isBeside || !hasEnded(lease) || (typeof lease === 'object' && lease.lease?.left === true);
+}
 
 /** What keeps a run from the lease. */
 function leaving(seen: Looked | Unknown): { holder: Holder } | Unknown {

@@ -1,6 +1,11 @@
+import chunk from 'lodash/chunk';
+import difference from 'lodash/difference';
+import map from 'lodash/map';
 import pull from 'lodash/pull';
 import range from 'lodash/range';
+import uniq from 'lodash/uniq';
 
+import { IDS_PER_ADDRESS } from '../../transport/api';
 import type { Failure } from '../../transport/failure';
 import type { Fingerprints } from './fingerprints';
 import { DONE_NOTES, LANES, doneOf, pageOf } from './journal';
@@ -19,6 +24,8 @@ export const FIRST_PAGES: NoteName[] = range(LANES).map((lane) => pageOf(lane, 0
 interface Lane {
 	pages: ReadNote[];
 	done: ReadNote[];
+	/** The numbers of pages that are not there, though their run had them on the server. */
+	lost: number[];
 }
 
 export type Lanes = Lane[];
@@ -28,6 +35,13 @@ export type Lanes = Lane[];
  * these, those of which a request may still be carried out.
  */
 export type Included = Pick<MemoryNote, 'includes' | 'closed' | 'unsettled'>;
+
+interface Reading {
+	included: Included;
+	witness?: string;
+	/** Whether a first page that is missing may have been there. */
+	mayBeLost?: boolean;
+}
 
 const runOf = ({ mark }: MemoryNote) => mark.split(':')[0] ?? '';
 
@@ -47,16 +61,47 @@ const isDone = (page: MemoryNote, notes: ReadNote[]) =>
 		return writing >= from && writing <= to && !but.includes(writing);
 	});
 
+/** Of lanes without a first page, those in which a run has noted something that the memory does not hold. */
+async function hidingLanes(
+	notes: NotesOnServer,
+	lanes: number[],
+	{ included, witness }: Reading,
+): Promise<{ lanes: Set<number> } | { failure: Failure }> {
+	const hiding = new Set<number>();
+	const all = lanes.flatMap((lane) =>
+		range(DONE_NOTES).map((at) => ({ lane, note: doneOf(lane, at) })),
+	);
+	for (const part of chunk(all, IDS_PER_ADDRESS)) {
+		const read = await notes.read(map(part, 'note'), witness);
+		if ('failure' in read) return read;
+		for (const [at, note] of read.notes.entries())
+			if (typeof note === 'object' && !closing(note, included)) hiding.add(part[at]?.lane ?? 0);
+	}
+	return { lanes: hiding };
+}
+
+/** Pages that a run has had on the server and that nobody finds there any more. */
+function lostPages(pages: ReadNote[], done: ReadNote[], included: Included): number[] {
+	const claims = done.flatMap((note) =>
+		typeof note === 'object' && note.pages && !closing(note, included) ? [note.pages] : [],
+	);
+	const claimed = claims.flatMap(({ to, but }) => difference(range(to), but));
+	return uniq(claimed).filter((at) => pages[at] === undefined);
+}
+
 /**
- * Reads what follows the first pages. There is nothing behind one that is missing, or that is in the memory; else
+ * Reads what follows the first pages. There is nothing behind one that is in the memory, or that is missing; else
  * pages of the same run, of which some may not have arrived.
  */
 export async function readLanes(
 	notes: NotesOnServer,
 	firstPages: ReadNote[],
-	{ included, witness }: { included: Included; witness?: string },
+	{ included, witness, mayBeLost = false }: Reading,
 ): Promise<{ lanes: Lanes } | { failure: Failure }> {
 	const lanes: Lanes = [];
+	const missing = mayBeLost ? [...firstPages.keys()].filter((lane) => !firstPages[lane]) : [];
+	const hiding = await hidingLanes(notes, missing, { included, witness });
+	if ('failure' in hiding) return hiding;
 	for (const [lane, first] of firstPages.entries()) {
 		const pages: ReadNote[] = [first];
 		let done: ReadNote[] = [];
@@ -65,7 +110,8 @@ export async function readLanes(
 			return typeof page === 'object' && own !== undefined && runOf(page) === runOf(own);
 		};
 		const hasMore = () => pages.length < MOST_LOST || pages.slice(-MOST_LOST).some(isOurs);
-		const isLeft = first !== undefined && (typeof first !== 'object' || !closing(first, included));
+		const isClosed = typeof first === 'object' && closing(first, included) !== undefined;
+		const isLeft = first === undefined ? hiding.lanes.has(lane) : !isClosed;
 		while (isLeft && hasMore()) {
 			const names = range(SIZES.pages).map((at) => pageOf(lane, pages.length + at));
 			const alsoDone = pages.length === 1 ? range(DONE_NOTES).map((at) => doneOf(lane, at)) : [];
@@ -78,7 +124,7 @@ export async function readLanes(
 		const ours = pages.map((page) =>
 			typeof page === 'object' && !isOurs(page) ? undefined : page,
 		);
-		lanes.push({ pages: ours, done });
+		lanes.push({ pages: ours, done, lost: lostPages(pages, done, included) });
 	}
 	return { lanes };
 }
@@ -91,7 +137,7 @@ export class LeftBehind {
 	/** Lanes in which a run may write. */
 	readonly free: number[];
 
-	/** Pages that cannot be read. */
+	/** Pages that cannot be read, or are lost. */
 	readonly damaged: NoteName[] = [];
 
 	/** Whether the pages of a run that has crashed need not be read any more once the memory is written. */
@@ -102,11 +148,13 @@ export class LeftBehind {
 	constructor(lanes: Lanes, included: Included) {
 		const free: number[] = [];
 		const atRest: number[] = [];
-		for (const [lane, { pages, done }] of lanes.entries()) {
+		for (const [lane, { pages, done, lost }] of lanes.entries()) {
+			this.damaged.push(...lost.map((at) => pageOf(lane, at)));
 			const live = this.liveOf(lane, pages, included);
 			if (live.length === 0) this.closeOver(pages, included);
 			if (live.length > 0) this.live.push({ pages: live, done });
-			else if (pages.some((page) => page && isUnsettled(page, included))) atRest.push(lane);
+			else if (lost.length > 0 || pages.some((page) => page && isUnsettled(page, included)))
+				atRest.push(lane);
 			else free.push(lane);
 		}
 		// A request that is carried out late must not write over the page of a later run.

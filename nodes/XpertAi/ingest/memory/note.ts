@@ -32,12 +32,24 @@ const head = z.object({
 	overlapped: z.boolean().optional(),
 	/** Of a run: which writings of pages went with batches that were carried out. */
 	done: z.object({ from: z.number(), to: z.number(), but: z.array(z.number()) }).optional(),
+	/** Of a run: which pages it certainly has on the server, counted from 0. */
+	pages: z.object({ to: z.number(), but: z.array(z.number()) }).optional(),
 	/** The mark of the note that this one adds to. */
 	after: z.string().optional(),
 	/** Of the turn: whether the run works beside others, and so takes no lease. */
 	beside: z.boolean().optional(),
-	/** Of the lease: which run is at work, since when, and whether it has given it back. */
-	lease: z.object({ by: z.string(), since: z.string(), ended: z.boolean() }).optional(),
+	/**
+	 * Of the lease: which run is at work, since when, and whether it has given it back; `left` where the memory does
+	 * not hold all that it has noted.
+	 */
+	lease: z
+		.object({
+			by: z.string(),
+			since: z.string(),
+			ended: z.boolean(),
+			left: z.boolean().optional(),
+		})
+		.optional(),
 	/** Of the memory: of each of its pieces how many documents it holds, and whether changes lie beside it. */
 	pieces: z.array(z.tuple([z.number(), z.boolean()])).optional(),
 	/** Of the memory: how many notes hold names, and whether the last one has room. */

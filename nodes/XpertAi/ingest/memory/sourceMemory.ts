@@ -7,7 +7,7 @@ import { isRouteMissing } from '../../transport/meaning';
 import { Fingerprints, keyOf } from './fingerprints';
 import { Journal, ROOM_IN_BATCH } from './journal';
 import type { Journaled } from './journal';
-import { Lease, TURN } from './lease';
+import { LEASE, Lease, TURN, mayHaveLeft } from './lease';
 import type { Holder } from './lease';
 import { FIRST_PAGES, LeftBehind, readLanes } from './leftBehind';
 import { Names } from './names';
@@ -52,6 +52,7 @@ export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles' | 'na
  *    any more. So a page goes before its documents, saying what they are sent with; behind them goes that the batch was
  *    carried out, and which ones before it. Both stay true however late they come, and no page is written again of
  *    which a row may come late; one that may never have arrived is written by itself before anything more is sent.
+ *    What stands behind also says which pages are there, so that one that somebody has deleted is missed.
  *    Each run has a lane of its own, as long as one is free whose journals the memory includes; last of all one in which
  *    a row of an earlier run may still come.
  * 4. A run knows the memory, and over it what the journals say that it does not include: with contents where one
@@ -123,6 +124,9 @@ export class SourceMemory {
 
 	/** Whether the memory is to be written though nothing has changed: what lies there is old, or damaged. */
 	private isStale = false;
+
+	/** Whether the memory holds all that earlier runs have noted. */
+	private holdsEarlier = false;
 
 	/** Documents that no run has stored before this one. */
 	private readonly added = new Set<string>();
@@ -265,7 +269,12 @@ export class SourceMemory {
 	/** The last of a run: writes what has changed, and lets the next one begin. */
 	async close(): Promise<void> {
 		await this.save();
-		await this.lease.giveBack();
+		await this.lease.giveBack(!this.isWritten);
+	}
+
+	/** Whether the memory holds all that was noted. */
+	private get isWritten(): boolean {
+		return this.holdsEarlier && this.journal.isIncluded;
 	}
 
 	/** Whether no other run of the source has been at work since this one began; or why that is not known. */
@@ -315,13 +324,16 @@ export class SourceMemory {
 	private async read(
 		witness?: string,
 	): Promise<{ turn: ReadNote; left: LeftBehind } | { failure: Failure }> {
-		const first = await this.notes.read([TURN, MEMORY, ...FIRST_PAGES], witness);
+		const first = await this.notes.read([TURN, LEASE, MEMORY, ...FIRST_PAGES], witness);
 		if ('failure' in first) return first;
-		const [turn, memory, ...pages] = first.notes;
+		const [turn, lease, memory, ...pages] = first.notes;
+		const before = this.lease.before ?? { turn, lease };
 		const seen = turn === undefined ? memory && MEMORY : TURN;
 		this.witness = seen && this.notes.idOf(seen);
 		const root = typeof memory === 'object' ? memory : undefined;
-		const journals = await readLanes(this.notes, pages, { included: root ?? {}, witness });
+		const included = root ?? {};
+		const mayBeLost = mayHaveLeft(before);
+		const journals = await readLanes(this.notes, pages, { included, witness, mayBeLost });
 		if ('failure' in journals) return journals;
 		const { lanes } = journals;
 		const all = [turn, memory, ...lanes.flatMap(({ pages }) => pages)];
@@ -335,8 +347,9 @@ export class SourceMemory {
 			if ('failure' in read) return read;
 			if (read.lost > 0) this.troubles.lost = read.lost;
 		}
-		const left = new LeftBehind(lanes, root ?? {});
+		const left = new LeftBehind(lanes, included);
 		this.left = left;
+		this.holdsEarlier = left.isEmpty && left.damaged.length === 0;
 		this.mark = root?.mark;
 		this.uncertain = left.isUncertain;
 		this.isStale ||= left.isOver || left.damaged.length > 0 || this.troubles.lost !== undefined;
@@ -388,6 +401,7 @@ export class SourceMemory {
 		this.mark = mark;
 		this.uncertain = false;
 		this.isStale = false;
+		this.holdsEarlier = true;
 		journal.startOver();
 		return await this.mend();
 	}

@@ -405,6 +405,33 @@ describe('whatever happened to earlier runs', () => {
 		);
 	});
 
+	it('a note that is deleted or overwritten after a run that has crashed makes no content wrong', async () => {
+		// A server that carries out a part of a request leaves what only its page tells.
+		const whole = run.map(({ faults = [], ...one }) => ({
+			...one,
+			faults: faults.map((fault) => ({ ...fault, rows: fault.rows % 2 === 0 ? 0 : Infinity })),
+		}));
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(whole, { minLength: 1, maxLength: 4 }),
+				batches,
+				async (all, last) => {
+					const before = new World();
+					for (const one of all) await pass(before, one);
+					const crash = { request: 8, ofBatches: false, rows: 0, crash: true, again: false };
+					await pass(before, { batches: last, faults: [crash] });
+					before.carryOut(true);
+					for (const { world } of before.withoutOne()) {
+						await recalled(world);
+						await pass(world, { batches: [] });
+						await recalled(world);
+					}
+				},
+			),
+			RUNS,
+		);
+	});
+
 	it('two runs at once leave no content certain that is not there, and know all that is', async () => {
 		await fc.assert(
 			fc.asyncProperty(

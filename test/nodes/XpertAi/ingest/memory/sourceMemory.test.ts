@@ -155,10 +155,10 @@ describe('the memory of a source', () => {
 		const next = await open(PLACE, routes);
 		expect([...next.known.ids()]).toEqual([A, B]);
 		expect(next.known.has(A, 'one')).toBe(false);
-		// Behind a first page that the memory does not hold, more are asked for, once.
+		// Behind a first page that the memory does not hold, more are asked for, once; so are lanes whose first was lost.
 		asked.length = 0;
 		await recalled(routes);
-		expect(asked).toHaveLength(2);
+		expect(asked).toHaveLength(4);
 	});
 
 	it('knows no content for certain where a page of a journal was overwritten', async () => {
@@ -503,8 +503,13 @@ describe('a batch that is its own journal', () => {
 			false,
 			[page(1), done(3)],
 		],
-		['may have arrived is written by itself', 'unclear', false, [page(1), page(2), done(4)]],
-		['may still come is written by itself', 'unclear', true, [page(1), page(2), done(4)]],
+		[
+			'may have arrived is written by itself',
+			'unclear',
+			false,
+			[page(1), done(3), page(2), done(4)],
+		],
+		['may still come is written by itself', 'unclear', true, [page(1), done(3), page(2), done(4)]],
 		['may come once more is not written again', 'done', true, [page(2), done(3)]],
 	])('whose page %s', async (_, end, late, then) => {
 		const { send, since } = await begun();
@@ -593,7 +598,7 @@ describe('a batch that is its own journal', () => {
 		batches[1]?.ended('nothing', false);
 		since();
 		await send(E);
-		expect(since()).toEqual([page(2), page(4), done(7)]);
+		expect(since()).toEqual([page(2), done(6), page(4), done(7)]);
 	});
 
 	it('is not sent while such a page is not taken, nor is anything else that is noted', async () => {
@@ -610,13 +615,13 @@ describe('a batch that is its own journal', () => {
 		rules.refuses = false;
 		written.length = 0;
 		expect([await memory.expect([B]), await memory.expect([C])]).toEqual([undefined, undefined]);
-		expect(written).toEqual([page(1), page(2), page(2)]);
+		expect(written).toEqual([page(1), done(5), page(2), done(6), page(2), done(7)]);
 		rules.refuses = true;
 		expect(await memory.expect([D])).toMatchObject(refused.failure);
 		rules.refuses = false;
 		written.length = 0;
 		await memory.expect([E]);
-		expect(written).toEqual([page(2), page(3)]);
+		expect(written).toEqual([page(2), done(9), page(3), done(10)]);
 	});
 
 	it('tells its own two rows from its documents', async () => {
@@ -759,15 +764,81 @@ describe('a source that is large for its notes', () => {
 		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 	});
 
-	it('is known behind a page that is missing, however many there are', async () => {
+	it('is known behind a page that did not arrive, however many there are', async () => {
 		const { rows, routes } = server();
 		const ids = Array.from({ length: 120 }, (_, at) => derivedId('kb', `${at}`));
-		await store(await open(PLACE, routes), ids);
+		const memory = await open(PLACE, routes);
+		await store(memory, ids.slice(0, 90));
+		await memory.around(new Map(ids.slice(90, 93).map((id) => [id, 'one'])));
+		await store(memory, ids.slice(93));
 		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
-		expect(pages).toHaveLength(40);
-		rows.delete(pages[30]?.id ?? '');
+		expect(pages).toHaveLength(39);
 		const { read } = await recalled(routes);
 		expect(ids.filter((id) => !read.known.has(id, 'one'))).toEqual(ids.slice(90, 93));
+	});
+
+	it.each([0, 1, 4])(
+		'has no certain content where somebody has deleted its page %i after a crash',
+		async (at) => {
+			const { rows, routes } = server();
+			const first = await open(PLACE, routes);
+			await store(first, IDS, 'zero');
+			await first.close();
+			await store(await open(PLACE, routes), IDS);
+			const pages = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
+			expect(pages).toHaveLength(5);
+			rows.delete(pages[at]?.id ?? '');
+			const { ids, withContent } = await recalled(routes);
+			expect([ids, withContent('zero'), withContent('one')]).toEqual([IDS, [], []]);
+			for (const content of ['two', 'three']) {
+				const next = await open(PLACE, routes);
+				await store(next, [A], content);
+				await next.close();
+				expect((await recalled(routes)).withContent(content)).toEqual([A]);
+			}
+		},
+	);
+
+	it('misses a page of a run that has ended and could not write the memory', async () => {
+		const rules = { refuses: false };
+		const { rows, routes } = server((name) =>
+			rules.refuses && name.includes('has stored') ? 413 : undefined,
+		);
+		const first = await open(PLACE, routes);
+		await store(first, IDS, 'zero');
+		await first.close();
+		rules.refuses = true;
+		const second = await open(PLACE, routes);
+		await store(second, [A]);
+		await second.close();
+		expect((await recalled(routes)).withContent('zero')).toEqual(IDS.slice(1));
+		const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
+		rows.delete(page?.id ?? '');
+		expect((await recalled(routes)).withContent('zero')).toEqual([]);
+		rules.refuses = false;
+		await (await open(PLACE, routes)).close();
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('zero')]).toEqual([IDS, []]);
+	});
+
+	it('does not look for lost pages where the last run has ended with all of it written', async () => {
+		const { routes, asked } = server();
+		const askedBy = async (work: () => Promise<unknown>) => {
+			asked.length = 0;
+			await work();
+			return asked.filter((ids) => ids.length > 8).length;
+		};
+		const run = async (ids: string[], more?: typeof BESIDE) => {
+			const memory = await open(PLACE, routes, more);
+			await store(memory, ids);
+			await memory.close();
+		};
+		await run(IDS);
+		expect(await askedBy(async () => await run([]))).toBe(1);
+		expect(await askedBy(async () => await run([A], BESIDE))).toBe(1);
+		// Who works beside others takes no lease that would tell how it has ended.
+		expect(await askedBy(async () => await run([]))).toBeGreaterThan(1);
+		expect(await askedBy(async () => await run([]))).toBe(1);
 	});
 
 	it('has no page of a run count behind those of a later one in the same lane, nor asks for them all', async () => {
@@ -851,6 +922,7 @@ describe('a source that is large for its notes', () => {
 		const textOf = (rows: Row[]) => rows.map(({ processMsg }) => processMsg).join('');
 		expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
 		expect(Math.max(...sent.map((rows) => textOf(rows).length))).toBeLessThanOrEqual(700);
+		await memory.close();
 		asked.length = 0;
 		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 		expect(asked.slice(1).map(({ length }) => length)).toEqual([2, 2]);
@@ -861,10 +933,11 @@ describe('a source that is large for its notes', () => {
 			failure: { status: 503 },
 		});
 		// Where much of them has changed, they are written anew.
-		await store(memory, IDS, 'two');
+		const next = await open(PLACE, routes);
+		await store(next, IDS, 'two');
 		written.length = 0;
 		SIZES.request = 1;
-		await memory.close();
+		await next.close();
 		expect(written.filter((name) => name.includes('has stored, '))).toHaveLength(4);
 		expect(written.filter((name) => name.includes('changes'))).toEqual([]);
 	});
