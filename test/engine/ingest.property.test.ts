@@ -13,9 +13,10 @@ import {
 } from './support/ingestCourses';
 import type { Course, Place, Prepared, Reported } from './support/ingestCourses';
 import { useShortSleeps } from './support/shortSleeps';
+import { PROPERTY_RUNS } from '../support/propertyRuns';
 
 /** The proofs ask for more; each run is an execution or two of the engine. */
-const RUNS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 200) / 10);
+const RUNS = Math.ceil(PROPERTY_RUNS / 10);
 
 const SOONER = 300;
 

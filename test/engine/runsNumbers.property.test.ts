@@ -7,12 +7,13 @@ import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, decide, detailsOf, runsOf, says } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
+import { PROPERTY_RUNS } from '../support/propertyRuns';
 
 const fixture = useFixture();
 useShortSleeps();
 
 /** Each is a handful of requests over HTTP, and takes a part of a second. */
-const RUNS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 240) / 9);
+const RUNS = Math.ceil(PROPERTY_RUNS / 9);
 
 /** Where nothing tells what became of a decision, it is looked for until the deadline. */
 const SOON = { options: { deadlineMinutes: 0.1 } };

@@ -1,5 +1,3 @@
-import groupBy from 'lodash/groupBy';
-
 import { inLanes } from '../transport/lanes';
 import { remaining } from './run';
 import type { InTime, Run } from './run';
@@ -14,7 +12,7 @@ export class Turn {
 	private hasEnded = false;
 	private next?: Turn;
 	/** Told when it has come, where somebody waits for that: most have come from the start. */
-	private readonly toTell: Array<() => void> = [];
+	private toTell?: Array<() => void>;
 
 	constructor(
 		private readonly threadId: string,
@@ -26,7 +24,7 @@ export class Turn {
 
 	/** Resolves when those before it are through with the thread. */
 	async come(): Promise<void> {
-		if (!this.hasCome) await new Promise<void>((resolve) => this.toTell.push(resolve));
+		if (!this.hasCome) await new Promise<void>((resolve) => (this.toTell ??= []).push(resolve));
 	}
 
 	/** Gives the thread to the next, once it has come. */
@@ -35,7 +33,7 @@ export class Turn {
 		let turn = this.hasCome ? this.through() : undefined;
 		while (turn) {
 			turn.hasCome = true;
-			for (const tell of turn.toTell) tell();
+			for (const tell of turn.toTell ?? []) tell();
 			// Whoever gave up before its turn has kept its place in the line until now.
 			turn = turn.hasEnded ? turn.through() : undefined;
 		}
@@ -107,17 +105,9 @@ export async function inThreadOrder<Result>(
 	goOn: () => boolean,
 ): Promise<Array<Result | undefined>> {
 	const results: Array<Result | undefined> = work.map(() => undefined);
-	const indexes = groupBy([...work.keys()], (index) => {
-		const { threadId } = work[index] ?? {};
-		return threadId === undefined ? `new ${index}` : `thread ${threadId}`;
-	});
-	// All places are taken at once, so that no two calls wait for each other.
-	const lanes = Object.values(indexes).map((lane) => {
-		const { threadId } = work[lane[0] ?? 0] ?? {};
-		return { lane, turn: threadId === undefined ? undefined : takeTurn(threadId) };
-	});
-	const runLane = async ({ lane, turn }: (typeof lanes)[number]) => {
-		for (const index of lane) {
+	const lanes = lanesOf(work);
+	const runLane = async ({ indexes, turn }: Lane) => {
+		for (const index of indexes) {
 			if (!goOn()) break;
 			results[index] = await work[index]?.run(turn);
 		}
@@ -129,4 +119,30 @@ export async function inThreadOrder<Result>(
 		for (const { turn } of lanes) turn?.end();
 	}
 	return results;
+}
+
+/** Pieces of work that run one after another, by their place. */
+interface Lane {
+	indexes: number[];
+	turn?: Turn;
+}
+
+/** The lane of each thread, and one for each piece on its own. All places are taken at once, so that no two calls wait for each other. */
+function lanesOf(work: Array<ThreadWork<unknown>>): Lane[] {
+	const lanes: Lane[] = [];
+	const byThread = new Map<string, Lane>();
+	for (const [index, { threadId }] of work.entries()) {
+		const same = threadId === undefined ? undefined : byThread.get(threadId);
+		if (same) {
+			same.indexes.push(index);
+			continue;
+		}
+		const lane = {
+			indexes: [index],
+			turn: threadId === undefined ? undefined : takeTurn(threadId),
+		};
+		lanes.push(lane);
+		if (threadId !== undefined) byThread.set(threadId, lane);
+	}
+	return lanes;
 }

@@ -13,8 +13,9 @@ import { readRecent } from '../../../nodes/XpertAiTrigger/reading';
 import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
 import { ChangingServer, countingUp, named } from './support/changingServer';
 import type { Ignored } from './support/changingServer';
+import { PROPERTY_RUNS } from '../../support/propertyRuns';
 
-const NUM_RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
+const NUM_RUNS = PROPERTY_RUNS;
 const PAGE = 3;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -119,14 +119,24 @@ export class Fingerprints {
 		return sum;
 	}
 
-	/** Those of some documents that have a standing: their ids and, where they are known, their contents, one after another. */
-	bytesOf(standing: Standing, keys: Iterable<string>): Buffer {
-		const all = [...keys].filter((key) => this.standingOf(key) === standing);
-		const bytes = Buffer.alloc(all.length * bytesEach(standing));
-		let at = 0;
-		for (const key of all) {
-			at += bytes.write(key, at, 'latin1');
-			at += bytes.write(this.contentById.get(key)?.slice(1) ?? '', at, 'latin1');
+	/**
+	 * Those of some documents that have a standing: their ids and, where they are known, their contents, one after another.
+	 *
+	 * @param sent the keys of those that go with the note; of others that are on their way nothing is certain
+	 */
+	bytesOf(standing: Standing, keys: Iterable<string>, sent?: Set<string>): Buffer {
+		const standingOf = (key: string) => {
+			const own = this.standingOf(key);
+			return own === 'sent' && !sent?.has(key) ? 'unknown' : own;
+		};
+		const all = [...keys].filter((key) => standingOf(key) === standing);
+		const each = bytesEach(standing);
+		const bytes = Buffer.alloc(all.length * each);
+		for (const [index, key] of all.entries()) {
+			const at = index * each;
+			bytes.write(key, at, 'latin1');
+			if (each > ID_BYTES)
+				bytes.write(this.contentById.get(key)?.slice(1) ?? '', at + ID_BYTES, 'latin1');
 		}
 		return bytes;
 	}

@@ -157,7 +157,7 @@ export class Journal {
 		const page = this.pageFor(keys);
 		for (const [id, content] of contents)
 			known.expect(id, this.isCertain(id, content) ? content : undefined);
-		const { writing, notes: pageAndDone } = this.nextWriting(page, facts);
+		const { writing, notes: pageAndDone } = this.nextWriting(page, facts, keys);
 		const rows = pageAndDone.map((row) => notes.row(row, known));
 		let opened: (() => void) | undefined;
 		if (!page.isThere && page.at === 0)
@@ -199,8 +199,16 @@ export class Journal {
 			this.late.set(keyOf(id), this.isCertain(id, content) ? content : '');
 	}
 
-	/** A page as it is now, and what follows it: which requests were carried out and which pages are there, this one with them. */
-	private nextWriting(page: Page, facts: RunFacts): { writing: number; notes: WrittenNote[] } {
+	/**
+	 * A page as it is now, and what follows it: which requests were carried out and which pages are there, this one with them.
+	 *
+	 * @param sent the keys of the documents between the two
+	 */
+	private nextWriting(
+		page: Page,
+		facts: RunFacts,
+		sent?: string[],
+	): { writing: number; notes: WrittenNote[] } {
 		const { lane, run } = this;
 		const writing = ++this.writings;
 		const mark = `${run}:${writing}`;
@@ -213,7 +221,12 @@ export class Journal {
 		return {
 			writing,
 			notes: [
-				{ note: pageOf(lane, page.at), facts: { mark, ...facts }, keys: page.keys },
+				{
+					note: pageOf(lane, page.at),
+					facts: { mark, ...facts },
+					keys: page.keys,
+					sent: new Set(sent),
+				},
 				{ note: doneOf(lane, writing % DONE_NOTES), facts: { mark, done, pages } },
 			],
 		};

@@ -78,18 +78,24 @@ export type MemoryNote = Head & {
  */
 export type NoteFlaw = 'damaged' | 'overwritten' | 'of a later version' | 'of another source';
 
-/**
- * A note as text: a version, a checksum, whose it is, and 22 bytes a document, or something else.
- *
- * @param keys the documents it holds
- */
+/** What a note holds. */
+export interface HeldByNote {
+	/** The keys of its documents. */
+	keys?: Iterable<string>;
+	/** The keys of those of them that are on their way in its request. */
+	sent?: Set<string>;
+	/** What it holds in their place. */
+	body?: Buffer;
+}
+
+/** A note as text: a version, a checksum, whose it is, and 22 bytes a document, or something else. */
 export function noteText(
 	facts: NoteFacts & { source: string },
 	known: Fingerprints,
-	{ keys = [], body }: { keys?: Iterable<string>; body?: Buffer } = {},
+	{ keys = [], sent, body }: HeldByNote = {},
 ): string {
 	const list = [...keys];
-	const parts = STANDINGS.map((standing) => known.bytesOf(standing, list));
+	const parts = STANDINGS.map((standing) => known.bytesOf(standing, list, sent));
 	const counts = parts.map((part, index) => part.length / bytesEach(STANDINGS[index] ?? 'unknown'));
 	const facing = Buffer.from(JSON.stringify({ ...facts, counts })).toString('base64');
 	const rest = `${facing}:${(body ?? Buffer.concat(parts)).toString('base64')}`;

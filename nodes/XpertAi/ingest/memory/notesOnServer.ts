@@ -10,7 +10,7 @@ import { listOf } from '../listedIds';
 import { statusesById } from '../processing';
 import type { Fingerprints } from './fingerprints';
 import { noteText, readNote } from './note';
-import type { MemoryNote, NoteFacts, NoteFlaw } from './note';
+import type { HeldByNote, MemoryNote, NoteFacts, NoteFlaw } from './note';
 import { SIZES } from './sizes';
 
 /** What memory needs from outside. */
@@ -43,13 +43,10 @@ export interface NoteName {
 /** A note as it was read: what it says, why it does not count, or nothing where it was never written. */
 export type ReadNote = MemoryNote | NoteFlaw | undefined;
 
-/** A note to be written: what it says of itself, and the keys of its documents. */
-export interface WrittenNote {
+/** A note to be written: what it says of itself, and what it holds. */
+export interface WrittenNote extends HeldByNote {
 	note: NoteName;
 	facts: NoteFacts;
-	keys?: Iterable<string>;
-	/** What it holds in their place. */
-	body?: Buffer;
 }
 
 /** The document that holds a note, as the server stores it. */

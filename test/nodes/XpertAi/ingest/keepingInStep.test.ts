@@ -1,6 +1,7 @@
 import { keepInStep } from './support/keepingInStep';
+import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 
-const NIGHTS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 200) / 8);
+const NIGHTS = Math.ceil(PROPERTY_RUNS / 8);
 
 it('after a whole run, assistants find exactly what the source holds, whatever happened before', async () => {
 	await keepInStep(NIGHTS);

@@ -9,8 +9,9 @@ import type { Troubles } from './support/keyServer';
 import { SECOND } from './support/run';
 import { KEY_THREAD, sayUnderKey } from './support/talk';
 import type { Said } from './support/talk';
+import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 
-const RUNS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 240) / 4);
+const RUNS = Math.ceil(PROPERTY_RUNS / 4);
 
 const MESSAGES = ['one', 'two', 'three'];
 

@@ -7,9 +7,10 @@ import type { Fault } from './support/faults';
 import type { World } from './support/modelServer';
 import { MINUTE, SECOND, run } from './support/run';
 import type { Course } from './support/run';
+import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 
 /** The proofs ask for more. A run goes through hours, so that it takes longer than one of others. */
-const RUNS = Math.ceil(Number(process.env.PROPERTY_RUNS ?? 240) / 4);
+const RUNS = Math.ceil(PROPERTY_RUNS / 4);
 
 const ONE_POLL_MS = 30 * SECOND;
 const CERTAIN_CODES = new Set(['ECONNREFUSED']);

@@ -11,9 +11,10 @@ import type { Sandbox } from '../../../../sandbox';
 import { runsOf } from '../../../engine/support/runs';
 import { saying } from './support/run';
 import { checked, fail } from './support/faults';
+import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 
 /** Each is some dozens of requests over HTTP. */
-const RUNS = Math.min(16, Math.ceil(Number(process.env.PROPERTY_RUNS ?? 240) / 40));
+const RUNS = Math.min(16, Math.ceil(PROPERTY_RUNS / 40));
 
 /** So much sooner than in earnest everything is looked at again, but not before a busy server has stored what was said. */
 const SOONER = 20;

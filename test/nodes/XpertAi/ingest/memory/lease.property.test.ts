@@ -5,9 +5,10 @@ import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
 import { failed } from '../support/outcomes';
+import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
-const RUNS = { numRuns: Number(process.env.PROPERTY_RUNS ?? 300) };
+const RUNS = { numRuns: PROPERTY_RUNS };
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 

@@ -10,11 +10,14 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
 import { journaledBatch } from '../support/journaledBatch';
 import { answered, failed } from '../support/outcomes';
+import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
 const IDS = [...'abcdefghijkl'].map((key) => derivedId('kb', key));
 
-const RUNS = { numRuns: Number(process.env.PROPERTY_RUNS ?? 150) };
+const RUNS = { numRuns: PROPERTY_RUNS };
+/** Where each note in turn is lost, in two ways. */
+const EACH_NOTE = { numRuns: Math.ceil(PROPERTY_RUNS / 3) };
 
 const sizes = { ...SIZES };
 beforeAll(() =>
@@ -401,7 +404,7 @@ describe('whatever happened to earlier runs', () => {
 					for (const [id, content] of world.documents) expect(after.has(id, content)).toBe(true);
 				}
 			}),
-			RUNS,
+			EACH_NOTE,
 		);
 	});
 
@@ -428,7 +431,7 @@ describe('whatever happened to earlier runs', () => {
 					}
 				},
 			),
-			RUNS,
+			EACH_NOTE,
 		);
 	});
 

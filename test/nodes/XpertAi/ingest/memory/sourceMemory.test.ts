@@ -550,6 +550,18 @@ describe('a batch that is its own journal', () => {
 		expect([ids.includes(C), withContent('one')]).toEqual([true, [A, C]]);
 	});
 
+	it('is not taken for carried out with another one that goes into the page where it was noted before', async () => {
+		const { memory, routes, send } = await begun();
+		await store(memory, [A]);
+		const again = await memory.around(new Map([[A, 'two']]));
+		if (!again || 'failure' in again) throw new Error('nothing may be sent');
+		(await send(B)).ended('done', false);
+		again.ended('nothing', false);
+		memory.refused(A);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one'), withContent('two')]).toEqual([[A, B], [B], []]);
+	});
+
 	it('is not taken for carried out, however many others of the run were not, as its page comes late', async () => {
 		const { memory, routes, send } = await begun();
 		const around = await memory.around(new Map([[A, 'one']]));
@@ -760,7 +772,7 @@ describe('a source that is large for its notes', () => {
 			await (await open(PLACE, routes)).close();
 			requests.push(asked.filter((ids) => ids.length > 8).length);
 		}
-		expect(requests).toEqual([2, 2, 1, 1]);
+		expect(requests).toEqual([4, 2, 1, 1]);
 		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
 	});
 

@@ -1,5 +1,6 @@
 import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 
 /** What goes wrong with one request. */
 export interface Fault {
@@ -146,10 +147,8 @@ const PROXY_STATUSES = [
 	...[422, 425, 429, 431, 451, 500, 501, 502, 503, 504],
 ];
 
-const RUNS = Number(process.env.PROPERTY_RUNS ?? 240);
-
 /** One of how many faults is tried at each request: the proofs try all, and each mutant a few. */
-const SHARE = RUNS > 240 ? 1 : RUNS < 240 ? 24 : 6;
+const SHARE = PROPERTY_RUNS >= 750 ? 1 : PROPERTY_RUNS >= 80 ? 12 : 24;
 
 /** Of everything that may befall a request, what is tried at the request of this place. */
 export function faultsAt(place: number): Fault[] {
