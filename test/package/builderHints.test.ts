@@ -55,8 +55,8 @@ describe("what n8n's own AI is told", () => {
 });
 
 describe('the descriptions of the nodes, which n8n sends to every browser', () => {
-	it('are no larger than 90 KB together, however many operations come', () => {
+	it('are no larger than 83 KB together, however many operations come', () => {
 		const size = JSON.stringify(NODES.map(({ description }) => description)).length;
-		expect(size).toBeLessThanOrEqual(90 * 1024);
+		expect(size).toBeLessThanOrEqual(83 * 1024);
 	});
 });

@@ -9,17 +9,25 @@ export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 const ENTER_ID = 'Enter the ID, or paste the URL of its page';
 
 /** Chooses a knowledgebase; the contract has no endpoint that lists them. */
-export function knowledgebaseLocator(description: string): Field {
-	return locator('knowledgebaseId', 'Knowledgebase', description, [byId(ENTER_ID)]);
-}
+export const knowledgebaseLocator: Field = locator(
+	'knowledgebaseId',
+	'Knowledgebase',
+	'Knowledgebase: Create gives its ID; on the server, it stands in the address of its page',
+	[byId(ENTER_ID)],
+);
 
 /** Chooses a thread, from the list of conversations (E5) or by its id. */
-export function threadLocator(description: string): Field {
+export function threadLocator(description = 'The thread'): Field {
 	return {
 		...locator('threadId', 'Thread', description, [fromList('searchThreads'), byId(ENTER_ID)]),
 		methods: { listSearch: { searchThreads } },
 	};
 }
+
+/** The thread of a run that is there already. */
+export const threadOfRun: Field = threadLocator(
+	'The thread of the run: the threadId that Thread: Start Run, the trigger or a run gave',
+);
 
 /** Chooses an assistant, from the list (E7) or by its id. */
 export function assistantLocator(description: string, required = true): Field {
@@ -32,9 +40,12 @@ export function assistantLocator(description: string, required = true): Field {
 }
 
 /** Chooses a conversation by its id, which whoever knows it may use like a password. */
-export function conversationLocator(description: string): Field {
-	return locator('conversationId', 'Conversation', description, [byId(ENTER_ID)]);
-}
+export const conversationLocator: Field = locator(
+	'conversationId',
+	'Conversation',
+	'Keep its ID like a password: with it, any key of the organization can read, change and delete it',
+	[byId(ENTER_ID)],
+);
 
 /** Chooses the file of a file context, which has two ids. */
 export function fileLocator(description: string): Field {

@@ -18,9 +18,7 @@ export const deleteConversation = declare({
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',
 	ids: {
-		conversationId: conversationLocator(
-			'The conversation to delete. Keep its ID like a password: with it, any key of the organization can do this.',
-		),
+		conversationId: conversationLocator,
 	},
 	lookFirst: {
 		method: 'GET',

@@ -11,7 +11,7 @@ export const get = declare({
 	endpoint: 'extension',
 	method: 'GET',
 	path: '/conversations/{conversationId}',
-	ids: { conversationId: conversationLocator('The conversation to read') },
+	ids: { conversationId: conversationLocator },
 	repeatable: true,
 	checkAnswer: answerAbout('conversation'),
 	simplify: CONVERSATION_SUMMARY,

@@ -10,14 +10,12 @@ export const getMessages = declare({
 	value: 'getMessages',
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
-	description: 'Get who said what',
+	description: 'Get who said what; of a conversation that does not exist, there is nothing',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',
 	ids: {
-		conversationId: conversationLocator(
-			'The conversation to read; of one that does not exist, there are no messages',
-		),
+		conversationId: conversationLocator,
 	},
 	body: {
 		fields: [

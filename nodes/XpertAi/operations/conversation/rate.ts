@@ -11,12 +11,12 @@ export const rate = declare({
 	value: 'rate',
 	name: 'Rate',
 	action: 'Rate answer of conversation',
-	description: 'Say that people like or dislike an answer, and why',
+	description: 'Say that people like or dislike the last answer, or that of a run, and why',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
 	ids: {
-		conversationId: conversationLocator('The conversation whose last answer is rated'),
+		conversationId: conversationLocator,
 	},
 	lookFirst: {
 		method: 'POST',

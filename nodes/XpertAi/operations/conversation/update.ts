@@ -14,9 +14,7 @@ export const update = declare({
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',
 	ids: {
-		conversationId: conversationLocator(
-			'The conversation to change. Keep its ID like a password: with it, any key of the organization can do this.',
-		),
+		conversationId: conversationLocator,
 	},
 	body: {
 		fields: [{ ...titleField, required: true }],

@@ -14,7 +14,7 @@ export const getStatus = declare({
 	method: 'GET',
 	path: STATUS_PATH,
 	ids: {
-		knowledgebaseId: knowledgebaseLocator('The knowledgebase the documents are in'),
+		knowledgebaseId: knowledgebaseLocator,
 		documentIds,
 	},
 	repeatable: true,

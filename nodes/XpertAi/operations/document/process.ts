@@ -18,7 +18,7 @@ export const startProcessing = declare({
 	endpoint: 'extension',
 	method: 'POST',
 	path: PROCESS_PATH,
-	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase the documents are in') },
+	ids: { knowledgebaseId: knowledgebaseLocator },
 	body: {
 		fields: [documentIds],
 		schema: idList,

@@ -12,7 +12,7 @@ export const deleteKnowledgebase = declare({
 	method: 'DELETE',
 	path: '/v1/kb/{knowledgebaseId}',
 	ids: {
-		knowledgebaseId: knowledgebaseLocator('The knowledgebase to delete, with all its documents'),
+		knowledgebaseId: knowledgebaseLocator,
 	},
 	shape: deletedItem,
 	checkAnswer: answerWith('affected'),

@@ -35,7 +35,7 @@ const copilotModelField: INodeProperties = {
 	placeholder: 'Add field',
 	default: {},
 	description:
-		'Model that makes texts searchable by their meaning. A copilot of the server has to offer it. Another one has everything made searchable anew; until that has ended, nothing can be stored.',
+		'Model that makes texts searchable by their meaning, of a copilot that offers it. Another one has everything made searchable anew; until then, nothing can be stored.',
 	options: [
 		{
 			displayName: 'Copilot ID',

@@ -16,7 +16,7 @@ export const getKnowledgebase = declare({
 	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
-	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase to read') },
+	ids: { knowledgebaseId: knowledgebaseLocator },
 	fixedBody: {},
 	repeatable: true,
 	statusHints: {

@@ -32,7 +32,7 @@ export const update = declare({
 	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
-	ids: { knowledgebaseId: knowledgebaseLocator('The knowledgebase to update') },
+	ids: { knowledgebaseId: knowledgebaseLocator },
 	body: {
 		fields: [
 			fieldCollection('updateFields', [nameField, ...optionalKnowledgebaseFields]),

@@ -11,7 +11,7 @@ export const copy = declare({
 	endpoint: 'E10',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
-	ids: { threadId: threadLocator('The thread to copy') },
+	ids: { threadId: threadLocator() },
 	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
 	checkAnswer: answerMustBe(
 		(answer) => ['thread_id', 'threadId', 'id'].some((key) => holds(answer, key)),

@@ -14,7 +14,7 @@ export const get = declare({
 	endpoint: 'E15',
 	method: 'GET',
 	path: '/threads/{threadId}',
-	ids: { threadId: threadLocator('The thread to read') },
+	ids: { threadId: threadLocator() },
 	repeatable: true,
 	checkAnswer: (answer, [thread]) => threadAnswer(thread?.id ?? '')(answer),
 	statusHints: {

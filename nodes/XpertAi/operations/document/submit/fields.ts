@@ -47,7 +47,7 @@ export const sourceName: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. handbook',
 	description:
-		'What the documents come from; left empty, this node in this workflow. Sources are remembered apart. A name is also part of the IDs made of keys: two named sources may bring the same file names. A source that has run already and gets a name sends everything once more, and its earlier copies are disabled.',
+		'What the documents come from; left empty, this node in this workflow. Sources are remembered apart, and may bring the same keys. A source that gets a name later sends everything once more; its earlier copies are disabled.',
 };
 
 const resendAll: INodeProperties = {
@@ -66,15 +66,12 @@ const maxGonePercent: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 20,
 	description:
-		'If more of the documents that this source stored earlier are missing, none is disabled and the run fails after storing what came. Only a whole run disables any: nothing was rejected, unreadable or stopped. Manual executions only say what they would do.',
+		'If more of what this source stored earlier is missing, none is disabled and the run fails after storing what came. Only a whole run disables any: nothing rejected, unreadable or stopped. Manual executions only say what they would do.',
 };
 
 /** Every parameter of Document: Submit, in the order a user sees them. */
 export const submitFields: Field[] = [
-	{
-		...knowledgebaseLocator('The knowledgebase that receives the documents'),
-		hint: 'Knowledgebase: Create gives its ID; on the server, it stands in the address of its page',
-	},
+	knowledgebaseLocator,
 	sourceField,
 	...ownFields,
 	...identityFields,

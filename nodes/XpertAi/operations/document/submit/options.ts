@@ -51,7 +51,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to cut up a batch the server rejects even if its documents have no IDs. Documents of it that the server had stored already are then stored twice. Batches with IDs are always cut up.',
+			'Whether to cut up a batch the server rejects even if its documents have no IDs: those that it had stored already are then stored twice. Batches with IDs are always cut up.',
 	},
 	{
 		displayName: 'Only Show What Would Happen',
@@ -88,7 +88,7 @@ export const submitOptions = optionsField([
 		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
 		default: 5,
 		description:
-			'How many batches are sent side by side. With 1, the counter of documents that the server keeps for the knowledgebase is right as well; the documents themselves are all there in any case.',
+			'How many batches are sent side by side. With more than 1, the server counts too few documents in the knowledgebase; they are all there.',
 	},
 	{
 		displayName: 'Retry for (Minutes)',
@@ -105,7 +105,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to begin also while another run of this source is at work. The next run then sends everything. Without it nothing is sent, and you are told which run is at work.',
+			'Whether to begin also while another run of this source is at work. The next run then sends everything. Without it, nothing is sent.',
 		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	{

@@ -41,7 +41,7 @@ const ofWhichSource: INodeProperties = {
 
 /** What tells which documents of a knowledgebase are meant. */
 export const switchFields: Field[] = [
-	knowledgebaseLocator('The knowledgebase the documents are in'),
+	knowledgebaseLocator,
 	...withoutOwnBody([
 		documentsBy,
 		...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),

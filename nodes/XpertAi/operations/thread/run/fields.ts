@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { displayedIf, enumOptions, simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
-import { assistantLocator, threadLocator } from '../../../pickers/locators';
+import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
 
 const threadSource: INodeProperties = {
@@ -128,7 +128,7 @@ export const startFields: Field[] = [...sentFields, runOptions, ...ownBodyFields
 
 /** Every parameter of Thread: Decide. */
 export const decideFields: Field[] = [
-	threadLocator('The thread of the run that waits: its threadId, of the trigger or of a run'),
+	threadOfRun,
 	...withoutOwnBody([decision]),
 	simplify,
 	runOptions,
@@ -137,7 +137,7 @@ export const decideFields: Field[] = [
 
 /** Every parameter of Thread: Answer Again. */
 export const retryRunFields: Field[] = [
-	threadLocator('The thread whose last message is to be answered anew'),
+	threadLocator(),
 	simplify,
 	runOptions,
 	...ownBodyFields(retryExample),

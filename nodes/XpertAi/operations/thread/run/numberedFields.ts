@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { simplify } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
-import { ID_PLACEHOLDER, threadLocator } from '../../../pickers/locators';
+import { ID_PLACEHOLDER, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
 
 const runId: INodeProperties = {
@@ -15,10 +15,7 @@ const runId: INodeProperties = {
 	description: 'The run, by the runId that Thread: Start Run gave',
 };
 
-const named: Field[] = [
-	threadLocator('The thread of the run: the threadId that Thread: Start Run gave'),
-	runId,
-];
+const named: Field[] = [threadOfRun, runId];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
 export const numberedFields: Field[] = [...named, simplify, runOptions];

@@ -62,7 +62,7 @@ const deadline: INodeProperties = {
 	typeOptions: { minValue: 0.01 },
 	default: 15,
 	description:
-		'How long to wait at most, also for hours: for a busy thread, for the run itself where it is waited for, and to take up a broken wait',
+		'How long to wait at most, also for hours: for a busy thread, for the run where it is waited for, and after a broken wait',
 };
 
 const concurrency: INodeProperties = {
@@ -135,7 +135,7 @@ export const attachments: INodeProperties = {
 	placeholder: 'e.g. data, attachment_0',
 	hint: 'The names of the input fields containing files to send along, separated by commas',
 	description:
-		'Names of binary fields of the item whose files the assistant is to read. They are uploaded first. An expression may give a list, such as {{ Object.keys($binary) }} for all of them.',
+		'Names of binary fields whose files the assistant is to read. They are uploaded first. An expression may give a list, such as {{ Object.keys($binary) }} for all.',
 	displayOptions: { hide: { '@tool': [true] } },
 };
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { documentSettings, keyOr, nameField } from './shared';
+import { documentSettings, keyOrName, nameField } from './shared';
 import type { Source } from './source';
 
 const urlField: INodeProperties = {
@@ -18,7 +18,7 @@ export const addresses: Source = {
 	name: 'Addresses',
 	description: 'Each item is an address that the server fetches by itself',
 	fields: [urlField, nameField],
-	identity: [keyOr('the address')],
+	identity: [keyOrName],
 	settings: [documentSettings],
 	read: (item, { checkedRecord, keyOf, settingsOf }) => {
 		const url = item.text('url').trim();

@@ -1,5 +1,5 @@
 import { binaryFieldName } from '../../../../execution/fields';
-import { documentSettings, keyOr, nameField } from './shared';
+import { documentSettings, keyOrName, nameField } from './shared';
 import type { Source } from './source';
 
 export const files: Source = {
@@ -7,7 +7,7 @@ export const files: Source = {
 	name: 'Files',
 	description: 'Each item is a file: PDF, Word, Markdown, a web page, a table, …',
 	fields: [binaryFieldName('the file'), nameField],
-	identity: [keyOr("the file's directory and name")],
+	identity: [keyOrName],
 	settings: [documentSettings],
 	read: (item, { binaryDocument, keyOf, settingsOf }) => {
 		const field = item.binary();

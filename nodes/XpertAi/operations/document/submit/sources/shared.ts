@@ -56,10 +56,10 @@ const documentKey: INodeProperties = {
 };
 
 /** The key of a document that is called and found by one thing anyway. */
-export const keyOr = (otherwise: string): INodeProperties => ({
+export const keyOrName: INodeProperties = {
 	...documentKey,
-	description: `${documentKey.description ?? ''}. Left empty, it is ${otherwise}.`,
-});
+	description: `${documentKey.description ?? ''}. Left empty, it is the name, of a file with its directory, or the address.`,
+};
 
 /** The key of a document that may bring an ID of its own. */
 export const keyOrOwnId: INodeProperties = {

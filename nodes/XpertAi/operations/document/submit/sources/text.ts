@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { documentSettings, keyOr, nameField } from './shared';
+import { documentSettings, keyOrName, nameField } from './shared';
 import type { Source } from './source';
 
 const textField: INodeProperties = {
@@ -19,7 +19,7 @@ export const text: Source = {
 	name: 'Text',
 	description: 'Each item is a text',
 	fields: [{ ...nameField, required: true }, textField],
-	identity: [keyOr('the name')],
+	identity: [keyOrName],
 	settings: [documentSettings],
 	read: (item, { keyOf, settingsOf, textDocument, wholeText }) => {
 		const content = wholeText(item, 'text');
