@@ -170,6 +170,7 @@ describe('documents that are gone from the source', () => {
 			'n8n: when Xpert AI began (do not process)',
 			'n8n: whether Xpert AI is at work (do not process)',
 			expect.stringMatching(/^n8n: what Xpert AI is storing/),
+			expect.stringMatching(/^n8n: what Xpert AI has sent/),
 			'i.md',
 			'j.md',
 			'n8n: what Xpert AI has stored (do not process)',

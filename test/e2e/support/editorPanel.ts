@@ -3,7 +3,7 @@ import { waitFor } from '../../../host/waitFor';
 import type { EditorWindow } from './browser';
 
 const DRAWING_MS = 5_000;
-const RUNNING_MS = 30_000;
+const RUNNING_MS = 60_000;
 const COVERED_MS = 5_000;
 
 /** The open panel of a node: its parameters, its output and its credential. */
