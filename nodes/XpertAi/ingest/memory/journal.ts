@@ -1,5 +1,7 @@
 import { randomUUID } from 'crypto';
 
+import without from 'lodash/without';
+
 import type { Failure } from '../../transport/failure';
 import { keyOf } from './fingerprints';
 import type { Fingerprints } from './fingerprints';
@@ -76,7 +78,7 @@ export class Journal {
 	/** Pages that are to be written by themselves: too many that are missing would hide those behind them. */
 	private missing: Page[] = [];
 
-	/** The numbers of pages that are not certainly on the server. */
+	/** The numbers of pages that are not certainly on the server; such as are taken anew are noted anew. */
 	private readonly absent = new Set<number>();
 
 	/** While the first page is on its way, which leads to all others. */
@@ -158,6 +160,7 @@ export class Journal {
 		for (const [id, content] of contents)
 			known.expect(id, this.isCertain(id, content) ? content : undefined);
 		const { writing, notes: pageAndDone } = this.nextWriting(page, facts, keys);
+		this.open.add(writing);
 		const rows = pageAndDone.map((row) => notes.row(row, known));
 		let opened: (() => void) | undefined;
 		if (!page.isThere && page.at === 0)
@@ -179,7 +182,6 @@ export class Journal {
 		this.count = 0;
 		this.roomy = [];
 		this.missing = [];
-		this.absent.clear();
 	}
 
 	private end(page: Page, keys: string[], end: BatchEnd, late: boolean): void {
@@ -188,7 +190,7 @@ export class Journal {
 		// What was sent in vain may be sent again, and has its content then.
 		if (end !== 'done') this.known.forgetContents(keys);
 		const isUnused = end === 'nothing' && !late && !page.isThere && page.at === this.count - 1;
-		if (isUnused) this.absent.delete(--this.count);
+		if (isUnused) this.count -= 1;
 		else if (!page.isThere) this.missing.push(page);
 		// A row that comes late may take back what is added to a page.
 		else if (!late) this.keep(page);
@@ -214,10 +216,8 @@ export class Journal {
 		const mark = `${run}:${writing}`;
 		const but = [...this.open].slice(-MOST_OPEN);
 		const from = this.open.size > MOST_OPEN ? (but[0] ?? 0) : 0;
-		this.open.add(writing);
 		const done = { from, to: writing, but };
-		const absent = [...this.absent].filter((at) => at !== page.at);
-		const pages = absent.length > MOST_OPEN ? undefined : { to: this.count, but: absent };
+		const pages = { to: this.count, but: without([...this.absent], page.at) };
 		return {
 			writing,
 			notes: [
@@ -235,10 +235,9 @@ export class Journal {
 	private async writeMissing(facts: RunFacts): Promise<Failure | undefined> {
 		await this.opening;
 		for (let page = this.missing[0]; page; page = this.missing[0]) {
-			const { writing, notes } = this.nextWriting(page, facts);
+			const { notes } = this.nextWriting(page, facts);
 			const notWritten = await this.notes.writeMany(notes, this.known);
 			if (notWritten) return notWritten.failure;
-			this.open.delete(writing);
 			this.arrived(page);
 			this.missing.shift();
 		}

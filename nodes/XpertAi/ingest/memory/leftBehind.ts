@@ -61,11 +61,11 @@ const isDone = (page: MemoryNote, notes: ReadNote[]) =>
 		return writing >= from && writing <= to && !but.includes(writing);
 	});
 
-/** Of lanes without a first page, those in which a run has noted something that the memory does not hold. */
+/** Of lanes without a first page, those in which a run has noted something. */
 async function hidingLanes(
 	notes: NotesOnServer,
 	lanes: number[],
-	{ included, witness }: Reading,
+	witness?: string,
 ): Promise<{ lanes: Set<number> } | { failure: Failure }> {
 	const hiding = new Set<number>();
 	const all = lanes.flatMap((lane) =>
@@ -75,7 +75,7 @@ async function hidingLanes(
 		const read = await notes.read(map(part, 'note'), witness);
 		if ('failure' in read) return read;
 		for (const [at, note] of read.notes.entries())
-			if (typeof note === 'object' && !closing(note, included)) hiding.add(part[at]?.lane ?? 0);
+			if (typeof note === 'object') hiding.add(part[at]?.lane ?? 0);
 	}
 	return { lanes: hiding };
 }
@@ -100,7 +100,7 @@ export async function readLanes(
 ): Promise<{ lanes: Lanes } | { failure: Failure }> {
 	const lanes: Lanes = [];
 	const missing = mayBeLost ? [...firstPages.keys()].filter((lane) => !firstPages[lane]) : [];
-	const hiding = await hidingLanes(notes, missing, { included, witness });
+	const hiding = await hidingLanes(notes, missing, witness);
 	if ('failure' in hiding) return hiding;
 	for (const [lane, first] of firstPages.entries()) {
 		const pages: ReadNote[] = [first];

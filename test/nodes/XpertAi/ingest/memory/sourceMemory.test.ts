@@ -789,16 +789,17 @@ describe('a source that is large for its notes', () => {
 		expect(ids.filter((id) => !read.known.has(id, 'one'))).toEqual(ids.slice(90, 93));
 	});
 
-	it.each([0, 1, 4])(
+	it.each([0, 1, 39])(
 		'has no certain content where somebody has deleted its page %i after a crash',
 		async (at) => {
 			const { rows, routes } = server();
 			const first = await open(PLACE, routes);
 			await store(first, IDS, 'zero');
 			await first.close();
-			await store(await open(PLACE, routes), IDS);
+			const all = Array.from({ length: 120 }, (_, at) => IDS[at] ?? derivedId('kb', `${at}`));
+			await store(await open(PLACE, routes), all);
 			const pages = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
-			expect(pages).toHaveLength(5);
+			expect(pages).toHaveLength(40);
 			rows.delete(pages[at]?.id ?? '');
 			const { ids, withContent } = await recalled(routes);
 			expect([ids, withContent('zero'), withContent('one')]).toEqual([IDS, [], []]);
@@ -811,7 +812,10 @@ describe('a source that is large for its notes', () => {
 		},
 	);
 
-	it('misses a page of a run that has ended and could not write the memory', async () => {
+	it.each([
+		['nor could the next one', false],
+		['and the next one could not read it', true],
+	])('misses a page of a run that could not write the memory, %s', async (_, isAway) => {
 		const rules = { refuses: false };
 		const { rows, routes } = server((name) =>
 			rules.refuses && name.includes('has stored') ? 413 : undefined,
@@ -824,6 +828,11 @@ describe('a source that is large for its notes', () => {
 		await store(second, [A]);
 		await second.close();
 		expect((await recalled(routes)).withContent('zero')).toEqual(IDS.slice(1));
+		// The next ones can write it as little, or not even read it.
+		await (await open(PLACE, routes)).close();
+		const away: MemoryRoutes['send'] = async (request) =>
+			request.path.split(',').length > 8 ? answered(503) : await routes.send(request);
+		if (isAway) await (await open(PLACE, { ...routes, send: away })).close();
 		const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
 		rows.delete(page?.id ?? '');
 		expect((await recalled(routes)).withContent('zero')).toEqual([]);
@@ -831,6 +840,32 @@ describe('a source that is large for its notes', () => {
 		await (await open(PLACE, routes)).close();
 		const { ids, withContent } = await recalled(routes);
 		expect([ids, withContent('zero')]).toEqual([IDS, []]);
+	});
+
+	it('has contents where somebody deletes a page of an earlier run in the same lane', async () => {
+		SIZES.piece = 100;
+		const { rows, routes } = server();
+		for (let run = 0; run < 8; run++) {
+			const memory = await open(PLACE, routes);
+			await store(memory, run === 0 ? IDS : [A]);
+			await memory.close();
+		}
+		await store(await open(PLACE, routes), [A], 'two');
+		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing, 2.'));
+		expect(pages).toHaveLength(5);
+		rows.delete(pages[3]?.id ?? '');
+		const { withContent } = await recalled(routes);
+		expect([withContent('one'), withContent('two')]).toEqual([IDS.slice(1), [A]]);
+	});
+
+	it('is not written where a page was lost, until the memory is', async () => {
+		const { rows, routes } = server();
+		await store(await open(PLACE, routes), [A]);
+		const pageIn = (lane: string) =>
+			[...rows.values()].find(({ name }) => name.includes(`is storing, ${lane}.1`));
+		rows.delete(pageIn('2')?.id ?? '');
+		for (let run = 0; run < 7; run++) await store(await open(PLACE, routes), [B]);
+		expect(['1', '2', '3'].map((lane) => pageIn(lane) !== undefined)).toEqual([true, false, true]);
 	});
 
 	it('does not look for lost pages where the last run has ended with all of it written', async () => {
