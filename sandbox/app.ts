@@ -101,7 +101,7 @@ async function registerApi(
 		// Read whole before anything goes wrong, so that the log is complete and the client is never cut off.
 		request.upload = await readUpload(request, context.store.contents);
 		note(context, request);
-		if (await faultsBefore(context.clock, request.misbehaviour, request, reply)) return reply;
+		if (await faultsBefore(context, request.misbehaviour, request, reply)) return reply;
 		return undefined;
 	});
 	api.addHook('onSend', async (request, reply, payload) => {

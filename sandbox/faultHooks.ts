@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from './clock';
+import type { Context } from './context';
 import { actionsOf, type Action, type ActionOf } from './faultRules';
 
 /** Cuts the connection before the body is read; true when it did. */
@@ -22,12 +23,13 @@ export function dropUnread(
  * that nothing is to be stored.
  */
 export async function faultsBefore(
-	clock: Clock,
+	{ clock, faults }: Pick<Context, 'clock' | 'faults'>,
 	actions: Action[],
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): Promise<boolean> {
 	await delays(clock, actions, 'before');
+	if (actionsOf(actions, 'hold').length > 0) await faults.cleared();
 	for (const drop of actionsOf(actions, 'drop')) {
 		if (drop.when === 'before') {
 			reply.hijack();

@@ -32,6 +32,8 @@ const action = z.discriminatedUnion('do', [
 		ms: z.number(),
 		when: z.enum(['before', 'after']).default('before'),
 	}),
+	/** Nothing is worked on before the rules are cleared. */
+	z.object({ do: z.literal('hold') }),
 	z.object({
 		do: z.literal('status'),
 		status: z.number().int(),

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { faultRuleSchema, type Action, type Fault, type FaultRule } from './faultRules';
 
 export type { Action, Fault, FaultRule } from './faultRules';
@@ -13,6 +14,8 @@ interface Armed {
 export class Faults {
 	private armed: Armed[] = [];
 
+	private readonly changes = new EventEmitter().setMaxListeners(0);
+
 	/** Adds rules. */
 	add(...rules: FaultRule[]): void {
 		for (const input of rules) {
@@ -21,9 +24,15 @@ export class Faults {
 		}
 	}
 
-	/** Removes all rules. */
+	/** Removes all rules, and lets go whatever one of them held. */
 	clear(): void {
 		this.armed = [];
+		this.changes.emit('cleared');
+	}
+
+	/** Resolves when the rules are cleared. */
+	async cleared(): Promise<void> {
+		await once(this.changes, 'cleared');
 	}
 
 	/** The rules with how many requests they matched and how often they acted. */

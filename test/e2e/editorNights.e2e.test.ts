@@ -10,9 +10,6 @@ const harness = useSharedHarness();
 const pages = (...names: string[]) =>
 	names.map((name) => ({ name: `${name}.md`, text: `The word is ${name}.` }));
 
-/** How long the server takes for a file, so that a run is heard to be at work. */
-const UPLOAD_MS = 30_000;
-
 describe('nights of one source in the editor', () => {
 	let window: EditorWindow;
 	let panel: NodePanel;
@@ -55,7 +52,7 @@ describe('nights of one source in the editor', () => {
 		]);
 		const firstId = await harness.importWorkflow(first, await harness.createCredential());
 		requests.clear();
-		faults.add({ endpoint: 'E16', do: 'delay', ms: UPLOAD_MS });
+		faults.add({ endpoint: 'E16', do: 'hold' });
 		const executionId = await harness.startManually(firstId);
 		await waitFor('its first file', async () => requests.of('E16').length > 0 || undefined);
 		const before = requests.of('E16').length;
@@ -69,7 +66,7 @@ describe('nights of one source in the editor', () => {
 		expect(requests.of('E16')).toHaveLength(before);
 
 		faults.clear();
-		const { error } = await harness.execution(executionId, 2 * UPLOAD_MS);
+		const { error } = await harness.execution(executionId);
 		expect(error).toBeUndefined();
 	}, 180_000);
 

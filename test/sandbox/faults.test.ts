@@ -104,6 +104,20 @@ describe('what can go wrong', () => {
 		expect(stored()).toBe(1);
 	});
 
+	it('holds requests before the work until the rules are cleared', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'hold' });
+		const answers = Promise.all([create(), create()]);
+		await until(
+			async () => sandbox.requests.all.length,
+			(arrived) => arrived === 2,
+		);
+		await wait(50);
+		expect(stored()).toBe(0);
+		sandbox.faults.clear();
+		expect((await answers).map(({ status }) => status).sort()).toEqual([201, 400]);
+		expect(stored()).toBe(1);
+	});
+
 	it('is still there when the client has gone before its answer is begun', async () => {
 		sandbox.faults.add(
 			{ do: 'truncate', times: 1 },
