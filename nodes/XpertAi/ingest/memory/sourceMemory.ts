@@ -1,33 +1,23 @@
-import { randomUUID } from 'crypto';
-
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/meaning';
-import { Fingerprints, keyOf } from './fingerprints';
+import { Fingerprints } from './fingerprints';
 import { Journal, ROOM_IN_BATCH } from './journal';
 import type { Journaled } from './journal';
-import { LEASE, Lease, TURN, mayHaveLeft } from './lease';
-import type { Holder } from './lease';
-import { FIRST_PAGES, LeftBehind, readLanes } from './leftBehind';
+import { Lease, TURN } from './lease';
+import type { Holder, Looked } from './lease';
 import { Names } from './names';
 import type { DocumentName } from './names';
-import { takeUp } from './note';
-import type { NoteFlaw } from './note';
 import { NotesOnServer } from './notesOnServer';
-import type { MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notesOnServer';
-import { Pieces } from './pieces';
-
-const MEMORY: NoteName = { name: 'memory', title: 'n8n: what … has stored' };
+import type { MemoryPlace, MemoryRoutes } from './notesOnServer';
+import { StoredMemory } from './storedMemory';
+import type { MemoryLoss } from './storedMemory';
 
 /** What of remembering did not go as it should. */
-export interface MemoryTroubles {
+export interface MemoryTroubles extends MemoryLoss {
 	/** The server does not give back what was stored. */
 	noRoute?: boolean;
-	/** Why what earlier runs have stored does not count. */
-	flaw?: NoteFlaw;
-	/** How many documents were in pieces of the memory that cannot be read. */
-	lost?: number;
 	/** Another run of the source was at work at the same time. */
 	overlapped?: boolean;
 	/** Why the memory was not written; the journal has what it would hold. */
@@ -39,7 +29,8 @@ export interface MemoryTroubles {
 }
 
 /** What is remembered of a source, read and not taken over. */
-export type Recalled = Pick<SourceMemory, 'known' | 'witness' | 'troubles' | 'namesOf'>;
+export type Recalled = Pick<SourceMemory, 'known' | 'troubles' | 'namesOf'> &
+	Partial<Pick<SourceMemory, 'witness'>>;
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores one whole or not at all.
@@ -89,9 +80,6 @@ export class SourceMemory {
 
 	readonly troubles: MemoryTroubles = {};
 
-	/** A note that the server has given back: an answer that should list it and does not is none. */
-	witness?: string;
-
 	/** The run that is at work, where this one may not begin. */
 	holder?: Holder;
 
@@ -101,32 +89,15 @@ export class SourceMemory {
 	/** Why nothing may be sent: what is not remembered makes the memory wrong. */
 	private blocked?: Failure;
 
-	/** The memory as it lies on the server. */
-	private pieces = new Pieces();
-
-	private mark?: string;
-
-	private left = new LeftBehind([], {});
-
 	private readonly journal: Journal;
 
 	private readonly lease: Lease;
 
 	private readonly names: Names;
 
-	/** The keys of documents that are known without their names; none where that holds for all. */
-	private unnamed?: Set<string>;
+	private readonly memory: StoredMemory;
 
 	private readonly signal?: AbortSignal;
-
-	/** Whether no content in the written memory is certain. */
-	private uncertain = false;
-
-	/** Whether the memory is to be written though nothing has changed: what lies there is old, or damaged. */
-	private isStale = false;
-
-	/** Whether the memory holds all that earlier runs have noted. */
-	private holdsEarlier = false;
 
 	/** Documents that no run has stored before this one. */
 	private readonly added = new Set<string>();
@@ -141,6 +112,7 @@ export class SourceMemory {
 		this.signal = signal;
 		this.journal = new Journal(notes, this.known);
 		this.names = new Names(notes, this.known, notes.owner);
+		this.memory = new StoredMemory(notes, this.known, this.names);
 		this.lease = new Lease(notes, this.known, this.journal.run, { clock, signal, by });
 	}
 
@@ -174,6 +146,11 @@ export class SourceMemory {
 		const memory = new SourceMemory(new NotesOnServer(place, routes));
 		const read = await memory.read(witness);
 		return 'failure' in read ? read : memory;
+	}
+
+	/** A note that the server has given back: an answer that should list it and does not is none. */
+	get witness(): string | undefined {
+		return this.memory.witness;
 	}
 
 	/** Bytes to keep free for what `around` gives: in each batch, and for each document. */
@@ -230,23 +207,19 @@ export class SourceMemory {
 	/** The server has accepted a document with this content. */
 	stored(id: string, content: string, called: DocumentName = {}): void {
 		const isNew = this.added.delete(id.toLowerCase());
-		if (isNew || this.isUnnamed(id)) this.names.add(id, called);
+		if (isNew || this.memory.isUnnamed(id)) this.names.add(id, called);
 		if (this.journal.isCertain(id, content)) this.known.record(id, content);
 		else this.known.expect(id);
 	}
 
 	/** A document is as it was stored. */
 	unchanged(id: string, called: DocumentName): void {
-		if (this.isUnnamed(id)) this.names.add(id, called);
+		if (this.memory.isUnnamed(id)) this.names.add(id, called);
 	}
 
 	/** What some documents are called, as far as that is known; ids are in lower case. */
 	async namesOf(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
 		return await this.names.of(ids, this.witness);
-	}
-
-	private isUnnamed(id: string): boolean {
-		return this.unnamed === undefined || this.unnamed.has(keyOf(id));
 	}
 
 	/** The server has not taken a document; what an earlier run has stored of it may be there. */
@@ -274,7 +247,7 @@ export class SourceMemory {
 
 	/** Whether the memory holds all that was noted. */
 	private get isWritten(): boolean {
-		return this.holdsEarlier && this.journal.isIncluded;
+		return this.memory.holdsEarlier && this.journal.isIncluded;
 	}
 
 	/** Whether no other run of the source has been at work since this one began; or why that is not known. */
@@ -302,7 +275,7 @@ export class SourceMemory {
 			if (begun.failure.method === 'GET') return;
 		}
 		const written = 'version' in begun ? this.notes.idOf(TURN) : undefined;
-		const read = await this.read(written);
+		const read = await this.read(written, this.lease.before);
 		if ('failure' in read) {
 			this.blocked ??= read.failure;
 			return;
@@ -312,7 +285,7 @@ export class SourceMemory {
 		if (written !== undefined && typeof turn !== 'object') this.doWithout();
 		this.journal.begin(left.free, 'version' in begun ? begun.version : 0);
 		// What a crash has left is in the memory before another one may leave more.
-		if (!left.isEmpty && !this.uncertain) await this.save();
+		if (!left.isEmpty && !this.memory.isUncertain) await this.save();
 	}
 
 	private doWithout(): void {
@@ -320,107 +293,27 @@ export class SourceMemory {
 		this.works = false;
 	}
 
-	/** Reads the memory and, over it, what the journals hold beyond it. */
-	private async read(
-		witness?: string,
-	): Promise<{ turn: ReadNote; left: LeftBehind } | { failure: Failure }> {
-		const first = await this.notes.read([TURN, LEASE, MEMORY, ...FIRST_PAGES], witness);
-		if ('failure' in first) return first;
-		const [turn, lease, memory, ...pages] = first.notes;
-		const before = this.lease.before ?? { turn, lease };
-		const seen = turn === undefined ? memory && MEMORY : TURN;
-		this.witness = seen && this.notes.idOf(seen);
-		const root = typeof memory === 'object' ? memory : undefined;
-		const included = root ?? {};
-		const mayBeLost = mayHaveLeft(before);
-		const journals = await readLanes(this.notes, pages, { included, witness, mayBeLost });
-		if ('failure' in journals) return journals;
-		const { lanes } = journals;
-		const all = [turn, memory, ...lanes.flatMap(({ pages }) => pages)];
-		if (all.includes('of a later version')) return { failure: LATER };
-		if (typeof memory === 'string') this.troubles.flaw = memory;
-		if (root) takeUp(root, this.known);
-		this.isStale = root?.isOld === true;
-		if (!this.isStale) this.known.changed = new Set();
-		if (root?.pieces) {
-			const read = await this.pieces.read(this.notes, root.pieces, { known: this.known, witness });
-			if ('failure' in read) return read;
-			if (read.lost > 0) this.troubles.lost = read.lost;
-		}
-		const left = new LeftBehind(lanes, included);
-		this.left = left;
-		this.holdsEarlier = left.isEmpty && left.damaged.length === 0;
-		this.mark = root?.mark;
-		this.uncertain = left.isUncertain;
-		this.isStale ||= left.isOver || left.damaged.length > 0 || this.troubles.lost !== undefined;
-		left.takeUp(this.known, memory);
-		this.names.lies = root?.names ?? this.names.lies;
-		if (root?.names) this.unnamed = new Set(this.known.changed);
-		if (this.uncertain) this.known.forgetContents();
-		return { turn, left };
+	private async read(witness?: string, before?: Looked) {
+		const read = await this.memory.read(witness, before);
+		if ('loss' in read) Object.assign(this.troubles, read.loss);
+		return read;
 	}
 
 	private async write(): Promise<void> {
 		const { known } = this;
 		if (!this.isKept || this.signal?.aborted) return;
-		if (known.changed.size === 0 && !this.isStale && !this.names.isDue) return;
+		if (known.changed.size === 0 && !this.memory.isStale && !this.names.isDue) return;
 		const standing = await this.standing();
 		if ('failure' in standing) this.troubles.notWritten = standing.failure;
-		else if (standing.alone) this.troubles.notWritten = await this.writeMemory();
+		else if (standing.alone) this.troubles.notWritten = await this.memory.write(this.journal);
 		// That it is not alone, so that no content of it counts.
 		else this.troubles.notWritten = await this.journal.write([], this.runFacts);
 	}
 
-	/** The pieces first: until the memory says that it includes the journals, these count. */
-	private async writeMemory(): Promise<Failure | undefined> {
-		const { known, names, notes, journal, left } = this;
-		const { changed } = known;
-		const plan = this.pieces.plan(known);
-		const pieces = plan.done();
-		const keys = pieces.isWhole ? [...known.keys()] : [];
-		known.changed = new Set();
-		const mark = randomUUID();
-		const { includes, closed, unsettled } = left.included;
-		if (names.isDue) await names.write();
-		const facts = {
-			mark,
-			includes,
-			closed: [...closed, ...journal.included.closed],
-			unsettled: [...unsettled, ...journal.included.unsettled],
-			pieces: pieces.sizes,
-			names: names.lies,
-		};
-		const written =
-			(await notes.writeMany(plan.notes, known)) ??
-			(await notes.write({ note: MEMORY, facts, keys }, known));
-		if ('failure' in written) {
-			for (const key of changed) known.changed.add(key);
-			return written.failure;
-		}
-		this.pieces = pieces;
-		this.mark = mark;
-		this.uncertain = false;
-		this.isStale = false;
-		this.holdsEarlier = true;
-		journal.startOver();
-		return await this.mend();
-	}
-
-	/** Pages that cannot be read would make all contents uncertain once more; the memory includes what they may have said. */
-	private async mend(): Promise<Failure | undefined> {
-		const { damaged } = this.left;
-		if (damaged.length === 0) return undefined;
-		const facts = { mark: `${this.journal.run}:0` };
-		const rows = damaged.map((note) => ({ note, facts }));
-		const mended = await this.notes.writeMany(rows, this.known);
-		if (!mended) this.left.damaged.length = 0;
-		return mended?.failure;
-	}
-
 	/** What a page of the journal says of this run. */
 	private get runFacts() {
-		const overlapped = this.uncertain || this.troubles.overlapped === true;
-		return { after: this.mark, ...(overlapped && { overlapped }) };
+		const overlapped = this.memory.isUncertain || this.troubles.overlapped === true;
+		return { after: this.memory.mark, ...(overlapped && { overlapped }) };
 	}
 
 	private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -439,12 +332,3 @@ function atWork({ by, since }: Holder): Failure {
 		method: 'GET',
 	};
 }
-
-const LATER: Failure = {
-	kind: 'unreadable',
-	status: 200,
-	reason:
-		'what this source has stored was noted by a later version of this node, which has to be installed here as well',
-	path: '',
-	method: 'GET',
-};

@@ -46,7 +46,7 @@ function targetsOf(submission: Submission): Target[] {
 		try {
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
-			target.expect({ item, found: readFirst ? submission.read(item) : undefined });
+			target.bringing.expect({ item, found: readFirst ? submission.read(item) : undefined });
 			targets.set(id, target);
 		} catch (caught) {
 			report.addFlaw({ item, position: 0 }, caught);

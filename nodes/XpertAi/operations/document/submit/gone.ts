@@ -51,14 +51,14 @@ export async function disableMissing(submission: Submission, target: Target): Pr
 }
 
 /** The ids of the documents that are known and were not brought this time. */
-export function goneFrom({ brought }: Target, known: Fingerprints): string[] {
+export function goneFrom({ bringing: { brought } }: Target, known: Fingerprints): string[] {
 	return [...known.ids()].filter((id) => !brought.has(id));
 }
 
 /** Takes out of answers what the source stored before it had a name, where it is there under its new id. */
 async function disableRenamed(
 	{ settings, report, execution, signal }: Submission,
-	{ renamed, memoryRoutes: routes, remembered }: Target,
+	{ bringing: { renamed }, memoryRoutes: routes, remembered }: Target,
 	memory: SourceMemory,
 ): Promise<void> {
 	const twice = [...renamed].flatMap(([before, id]) =>
@@ -101,7 +101,7 @@ const IN_MANUAL =
 /** Why what was brought does not show what the source holds. */
 export function reasonInRun(
 	{ execution, report, noticed, signal }: Submission,
-	{ brought }: Target,
+	{ bringing: { brought } }: Target,
 ): string | undefined {
 	const { rejected, unknown, notSent } = report.summary.counts;
 	const { emptyFiles, withoutId } = noticed;

@@ -1,18 +1,8 @@
-import { createHash, hash } from 'crypto';
-
-import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import { inBody } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly } from '../../../ingest/changedOnly';
 import { askWhere } from '../../../ingest/listedIds';
-import type {
-	DocumentName,
-	Fingerprints,
-	Holder,
-	Recalled,
-	SourceMemory,
-} from '../../../ingest/memory';
+import type { DocumentName, Holder, Recalled, SourceMemory } from '../../../ingest/memory';
 import { planDocuments } from '../../../ingest/plan';
 import type { Planning } from '../../../ingest/plan';
 import { Processing, saidOf } from '../../../ingest/processing';
@@ -21,20 +11,17 @@ import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { uploaded } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
-import { isUuid } from '../../../payloads/common';
-import { derivedId } from '../../../payloads/derivedId';
 import { isJsonObject } from '../../../transport/answer';
 import { IDS_PER_ADDRESS } from '../../../transport/api';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
+import { Bringing } from './bringing';
 import { Remembered } from './memory';
 import { processingFlaw } from './outcomeItems';
 import { inWords, isForeignId } from './rejections';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
-import { keyOwner, withId } from './sources/identity';
-import type { FoundDocument, Origin } from './sources/found';
-import type { Source } from './sources/source';
+import type { Origin } from './sources/found';
 import type { Submission } from './submission';
 
 const PROGRESS_EVERY_MS = 1000;
@@ -51,19 +38,10 @@ const calledOf = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
 const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
 	new Map(batch.flatMap(({ id, content = '' }) => (id === undefined ? [] : [[id, content]])));
 
-/** An item whose turn comes; read when it does, unless it was read before. */
-interface Turn {
-	item: Item;
-	found?: ReturnType<Source['read']>;
-}
-
 /** One knowledgebase in a run: what is brought for it, what is remembered of it, and its processing. */
 export class Target {
-	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
-	readonly brought = new Set<string>();
-
-	/** The ids of documents that were brought, by those they had before the source had a name. */
-	readonly renamed = new Map<string, string>();
+	/** What the items bring for it. */
+	readonly bringing: Bringing;
 
 	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
 	memory?: SourceMemory;
@@ -76,19 +54,8 @@ export class Target {
 	/** What follows the documents that are stored; none with After Storing = Nothing. */
 	readonly processing?: Processing;
 
-	/** What this node stored before its source had a name. */
-	private unnamed?: Fingerprints;
-
-	/** Items that may still have something to bring. */
-	private turns: Turn[] = [];
-
-	/** The latest document of each id. */
-	private readonly originOf = new Map<string, Origin>();
-
 	/** Where the documents came from that are in process, by id. */
 	private readonly inProcess = new Map<string, Origin[]>();
-
-	private readonly owner: string;
 
 	private progressShownAt = 0;
 
@@ -100,16 +67,14 @@ export class Target {
 		const routes = knowledgebaseRoutes(submission, knowledgebaseId);
 		this.memoryRoutes = knowledgebaseRoutes(submission, knowledgebaseId);
 		this.remembered = new Remembered(submission, knowledgebaseId, this.memoryRoutes);
-		this.owner = keyOwner(knowledgebaseId, settings.sourceName);
+		this.bringing = new Bringing(submission, knowledgebaseId, {
+			onTurn: () => this.processing?.lookWhenDue(),
+			onLeftOut: (document) => this.leaveOut(document),
+		});
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
 		const lookFrom = Math.min(settings.stopAfterFailures || Infinity, IDS_PER_ADDRESS);
 		if (settings.process)
 			this.processing = new Processing(routes, { ...settings, lookFrom, onEnd });
-	}
-
-	/** Gives an item its turn, after those that came before. */
-	expect(turn: Turn): void {
-		this.turns.push(turn);
 	}
 
 	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
@@ -119,7 +84,7 @@ export class Target {
 		if (submission.goesOn) await this.remember();
 		const { memory, memoryRoutes } = this;
 		if (memory?.holder) return await this.leaveTo(memory.holder);
-		const wanted = memory ? this.changed(memory) : this.documents();
+		const wanted = memory ? this.changed(memory) : this.bringing.documents();
 		let hasFailed = false;
 		const counts = await storeDocuments({
 			...settings,
@@ -183,7 +148,7 @@ export class Target {
 		);
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
-		for await (const document of this.documents()) this.leaveOut(document, ELSEWHERE);
+		for await (const document of this.bringing.documents()) this.leaveOut(document, ELSEWHERE);
 	}
 
 	/** A document is not sent, as nothing new is. */
@@ -198,25 +163,12 @@ export class Target {
 	 */
 	async plan(memory: Recalled, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
 		const { settings } = this.submission;
-		await planDocuments(this.withFiles(), {
+		await planDocuments(this.bringing.withFiles(), {
 			memory: memory.known,
 			processed: settings.process,
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onPlanned,
 		});
-	}
-
-	/** The documents whose files can be had: the others would not be sent. */
-	private async *withFiles(): AsyncGenerator<ReadyDocument<Origin>> {
-		for await (const document of this.documents()) {
-			try {
-				await document.file?.();
-			} catch (caught) {
-				this.submission.report.addUnreadable(document.origin, caught);
-				continue;
-			}
-			yield document;
-		}
 	}
 
 	private async statusesOf(ids: string[], { witness, troubles }: Recalled): Promise<Statuses> {
@@ -232,99 +184,12 @@ export class Target {
 		if (sourceName === '' || !this.memory.isKept) return;
 		const before = await this.remembered.recallUnnamed(this.memory);
 		if ('failure' in before) this.memory.troubles.notRecalled = before.failure;
-		else this.unnamed = before.known;
-	}
-
-	/** The documents whose turn comes as they are asked for; none is kept any longer. With Stop, the first flaw ends them. */
-	private async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
-		const { submission } = this;
-		const { report, noticed } = submission;
-		this.turns.reverse();
-		for (let turn = this.turns.pop(); turn; turn = this.turns.pop()) {
-			const { item } = turn;
-			let position = 0;
-			try {
-				const found = turn.found ?? submission.read(item);
-				const isFile = !Array.isArray(found);
-				for await (const one of found) {
-					const origin: Origin = { item, position: position++ };
-					if ('flaw' in one) report.addFlaw(origin, one.flaw);
-					else {
-						if (isFile) report.read += 1;
-						this.processing?.lookWhenDue();
-						if (submission.goesOn) {
-							const ready = await this.ready(one, origin);
-							if (ready) yield ready;
-						} else this.leaveOut(this.asDocument(one, origin));
-					}
-					if (!submission.readsOn) return;
-				}
-				if (isFile && position === 0) noticed.emptyFiles += 1;
-			} catch (caught) {
-				// Where a file broke off, what came before is sent all the same.
-				report.addFlaw({ item, position }, caught);
-			}
-			if (!submission.readsOn) return;
-		}
-	}
-
-	/** A document under its id. */
-	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
-		const { key, file } = found;
-		const record = withId(found, this.owner);
-		const { id } = record;
-		origin.name = record.name ?? undefined;
-		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
-		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
-		return {
-			record,
-			...inBody(record),
-			origin,
-			...(typeof id === 'string' && isUuid(id) ? { id } : {}),
-			...(key === undefined ? {} : { key }),
-			...(file ? { file } : {}),
-		};
-	}
-
-	/** A document as it is sent; none where its file cannot be read. */
-	private async ready(
-		found: FoundDocument,
-		origin: Origin,
-	): Promise<ReadyDocument<Origin> | undefined> {
-		const document = this.asDocument(found, origin);
-		this.note(document, found);
-		if (!this.submission.settings.remembers) return document;
-		try {
-			document.content = await contentOf(document.json, found);
-			return document;
-		} catch (caught) {
-			this.submission.report.addUnreadable(origin, caught);
-			return undefined;
-		}
-	}
-
-	/** A second run can only know a document by its id. */
-	private note(document: ReadyDocument<Origin>, found: FoundDocument): void {
-		const { noticed, report, settings } = this.submission;
-		const { id, key, origin } = document;
-		noticed.note(document, found);
-		if (!id) return;
-		const known = id.toLowerCase();
-		if (origin.isTracked) {
-			const earlier = this.originOf.get(known);
-			if (earlier) noticed.noteReplaced(key ?? id);
-			if (earlier) report.addReplaced(earlier);
-			this.originOf.set(known, origin);
-		}
-		if (settings.mirrors) this.brought.add(known);
-		if (!this.unnamed || key === undefined) return;
-		const before = derivedId(this.knowledgebaseId, key);
-		if (this.unnamed.knows(before)) this.renamed.set(before, id);
+		else this.bringing.unnamed = before.known;
 	}
 
 	private changed(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		const { report, settings } = this.submission;
-		return changedOnly(this.documents(), {
+		return changedOnly(this.bringing.documents(), {
 			memory: memory.known,
 			processed: settings.process,
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
@@ -379,12 +244,4 @@ export class Target {
 		this.progressShownAt = now;
 		context.sendMessageToUI(report.summary.line());
 	}
-}
-
-/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
-async function contentOf(json: string, { contents }: FoundDocument): Promise<string> {
-	if (!contents) return hash('sha256', json, 'base64');
-	const whole = createHash('sha256').update(json);
-	for await (const piece of contents()) whole.update(piece);
-	return whole.digest('base64');
 }

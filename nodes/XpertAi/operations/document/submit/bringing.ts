@@ -1,0 +1,167 @@
+import { createHash, hash } from 'crypto';
+
+import type { Item } from '../../../execution/item';
+import { inBody } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/batches';
+import type { Fingerprints } from '../../../ingest/memory';
+import { isUuid } from '../../../payloads/common';
+import { derivedId } from '../../../payloads/derivedId';
+import { keyOwner, withId } from './sources/identity';
+import type { FoundDocument, Origin } from './sources/found';
+import type { Source } from './sources/source';
+import type { Submission } from './submission';
+
+/** An item whose turn comes; read when it does, unless it was read before. */
+interface Turn {
+	item: Item;
+	found?: ReturnType<Source['read']>;
+}
+
+/** What is told of documents while they are brought. */
+interface BringingEvents {
+	/** The turn of one has come. */
+	onTurn: () => void;
+	/** One comes when nothing new is sent any more. */
+	onLeftOut: (document: ReadyDocument<Origin>) => void;
+}
+
+/** What the items bring for one knowledgebase: documents under their ids, none kept longer than it is asked for. */
+export class Bringing {
+	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
+	readonly brought = new Set<string>();
+
+	/** The ids of documents that were brought, by those they had before the source had a name. */
+	readonly renamed = new Map<string, string>();
+
+	/** What this node stored before its source had a name, where that is known. */
+	unnamed?: Fingerprints;
+
+	/** Items that may still have something to bring. */
+	private turns: Turn[] = [];
+
+	/** The latest document of each id. */
+	private readonly originOf = new Map<string, Origin>();
+
+	private readonly owner: string;
+
+	constructor(
+		private readonly submission: Submission,
+		private readonly knowledgebaseId: string,
+		private readonly events: BringingEvents,
+	) {
+		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
+	}
+
+	/** Gives an item its turn, after those that came before. */
+	expect(turn: Turn): void {
+		this.turns.push(turn);
+	}
+
+	/** The documents whose turn comes as they are asked for. With Stop, the first flaw ends them. */
+	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
+		const { submission, events } = this;
+		const { report, noticed } = submission;
+		this.turns.reverse();
+		for (let turn = this.turns.pop(); turn; turn = this.turns.pop()) {
+			const { item } = turn;
+			let position = 0;
+			try {
+				const found = turn.found ?? submission.read(item);
+				const isFile = !Array.isArray(found);
+				for await (const one of found) {
+					const origin: Origin = { item, position: position++ };
+					if ('flaw' in one) report.addFlaw(origin, one.flaw);
+					else {
+						if (isFile) report.read += 1;
+						events.onTurn();
+						if (submission.goesOn) {
+							const ready = await this.ready(one, origin);
+							if (ready) yield ready;
+						} else events.onLeftOut(this.asDocument(one, origin));
+					}
+					if (!submission.readsOn) return;
+				}
+				if (isFile && position === 0) noticed.emptyFiles += 1;
+			} catch (caught) {
+				// Where a file broke off, what came before is sent all the same.
+				report.addFlaw({ item, position }, caught);
+			}
+			if (!submission.readsOn) return;
+		}
+	}
+
+	/** The documents whose files can be had: the others would not be sent. */
+	async *withFiles(): AsyncGenerator<ReadyDocument<Origin>> {
+		for await (const document of this.documents()) {
+			try {
+				await document.file?.();
+			} catch (caught) {
+				this.submission.report.addUnreadable(document.origin, caught);
+				continue;
+			}
+			yield document;
+		}
+	}
+
+	/** A document under its id. */
+	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
+		const { key, file } = found;
+		const record = withId(found, this.owner);
+		const { id } = record;
+		origin.name = record.name ?? undefined;
+		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
+		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
+		return {
+			record,
+			...inBody(record),
+			origin,
+			...(typeof id === 'string' && isUuid(id) ? { id } : {}),
+			...(key === undefined ? {} : { key }),
+			...(file ? { file } : {}),
+		};
+	}
+
+	/** A document as it is sent; none where its file cannot be read. */
+	private async ready(
+		found: FoundDocument,
+		origin: Origin,
+	): Promise<ReadyDocument<Origin> | undefined> {
+		const document = this.asDocument(found, origin);
+		this.note(document, found);
+		if (!this.submission.settings.remembers) return document;
+		try {
+			document.content = await contentOf(document.json, found);
+			return document;
+		} catch (caught) {
+			this.submission.report.addUnreadable(origin, caught);
+			return undefined;
+		}
+	}
+
+	/** A second run can only know a document by its id. */
+	private note(document: ReadyDocument<Origin>, found: FoundDocument): void {
+		const { noticed, report, settings } = this.submission;
+		const { id, key, origin } = document;
+		noticed.note(document, found);
+		if (!id) return;
+		const known = id.toLowerCase();
+		if (origin.isTracked) {
+			const earlier = this.originOf.get(known);
+			if (earlier) noticed.noteReplaced(key ?? id);
+			if (earlier) report.addReplaced(earlier);
+			this.originOf.set(known, origin);
+		}
+		if (settings.mirrors) this.brought.add(known);
+		if (!this.unnamed || key === undefined) return;
+		const before = derivedId(this.knowledgebaseId, key);
+		if (this.unnamed.knows(before)) this.renamed.set(before, id);
+	}
+}
+
+/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
+async function contentOf(json: string, { contents }: FoundDocument): Promise<string> {
+	if (!contents) return hash('sha256', json, 'base64');
+	const whole = createHash('sha256').update(json);
+	for await (const piece of contents()) whole.update(piece);
+	return whole.digest('base64');
+}
