@@ -1,7 +1,7 @@
 import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './memory';
-import { processingWord } from './processing';
-import type { ProcessingStatus, Statuses } from './processing';
+import { processingWord } from './processingStatus';
+import type { ProcessingStatus, Statuses } from './processingStatus';
 
 /** Documents, and bytes of them, held back until the server has said where they stand. */
 const HELD = 250;

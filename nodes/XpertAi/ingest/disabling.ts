@@ -3,7 +3,7 @@ import chunk from 'lodash/chunk';
 import type { Failure } from '../transport/failure';
 import { askWhere, listOf } from './listedIds';
 import type { DocumentName, MemoryRoutes, SourceMemory } from './memory';
-import type { ProcessingRoutes } from './processing';
+import type { ProcessingRoutes } from './processingStatus';
 
 /** Documents in one request; each takes the server some milliseconds. */
 const DOCUMENTS_AT_ONCE = 100;

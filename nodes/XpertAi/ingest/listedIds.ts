@@ -1,8 +1,8 @@
 import { answerMustBe } from '../transport/answer';
 import type { AnswerCheck } from '../transport/answer';
 import { idOf } from './answeredRecords';
-import { askStatuses } from './processing';
-import type { ProcessingRoutes, Statuses } from './processing';
+import { askStatuses } from './processingStatus';
+import type { ProcessingRoutes, Statuses } from './processingStatus';
 
 /**
  * Makes the check of an answer that lists documents: one that leaves out what is certainly there is none,

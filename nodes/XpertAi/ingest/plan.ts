@@ -3,8 +3,8 @@ import type { Documents, ReadyDocument } from './batches';
 import { changedOnly } from './changedOnly';
 import type { Unchanged } from './changedOnly';
 import type { Fingerprints } from './memory';
-import { processingWord } from './processing';
-import type { ProcessingStatus } from './processing';
+import { processingWord } from './processingStatus';
+import type { ProcessingStatus } from './processingStatus';
 
 /** What the next run would do: `back` is on the server where nobody finds it, as after it was disabled, and comes again. */
 export type Plan = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';

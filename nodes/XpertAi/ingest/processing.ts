@@ -1,16 +1,12 @@
-import chunk from 'lodash/chunk';
-import { z } from 'zod';
-
-import type { Clock } from '../transport/clock';
 import { MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { serverWords } from '../transport/serverWords';
-import type { ApiRequest, Outcome } from '../transport/request';
 import { mustListDocuments } from './answeredRecords';
 import { IDS_TO_START } from './idsToStart';
+import { askStatuses, saidOf, statusesById } from './processingStatus';
+import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 const REQUESTS_AT_ONCE = 5;
 
@@ -20,55 +16,6 @@ const MANY_TO_START = REQUESTS_AT_ONCE * MOST_IDS_TO_START;
 
 /** After so long without any sign of work, what an earlier run has started is taken for lost. */
 const STILL_MS = 5 * MINUTE_MS;
-
-/** What the server says about the processing of a document. */
-export const processingStatus = z
-	.object({
-		id: z.string(),
-		status: z.string().nullish(),
-		progress: z.number().nullish(),
-		processMsg: z.string().nullish(),
-	})
-	.passthrough();
-
-export type ProcessingStatus = z.infer<typeof processingStatus>;
-
-/** Where the processing of a document stands; `none` where the server has not begun it. */
-export type ProcessingWord = 'finish' | 'error' | 'cancel' | 'running' | 'none';
-
-/** Statuses after which nothing changes any more (service behaviour, E3). */
-const FINAL: ProcessingWord[] = ['finish', 'error', 'cancel'];
-
-/** A status in one word: servers have names for all that lies between start and end. */
-export function processingWord(status: ProcessingStatus | undefined): ProcessingWord {
-	const said = status?.status;
-	if (!said || said === 'none') return 'none';
-	return FINAL.find((word) => word === said) ?? 'running';
-}
-
-/** What processing needs from outside. */
-export interface ProcessingRoutes {
-	/** Sends a request with the retry policy. */
-	send: (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome>;
-	startPath: string;
-	/** Path of the status of some documents. */
-	statusPath: (ids: string[]) => string;
-	clock: Clock;
-	signal?: AbortSignal;
-}
-
-/** How far the processing of a document has come when a run looks at it for the last time. */
-export interface ProcessingEnd {
-	word: ProcessingWord;
-	/** What is said of it, if anything. */
-	processMsg?: string;
-	/** Whether it is given up: an earlier run has started it, and nothing moves. */
-	isStuck?: boolean;
-	/** Whether this server does not process when asked to, so that there is nothing to wait for. */
-	hasNoRoute?: boolean;
-	/** What kept it from being started. */
-	failure?: Failure;
-}
 
 /** Who follows the processing, and for how long. */
 export interface Following {
@@ -336,49 +283,3 @@ export class Processing {
 
 const NOT_KNOWN = 'the server does not know it in this knowledgebase';
 const NOT_BEGUN = 'the server did not begin, though it was asked to twice';
-
-/** What a status says of a document, its words as they may be quoted. */
-export function saidOf(status: ProcessingStatus | undefined): ProcessingEnd {
-	const word = processingWord(status);
-	const processMsg = serverWords(status?.processMsg ?? '');
-	return processMsg === undefined ? { word } : { word, processMsg };
-}
-
-/** Statuses by id as it was given, and the failure, if there was one, that ended the asking. */
-export interface Statuses {
-	statuses: Map<string, ProcessingStatus>;
-	failure?: Failure;
-}
-
-/**
- * Asks where documents stand; those the server does not know are missing in the answer. One request after another:
- * several at once take the server longer (service behaviour).
- */
-export async function askStatuses(ids: string[], routes: ProcessingRoutes): Promise<Statuses> {
-	const statuses: Statuses['statuses'] = new Map();
-	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
-		if (routes.signal?.aborted) break;
-		const path = routes.statusPath(part);
-		const outcome = await routes.send({ method: 'GET', path, checkAnswer: mustListDocuments });
-		if (!outcome.ok) return { statuses, failure: outcome.failure };
-		const said = statusesById(outcome.answer);
-		for (const id of part) {
-			const status = said.get(id.toLowerCase());
-			if (status) statuses.set(id, { ...status, id });
-		}
-	}
-	return { statuses };
-}
-
-/**
- * The statuses in an answer, by id in lower case, as servers give it whatever it was sent in. An entry of
- * another shape says nothing, and hides no other.
- */
-export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
-	const entries: unknown[] = Array.isArray(answer) ? answer : [];
-	return new Map(
-		entries
-			.flatMap((entry) => processingStatus.safeParse(entry).data ?? [])
-			.map((status) => [status.id.toLowerCase(), status] as const),
-	);
-}

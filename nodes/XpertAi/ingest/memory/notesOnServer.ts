@@ -7,7 +7,7 @@ import type { Failure } from '../../transport/failure';
 import type { ApiRequest, Outcome } from '../../transport/request';
 import { derivedId } from '../../payloads/derivedId';
 import { listOf } from '../listedIds';
-import { statusesById } from '../processing';
+import { statusesById } from '../processingStatus';
 import type { Fingerprints } from './fingerprints';
 import { noteText, readNote } from './note';
 import type { HeldByNote, MemoryNote, NoteFacts, NoteFlaw } from './note';

@@ -6,7 +6,7 @@ import { planDocuments } from '../../../../nodes/XpertAi/ingest/plan';
 import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
-import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processing';
+import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';

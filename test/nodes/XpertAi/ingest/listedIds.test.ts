@@ -1,5 +1,5 @@
 import { askWhere, listOf } from '../../../../nodes/XpertAi/ingest/listedIds';
-import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
+import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { virtualTime } from '../../support/virtualTime';
 
 describe('a list of documents', () => {

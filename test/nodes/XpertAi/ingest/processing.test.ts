@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { range } from 'lodash';
 
-import {
-	Processing,
-	askStatuses,
-	processingWord,
-} from '../../../../nodes/XpertAi/ingest/processing';
-import type { ProcessingEnd, ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processing';
+import { Processing } from '../../../../nodes/XpertAi/ingest/processing';
+import type {
+	ProcessingEnd,
+	ProcessingRoutes,
+} from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, checking, failed, succeeded } from './support/outcomes';
@@ -362,51 +361,6 @@ describe('a document that an earlier run has started', () => {
 		expect(ends[0]).toEqual(['new', { word: 'finish' }]);
 		expect(said.get('old 99')).toMatchObject({ isStuck: true });
 	});
-});
-
-it.each([
-	['finish', 'finish'],
-	['error', 'error'],
-	['cancel', 'cancel'],
-	['waiting', 'running'],
-	['validate', 'running'],
-	['embedding', 'running'],
-	[null, 'none'],
-	['none', 'none'],
-])('the status %s is %s in one word', (status, word) => {
-	expect(processingWord({ id: 'a', status })).toBe(word);
-});
-
-it('no status at all is none', () => expect(processingWord(undefined)).toBe('none'));
-
-it.each<[string, unknown, string]>([
-	['nothing', undefined, 'it is empty'],
-	['an object', { message: 'later' }, 'it is not a list of documents'],
-	['a list of something else', [{ status: 'finish' }], 'it is not a list of documents'],
-	['a list with something else in it', [{ id: 'a' }, null], 'it is not a list of documents'],
-	['a list of what has numbers', [{ id: 5, status: 'finish' }], 'it is not a list of documents'],
-])('asking where documents stand takes no answer for one that is %s', async (_, answer, reason) => {
-	const send = checking(async () => ({ ok: true, status: 200, answer }));
-	const routes = {
-		startPath: '',
-		statusPath: () => '',
-		send: async (request: Request) => await send({ ...request, timeoutMs: 1 }),
-		clock: virtualTime(),
-	};
-	const { failure, statuses } = await askStatuses(['a'], routes);
-	expect(failure).toMatchObject({ kind: 'unreadable', reason });
-	expect(statuses.size).toBe(0);
-});
-
-it('asking where documents stand leaves out those the server does not know', async () => {
-	const routes = {
-		startPath: '',
-		statusPath: (ids: string[]) => `?ids=${ids.join(',')}`,
-		send: async () => succeeded([{ id: 'a', status: 'finish' }]),
-		clock: virtualTime(),
-	};
-	const { statuses } = await askStatuses(['A', 'b'], routes);
-	expect([...statuses]).toEqual([['A', { id: 'A', status: 'finish' }]]);
 });
 
 describe('waiting for the processing', () => {

@@ -4,7 +4,7 @@ import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processing';
+import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { asJson } from '../../../execution/results';
 import { isJsonObject } from '../../../transport/answer';

@@ -9,8 +9,8 @@ import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentName } from '../../../ingest/memory';
 import type { Plan } from '../../../ingest/plan';
-import { saidOf } from '../../../ingest/processing';
-import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processing';
+import { saidOf } from '../../../ingest/processingStatus';
+import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { counted, Summary } from '../../../ingest/summary';
 import {

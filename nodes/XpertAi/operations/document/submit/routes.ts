@@ -3,7 +3,7 @@ import omitBy from 'lodash/omitBy';
 import { z } from 'zod';
 
 import type { MemoryRoutes } from '../../../ingest/memory';
-import type { ProcessingRoutes } from '../../../ingest/processing';
+import type { ProcessingRoutes } from '../../../ingest/processingStatus';
 import type { Upload } from '../../../ingest/uploads';
 import { buildPath } from '../../../transport/api';
 import { answerMustBe } from '../../../transport/answer';

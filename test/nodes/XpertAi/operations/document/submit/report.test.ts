@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processing';
+import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import { inBody } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/storing';
