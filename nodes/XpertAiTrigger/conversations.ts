@@ -2,7 +2,8 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { answerFor } from '../XpertAi/execution/answers';
-import { conversationRecord, reasonIn } from '../XpertAi/threads/conversation';
+import { conversationRecord } from '../XpertAi/payloads/conversation';
+import { reasonIn } from '../XpertAi/threads/conversation';
 import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import { eventOf } from './events';

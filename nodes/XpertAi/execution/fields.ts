@@ -1,4 +1,3 @@
-import sortBy from 'lodash/sortBy';
 import type {
 	IDisplayOptions,
 	INodeProperties,
@@ -13,6 +12,13 @@ export interface Field extends INodeProperties {
 
 /** Values read from the fields of an item, by the field's name. */
 export type FieldValues = Record<string, unknown>;
+
+/** Values of fields without those that are left empty. */
+export function filledOnly(values: FieldValues): FieldValues {
+	return Object.fromEntries(
+		Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
+	);
+}
 
 /** The choice between typed fields and a body of one's own. */
 export const bodyMode: INodeProperties = {
@@ -139,6 +145,11 @@ export function atOnceOption(defaultAtOnce: number): INodeProperties {
 	};
 }
 
+/** Optional fields in the order n8n's linter wants. Without lodash, which would bring seven files that n8n loads nowhere else. */
+export function inOrder(fields: INodeProperties[]): INodeProperties[] {
+	return fields.toSorted((one, other) => (one.displayName < other.displayName ? -1 : 1));
+}
+
 /** The Options collection, with what an operation adds to it. */
 export function optionsField(options: INodeProperties[]): INodeProperties {
 	return {
@@ -147,7 +158,7 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: sortBy(options, 'displayName'),
+		options: inOrder(options),
 	};
 }
 

@@ -1,7 +1,5 @@
-import isEqual from 'lodash/isEqual';
-
 import { EVERY_UUID, UUID_DEMAND, isUuid } from '../payloads/common';
-import { answerWith, holds, isJsonObject } from '../transport/answer';
+import { answerWith, holds, isEmptyObject, isJsonObject } from '../transport/answer';
 
 /** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
 export function chosenId(raw: unknown): unknown {
@@ -90,7 +88,7 @@ export function splitIds(text: string): string[] {
  */
 export function answerAbout(what: string, key = 'id') {
 	return (answer: unknown, [asked]: NamedId[]): string | undefined => {
-		if (isEqual(answer, {})) return `it is empty, as where there is no such ${what}`;
+		if (isEmptyObject(answer)) return `it is empty, as where there is no such ${what}`;
 		if (!holds(answer, key)) return answerWith(key)(answer);
 		const isAsked = String(answer[key]).toLowerCase() === asked?.id.toLowerCase();
 		return isAsked ? undefined : `it is about another ${what}`;

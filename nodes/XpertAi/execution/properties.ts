@@ -1,9 +1,5 @@
-import dropWhile from 'lodash/dropWhile';
-import findIndex from 'lodash/findIndex';
 import memoize from 'lodash/memoize';
 import merge from 'lodash/merge';
-import takeWhile from 'lodash/takeWhile';
-import uniq from 'lodash/uniq';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
 import { isCoded, isFileBody } from './operation';
@@ -99,7 +95,7 @@ function allFields(resources: Resource[]): INodeProperties[] {
 			let next = 0;
 			for (const field of plainFields(operationFields(operation))) {
 				const text = JSON.stringify(field);
-				const known = findIndex(all, { text }, next);
+				const known = all.findIndex((one, place) => place >= next && one.text === text);
 				const at = known < 0 ? next : known;
 				if (known < 0) all.splice(at, 0, { text, field, shownFor: new Map() });
 				const shownFor = all[at]?.shownFor;
@@ -139,7 +135,7 @@ function isExact(group: Array<[Resource, string[]]>): boolean {
 }
 
 function operationsIn(group: Array<[Resource, string[]]>): string[] {
-	return uniq(group.flatMap(([, operations]) => operations));
+	return [...new Set(group.flatMap(([, operations]) => operations))];
 }
 
 /** What the fields of all operations ask of the server in the editor: the node's `methods`. */
@@ -215,9 +211,9 @@ function uploadFields({ parts }: FileBody): Field[] {
 function bodyFields(fields: Field[], example: string, paging: Field[]): Field[] {
 	return [
 		...withoutOwnBody([
-			...takeWhile(fields, (field) => !isContainer(field)),
+			...fields.filter((field) => !isContainer(field)),
 			...paging,
-			...dropWhile(fields, (field) => !isContainer(field)),
+			...fields.filter(isContainer),
 		]),
 		...ownBodyFields(example, fields.length > 0 ? bodyMode : emptyOrJson),
 	];

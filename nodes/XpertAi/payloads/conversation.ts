@@ -40,6 +40,21 @@ export const messageSearch = z
 	})
 	.passthrough();
 
+/** A conversation, as far as a run needs it; a field of another type counts as not there. */
+export const conversationRecord = z.object({
+	id: z.string().optional().catch(undefined),
+	threadId: z.string().optional().catch(undefined),
+	status: z.string().optional().catch(undefined),
+	createdAt: z.string().optional().catch(undefined),
+	error: z.unknown(),
+	operation: z
+		.object({ tasks: z.array(z.unknown()) })
+		.optional()
+		.catch(undefined),
+});
+
+export type ConversationRecord = z.infer<typeof conversationRecord>;
+
 /** The filters of E5. */
 export const conversationSearch = z
 	.object({

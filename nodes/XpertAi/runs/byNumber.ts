@@ -12,6 +12,7 @@ import type { ApiRequest } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
+import { CANCEL_PATH, ONE_RUN_PATH, RUNS_PATH } from './paths';
 
 /*
  * A run by its number, as the routes of runs in the background tell of it (recorded, background.json):
@@ -23,15 +24,6 @@ import type { RetriedOutcome } from '../transport/sendWithRetries';
  * - A finished run that is cancelled becomes `interrupted`: look before, and do not believe it afterwards.
  * - The list has no order.
  */
-
-/** Where runs are begun in the background, and listed. */
-export const RUNS_PATH = '/threads/{threadId}/runs';
-
-/** Where one is read. */
-export const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
-
-/** Where it is cancelled. */
-export const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 
 const SHORT_TIMEOUT_MS = 30_000;
 

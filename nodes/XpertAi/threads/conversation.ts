@@ -1,7 +1,8 @@
 import compact from 'lodash/compact';
 import minBy from 'lodash/minBy';
-import { z } from 'zod';
 
+import { conversationRecord } from '../payloads/conversation';
+import type { ConversationRecord } from '../payloads/conversation';
 import { answerWithList, listIn } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
@@ -9,21 +10,6 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import type { Asking } from './thread';
 
 const READ_TIMEOUT_MS = 30_000;
-
-/** A conversation, as far as a run needs it; a field of another type counts as not there. */
-export const conversationRecord = z.object({
-	id: z.string().optional().catch(undefined),
-	threadId: z.string().optional().catch(undefined),
-	status: z.string().optional().catch(undefined),
-	createdAt: z.string().optional().catch(undefined),
-	error: z.unknown(),
-	operation: z
-		.object({ tasks: z.array(z.unknown()) })
-		.optional()
-		.catch(undefined),
-});
-
-type ConversationRecord = z.infer<typeof conversationRecord>;
 
 /** What the server tells of the conversation a thread belongs to. */
 export interface ConversationFacts {

@@ -1,6 +1,3 @@
-import findLast from 'lodash/findLast';
-import findLastIndex from 'lodash/findLastIndex';
-
 import { isJsonObject } from '../transport/answer';
 import type { ThreadMessage, ThreadState } from './state';
 
@@ -61,7 +58,7 @@ export function isSilence({ output, parts }: Reply): boolean {
 
 /** The assistant's last words among the messages; a call of a tool is not yet an answer. */
 export function lastReply(messages: ThreadMessage[]): Reply | undefined {
-	const last = findLast(messages, (one) => isFromAssistant(one) && !isBareCall(one));
+	const last = messages.findLast((one) => isFromAssistant(one) && !isBareCall(one));
 	return last && replyIn(last.content);
 }
 
@@ -76,7 +73,7 @@ export function callsTool({ tool_calls: calls }: ThreadMessage): boolean {
 
 /** The messages after the last one of a person. */
 export function afterLastPerson(messages: ThreadMessage[]): ThreadMessage[] {
-	return messages.slice(findLastIndex(messages, isFromPerson) + 1);
+	return messages.slice(messages.findLastIndex(isFromPerson) + 1);
 }
 
 /**
@@ -104,8 +101,8 @@ export function repliesTo(
 	fresh: ThreadMessage[],
 	isLast: boolean,
 ): ThreadMessage[] | undefined {
-	const same = findLastIndex(fresh, (one) => isFromPerson(one) && says(one, said));
-	const ours = same < 0 && isLast ? findLastIndex(fresh, (one) => holds(one, said)) : same;
+	const same = fresh.findLastIndex((one) => isFromPerson(one) && says(one, said));
+	const ours = same < 0 && isLast ? fresh.findLastIndex((one) => holds(one, said)) : same;
 	return ours < 0 ? undefined : beforeNextPerson(fresh.slice(ours + 1));
 }
 

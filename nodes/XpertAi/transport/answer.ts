@@ -1,3 +1,4 @@
+import isEmpty from 'lodash/isEmpty';
 import type { IDataObject } from 'n8n-workflow';
 
 /**
@@ -93,4 +94,9 @@ function refusalIn({ statusCode, success, message }: IDataObject): string | unde
 /** Whether a value is a JSON object (not an array, not null). */
 export function isJsonObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is a JSON object with nothing in it. */
+export function isEmptyObject(value: unknown): boolean {
+	return isJsonObject(value) && isEmpty(value);
 }

@@ -1,5 +1,5 @@
 import { sequence } from '../../sandbox/support/recordings';
-import { conversationRecord } from '../../../nodes/XpertAi/threads/conversation';
+import { conversationRecord } from '../../../nodes/XpertAi/payloads/conversation';
 import { isJsonObject } from '../../../nodes/XpertAi/transport/answer';
 import { eventOf } from '../../../nodes/XpertAiTrigger/events';
 

@@ -1,10 +1,9 @@
 import isEmpty from 'lodash/isEmpty';
-import pickBy from 'lodash/pickBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../../transport/answer';
 import type { FieldValues } from '../../execution/fields';
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, filledOnly } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 
 /** The filters that E7 and E9 share. */
@@ -70,10 +69,7 @@ export function withMetadata({
 	metadata,
 	...rest
 }: FieldValues): FieldValues {
-	const fields = pickBy(
-		{ slug, type, workspaceId },
-		(value) => value !== undefined && value !== '',
-	);
+	const fields = filledOnly({ slug, type, workspaceId });
 	if (isEmpty(fields)) return metadata === undefined ? rest : { ...rest, metadata };
 	// What is no object is left to the schema to refuse.
 	if (metadata !== undefined && !isJsonObject(metadata)) return { ...rest, metadata };

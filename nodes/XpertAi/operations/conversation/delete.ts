@@ -1,13 +1,12 @@
-import isEqual from 'lodash/isEqual';
-
 import { answerAbout } from '../../execution/ids';
 import type { NamedId } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
 import { deletedItem } from '../../execution/results';
+import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { conversationRecord } from '../../threads/conversation';
+import { isEmptyObject } from '../../transport/answer';
 
 export const deleteConversation = declare({
 	value: 'delete',
@@ -42,7 +41,7 @@ export const deleteConversation = declare({
 });
 
 /** Servers know a conversation that is not there by an empty answer. */
-const isGone = (answer: unknown) => isEqual(answer, {});
+const isGone = isEmptyObject;
 
 /** Servers delete also what is at work, whose run then ends in an answer of the database. */
 function unlessRunning(answer: unknown, item: Item): Decision {

@@ -1,12 +1,11 @@
 import isEmpty from 'lodash/isEmpty';
 import isPlainObject from 'lodash/isPlainObject';
-import pickBy from 'lodash/pickBy';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { conversationSearch } from '../../payloads/conversation';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, filledOnly } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY } from './summary';
 
@@ -116,7 +115,7 @@ function withWhereAndOrder({
 	threadId,
 	...values
 }: FieldValues): FieldValues {
-	const columns = pickBy({ xpertId, threadId }, (value) => value !== undefined && value !== '');
+	const columns = filledOnly({ xpertId, threadId });
 	const { column = 'createdAt', direction } = (order ?? {}) as FieldValues;
 	return {
 		...values,

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { fieldCollection } from '../../../../execution/fields';
+import { fieldCollection, inOrder } from '../../../../execution/fields';
 
 const contentField: INodeProperties = {
 	displayName: 'Content',
@@ -109,8 +109,3 @@ export const chunksField = listField(
 	'Text of the document cut for the search. On Xpert AI servers, a document whose chunks changed cannot be sent again.',
 	'Chunk',
 );
-
-/** As n8n's linter wants options; lodash would bring seven files that n8n loads nowhere else. */
-function inOrder(fields: INodeProperties[]): INodeProperties[] {
-	return fields.sort((one, other) => (one.displayName < other.displayName ? -1 : 1));
-}
