@@ -140,7 +140,7 @@ export class StoredMemory {
 		const loss: MemoryLoss = typeof memory === 'string' ? { flaw: memory } : {};
 		if (root) takeUp(root, known);
 		this.isStale = root?.isOld === true;
-		if (!this.isStale) known.changed = new Set();
+		known.changed = new Set();
 		if (root?.pieces) {
 			const read = await this.pieces.read(notes, root.pieces, { known, witness });
 			if ('failure' in read) return read;
@@ -151,7 +151,7 @@ export class StoredMemory {
 		this.holdsEarlier = left.isEmpty && left.damaged.length === 0;
 		this.mark = root?.mark;
 		this.isUncertain = left.isUncertain;
-		this.isStale ||= left.isOver || left.damaged.length > 0 || loss.lost !== undefined;
+		this.isStale ||= left.isOver || loss.lost !== undefined;
 		left.takeUp(known, memory);
 		names.lies = root?.names ?? names.lies;
 		if (root?.names) this.unnamed = new Set(known.changed);
@@ -161,12 +161,8 @@ export class StoredMemory {
 
 	/** Pages that cannot be read would make all contents uncertain once more; the memory includes what they may have said. */
 	private async mend(mark: string): Promise<Failure | undefined> {
-		const { damaged } = this.left;
-		if (damaged.length === 0) return undefined;
-		const rows = damaged.map((note) => ({ note, facts: { mark } }));
-		const mended = await this.notes.writeMany(rows, this.known);
-		if (!mended) damaged.length = 0;
-		return mended?.failure;
+		const rows = this.left.damaged.map((note) => ({ note, facts: { mark } }));
+		return (await this.notes.writeMany(rows, this.known))?.failure;
 	}
 }
 

@@ -842,6 +842,24 @@ describe('a source that is large for its notes', () => {
 		expect([ids, withContent('zero')]).toEqual([IDS, []]);
 	});
 
+	it('misses a page also after a run that missed it and could not write the memory either', async () => {
+		const rules = { refuses: false };
+		const { rows, routes } = server((name) =>
+			rules.refuses && name.includes('has stored') ? 413 : undefined,
+		);
+		const first = await open(PLACE, routes);
+		await store(first, IDS, 'zero');
+		await first.close();
+		rules.refuses = true;
+		const second = await open(PLACE, routes);
+		await store(second, [A]);
+		await second.close();
+		const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
+		rows.delete(page?.id ?? '');
+		await (await open(PLACE, routes)).close();
+		expect((await recalled(routes)).withContent('zero')).toEqual([]);
+	});
+
 	it('has contents where somebody deletes a page of an earlier run in the same lane', async () => {
 		SIZES.piece = 100;
 		const { rows, routes } = server();
@@ -1117,6 +1135,19 @@ describe('what documents are called', () => {
 		const body = await deflated(JSON.stringify([[null, 'second', B.toUpperCase()]]));
 		const text = noteText({ source: PLACE.source, mark: 'names 0' }, new Fingerprints(), { body });
 		Object.assign(noteOf(1) ?? {}, { processMsg: text.replace('memory-4', 'memory-2') });
+		expect(await names()).toEqual({ [B]: { name: 'second' } });
+	});
+
+	it('is noted of a memory from before there were names, once they are brought again', async () => {
+		const { bring, names, rows } = scene();
+		const known = new Fingerprints();
+		known.record(B, 'one');
+		const id = derivedId('kb', `n8n memory of ${PLACE.source}`);
+		const processMsg = noteText({ source: PLACE.source, mark: 'before' }, known, {
+			keys: known.keys(),
+		});
+		rows.set(id, { id, name: '', processMsg, disabled: true, version: 1 });
+		expect(await bring([[B, { name: 'second' }]])).toEqual([of(1)]);
 		expect(await names()).toEqual({ [B]: { name: 'second' } });
 	});
 
