@@ -263,8 +263,9 @@ const hasEnded = (note: ReadNote) => typeof note === 'object' && note.lease?.end
 /** Whether a run before may have noted what the memory does not hold: it has not ended, or not with all of it written. */
 export function mayHaveLeft({ turn, lease }: Looked): boolean {
 	if (turn === undefined && lease === undefined) return false;
-	const isBeside = typeof turn === 'object' && turn.beside === true;
-	return isBeside || !hasEnded(lease) || (typeof lease === 'object' && lease.lease?.left === true);
+	if (typeof turn === 'object' && turn.beside) return true;
+	if (typeof lease !== 'object' || !lease.lease) return true;
+	return !lease.lease.ended || lease.lease.left === true;
 }
 
 /** What keeps a run from the lease. */

@@ -1,6 +1,9 @@
 import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
+import { Lease, mayHaveLeft } from '../../../../../nodes/XpertAi/ingest/memory/lease';
+import type { Looked } from '../../../../../nodes/XpertAi/ingest/memory/lease';
+import { noteText, readNote } from '../../../../../nodes/XpertAi/ingest/memory/note';
+import type { NoteFacts } from '../../../../../nodes/XpertAi/ingest/memory/note';
 import { NotesOnServer } from '../../../../../nodes/XpertAi/ingest/memory/notesOnServer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
@@ -339,5 +342,39 @@ describe('a run that begins beside another', () => {
 		rules.fails = () => answered(503);
 		expect(await of(lease('beside').beginBeside())).toMatchObject({ failure: { status: 503 } });
 		expect(requests).toEqual(['looks']);
+	});
+});
+
+describe('whether a run before may have noted what the memory does not hold', () => {
+	const note = (facts: Omit<NoteFacts, 'mark'>) =>
+		readNote(
+			noteText({ source: PLACE.source, mark: 'run:1', ...facts }, new Fingerprints()),
+			PLACE.source,
+		);
+	const began = note({});
+	const beside = note({ beside: true });
+	const lease = (ended: boolean, more: { left?: boolean } = {}) =>
+		note({ lease: { by: 'execution 1', since: AT, ended, ...more } });
+
+	it.each<[string, Looked, boolean]>([
+		['none was ever at work', { turn: undefined, lease: undefined }, false],
+		['it has ended', { turn: began, lease: lease(true) }, false],
+		['it has ended, with all of it', { turn: began, lease: lease(true, { left: false }) }, false],
+		[
+			'it has ended, but not with all of it',
+			{ turn: began, lease: lease(true, { left: true }) },
+			true,
+		],
+		['it has not ended', { turn: began, lease: lease(false) }, true],
+		['it worked beside another', { turn: beside, lease: lease(true) }, true],
+		['it was the first, beside others', { turn: beside, lease: undefined }, true],
+		['it had no lease yet', { turn: began, lease: undefined }, true],
+		['its lease says nothing of that', { turn: began, lease: began }, true],
+		['its lease was overwritten', { turn: began, lease: 'overwritten' }, true],
+		['only its lease is there, and has ended', { turn: undefined, lease: lease(true) }, false],
+		['only its lease is there, and goes on', { turn: undefined, lease: lease(false) }, true],
+		['its turn was overwritten', { turn: 'overwritten', lease: lease(true) }, false],
+	])('where %s', (_, looked, may) => {
+		expect(mayHaveLeft(looked)).toBe(may);
 	});
 });
