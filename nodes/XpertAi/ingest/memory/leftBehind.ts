@@ -40,7 +40,7 @@ interface Reading {
 	included: Included;
 	witness?: string;
 	/** Whether a first page that is missing may have been there. */
-	mayBeLost?: boolean;
+	mayBeLost: boolean;
 }
 
 const runOf = ({ mark }: MemoryNote) => mark.split(':')[0] ?? '';
@@ -96,7 +96,7 @@ function lostPages(pages: ReadNote[], done: ReadNote[], included: Included): num
 export async function readLanes(
 	notes: NotesOnServer,
 	firstPages: ReadNote[],
-	{ included, witness, mayBeLost = false }: Reading,
+	{ included, witness, mayBeLost }: Reading,
 ): Promise<{ lanes: Lanes } | { failure: Failure }> {
 	const lanes: Lanes = [];
 	const missing = mayBeLost ? [...firstPages.keys()].filter((lane) => !firstPages[lane]) : [];

@@ -539,6 +539,29 @@ describe('a batch that is its own journal', () => {
 		expect([ids, withContent('one')]).toEqual([[A, B], [B]]);
 	});
 
+	it('is not taken for carried out where its page arrived and nothing behind it', async () => {
+		const { memory, routes } = await begun();
+		await store(memory, [A]);
+		// The server stores the rows of a request in order, and ends after the first.
+		const around = await memory.around(new Map([[B, 'one']]));
+		if (!around || 'failure' in around) throw new Error('nothing may be sent');
+		await routes.send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('one')]).toEqual([[A, B], [A]]);
+	});
+
+	it('is not read where the pages behind the first are not given', async () => {
+		const { memory, routes } = await begun();
+		await store(memory, [A]);
+		const send: MemoryRoutes['send'] = async (request) =>
+			request.path.includes(derivedId('kb', `n8n journal 1.1 of ${PLACE.source}`))
+				? answered(503)
+				: await routes.send(request);
+		expect(await SourceMemory.recall(PLACE, { ...routes, send })).toMatchObject({
+			failure: { status: 503 },
+		});
+	});
+
 	it('is not taken for carried out with another one whose page it was to go into', async () => {
 		const { memory, routes, send } = await begun();
 		await store(memory, [A]);
