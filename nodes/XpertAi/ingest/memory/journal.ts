@@ -187,8 +187,6 @@ export class Journal {
 	private end(page: Page, keys: string[], end: BatchEnd, late: boolean): void {
 		if (end === 'done') this.arrived(page);
 		if (end === 'nothing') for (const key of keys) page.keys.delete(key);
-		// What was sent in vain may be sent again, and has its content then.
-		if (end !== 'done') this.known.forgetContents(keys);
 		const isUnused = end === 'nothing' && !late && !page.isThere && page.at === this.count - 1;
 		if (isUnused) this.count -= 1;
 		else if (!page.isThere) this.missing.push(page);

@@ -539,6 +539,25 @@ describe('a batch that is its own journal', () => {
 		expect([ids, withContent('one')]).toEqual([[A, B], [B]]);
 	});
 
+	it('leaves no trace where certainly nothing of it was carried out', async () => {
+		const { routes } = server();
+		const first = await open(PLACE, routes);
+		await store(first, [A, B], 'zero');
+		await first.close();
+		const crashed = await open(PLACE, routes);
+		await store(crashed, [C]);
+		await crashed.around(new Map([[B, 'one']])).then((around) => {
+			if (around && 'ended' in around) around.ended('nothing', false);
+		});
+		await store(crashed, [D]);
+		const { ids, withContent } = await recalled(routes);
+		expect([ids, withContent('zero'), withContent('one')]).toEqual([
+			[A, B, C, D],
+			[A, B],
+			[C, D],
+		]);
+	});
+
 	it('is not taken for carried out where its page arrived and nothing behind it', async () => {
 		const { memory, routes } = await begun();
 		await store(memory, [A]);
