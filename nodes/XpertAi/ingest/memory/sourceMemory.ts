@@ -174,7 +174,7 @@ export class SourceMemory {
 	 * @returns why they must not be: the server did not take the note
 	 */
 	async expect(ids: string[]): Promise<Failure | undefined> {
-		if (!this.works) return this.blocked;
+		if (!this.works) return undefined;
 		return await this.inTurn(async () => {
 			const failure = await this.mayNotSend();
 			return failure ?? (await this.journal.write(ids, this.runFacts));
@@ -190,7 +190,7 @@ export class SourceMemory {
 	async around(
 		contents: Map<string, string>,
 	): Promise<Journaled | { failure: Failure } | undefined> {
-		if (!this.works) return this.blocked && { failure: this.blocked };
+		if (!this.works) return undefined;
 		return await this.inTurn(async () => {
 			const failure = await this.mayNotSend();
 			if (failure) return { failure };

@@ -219,6 +219,7 @@ describe('the memory of a source', () => {
 			kind: 'unsuccessful',
 			reason: expect.stringContaining('is at work: execution 7, since 2026') as string,
 		});
+		expect(await memory.around(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
 		expect(written.slice(before).filter((name) => !name.includes('is at work'))).toEqual([]);
 	});
 
@@ -373,6 +374,8 @@ describe('the memory of a source', () => {
 		const memory = await open(PLACE, routes);
 		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
 		expect(await memory.expect([A])).toBeUndefined();
+		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
+		expect(memory.roomInBatch).toBeUndefined();
 	});
 
 	it('is nothing where the server takes it and does not give it back', async () => {
@@ -388,6 +391,8 @@ describe('the memory of a source', () => {
 		const memory = await open(PLACE, forgetful);
 		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
 		expect(await memory.expect([A])).toBeUndefined();
+		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
+		expect(memory.roomInBatch).toBeUndefined();
 	});
 
 	it('asks for a list of what is certainly there: any other answer does not count', async () => {
@@ -479,6 +484,7 @@ describe('a batch that is its own journal', () => {
 
 	it('carries a page, and behind its documents that it was carried out', async () => {
 		const { memory, since } = await begun();
+		expect(memory.roomInBatch).toEqual({ once: 8192, each: 30 });
 		await store(memory, [A, B]);
 		expect(since()).toEqual([page(1), done(2), page(1), done(3)]);
 	});
