@@ -1,4 +1,8 @@
-import { askStatuses, processingWord } from '../../../../nodes/XpertAi/ingest/processingStatus';
+import {
+	askStatuses,
+	processingWord,
+	statusesById,
+} from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { checking, succeeded } from './support/outcomes';
@@ -48,4 +52,10 @@ it('asking where documents stand leaves out those the server does not know', asy
 	};
 	const { statuses } = await askStatuses(['A', 'b'], routes);
 	expect([...statuses]).toEqual([['A', { id: 'A', status: 'finish' }]]);
+});
+
+it('an entry of another shape says nothing, and hides no other', () => {
+	const answer = [null, { status: 'finish' }, { id: 5 }, { id: 'B', status: 7 }, { id: 'A' }];
+	expect([...statusesById(answer)]).toEqual([['a', { id: 'A' }]]);
+	expect(statusesById({ id: 'A' }).size).toBe(0);
 });

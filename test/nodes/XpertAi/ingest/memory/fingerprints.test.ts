@@ -62,6 +62,37 @@ describe('fingerprints', () => {
 		expect(fingerprints.size).toBe(0);
 	});
 
+	it('are in a note what they stand for, each in as few bytes as that takes', () => {
+		const [unknown, sent, gone] = ['c', 'd', 'e'].map((end) => A.slice(0, -1) + end) as [
+			string,
+			string,
+			string,
+		];
+		const known = recorded([
+			[A, 'one'],
+			[B, 'two'],
+		]);
+		known.settle(B);
+		known.expect(unknown);
+		known.expect(sent, 'three');
+		const keys = [A, B, unknown, sent, gone].map(keyOf);
+		const notes = (['settled', 'pending', 'unknown', 'gone', 'sent'] as const).map(
+			(standing) => [standing, known.bytesOf(standing, keys)] as const,
+		);
+		expect(notes.map(([, { length }]) => length)).toEqual([22, 22, 32, 16, 0]);
+		const read = new Fingerprints();
+		for (const [standing, bytes] of notes) read.add(standing, bytes, true);
+		expect([...read.ids()].sort()).toEqual([A, B, unknown, sent]);
+		const done = [A, B, unknown, sent].map((id) => [read.isDone(id, false), read.isDone(id, true)]);
+		expect(done).toEqual([
+			[true, false],
+			[true, true],
+			[false, false],
+			[false, false],
+		]);
+		expect(known.bytesOf('sent', keys, new Set([keyOf(sent)])).length).toBe(22);
+	});
+
 	it('take an ID in either case for the same, as servers do', () => {
 		expect(recorded([[A.toUpperCase(), 'one']]).has(A, 'one')).toBe(true);
 	});
