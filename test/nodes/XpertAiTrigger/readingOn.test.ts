@@ -200,12 +200,15 @@ describe('what a poll asks for', () => {
 		enough = Infinity,
 		hasTime = (): boolean => true,
 		momentOf = (n: number) => n,
+		lostAt = Infinity,
 		...memory
 	}: Partial<Memory> & {
 		there?: number;
 		enough?: number;
 		hasTime?: (share: number, pages: number) => boolean;
 		momentOf?: (n: number) => number;
+		/** From which page on none comes. */
+		lostAt?: number;
 	}) {
 		const all: Change[] = Array.from({ length: there }, (_, n) => ({
 			...{ id: `${n}`, updatedAt: `${n}`, at: momentOf(n) },
@@ -213,6 +216,7 @@ describe('what a poll asks for', () => {
 		const asked: number[] = [];
 		const fetch = async ({ since = 0, limit }: ChangesQuery) => {
 			asked.push(since);
+			if (asked.length >= lostAt) throw new Error('lost');
 			return await Promise.resolve(all.filter(({ at }) => at >= since).slice(0, limit));
 		};
 		const positions = { since: SINCE, floor: 0, again: 0, final: SINCE, ahead: false };
@@ -233,6 +237,12 @@ describe('what a poll asks for', () => {
 		expect(asked).toEqual([0, SINCE, SINCE + PAGE, PAGE]);
 		expect(look).toEqual({ from: 0, upTo: 2 * PAGE });
 		expect(upTo).toBe(SINCE + 2 * PAGE);
+	});
+
+	it('is nothing more once a page did not come, also behind others that did', async () => {
+		const { asked, failure } = await asking({ lostAt: 4 });
+		expect(asked).toHaveLength(4);
+		expect(failure).toMatchObject({ message: 'lost' });
 	});
 
 	it('is nothing again once that has met what is new', async () => {
