@@ -139,7 +139,6 @@ export class StoredMemory {
 		const root = typeof memory === 'object' ? memory : undefined;
 		const loss: MemoryLoss = typeof memory === 'string' ? { flaw: memory } : {};
 		if (root) takeUp(root, known);
-		this.isStale = root?.isOld === true;
 		known.changed = new Set();
 		if (root?.pieces) {
 			const read = await this.pieces.read(notes, root.pieces, { known, witness });
@@ -151,7 +150,7 @@ export class StoredMemory {
 		this.holdsEarlier = left.isEmpty && left.damaged.length === 0;
 		this.mark = root?.mark;
 		this.isUncertain = left.isUncertain;
-		this.isStale ||= left.isOver || loss.lost !== undefined;
+		this.isStale = root?.isOld === true || left.isOver || loss.lost !== undefined;
 		left.takeUp(known, memory);
 		names.lies = root?.names ?? names.lies;
 		if (root?.names) this.unnamed = new Set(known.changed);

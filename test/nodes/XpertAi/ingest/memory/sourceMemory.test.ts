@@ -860,10 +860,8 @@ describe('a source that is large for its notes', () => {
 		},
 	);
 
-	it.each([
-		['nor could the next one', false],
-		['and the next one could not read it', true],
-	])('misses a page of a run that could not write the memory, %s', async (_, isAway) => {
+	/** A run that has noted what it stored, on a server that does not take the memory. */
+	async function unwritten() {
 		const rules = { refuses: false };
 		const { rows, routes } = server((name) =>
 			rules.refuses && name.includes('has stored') ? 413 : undefined,
@@ -875,14 +873,25 @@ describe('a source that is large for its notes', () => {
 		const second = await open(PLACE, routes);
 		await store(second, [A]);
 		await second.close();
+		const deletePage = () => {
+			const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
+			rows.delete(page?.id ?? '');
+		};
+		return { rules, routes, deletePage };
+	}
+
+	it.each([
+		['nor could the next one', false],
+		['and the next one could not read it', true],
+	])('misses a page of a run that could not write the memory, %s', async (_, isAway) => {
+		const { rules, routes, deletePage } = await unwritten();
 		expect((await recalled(routes)).withContent('zero')).toEqual(IDS.slice(1));
 		// The next ones can write it as little, or not even read it.
 		await (await open(PLACE, routes)).close();
 		const away: MemoryRoutes['send'] = async (request) =>
 			request.path.split(',').length > 8 ? answered(503) : await routes.send(request);
 		if (isAway) await (await open(PLACE, { ...routes, send: away })).close();
-		const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
-		rows.delete(page?.id ?? '');
+		deletePage();
 		expect((await recalled(routes)).withContent('zero')).toEqual([]);
 		rules.refuses = false;
 		await (await open(PLACE, routes)).close();
@@ -891,19 +900,8 @@ describe('a source that is large for its notes', () => {
 	});
 
 	it('misses a page also after a run that missed it and could not write the memory either', async () => {
-		const rules = { refuses: false };
-		const { rows, routes } = server((name) =>
-			rules.refuses && name.includes('has stored') ? 413 : undefined,
-		);
-		const first = await open(PLACE, routes);
-		await store(first, IDS, 'zero');
-		await first.close();
-		rules.refuses = true;
-		const second = await open(PLACE, routes);
-		await store(second, [A]);
-		await second.close();
-		const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
-		rows.delete(page?.id ?? '');
+		const { routes, deletePage } = await unwritten();
+		deletePage();
 		await (await open(PLACE, routes)).close();
 		expect((await recalled(routes)).withContent('zero')).toEqual([]);
 	});
