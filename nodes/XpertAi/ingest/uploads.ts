@@ -63,11 +63,6 @@ export async function* uploaded<Origin>(
 	};
 	try {
 		for await (const document of documents) {
-			// Where none has a file, nothing is waited for.
-			if (!document.file && underWay.length === 0) {
-				yield document;
-				continue;
-			}
 			underWay.push(uploadOne(document));
 			if (underWay.length < atOnce) continue;
 			const ready = await underWay.shift();
