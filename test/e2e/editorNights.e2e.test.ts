@@ -41,7 +41,10 @@ describe('nights of one source in the editor', () => {
 		panel = new NodePanel(window);
 		workflowId = await harness.importWorkflow(workflowOf('Nights', night, look), credential);
 	});
-	afterEach(async () => await panel.close());
+	afterEach(async () => {
+		harness.sandbox.faults.clear();
+		await panel.close();
+	});
 	afterAll(async () => await window?.close());
 
 	it('one that begins while another is at work says which one, and sends nothing', async () => {
@@ -54,8 +57,7 @@ describe('nights of one source in the editor', () => {
 		requests.clear();
 		faults.add({ endpoint: 'E16', do: 'hold' });
 		const executionId = await harness.startManually(firstId);
-		await waitFor('its first file', async () => requests.of('E16').length > 0 || undefined);
-		const before = requests.of('E16').length;
+		await waitFor('its files', async () => requests.of('E16').length === 2 || undefined);
 
 		await window.openWorkflow(workflowId);
 		await window.openNode('Night');
@@ -63,7 +65,7 @@ describe('nights of one source in the editor', () => {
 		const shown = await panel.outputWith(/Nothing was sent/);
 		expect(shown).toContain(`execution ${executionId} of "First Night", since`);
 		await window.screenshot(picturePath('another-at-work'));
-		expect(requests.of('E16')).toHaveLength(before);
+		expect(requests.of('E16')).toHaveLength(2);
 
 		faults.clear();
 		const { error } = await harness.execution(executionId);

@@ -91,7 +91,8 @@ function lostPages(pages: ReadNote[], done: ReadNote[], included: Included): num
 
 /**
  * Reads what follows the first pages. There is nothing behind one that is in the memory, or that is missing; else
- * pages of the same run, of which some may not have arrived.
+ * pages of the same run, of which some may not have arrived. Where something tells of a first page that is missing, it
+ * is asked for once more: a run beside this one may have written it meanwhile.
  */
 export async function readLanes(
 	notes: NotesOnServer,
@@ -103,7 +104,8 @@ export async function readLanes(
 	const hiding = await hidingLanes(notes, missing, witness);
 	if ('failure' in hiding) return hiding;
 	for (const [lane, first] of firstPages.entries()) {
-		const pages: ReadNote[] = [first];
+		const isHiding = first === undefined && hiding.lanes.has(lane);
+		const pages: ReadNote[] = isHiding ? [] : [first];
 		let done: ReadNote[] = [];
 		const isOurs = (page: ReadNote) => {
 			const own = pages.find((one) => typeof one === 'object');
@@ -111,10 +113,10 @@ export async function readLanes(
 		};
 		const hasMore = () => pages.length < MOST_LOST || pages.slice(-MOST_LOST).some(isOurs);
 		const isClosed = typeof first === 'object' && closing(first, included) !== undefined;
-		const isLeft = first === undefined ? hiding.lanes.has(lane) : !isClosed;
+		const isLeft = isHiding || (first !== undefined && !isClosed);
 		while (isLeft && hasMore()) {
 			const names = range(SIZES.pages).map((at) => pageOf(lane, pages.length + at));
-			const alsoDone = pages.length === 1 ? range(DONE_NOTES).map((at) => doneOf(lane, at)) : [];
+			const alsoDone = pages.length <= 1 ? range(DONE_NOTES).map((at) => doneOf(lane, at)) : [];
 			const read = await notes.read([...names, ...alsoDone], witness);
 			if ('failure' in read) return read;
 			pages.push(...read.notes.slice(0, names.length));

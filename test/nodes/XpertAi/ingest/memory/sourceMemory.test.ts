@@ -204,6 +204,23 @@ describe('the memory of a source', () => {
 		expect([next.known.has(A, 'one'), next.known.has(B, 'two')]).toEqual([false, false]);
 	});
 
+	it('loses nothing of a run beside, whenever that stores', async () => {
+		for (let moment = 0, isOver = false; !isOver; moment++) {
+			const { routes } = server();
+			const beside = await open(PLACE, routes, BESIDE);
+			let requests = 0;
+			const send: MemoryRoutes['send'] = async (request) => {
+				if (requests++ === moment) await store(beside, [B], 'beside');
+				return await routes.send(request);
+			};
+			const alone = await open(PLACE, { ...routes, send });
+			await store(alone, [A], 'two');
+			await alone.close();
+			isOver = requests <= moment;
+			if (!isOver) expect([moment, (await recalled(routes)).ids]).toEqual([moment, [A, B]]);
+		}
+	});
+
 	it('lets nothing be sent while another run of the source is at work, and says which', async () => {
 		const { routes, written } = server();
 		let word = () => undefined as unknown;
