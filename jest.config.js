@@ -14,7 +14,11 @@ const shared = {
 	),
 };
 
-const NO_UNITS = [...shared.testPathIgnorePatterns, '\\.(proof|nightly)\\.test\\.ts$'];
+/** In a run that goes on to the proofs, which try each property more often, the sample would be the second time. */
+const LONG_ONLY = process.env.PROPERTIES_LATER ? 'proof|nightly|property' : 'proof|nightly';
+const NO_UNITS = [...shared.testPathIgnorePatterns, `\\.(${LONG_ONLY})\\.test\\.ts$`];
+/** What only a change of the sandbox, of the recordings or of a tool can break: `.ci/run` and tools.yml know when. */
+const OF_TOOLS = 'test/(host|bench|contract|sandbox/(?!replay|sequences))';
 const ENGINE_FOLDERS = ['engine', 'examples'];
 const ON_ENGINE = `test/(${ENGINE_FOLDERS.join('|')})/`;
 
@@ -24,7 +28,7 @@ const ON_ENGINE = `test/(${ENGINE_FOLDERS.join('|')})/`;
  * @param {string[]} names
  */
 const lent = (...names) => ({
-	[`^(?:@n8n/)?(${names.join('|')})$`]: '<rootDir>/test/support/host/$1.js',
+	[`^(?:@(?:n8n|fastify)/)?(${names.join('|')})$`]: '<rootDir>/test/support/host/$1.js',
 });
 
 /**
@@ -36,7 +40,7 @@ const pure = {
 	...shared,
 	// Stryker wants it as Node finds it.
 	testEnvironment: require.resolve('./test/support/host/lending.js'),
-	moduleNameMapper: lent('lodash', 'zod'),
+	moduleNameMapper: lent('lodash', 'zod', 'fastify', 'multipart'),
 };
 
 /**
@@ -48,7 +52,16 @@ const pure = {
 const onEngine = {
 	...shared,
 	testEnvironment: '<rootDir>/test/support/host/environment.ts',
-	moduleNameMapper: lent('n8n-core', 'n8n-workflow', 'di', 'backend-network', 'lodash', 'zod'),
+	moduleNameMapper: lent(
+		'n8n-core',
+		'n8n-workflow',
+		'di',
+		'backend-network',
+		'lodash',
+		'zod',
+		'fastify',
+		'multipart',
+	),
 };
 
 /** @type {import('jest').Config} */
@@ -56,7 +69,15 @@ const unit = {
 	...pure,
 	displayName: 'unit',
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
-	testPathIgnorePatterns: [...NO_UNITS, '<rootDir>/test/e2e/', ON_ENGINE],
+	testPathIgnorePatterns: [...NO_UNITS, '<rootDir>/test/e2e/', ON_ENGINE, OF_TOOLS],
+};
+
+/** The sandbox itself, in recorded time too, and the tools beside the package. */
+const tools = {
+	...pure,
+	displayName: 'tools',
+	testMatch: ['<rootDir>/test/{host,bench,contract,sandbox}/**/*.test.ts'],
+	testPathIgnorePatterns: [...NO_UNITS, 'test/sandbox/(replay|sequences)'],
 };
 
 /** @type {import('jest').Config} */
@@ -142,11 +163,25 @@ const oldestEngine = {
  * @type {import('jest').Config}
  */
 module.exports = {
-	projects: [unit, engine, proofs, engineProofs, nightly, e2e, queue, install, hosts, oldestEngine],
+	projects: [
+		unit,
+		engine,
+		tools,
+		proofs,
+		engineProofs,
+		nightly,
+		e2e,
+		queue,
+		install,
+		hosts,
+		oldestEngine,
+	],
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.
 	testTimeout: 180_000,
+	// A worker that is slow to end on a busy machine has no leak; openResources.proof looks for those.
+	workerGracefulExitTimeout: 10_000,
 	testSequencer: '<rootDir>/scripts/longestFirst.js',
 	reporters: ['default', '<rootDir>/scripts/resultsReporter.js'],
 };

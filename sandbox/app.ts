@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isError } from 'lodash';
 import { JSON_LIMIT, parseForm, parseJson } from './body';
 import type { Call, Context, Endpoint } from './context';
 import { ApiError, badRequest, internal, notFound, tooLarge } from './errors';
@@ -171,8 +172,8 @@ function sendError(error: unknown, reply: FastifyReply) {
 
 function translated(error: unknown): ApiError {
 	if (error instanceof ApiError) return error;
-	const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+	if (!isError(error)) return internal();
+	const code = 'code' in error ? String(error.code) : '';
 	if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge();
-	if (code.startsWith('FST_ERR_CTP') && error instanceof Error) return badRequest(error.message);
-	return internal();
+	return code.startsWith('FST_ERR_CTP') ? badRequest(error.message) : internal();
 }

@@ -1,2 +1,2 @@
 /** How often a property is tried in the proofs; the unit tests try a sample. */
-process.env.PROPERTY_RUNS ??= '750';
+process.env.PROPERTY_RUNS ??= '250';

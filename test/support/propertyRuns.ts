@@ -1,5 +1,5 @@
-/**
- * How often a property is tried: a sample with the unit tests, many times that in the proofs (`manyRuns.js`) and at
- * night, least of all for each mutant.
- */
-export const PROPERTY_RUNS = Number(process.env.PROPERTY_RUNS ?? 80);
+/** How often a property is tried: a sample by the unit tests, more in the proofs (`manyRuns.js`), most at night. */
+export const PROPERTY_RUNS = Number(process.env.PROPERTY_RUNS ?? 20);
+
+/** Whether this is the nightly run, which tries all that a change tries a sample of. */
+export const IS_NIGHTLY = PROPERTY_RUNS >= 6000;

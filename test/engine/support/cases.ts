@@ -742,17 +742,9 @@ export const ALL_CASES: OperationCase[] = [
 
 /** Puts the records the cases need on a fresh sandbox. */
 export async function createWorld(sandbox: Sandbox): Promise<World> {
-	const call = async (path: string, body: unknown) => {
-		const response = await fetch(`${sandbox.url}/api/ai${path}`, {
-			method: 'POST',
-			headers: {
-				Authorization: `Bearer ${sandbox.accessToken}`,
-				...(body instanceof FormData ? {} : { 'Content-Type': 'application/json' }),
-			},
-			body: body instanceof FormData ? body : JSON.stringify(body),
-		});
-		const answer = (await response.json()) as Record<string, string>;
-		return Array.isArray(answer) ? (answer[0] as typeof answer) : answer;
+	const call = async (path: string, body: FormData | object) => {
+		const answer = await sandbox.post(`/api/ai${path}`, body);
+		return (Array.isArray(answer) ? answer[0] : answer) as Record<string, string>;
 	};
 	const form = new FormData();
 	form.append('file', new Blob(['hello world']), 'hello.txt');

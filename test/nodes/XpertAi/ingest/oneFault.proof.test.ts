@@ -1,6 +1,6 @@
 import range from 'lodash/range';
 
-import { PROPERTY_RUNS } from '../../../support/propertyRuns';
+import { IS_NIGHTLY } from '../../../support/propertyRuns';
 import { AFTER_DOING, NIGHT_FAULTS } from './support/nightFaults';
 import type { Answer } from './support/nightFaults';
 import { Nights, UNREMEMBERED } from './support/nights';
@@ -93,7 +93,7 @@ const sorted = (found: Record<string, string>) =>
 const rank = (key: string) => (key === 'by hand' ? 1000 : key.charCodeAt(0));
 
 /** Every trial takes twenty minutes: all of them at night, with each change a sample that meets every fault. */
-const ONE_OF = PROPERTY_RUNS >= 6000 ? 1 : 7;
+const ONE_OF = IS_NIGHTLY ? 1 : 7;
 
 const ALL = 'a night with one unchanged, changed, gone, back and new each';
 

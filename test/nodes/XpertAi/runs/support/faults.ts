@@ -147,8 +147,8 @@ const PROXY_STATUSES = [
 	...[422, 425, 429, 431, 451, 500, 501, 502, 503, 504],
 ];
 
-/** One of how many faults is tried at each request: the proofs try all, and each mutant a few. */
-const SHARE = PROPERTY_RUNS >= 750 ? 1 : PROPERTY_RUNS >= 80 ? 12 : 24;
+/** One of how many faults is tried at each request: the proofs try all, the unit tests a few. */
+const SHARE = PROPERTY_RUNS >= 250 ? 1 : 24;
 
 /** Of everything that may befall a request, what is tried at the request of this place. */
 export function faultsAt(place: number): Fault[] {
