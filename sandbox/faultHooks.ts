@@ -29,7 +29,7 @@ export async function faultsBefore(
 	reply: FastifyReply,
 ): Promise<boolean> {
 	await delays(clock, actions, 'before');
-	if (actionsOf(actions, 'hold').length > 0) await faults.cleared();
+	for (const hold of actionsOf(actions, 'hold')) await faults.cleared(hold);
 	for (const drop of actionsOf(actions, 'drop')) {
 		if (drop.when === 'before') {
 			reply.hijack();

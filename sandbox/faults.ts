@@ -30,9 +30,10 @@ export class Faults {
 		this.changes.emit('cleared');
 	}
 
-	/** Resolves when the rules are cleared. */
-	async cleared(): Promise<void> {
-		await once(this.changes, 'cleared');
+	/** Resolves when the rules are cleared, at once where the rule of this action has been cleared already. */
+	async cleared(action: Action): Promise<void> {
+		if (this.armed.some((armed) => actionsIn(armed).includes(action)))
+			await once(this.changes, 'cleared');
 	}
 
 	/** The rules with how many requests they matched and how often they acted. */
@@ -58,6 +59,9 @@ function fires(armed: Armed, request: { endpoint?: string; method: string; path:
 	armed.fired += 1;
 	return true;
 }
+
+/** All actions that a rule may take. */
+const actionsIn = ({ rule }: Armed): Action[] => (rule.do === 'oneOf' ? rule.actions : [rule]);
 
 /** The rule's action, or one drawn from its several. */
 function actionOf({ rule, random }: Armed): Action[] {

@@ -1,4 +1,6 @@
-import { Agent } from 'node:http';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultRule } from '../../sandbox';
 import { codeOf, until } from './support/client';
@@ -116,6 +118,25 @@ describe('what can go wrong', () => {
 		sandbox.faults.clear();
 		expect((await answers).map(({ status }) => status).sort()).toEqual([201, 400]);
 		expect(stored()).toBe(1);
+	});
+
+	it('holds no request whose rule is cleared while its body is still on the way', async () => {
+		sandbox.faults.add({ endpoint: 'E1', do: 'hold' });
+		const headers = {
+			authorization: `Bearer ${sandbox.accessToken}`,
+			'content-type': 'application/json',
+		};
+		const sending = request(`${sandbox.url}/api/ai/knowledges`, { method: 'POST', headers });
+		sending.write('{"name":');
+		await until(
+			async () => sandbox.requests.all.length,
+			(arrived) => arrived === 1,
+		);
+		sandbox.faults.clear();
+		sending.end('"x"}');
+		const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+		answer.resume();
+		expect(answer.statusCode).toBe(201);
 	});
 
 	it('is still there when the client has gone before its answer is begun', async () => {
