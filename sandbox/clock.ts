@@ -46,9 +46,9 @@ export class FakeClock implements Clock {
 		return this.sleepers.size;
 	}
 
-	/** Resolves when at least so many sleep, e.g. when a run has begun; waits up to 5 s of real time. */
+	/** Resolves when at least so many sleep, e.g. when a run has begun; waits up to a minute of real time. */
 	async untilSleeping(count = 1): Promise<void> {
-		const end = Date.now() + 5000;
+		const end = Date.now() + 60_000;
 		while (this.sleepers.size < count && Date.now() < end) await wait(1);
 		if (this.sleepers.size < count) throw new Error(`Only ${this.sleepers.size} asleep`);
 	}

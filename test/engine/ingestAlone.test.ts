@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
 import { TEXTS, column, hintsOf, ingestOn, isNote } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
+import { useFakeClock, useShortSleeps } from './support/shortSleeps';
 
 /** A twentieth of the time: a run says a word each second, and is gone after three without any. */
 useShortSleeps();
@@ -20,30 +20,39 @@ const sentDocuments = () =>
 		.flatMap(({ body }) => body as IDataObject[])
 		.filter(isDocument).length;
 
-/** Begins a run whose file takes the server so long, and goes on when it is at it. */
-async function begun(ms: number) {
-	fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'delay', ms });
+const uploads = () => fixture.sandbox.requests.of('E16').length;
+const until = async (isSo: () => boolean) => {
+	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+/** Begins a run whose file the server holds, and goes on when it is there. */
+async function begun() {
+	fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
 	const first = submit(source, { items: items('first') });
-	while (fixture.sandbox.requests.of('E16').length === 0)
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	return { first };
+	await until(() => uploads() > 0);
+	/** Has the server work on the file, and resolves with what the run came to. */
+	const end = async () => {
+		fixture.sandbox.faults.clear();
+		return await first;
+	};
+	return { end };
 }
 
 describe('a run that begins while another one of its source is at work', () => {
 	it('sends nothing, and says which one is at work and since when', async () => {
-		const { first } = await begun(4000);
+		const { end } = await begun();
 		const second = await submit(source, { items: items('second') });
 		expect(second.error?.message).toMatch(
 			/^Nothing was sent: another run of this source is at work, execution \S+, since \d{4}-/,
 		);
 		expect(second.error?.description).toContain('"Source Name"');
 		expect(second.error?.description).toContain('Run Beside Another');
-		expect(column((await first).items, 'outcome')).toEqual(['stored']);
+		expect(column((await end()).items, 'outcome')).toEqual(['stored']);
 		expect(storedNames()).toEqual(['first.md']);
 	});
 
 	it('gives its documents as not sent where the workflow is to go on', async () => {
-		const { first } = await begun(4000);
+		const { end } = await begun();
 		const second = await submit(source, {
 			items: items('second', 'third'),
 			onError: 'continueRegularOutput',
@@ -53,40 +62,51 @@ describe('a run that begins while another one of its source is at work', () => {
 		const notSent = 'Not sent: another run of this source is at work';
 		const refused = expect.stringContaining('Nothing was sent') as string;
 		expect(new Set(said)).toEqual(new Set([refused, notSent]));
-		await first;
+		await end();
 		expect(storedNames()).toEqual(['first.md']);
 	});
 
-	it('works when that one has ended meanwhile', async () => {
-		const { first } = await begun(500);
-		const second = await submit(source, { items: items('second') });
-		expect([second.error, (await first).error]).toEqual([undefined, undefined]);
-		expect(new Set(storedNames())).toEqual(new Set(['first.md', 'second.md']));
-		const third = await submit(source, { items: items('first', 'second') });
-		expect(column(third.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
-	});
-
 	it('works at once in another source, or with Run Beside Another', async () => {
-		const { first } = await begun(2000);
+		const { end } = await begun();
 		const other = await submit({ ...source, sourceName: 'other' }, { items: items('other') });
 		const options = { ...source.options, evenIfRunning: true };
 		const beside = await submit({ ...source, options }, { items: items('beside') });
 		expect([other.error, beside.error]).toEqual([undefined, undefined]);
-		expect(hintsOf(await first)).toContain(
+		expect(hintsOf(await end())).toContain(
 			'Another run of this source was at work as well: the next run sends everything.',
 		);
 	});
 });
 
+describe('a run that waits whether another one says a word', () => {
+	const clock = useFakeClock();
+
+	it('works when that one ends meanwhile', async () => {
+		const { end } = await begun();
+		const second = submit(source, { items: items('second') });
+		// The first one will renew its lease, and the second one will look at it.
+		await clock.untilSleeping(2);
+		const first = await end();
+		await clock.advance(5_000);
+		expect([(await second).error, first.error]).toEqual([undefined, undefined]);
+		expect(new Set(storedNames())).toEqual(new Set(['first.md', 'second.md']));
+		const third = await submit(source, { items: items('first', 'second') });
+		expect(column(third.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+	});
+});
+
 describe('runs of one source that begin at the same moment', () => {
 	it.each([2, 3])('are %d, and one of them works', async (count) => {
-		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 3500 });
-		const runs = await Promise.all(
-			Array.from(
-				{ length: count },
-				async (_, index) => await submit(source, { items: items(`run ${index}`) }),
-			),
-		);
+		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'hold' });
+		let ended = 0;
+		const running = Array.from({ length: count }, async (_, index) => {
+			const result = await submit(source, { items: items(`run ${index}`) });
+			ended += 1;
+			return result;
+		});
+		await until(() => ended === count - 1 || uploads() > 1);
+		fixture.sandbox.faults.clear();
+		const runs = await Promise.all(running);
 		const refused = runs.flatMap(({ error }) => error?.message ?? []);
 		expect(refused).toHaveLength(count - 1);
 		for (const message of refused) expect(message).toContain('another run of this source');

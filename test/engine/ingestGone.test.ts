@@ -4,10 +4,11 @@ import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
+import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
 useShortSleeps();
+useNoLeaseRenewal();
 const { submit, file } = ingestOn(fixture);
 embedsDocuments(fixture);
 
@@ -29,6 +30,14 @@ const night = async (
 	return await submit(fromText(parameters), { items: texts(letters), ...rest });
 };
 const idOf = (name: string) => derivedId(fixture.world.knowledgebaseId, name);
+/** The id of the document that holds a note, by its name on the server with … for the node's. */
+const noteId = (title: string) => {
+	const name = `n8n: ${title.replace('…', 'Xpert AI')} (do not process)`;
+	const { store } = fixture.sandbox;
+	const note = store.documentsOf(fixture.world.knowledgebaseId).find((one) => one.name === name);
+	if (note === undefined) throw new Error(`No note is called ${name}`);
+	return note.id;
+};
 /** The letters whose documents an assistant can find. */
 const found = () => [...ALL].filter((name) => fixture.sandbox.store.findable(idOf(name))).join('');
 /** The ids of the documents that were taken out of answers since the last look. */
@@ -127,40 +136,47 @@ describe('documents that are gone from the source', () => {
 	});
 
 	/** The requests of a night that brings less and nothing new. */
-	const LOOKS_FOR_GONE = { endpoint: 'status', nth: 8 };
-	const LOOKS_FOR_NAMES = { endpoint: 'status', nth: 7 };
-	const DISABLES = { endpoint: 'E3', nth: 4 };
+	const looksForGone = () => ({ endpoint: 'status', path: idOf('j'), nth: 1 });
+	const looksForNames = () => ({
+		endpoint: 'status',
+		path: noteId('what … calls its documents, 1'),
+		nth: 1,
+	});
+	const disables = () => ({ endpoint: 'E3', nth: 4 });
 
 	it.each([
-		['looked for', LOOKS_FOR_GONE],
-		['disabled', DISABLES],
+		['looked for', looksForGone],
+		['disabled', disables],
 	])('are tried again where an empty list is answered when they are %s', async (_, which) => {
 		await night(ALL);
-		fixture.sandbox.faults.add({ ...which, do: 'status', status: 200, body: [] });
+		fixture.sandbox.faults.add({ ...which(), do: 'status', status: 200, body: [] });
 		await night('abcdefgh');
 		expect(found()).toBe('abcdefgh');
 	});
 
 	// Which answers are none is tried with each request of a night (ingest/oneFault.proof.test.ts).
 	it.each([
-		['looked for', { ...LOOKS_FOR_GONE, status: 200, body: [] }],
-		['disabled', { ...DISABLES, status: 404 }],
-	])('are left to the next run where there is no answer when they are %s', async (_, rule) => {
-		await night(ALL);
-		fixture.sandbox.faults.add({ ...rule, do: 'status' });
-		const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
-		expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
-		expect(column(result.items, 'outcome')).not.toContain('disabled');
-		fixture.sandbox.faults.clear();
-		await night('abcdefgh');
-		expect(found()).toBe('abcdefgh');
-	});
+		['looked for', looksForGone, { status: 200, body: [] }],
+		['disabled', disables, { status: 404 }],
+	])(
+		'are left to the next run where there is no answer when they are %s',
+		async (_, which, answer) => {
+			await night(ALL);
+			fixture.sandbox.faults.add({ ...which(), ...answer, do: 'status' });
+			const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
+			expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
+			expect(column(result.items, 'outcome')).not.toContain('disabled');
+			fixture.sandbox.faults.clear();
+			await night('abcdefgh');
+			expect(found()).toBe('abcdefgh');
+		},
+	);
 
 	it('are noted before they are disabled: a crash there leaves nothing unknown', async () => {
 		await night(ALL);
 		disabled();
 		const noted: string[] = [];
-		fixture.sandbox.faults.add({ ...DISABLES, do: 'drop', when: 'after' });
+		fixture.sandbox.faults.add({ ...disables(), do: 'drop', when: 'after' });
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [5, 6, 7], do: 'drop' });
 		await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
 		fixture.sandbox.faults.clear();
@@ -193,7 +209,7 @@ describe('documents that are gone from the source', () => {
 
 	it('are told by their IDs where their names were lost, or cannot be read', async () => {
 		await night(ALL);
-		fixture.sandbox.faults.add({ ...LOOKS_FOR_NAMES, do: 'status', status: 403 });
+		fixture.sandbox.faults.add({ ...looksForNames(), do: 'status', status: 403 });
 		const once = await night('abcdefghi');
 		expect(once.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('j') });
 		fixture.sandbox.faults.clear();
@@ -351,17 +367,22 @@ describe('nothing is disabled', () => {
 });
 
 describe('another run of the source', () => {
-	/** A night whose standing is asked for as it ends. */
-	const STANDING = { endpoint: 'status', nth: 6 };
+	/** Where a night ends: it asks once more who is at work, after it has asked three times to take the lease. */
+	const asksWhoIsAtWork = () => ({
+		endpoint: 'status',
+		path: `=${noteId('when … began')}%2C${noteId('whether … is at work')}$`,
+		nth: 4,
+	});
 
 	it('that began beside it keeps everything', async () => {
 		await night(ALL);
 		disabled();
-		fixture.sandbox.faults.add({ ...STANDING, do: 'delay', ms: 1500 });
+		fixture.sandbox.faults.add({ ...asksWhoIsAtWork(), do: 'hold' });
 		const first = night('abcdefgh');
-		while (fixture.sandbox.requests.of('status').length < STANDING.nth)
-			await new Promise((resolve) => setTimeout(resolve, 5));
+		const isHeld = () => fixture.sandbox.faults.list().some(({ fired }) => fired > 0);
+		while (!isHeld()) await new Promise((resolve) => setTimeout(resolve, 5));
 		await night(ALL, { parameters: { options: { evenIfRunning: true } } });
+		fixture.sandbox.faults.clear();
 		expect(hintsOf(await first)).toContain(
 			'Nothing was disabled: another run of this source is at work.',
 		);
@@ -371,7 +392,7 @@ describe('another run of the source', () => {
 	it('may have begun where the server does not say: nothing is disabled', async () => {
 		await night(ALL);
 		disabled();
-		fixture.sandbox.faults.add({ ...STANDING, do: 'status', status: 403 });
+		fixture.sandbox.faults.add({ ...asksWhoIsAtWork(), do: 'status', status: 403 });
 		const result = await night('abcdefgh');
 		expect(hintsOf(result)).toContain(
 			'Nothing was disabled: whether another run of this source is at work is not known.',

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
+import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 import {
 	BY_NAME,
 	column,
@@ -15,6 +15,7 @@ import {
 
 const fixture = useFixture();
 useShortSleeps();
+useNoLeaseRenewal();
 const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
 
 const skip = {
@@ -234,12 +235,13 @@ describe('what is remembered', () => {
 	});
 
 	it('is left to the run that began beside another: the next one sends everything', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: FIRST_BATCH, do: 'delay', ms: 500 });
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: FIRST_BATCH, do: 'hold' });
 		const first = submit(skip, { items: documents(3) });
 		while (fixture.sandbox.requests.of('E3').length < FIRST_BATCH)
 			await new Promise((resolve) => setTimeout(resolve, 5));
 		const beside = { ...skip, options: { ...skip.options, evenIfRunning: true } };
 		await submit(beside, { items: documents(4) });
+		fixture.sandbox.faults.clear();
 		expect(hintsOf(await first)).toContain(
 			'Another run of this source was at work as well: the next run sends everything.',
 		);
@@ -272,7 +274,15 @@ describe('with processing, a document is only left out when it was processed as 
 	const impatient = { ...waiting, options: { ...waiting.options, waitMinutes: 0 } };
 	const document = (process: string, ms: number) =>
 		rows(1, () => ({ filePath: '/a', ...ending(process, ms) }));
-	const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+	const allProcessed = async () => {
+		const { store } = fixture.sandbox;
+		const isDone = () =>
+			store
+				.documentsOf(fixture.world.knowledgebaseId)
+				.filter((one) => !isNote(one))
+				.every(({ status }) => status === 'finish');
+		while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 5));
+	};
 	const processed = () => {
 		const ids = fixture.sandbox.requests.of('process').flatMap(({ body }) => body as string[]);
 		fixture.sandbox.requests.clear();
@@ -295,7 +305,7 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(error?.message).toContain('10 documents are stored');
 		expect(processed()).toBe(10);
 		fixture.sandbox.faults.clear();
-		await pause(200);
+		await allProcessed();
 		const second = await submit(processing, { items });
 		expect(processed()).toBe(10);
 		expect(second.items).toHaveLength(20);
@@ -311,7 +321,7 @@ describe('with processing, a document is only left out when it was processed as 
 
 	it('is asked for before it is sent again: one that has finished since is left out', async () => {
 		await submit(processing, { items: document('finish', 10) });
-		await pause(200);
+		await allProcessed();
 		sentNames();
 		const second = await submit(processing, { items: document('finish', 10) });
 		expect(second.items.map(({ json }) => [json.outcome, json.processing])).toEqual([

@@ -1,3 +1,4 @@
+import { FakeClock } from '../../../sandbox';
 import { builtModule } from './builtModule';
 
 type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
@@ -26,6 +27,41 @@ export function useShortSleeps(sooner = SOONER): void {
 		restore = shortenSleeps(sooner);
 	});
 	afterAll(() => restore());
+}
+
+/**
+ * Keeps the built node from renewing its lease in the tests that surround the call, for tests that pick a request by
+ * its number: on a busy machine a renewal comes in between. No run of these tests waits for another one's renewal.
+ */
+export function useNoLeaseRenewal(): void {
+	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
+	let later: typeof systemClock.later;
+	beforeAll(() => {
+		({ later } = systemClock);
+		systemClock.later = () => undefined;
+	});
+	afterAll(() => {
+		systemClock.later = later;
+	});
+}
+
+/** Gives the built node time that stands still until a test moves it on, for the tests that surround the call. */
+export function useFakeClock(): FakeClock {
+	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
+	const clock = new FakeClock();
+	let before: typeof systemClock;
+	beforeAll(() => {
+		before = { ...systemClock };
+		Object.assign(systemClock, {
+			now: () => clock.now(),
+			sleep: async (ms) => await clock.sleep(ms),
+			later: (ms, work) => void clock.sleep(ms).then(work),
+		} satisfies Partial<typeof systemClock>);
+	});
+	afterAll(() => {
+		Object.assign(systemClock, before);
+	});
+	return clock;
 }
 
 /**
