@@ -4,28 +4,33 @@ import type { Knowledgebase, StoredDocument } from '../entities';
 import type { Store } from '../store';
 import { download } from './download';
 import { textOfPdf } from './pdf';
+import { rowsOf } from './workbook';
 
 /** What the server says when a document has no file: it reads neither pages nor chunks. */
 const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
 
 /** So much is read of a text: the real server reads all of it, here it would only take memory. */
 const TEXT_LIMIT = 2 * 1024 * 1024;
-const PDF_LIMIT = 64 * 1024 * 1024;
+const FILE_LIMIT = 64 * 1024 * 1024;
 const PDF_BEGINNING = '%PDF-';
 
 /** Types that the real server has parsers for, and the sandbox has not. */
 const WITHOUT_READER = ['doc', 'docx', 'ppt', 'pptx', 'epub'];
 
+/** What the database says of a text with a zero byte, as UTF-16 and binary files have many (`encodings`, `sheets-as-txt`). */
+const ZERO_BYTE = 'invalid byte sequence for encoding "UTF8": 0x00';
+
 /**
- * The text of a document's file (`searchable` "status at the end").
+ * The texts of a document's file, none of which is cut together with another (`searchable` "status at the end"): one, or
+ * the rows of a workbook.
  *
  * @throws Error with what the real server says of such a document
  */
-export async function textOfFile(
+export async function textsOfFile(
 	{ store }: Context,
 	owner: Knowledgebase,
 	document: StoredDocument,
-): Promise<string> {
+): Promise<string[]> {
 	checkEmbeddingModel(store, owner);
 	const { filePath, fileUrl, category, name } = document;
 	if (!fileUrl) {
@@ -33,9 +38,23 @@ export async function textOfFile(
 		throw new Error(`Unable to resolve a readable file for document '${String(name)}'.`);
 	}
 	if (category === 'sheet') throw new Error('EISDIR: illegal operation on a directory, read');
+	// The name chooses the reader of workbooks, which comes to its turn only where the type is another (`encodings`).
+	if (/\.xlsx$/i.test(String(name))) return rowsOf(await bytesAt(String(fileUrl)));
 	const type = typeOf(document);
 	// They end well, as they do there; the sandbox only finds nothing in them.
-	return WITHOUT_READER.includes(type) ? '' : await textAt(String(fileUrl), type);
+	if (WITHOUT_READER.includes(type)) return [];
+	const text = await textAt(String(fileUrl), type);
+	if (text.includes('\0')) throw new Error(ZERO_BYTE);
+	return [text];
+}
+
+async function bytesAt(url: string): Promise<Buffer> {
+	const file = await download(url);
+	try {
+		return await file.upTo(FILE_LIMIT);
+	} finally {
+		file.close();
+	}
 }
 
 /** A model without a usable copilot fails as it does in E2; that it does so here was not recorded. */
@@ -64,7 +83,7 @@ export async function textAt(url: string, type: string): Promise<string> {
 	try {
 		const beginning = await file.upTo(PDF_BEGINNING.length);
 		if (type === 'pdf' || beginning.toString('latin1').startsWith(PDF_BEGINNING)) {
-			return await textOfPdf(await file.upTo(PDF_LIMIT));
+			return await textOfPdf(await file.upTo(FILE_LIMIT));
 		}
 		if (WITHOUT_READER.includes(type))
 			throw new Error(`The sandbox has no reader for ${type} files.`);

@@ -3,7 +3,7 @@ import { timestamp } from '../clock';
 import type { Context } from '../context';
 import { firstEmbedded } from '../embedding';
 import type { StoredDocument } from '../entities';
-import { textOfFile } from './loader';
+import { textsOfFile } from './loader';
 import { cutOf, split } from './splitter';
 import { askedOf, type Processing, type ProcessState } from './stages';
 
@@ -118,8 +118,9 @@ async function resultOf(context: Context, document: StoredDocument): Promise<Res
 	try {
 		const owner = context.store.knowledgebases.get(document.knowledgebaseId);
 		if (owner === undefined) return failed(FAILED.cancel, 'cancel');
-		const text = await textOfFile(context, owner, document);
-		const chunks = split(text, cutOf(document.parserConfig));
+		const texts = await textsOfFile(context, owner, document);
+		const cut = cutOf(document.parserConfig);
+		const chunks = texts.flatMap((text) => split(text, cut));
 		const isQuick = isEqual(chunks, context.store.findable(document.id)?.chunks);
 		return { ...finished(chunks, processMsg), isQuick };
 	} catch (error) {

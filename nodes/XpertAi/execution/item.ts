@@ -1,3 +1,4 @@
+import isEmpty from 'lodash/isEmpty';
 import mapValues from 'lodash/mapValues';
 import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
@@ -24,6 +25,7 @@ import type { RequestMeaning } from './hints';
 import type { Field, FieldValues } from './fields';
 import { chosenId, idDemand, isLeftExpression, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
+import { mimeTypeOf } from './mimeTypes';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
@@ -38,6 +40,8 @@ const yesOrNo = z.boolean();
 /** A number that is one, made once of each schema and kept as long as that is. */
 const finite = memoize((schema: ZodNumber) => schema.finite());
 finite.cache = new WeakMap();
+
+const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
 
 /** A binary field of an item, by its name. */
 export interface BinaryField {
@@ -137,6 +141,9 @@ export class Item {
 	key(name: string, otherwise?: string): string {
 		const key = this.text(name).trim() || (otherwise ?? '');
 		const subject = `"${this.labelOf(name)}"`;
+		const value = this.parameter(name, '');
+		if (Number.isInteger(value) && !Number.isSafeInteger(value))
+			return this.refuse({ subject, demand: LOST_DIGITS, value });
 		if (key === '' && otherwise === undefined)
 			return this.refuse({ subject, demand: 'must not be empty' });
 		if (isLeftExpression(key)) return this.refuse({ subject, demand: 'must be a key', value: key });
@@ -203,6 +210,11 @@ export class Item {
 		return this.check(schema, json, { parameter });
 	}
 
+	/** Whether it holds a file. */
+	get hasFile(): boolean {
+		return !isEmpty(this.context.getInputData()[this.index]?.binary);
+	}
+
 	/** The binary field that a parameter names. */
 	binary(name = 'binaryPropertyName'): BinaryField {
 		return this.binaryNamed(this.text(name, 'data').trim(), name);
@@ -223,7 +235,10 @@ export class Item {
 		const parameter = this.labelOf(name);
 		const fields = this.context.getInputData()[this.index]?.binary ?? {};
 		const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
-		if (binary) return { property, binary, parameter };
+		if (binary) {
+			const mimeType = binary.mimeType || mimeTypeOf(binary.fileName);
+			return { property, binary: { ...binary, mimeType }, parameter };
+		}
 		const found = Object.keys(fields);
 		const offer = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
 		const demand = `names ${quoted(property)}, but the item ${offer}`;

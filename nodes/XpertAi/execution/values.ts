@@ -1,9 +1,10 @@
 import isEqual from 'lodash/isEqual';
 import omitBy from 'lodash/omitBy';
-import { jsonParse, validateFieldType } from 'n8n-workflow';
+import { validateFieldType } from 'n8n-workflow';
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { exactJson } from '../payloads/exactJson';
 import { isJsonObject } from '../transport/answer';
 import { checked } from './badInput';
 import type { Flaw } from './badInput';
@@ -38,7 +39,7 @@ export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): u
 	if (typeof raw !== 'string') return raw ?? undefined;
 	if (raw.trim() === '') return undefined;
 	try {
-		return jsonParse<unknown>(raw);
+		return exactJson(raw);
 	} catch (error) {
 		const why = error instanceof Error ? error.message : 'not JSON';
 		return refuse({ subject: `"${displayName}"`, demand: `must be JSON (${why})`, value: raw });

@@ -1,7 +1,8 @@
 import chunk from 'lodash/chunk';
 import difference from 'lodash/difference';
 import map from 'lodash/map';
-import pull from 'lodash/pull';
+import max from 'lodash/max';
+import pullAll from 'lodash/pullAll';
 import range from 'lodash/range';
 import uniq from 'lodash/uniq';
 
@@ -119,7 +120,7 @@ export async function readLanes(
 			const alsoDone = pages.length <= 1 ? range(DONE_NOTES).map((at) => doneOf(lane, at)) : [];
 			const read = await notes.read([...names, ...alsoDone], witness);
 			if ('failure' in read) return read;
-			pages.push(...read.notes.slice(0, names.length));
+			for (const page of read.notes.slice(0, names.length)) pages.push(page);
 			done = [...done, ...read.notes.slice(names.length)];
 		}
 		// What lies behind them, of runs before, is in the memory.
@@ -151,7 +152,7 @@ export class LeftBehind {
 		const free: number[] = [];
 		const atRest: number[] = [];
 		for (const [lane, { pages, done, lost }] of lanes.entries()) {
-			this.damaged.push(...lost.map((at) => pageOf(lane, at)));
+			for (const at of lost) this.damaged.push(pageOf(lane, at));
 			const live = this.liveOf(lane, pages, included);
 			if (live.length === 0) this.closeOver(pages, included);
 			if (live.length > 0) this.live.push({ pages: live, done });
@@ -185,8 +186,11 @@ export class LeftBehind {
 		const [first] = taken;
 		if (!first) return;
 		const { closed, unsettled, includes } = this.included;
-		pull(includes, ...taken.map(({ mark }) => mark));
-		closed.push([runOf(first), Math.max(...taken.map(writingOf))]);
+		pullAll(
+			includes,
+			taken.map(({ mark }) => mark),
+		);
+		closed.push([runOf(first), max(taken.map(writingOf)) ?? 0]);
 		unsettled.push(runOf(first));
 		this.isOver = true;
 	}

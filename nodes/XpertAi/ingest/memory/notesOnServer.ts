@@ -104,7 +104,7 @@ export class NotesOnServer {
 		for (const part of chunk(names, SIZES.answer)) {
 			const read = await this.read(part, witness);
 			if ('failure' in read) return read;
-			notes.push(...read.notes);
+			for (const note of read.notes) notes.push(note);
 		}
 		return { notes };
 	}

@@ -80,7 +80,8 @@ function groupsOf(items: Item[], fail: (item: Item, caught: unknown) => void): G
 			const sourceName = item.text('sourceName').trim();
 			const name = JSON.stringify([knowledgebaseId, sourceName]);
 			const group = groups.get(name) ?? { knowledgebaseId, sourceName, asked: [] };
-			group.asked.push(...askedBy(item, keyOwner(knowledgebaseId, sourceName)));
+			const asked = askedBy(item, keyOwner(knowledgebaseId, sourceName));
+			group.asked = group.asked.length > 0 ? group.asked.concat(asked) : asked;
 			groups.set(name, group);
 		} catch (caught) {
 			fail(item, caught);

@@ -3,30 +3,31 @@ import fc from 'fast-check';
 import { jsonRecords } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 import type { FileRecord } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 
-/** Gives bytes in pieces that end at these places. */
-export async function* pieces(bytes: Uint8Array, cuts: number[]): AsyncGenerator<Uint8Array> {
+/** Gives a text in pieces that end at these places. */
+export async function* pieces(text: string, cuts: number[]): AsyncGenerator<string> {
 	let start = 0;
 	for (const cut of [...cuts].sort((one, other) => one - other)) {
-		const end = Math.max(start, Math.min(cut, bytes.length));
-		yield bytes.subarray(start, end);
+		const end = Math.max(start, Math.min(cut, text.length));
+		yield text.slice(start, end);
 		start = end;
 	}
-	yield bytes.subarray(start);
+	yield text.slice(start);
 }
 
 /** The records of a file. */
-export async function recordsOf(text: string | Uint8Array, cuts: number[] = []) {
-	const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+export async function recordsOf(text: string, cuts: number[] = []) {
 	const records: FileRecord[] = [];
-	for await (const record of jsonRecords(pieces(bytes, cuts))) records.push(record);
+	for await (const record of jsonRecords(pieces(text, cuts))) records.push(record);
 	return records;
 }
 
-/** Records in short: line and value, or line and `bad`. */
-export async function read(text: string | Uint8Array, cuts: number[] = []) {
-	return (await recordsOf(text, cuts)).map((record) =>
-		'flaw' in record ? [record.line, 'bad'] : [record.line, record.value],
-	);
+/** Records in short: place and value, or place and `bad`. Of `Line 3 of the file`, the place is 3. */
+export async function read(text: string, cuts: number[] = []) {
+	return (await recordsOf(text, cuts)).map((record) => {
+		const [, number] = /^Line (\d+) of the file$/.exec(record.place) ?? [];
+		const place = number === undefined ? record.place : Number(number);
+		return [place, 'flaw' in record ? 'bad' : record.value];
+	});
 }
 
 /** Text full of what could mislead a reader of JSON. */

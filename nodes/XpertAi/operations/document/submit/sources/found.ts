@@ -22,7 +22,7 @@ export interface FoundDocument extends Identified {
 	/** The file to upload before it is sent; its address is not yet in the record. */
 	file?: () => UploadFile | Promise<UploadFile>;
 	/** What is in that file, to tell whether it has changed. */
-	contents?: () => AsyncIterable<Uint8Array> | string[];
+	contents?: () => AsyncIterable<Uint8Array | string> | string[];
 	/** Whether a table is sent as text, because servers cannot read it otherwise. */
 	readAsText?: boolean;
 	/** Columns of its item that match no field of a document (Map Automatically). */

@@ -1,15 +1,17 @@
 import cloneDeep from 'lodash/cloneDeep';
+import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import unset from 'lodash/unset';
 
 import { quoted } from '../../../../execution/badInput';
 import type { Naming } from '../../../../execution/badInput';
-import { binaryChunks } from '../../../../execution/binary';
+import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
 import { withTextSplitter } from '../../../../ingest/textSplitter';
 import { document } from '../../../../payloads/document';
-import { isDocument } from '../../../../payloads/isDocument';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { isDocument, isDocumentField } from '../../../../payloads/isDocument';
 import { isJsonObject } from '../../../../transport/answer';
 import { identifier, ownIdIsSent, ownValue } from './identity';
 import type { Identified, Identify } from './identity';
@@ -85,16 +87,21 @@ export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument
 	const field = item.binary();
 	const given = givenDocuments(item, { parameter: field.parameter });
 	const textField = item.text('textField').trim();
-	for await (const read of jsonRecords(binaryChunks(item, field))) {
-		const place = `Line ${read.line} of the file`;
+	for await (const read of jsonRecords(textChunks(item, field))) {
+		const { place } = read;
 		try {
 			if ('flaw' in read) throw item.refusal({ subject: place, demand: read.flaw });
 			const value = given.prepared(read.value);
 			const record = isDocument(value) ? value : item.check(document, value, { parameter: place });
+			const list = read.isAlone ? listAround(record, textField) : undefined;
+			if (list !== undefined) {
+				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
+				throw item.refusal({ subject: 'The file', demand });
+			}
 			const identified = given.identify(record, place);
 			yield textField === ''
 				? given.asGiven(identified)
-				: withText(item, identified, textField, place);
+				: withText(item, identified, textField, place, field.binary.fileName);
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
@@ -106,8 +113,25 @@ export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
+/** The list in an object that is no record itself, as the only one it has is of objects. */
+function listAround(record: DocumentRecord, textField: string): string | undefined {
+	const { fileUrl, filePath, storageFileId } = record;
+	const isFound = fileUrl || filePath || storageFileId || has(record, textField);
+	const lists = Object.entries(record).filter(([, inside]) => Array.isArray(inside));
+	const [name, list] = lists.length === 1 && !isFound ? (lists[0] ?? []) : [];
+	return name !== undefined && !isDocumentField(name) && (list as unknown[]).every(isJsonObject)
+		? name
+		: undefined;
+}
+
 /** A record whose text is uploaded as its file. */
-function withText(item: Item, found: Identified, path: string, place: string): FoundDocument {
+function withText(
+	item: Item,
+	found: Identified,
+	path: string,
+	place: string,
+	fileName?: string,
+): FoundDocument {
 	const text = ownValue(found.record, path);
 	const subject = `${place}: "${item.labelOf('textField')}"`;
 	if (typeof text !== 'string' || text.trim() === '')
@@ -116,6 +140,10 @@ function withText(item: Item, found: Identified, path: string, place: string): F
 	const rest = cloneDeep(found.record);
 	unset(rest, path);
 	const { name } = rest;
-	const called = typeof name === 'string' && name.trim() !== '' ? name : place;
+	// The file is named, as records of several files would have the same name.
+	const otherwise = fileName
+		? `${fileName}, ${place.replace(' of the file', '').toLowerCase()}`
+		: place;
+	const called = typeof name === 'string' && name.trim() !== '' ? name : otherwise;
 	return { ...found, ...textDocument(item, { ...rest, name: called }, text) };
 }

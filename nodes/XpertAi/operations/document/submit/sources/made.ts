@@ -3,7 +3,7 @@ import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 
 import { quoted } from '../../../../execution/badInput';
-import { binaryChunks, uploadFile } from '../../../../execution/binary';
+import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { withTextSplitter } from '../../../../ingest/textSplitter';
 import { document } from '../../../../payloads/document';
@@ -48,7 +48,13 @@ export function checkedRecord(item: Item, given: DocumentRecord): DocumentRecord
  * @throws NodeOperationError when that has no JSON text
  */
 export function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	const file = fileType(given.name, given.mimeType ?? textMimeType(text));
+	const own = textMimeType(text);
+	const asNamed = fileType(given.name, given.mimeType ?? own, given.type);
+	// A text that is called report.pdf, after the file it was taken from, is no PDF.
+	const isOther = asNamed.type !== undefined && !asNamed.isText;
+	const file = isOther
+		? fileType(`${given.name}.${own === 'text/html' ? 'html' : 'md'}`, own)
+		: asNamed;
 	const { name, mimeType } = file;
 	return {
 		...withFile(item, { size: Buffer.byteLength(text), ...given }, file),
@@ -58,48 +64,76 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 }
 
 /**
- * A document whose file is that of a binary field.
+ * A document whose file is that of a binary field. One of text is sent in UTF-8, which is all that servers read.
  *
- * @throws NodeOperationError as `textDocument` does; its `file` also when there is nothing in it
+ * @throws NodeOperationError as `textDocument` does; its `file` also when servers would find nothing in it
  */
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
-	const file = fileType(given.name, given.mimeType ?? field.binary.mimeType);
-	const { name, mimeType } = file;
+	const said = given.mimeType ?? field.binary.mimeType;
+	const file = fileType(given.name, said, given.type);
+	const { name, mimeType, isText, asText } = file;
+	const refuse = (what: string) =>
+		item.refuse({
+			subject: `"${field.parameter}"`,
+			demand: `names ${quoted(field.property)}, whose file ${what}`,
+		});
+	if (file.type === 'xls')
+		refuse('is of the old .xls format, which servers cannot read. Save it as .xlsx');
+	const text = () => textChunks(item, field, said);
+	const content = async () => {
+		const found = isText ? await textContent(text) : (await uploadFile(item, field)).content;
+		if (sizeOf(found) === 0) refuse('is empty: nothing could be found in it');
+		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuse(NO_WORKBOOK);
+		return found;
+	};
 	return {
 		...withFile(item, given, file),
-		file: async () => ({ ...(await filledFile(item, field, mimeType)), name, mimeType }),
-		contents: () => binaryChunks(item, field),
+		file: async () => ({ name, mimeType, content: await content() }),
+		contents: () => (isText ? text() : binaryChunks(item, field)),
 	};
 }
 
+const NO_WORKBOOK =
+	'is no .xlsx workbook inside, or has a password: nothing could be found in it. Save it as .xlsx without a password';
+
 function withFile(item: Item, given: DocumentRecord, file: FileType): FoundDocument {
-	const { name, type, mimeType, asText } = file;
-	const kind = { ...(type === undefined ? {} : { type }), mimeType };
-	const record = checkedRecord(item, { ...kind, ...given, name });
-	return { record, ...(asText ? { readAsText: true } : {}) };
+	const { name, type, asText } = file;
+	const kind = type === undefined ? {} : { type };
+	// The encoding is not said on: texts are sent in UTF-8.
+	const mimeType = (given.mimeType ?? file.mimeType).replace(/;\s*charset=.*/i, '');
+	const said = { ...kind, ...given, ...(asText ? kind : {}), mimeType, name };
+	return { record: checkedRecord(item, said), ...(asText ? { readAsText: true } : {}) };
 }
 
-/** Bytes of a file that may be nothing but blanks; such files are small. */
-const LOOKED_AT_BYTES = 4096;
+/** A text of so many bytes is kept in memory until it is uploaded; a longer one is read once more. */
+const KEPT_BYTES = 2 ** 18;
 
-/** The file of an item, if there is something in it: servers take an empty one, and find nothing in it. */
-async function filledFile(item: Item, field: BinaryField, mimeType: string): Promise<UploadFile> {
-	const upload = await uploadFile(item, field);
-	const { content } = upload;
-	const size = Buffer.isBuffer(content) ? content.length : content.size;
-	const mayBeBlank = size <= LOOKED_AT_BYTES && /^text\//.test(mimeType);
-	if (size === 0 || (mayBeBlank && (await isBlank(binaryChunks(item, field))))) {
-		const demand = `names ${quoted(field.property)}, whose file is empty: nothing could be found in it`;
-		throw item.refusal({ subject: `"${field.parameter}"`, demand });
+/** A text as it is uploaded; one of nothing but blanks is empty. */
+async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
+	const kept: string[] = [];
+	let size = 0;
+	let isBlank = true;
+	for await (const piece of text()) {
+		isBlank &&= piece.trim() === '';
+		size += Buffer.byteLength(piece);
+		if (size <= KEPT_BYTES) kept.push(piece);
 	}
-	return upload;
+	if (isBlank) return Buffer.alloc(0);
+	return size <= KEPT_BYTES ? Buffer.from(kept.join('')) : { size, open: () => inBytes(text()) };
 }
 
-async function isBlank(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
-	const pieces: Uint8Array[] = [];
-	for await (const chunk of chunks) pieces.push(chunk);
-	// Trimming takes a byte order mark for a blank as well.
-	return Buffer.concat(pieces).toString().trim() === '';
+async function* inBytes(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+	for await (const piece of text) yield Buffer.from(piece);
+}
+
+function sizeOf(content: UploadFile['content']): number {
+	return Buffer.isBuffer(content) ? content.length : content.size;
+}
+
+/** Whether a file is a zip archive, as workbooks are. */
+async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
+	for await (const chunk of chunks) return chunk[0] === 0x50 && chunk[1] === 0x4b;
+	return false;
 }
 
 /**

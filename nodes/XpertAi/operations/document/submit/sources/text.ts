@@ -22,6 +22,8 @@ export const text: Source = {
 	identity: [keyOrName],
 	settings: [documentSettings],
 	read: (item, { keyOf, settingsOf, textDocument, wholeText }) => {
+		if (item.hasFile && item.text('text') === '')
+			item.refuse({ subject: 'The items hold files:', demand: 'set Documents From to Files' });
 		const content = wholeText(item, 'text');
 		const name = wholeText(item, 'name').trim();
 		const key = keyOf(item, name);

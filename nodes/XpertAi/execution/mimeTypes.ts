@@ -1,0 +1,45 @@
+/** MIME types of documents, by the extensions of their names. */
+export const MIME_TYPES: Record<string, string> = {
+	csv: 'text/csv',
+	docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+	epub: 'application/epub+zip',
+	htm: 'text/html',
+	html: 'text/html',
+	json: 'application/json',
+	markdown: 'text/markdown',
+	md: 'text/markdown',
+	pdf: 'application/pdf',
+	pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+	tsv: 'text/tab-separated-values',
+	txt: 'text/plain',
+	xls: 'application/vnd.ms-excel',
+	xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+	xml: 'application/xml',
+};
+
+/** Those of pictures, which are attached to messages. */
+const PICTURE_TYPES: Record<string, string> = {
+	gif: 'image/gif',
+	jpeg: 'image/jpeg',
+	jpg: 'image/jpeg',
+	png: 'image/png',
+	webp: 'image/webp',
+};
+
+/** What is said of a file whose type is not known. */
+export const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** The extension of a name, if it is one of a document. */
+export function documentExtension(name: string): string | undefined {
+	const extension = extensionOf(name);
+	return Object.hasOwn(MIME_TYPES, extension) ? extension : undefined;
+}
+
+/** The MIME type of a file that is said to be of none, as Code nodes make them. */
+export function mimeTypeOf(name = ''): string {
+	return { ...MIME_TYPES, ...PICTURE_TYPES }[extensionOf(name)] ?? UNKNOWN_TYPE;
+}
+
+function extensionOf(name: string): string {
+	return /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+}
