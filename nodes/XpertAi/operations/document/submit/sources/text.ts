@@ -14,6 +14,8 @@ const textField: INodeProperties = {
 	description: 'The text itself: plain, Markdown or HTML. It is uploaded as a file.',
 };
 
+const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
+
 export const text: Source = {
 	value: 'text',
 	name: 'Text',
@@ -23,7 +25,7 @@ export const text: Source = {
 	settings: [documentSettings],
 	read: (item, { keyOf, settingsOf, textDocument, wholeText }) => {
 		if (item.hasFile && item.text('text') === '')
-			item.refuse({ subject: 'The items hold files:', demand: 'set Documents From to Files' });
+			item.refuse({ subject: `"${textField.displayName}"`, demand: FILES_MEANT });
 		const content = wholeText(item, 'text');
 		const name = wholeText(item, 'name').trim();
 		const key = keyOf(item, name);
