@@ -7,7 +7,7 @@ const harness = useSharedHarness();
 
 // What becomes of a run that fails is tried in every n8n: test/hosts.
 describe('the node as a tool of an AI agent in n8n', () => {
-	const { run, told, requests } = useAgents(harness, 'How do I install it?');
+	const { run, runFailing, told, requests } = useAgents(harness, 'How do I install it?');
 
 	it('asks an assistant with the message the model wrote and gives it the answer', async () => {
 		const execution = await run({ version: 3, executionOrder: 'v1' });
@@ -17,6 +17,18 @@ describe('the node as a tool of an AI agent in n8n', () => {
 		const [offered] = requests()[0]?.tools ?? [];
 		expect(offered?.function.description).toBe('Asks the documentation assistant');
 		expect(JSON.stringify(offered?.function.parameters)).toContain('What to say to the assistant');
+	});
+
+	it.each([3, 2.2])('tells AI Agent %d why there is no answer', async (version) => {
+		const { error } = await runFailing({ version, executionOrder: 'v1' }, 'quota exceeded');
+		expect(error).toBeUndefined();
+		expect(told()).toContain('The run failed: quota exceeded');
+	});
+
+	it('gives the model nothing that it does not need', async () => {
+		await run({ version: 3, executionOrder: 'v1' });
+		expect(told()).toContain('Echo: How do I install it?');
+		expect(told()).not.toMatch(/threadId|conversationId|runId|assistantId|seconds/);
 	});
 
 	it('can give agent 3 nothing in workflows with execution order v0, not even an answer', async () => {

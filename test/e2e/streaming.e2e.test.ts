@@ -16,6 +16,9 @@ import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
+/** What visitors are told where there is no answer. */
+const SORRY = 'Sorry, there is no answer right now, please try again later.';
+
 /** Says something in the chat beside the canvas; gives what is answered. */
 async function inEditorChat({ page }: EditorWindow, chatInput: string): Promise<string> {
 	await page.getByRole('button', { name: 'Open chat' }).last().click();
@@ -46,11 +49,24 @@ describe.each([
 		expect(own.map(({ type }) => type).join(' ')).toMatch(/^begin (item ){21}end$/);
 	});
 
-	it('says why there is no answer, without an id', async () => {
-		const { shown } = await listen(harness, path, 'FAIL');
-		expect(shown).toContain('quota exceeded');
-		for (const { threadId } of harness.sandbox.store.threads.values())
-			expect(shown).not.toContain(threadId);
+	it('says in one plain sentence that there is no answer', async () => {
+		expect((await listen(harness, path, 'FAIL')).shown).toBe(SORRY);
+	});
+
+	it('says in a sentence that an answer is empty', async () => {
+		harness.sandbox.faults.add({ endpoint: 'stream', do: 'run', outcome: 'empty' });
+		const { shown } = await listen(harness, path, 'Hello');
+		harness.sandbox.faults.clear();
+		expect(shown).toBe('The assistant gave no answer in words.');
+	});
+
+	it('shows the whole answer as one piece where Enable Streaming is off', async () => {
+		const workflow = twoNodes(trigger(), `={{ $json.${field} }}`, { enableStreaming: false });
+		const whole = await published(harness, workflow, suffix);
+		const { chunks, shown } = await listen(harness, whole, 'Hello');
+		expect(shown).toMatch(/^You said: Hello/);
+		const own = chunks.filter(({ metadata }) => metadata.nodeName === ASSISTANT);
+		expect(own.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
 	});
 });
 
@@ -64,7 +80,7 @@ describe('a chat that does not stream, and our node', () => {
 		expect(harness.sandbox.requests.of('stream')).toEqual([]);
 	});
 
-	it('says why there is no answer, without an id, where the node goes on', async () => {
+	it('says in the same sentence that there is no answer, where the node goes on', async () => {
 		const { nodes, ...rest } = twoNodes(chatTrigger({}), '={{ $json.chatInput }}');
 		const workflow = {
 			...rest,
@@ -77,7 +93,7 @@ describe('a chat that does not stream, and our node', () => {
 		try {
 			await window.openWorkflow(workflowId);
 			const said = await inEditorChat(window, 'FAIL');
-			expect(said).toBe('The run failed: 500 fake model failure: quota exceeded');
+			expect(said).toBe(SORRY);
 			await window.screenshot(picturePath('chat-of-a-failed-run'));
 		} finally {
 			await window.close();

@@ -178,6 +178,98 @@ describe('a run that asks a person', () => {
 	});
 });
 
+describe("a body of the user's own", () => {
+	const rejection = (payload: unknown) =>
+		JSON.stringify({
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'resume', target: {}, decision: { type: 'reject', payload } },
+		});
+
+	it.each([decide, (own: object) => ask({ ...own, operation: 'start' })])(
+		'never rejects with a payload, whatever sends it: the server would carry out what was rejected',
+		async (parameters) => {
+			const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+			for (const payload of [{}, null, false, 'no']) {
+				const own = { bodyMode: 'json', jsonBody: rejection(payload) };
+				const { error } = await fixture.run(parameters(own), { items: [says(thread, '')] });
+				expect(error?.message).toContain('must not give a rejection a "payload"');
+			}
+			const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+			expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
+		},
+	);
+
+	it('rejects without one, and nothing is carried out', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const own = { bodyMode: 'json', jsonBody: rejection(undefined) };
+		const { items } = await fixture.run(decide(own), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({ status: 'completed', rejected: true });
+	});
+
+	it('that decides is refused by Start Run, and what waits still waits', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const input = { action: 'resume', target: {}, decision: { type: 'confirm' } };
+		const jsonBody = JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input });
+		const { error } = await fixture.run(ask({ operation: 'start', bodyMode: 'json', jsonBody }), {
+			items: [says(thread, '')],
+		});
+		expect(error?.message).toContain('"JSON Body" must not decide: use Thread: Decide');
+		expect(fixture.sandbox.store.threads.get(thread)?.status).toBe('interrupted');
+		const { items } = await fixture.run(decide(), { items: [says(thread, '')] });
+		expect(items[0]?.json.status).toBe('completed');
+	});
+});
+
+describe('a decision, or another answer, on a thread', () => {
+	const operations = [decide, again];
+
+	it.each(operations)('that nobody knows: it is said that there is none', async (parameters) => {
+		const unknown = '11111111-1111-4111-8111-111111111111';
+		const { error } = await fixture.run(parameters(), { items: [says(unknown, '')] });
+		expect(error?.message).toBe('There is no conversation with this thread');
+		expect(error?.description).toContain('Check "Thread"');
+		expect(bodies()).toEqual([]);
+	});
+
+	it.each(operations)('by the ID of its conversation: the mix-up is named', async (parameters) => {
+		const { json } = await say(`${INTERRUPTING_INPUT} first`);
+		const sent = bodies().length;
+		const mixedUp = [says(String(json?.conversationId), '')];
+		const { error } = await fixture.run(parameters(), { items: mixedUp });
+		expect(error?.message).toBe('"Thread" holds the ID of a conversation, not that of its thread');
+		expect(error?.description).toContain('it takes the threadId');
+		expect(bodies()).toHaveLength(sent);
+	});
+
+	it('whose assistant is gone: it names no field that there is not', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const body = {
+			message: 'The requested record was not found',
+			...{ error: 'Not Found', statusCode: 404 },
+		};
+		fixture.sandbox.faults.add(onThread(thread, { do: 'status', status: 404, body }));
+		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
+		expect(error?.description).toContain('The assistant of this thread is not there any more');
+		expect(error?.description).not.toContain('"Assistant"');
+	});
+
+	it('whose conversation has never run says so as before', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
+		expect(error?.message).toBe('Nothing on this thread waits for a decision');
+	});
+});
+
+describe('a message to a thread', () => {
+	it('by the ID of its conversation: the mix-up is named', async () => {
+		const { json } = await say('Hello');
+		const { error } = await fixture.run(ask(), {
+			items: [says(String(json?.conversationId), 'A')],
+		});
+		expect(error?.message).toBe('"Thread" holds the ID of a conversation, not that of its thread');
+	});
+});
+
 describe('a decision that nothing waits for', () => {
 	it('is not sent, and said to be one', async () => {
 		const { thread } = await say('Hello');

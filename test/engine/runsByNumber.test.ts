@@ -99,6 +99,9 @@ describe('a run by its number', () => {
 		for (const operation of ['getRun', 'waitForRun', 'cancelRun']) {
 			const { error } = await tell(operation, unknown);
 			expect(error?.message).toContain('404');
+			expect(error?.description).toContain('no such run');
+			expect(error?.description).toContain('Check "Run ID" and "Thread".');
+			expect(error?.description).not.toContain('Assistant');
 		}
 		expect(cancels()).toEqual([]);
 	});

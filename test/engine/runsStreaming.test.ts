@@ -25,13 +25,19 @@ function knowing(seed: Partial<AssistantSeed> = {}): void {
 }
 
 /** Says something where a chat shows what comes. */
-async function chat(messages: string[], parameters = {}, onError?: 'continueRegularOutput') {
+async function chat(
+	messages: string[],
+	parameters = {},
+	onError?: 'continueRegularOutput',
+	mode?: 'integrated',
+) {
 	const threads = await newThreads(fixture.sandbox, messages.length);
 	const chunks: StructuredChunk[] = [];
 	const result = await fixture.run(ask(parameters), {
 		items: messages.map((message, index) => says(threads[index] ?? '', message)),
 		onChunk: (chunk) => chunks.push(chunk),
 		...(onError && { onError }),
+		...(mode && { mode }),
 	});
 	const shown = (item: number) => {
 		const own = chunks.filter(
@@ -41,6 +47,9 @@ async function chat(messages: string[], parameters = {}, onError?: 'continueRegu
 	};
 	return { ...result, threads, chunks, shown, json: result.items[0]?.json };
 }
+
+/** What visitors are told where there is no answer. */
+const SORRY = 'Sorry, there is no answer right now, please try again later.';
 
 const zebra = { assistantId: byId(KNOWING) };
 const sent = () => fixture.sandbox.requests.of('stream').length;
@@ -91,35 +100,74 @@ describe('a chat in which answers appear as they are written', () => {
 		expect(json?.output).toBe(shown(0));
 	});
 
-	it('says in plain words why there is no answer, without the id of the thread', async () => {
+	it('tells visitors of a failure in one plain sentence; the item has the reason', async () => {
 		knowing({ error: 'the quota is used up' });
-		const { shown, threads, items } = await chat(['FAIL'], zebra, 'continueRegularOutput');
-		expect(items[0]?.json.error ?? items[0]?.error).toBeDefined();
-		expect(shown(0)).toContain('quota');
-		expect(shown(0)).not.toContain(threads[0]);
+		const { shown, items } = await chat(['FAIL'], zebra, 'continueRegularOutput');
+		expect(shown(0)).toBe(SORRY);
+		expect(items[0]?.json.error).toBe('The run failed: the quota is used up');
 	});
 
-	it('has no id of a thread in what n8n says of a workflow that stops, and the way on', async () => {
+	it('tells them so once where the workflow stops, and the builder the reason and the way on', async () => {
 		knowing({ error: 'the quota is used up' });
-		const { chunks, threads, error } = await chat(['FAIL'], zebra);
-		const said = chunks.filter(({ type }) => type === 'error').map(({ content }) => content);
-		expect(said).toEqual([expect.stringContaining('Look the thread up on the server')]);
-		expect(said).toEqual([error?.description]);
-		expect(said.join()).not.toContain(threads[0]);
+		const { threads, chunks, error } = await chat(['FAIL'], zebra);
+		const said = chunks.filter(({ type }) => type === 'item' || type === 'error');
+		expect(said.map(({ type, content }) => [type, content])).toEqual([['error', SORRY]]);
+		expect(error?.message).toBe('The run failed: the quota is used up');
+		const advice = expect.stringMatching(
+			`^Look the thread up on the server, or read it with .* Thread: ${threads[0]}\\.$`,
+		);
+		expect(error).toMatchObject({ messages: expect.arrayContaining([advice]) });
 	});
 
-	it('has no id in words of the server', async () => {
+	it.each([undefined, 'continueRegularOutput'] as const)(
+		'tells them of what was filled in wrongly in the same sentence (On Error: %s)',
+		async (onError) => {
+			const { chunks, error, items } = await chat(
+				['Hello'],
+				{ assistantId: byId('={{ "" }}') },
+				onError,
+			);
+			const said = chunks.filter(({ content }) => content);
+			expect(said.map(({ content }) => content)).toEqual([SORRY]);
+			expect(error?.message ?? items[0]?.json.error).toContain('"Assistant"');
+		},
+	);
+
+	it('tells them the reason where failures are to be replies, without ids', async () => {
 		const id = '5b0b7a3e-8a4c-4c7e-9a0e-1d2f3a4b5c6d';
 		knowing({ error: `no row (id)=(${id})` });
-		const { shown } = await chat(['FAIL'], zebra);
-		expect(shown(0)).toContain('no row (id)=(…)');
+		const { shown, json } = await chat(['FAIL'], {
+			...zebra,
+			options: { failuresAsReplies: true },
+		});
+		expect(shown(0)).toBe('The run failed: no row (id)=(…)');
+		expect(json?.output).toBe(shown(0));
 	});
 
-	it('shows nothing where that is switched off, and the run goes as ever', async () => {
-		const { chunks, json } = await chat(['Hello'], { options: { enableStreaming: false } });
-		expect(chunks).toEqual([]);
-		expect(json?.output).toBe('Echo: Hello');
+	it.each([
+		['Hello', 'Echo: Hello'],
+		['A\nB', 'Echo: A\nB'],
+	])('shows the whole answer as one piece where Enable Streaming is off', async (said, answer) => {
+		const { chunks, shown, json } = await chat([said], { options: { enableStreaming: false } });
+		expect(chunks.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
+		expect(shown(0)).toBe(answer);
+		expect(json?.output).toBe(answer);
 		expect(sent()).toBe(0);
+	});
+
+	it('shows nothing there in a sub-workflow, which may be the tool of an agent', async () => {
+		const options = { enableStreaming: false };
+		const { chunks } = await chat(['Hello'], { options }, undefined, 'integrated');
+		expect(chunks).toEqual([]);
+		expect((await chat(['Hello'], {}, undefined, 'integrated')).shown(0)).toBe('Echo: Hello');
+	});
+
+	it.each([true, false])('says in words that an answer is empty (streaming: %s)', async (on) => {
+		for (const endpoint of ['E4', 'stream'])
+			fixture.sandbox.faults.add({ endpoint, do: 'run', outcome: 'empty' });
+		const { shown, json } = await chat(['Hello'], { options: { enableStreaming: on } });
+		expect(shown(0)).toBe('The assistant gave no answer in words.');
+		expect(json).toMatchObject({ output: '', status: 'completed' });
 	});
 
 	it('shows the whole answer as one piece where the server has no streams', async () => {
@@ -148,7 +196,7 @@ describe('a chat that shows what comes out in the end', () => {
 		const { items } = await failing('continueRegularOutput');
 		expect(items[0]?.json).toMatchObject({
 			error: `The run failed: no row (id)=(${ID})`,
-			message: 'The run failed: no row (id)=(…)',
+			message: SORRY,
 		});
 		expect(items[0]?.json).not.toHaveProperty('output');
 	});
@@ -177,7 +225,7 @@ describe('a stream of somebody who means no good', () => {
 		});
 		const { shown, error } = await chat(['Hello']);
 		expect(error?.message).toMatch(/did not reach the assistant|cannot be read/);
-		expect(shown(0)).toBe(error?.message);
+		expect(shown(0)).toBe('');
 		expect(sent()).toBe(1);
 	});
 
@@ -219,7 +267,7 @@ describe('a stream that breaks', () => {
 		fixture.sandbox.faults.add({ endpoint: 'stream', do: 'drop', when: 'before' });
 		const { shown, error } = await chat(['Hello']);
 		expect(error?.message).toContain('The message did not reach the assistant');
-		expect(shown(0)).toBe(error?.message);
+		expect(shown(0)).toBe('');
 		expect(sent()).toBe(1);
 	});
 });

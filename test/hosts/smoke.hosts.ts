@@ -198,25 +198,26 @@ describe(`n8n ${n8n}`, () => {
 		const { runFailing, told } = useAgents(harness, 'Where does the fox sleep?');
 		const REASON = 'Model quota exceeded';
 
-		it.each([2.2, 3])('tells AI Agent %d why a run failed, by either setting', async (version) => {
+		const off = { tool: { options: { failuresAsReplies: false } } };
+
+		it.each([2.2, 3])('tells AI Agent %d why a run failed', async (version) => {
 			const agent = { version, executionOrder: 'v1' } as const;
-			const cures = [{ tool: { options: { failuresAsReplies: true } } }, { onError: CONTINUE }];
-			for (const cure of cures) {
-				const { error } = await runFailing({ ...agent, ...cure }, REASON);
+			for (const setting of [{}, { ...off, onError: CONTINUE }]) {
+				const { error } = await runFailing({ ...agent, ...setting }, REASON);
 				expect(error).toBeUndefined();
 				expect(told()).toContain(REASON);
 			}
 		});
 
-		it('tells agents without such a setting what docs/thread-runs.md says', async () => {
-			const { error } = await runFailing({ version: 3, executionOrder: 'v1' }, REASON);
+		it('tells agents what docs/thread-runs.md says where Failures as Replies is off', async () => {
+			const { error } = await runFailing({ version: 3, executionOrder: 'v1', ...off }, REASON);
 			const ends = older?.failedToolEndsAgent3 ?? false;
 			expect([error?.message, told()]).toEqual(
 				ends
 					? [expect.stringContaining(REASON), undefined]
 					: [undefined, expect.stringContaining(REASON)],
 			);
-			await runFailing({ version: 2.2, executionOrder: 'v1' }, REASON);
+			await runFailing({ version: 2.2, executionOrder: 'v1', ...off }, REASON);
 			expect(told()).toBe('""');
 		});
 	});

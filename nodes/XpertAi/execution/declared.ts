@@ -11,7 +11,7 @@ import { answerFor } from './answers';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
 import { forEachItem } from './eachItem';
-import { MOST_AT_ONCE, fieldCollection } from './fields';
+import { fieldCollection } from './fields';
 import { idsInBody } from './hints';
 import type { StatusHints } from './hints';
 import { namedId } from './ids';
@@ -58,7 +58,7 @@ export async function runDeclared(
 	return output;
 }
 
-const atOnce = z.number().int().min(1).max(MOST_AT_ONCE);
+const atOnce = z.number().int().min(1);
 
 /**
  * How many items are worked on at once, which the first one says.

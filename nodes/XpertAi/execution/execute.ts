@@ -1,10 +1,10 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { CREDENTIAL_NAME } from '../transport/api';
 import { createSend, secretsOf } from '../transport/request';
+import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
 import { cachedContext } from './cachedContext';
-import { isInChat, sentencesWithoutIds } from './chatWords';
 import { runDeclared } from './declared';
 import { Item } from './item';
 import { isCoded } from './operation';
@@ -16,27 +16,29 @@ export async function execute(
 	given: IExecuteFunctions,
 	catalogue: Resource[],
 ): Promise<INodeExecutionData[]> {
-	const operation = chosenOperation(given, catalogue);
 	const context = cachedContext(given);
+	try {
+		return await runOperation(context, chosenOperation(context, catalogue));
+	} catch (caught) {
+		if (context.getExecutionCancelSignal()?.aborted) throw caught;
+		if (!repliesFailures(context)) throw isInChat(context) ? forChat(caught) : caught;
+		const item = new Item(context, 0);
+		return [item.output(failureAsReply(item.asError(caught)))];
+	}
+}
+
+async function runOperation(
+	context: IExecuteFunctions,
+	operation: Operation,
+): Promise<INodeExecutionData[]> {
 	const send = await createSend(context);
 	const fields = operationFields(operation);
 	const secrets = secretsOf(await context.getCredentials(CREDENTIAL_NAME));
 	const items = context.getInputData().map((_, index) => new Item(context, index, fields, secrets));
 	const execution = { context, send, items };
-	try {
-		return isCoded(operation)
-			? await operation.execute(execution)
-			: await runDeclared(operation, execution);
-	} catch (caught) {
-		throw isInChat(context) ? forChat(caught) : caught;
-	}
-}
-
-/** Where a chat listens, n8n shows it the description of what stops a workflow. */
-function forChat(caught: unknown): unknown {
-	if (caught instanceof NodeApiError || caught instanceof NodeOperationError)
-		caught.description = sentencesWithoutIds(caught.description ?? '');
-	return caught;
+	return isCoded(operation)
+		? await operation.execute(execution)
+		: await runDeclared(operation, execution);
 }
 
 /** The operation a node is set to. */

@@ -30,7 +30,7 @@ import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
 import { readSettings } from './settings';
-import { fieldValues, fromText, isoText, parsedJson, typedValue } from './values';
+import { atMost, fieldValues, fromText, isoText, parsedJson, typedValue } from './values';
 
 /** Names of fields; servers and n8n know none that is empty. */
 const nameList = z.array(z.string().trim().min(1));
@@ -151,18 +151,20 @@ export class Item {
 		return key;
 	}
 
-	/** A number; the default is the field's own. */
+	/** A number; the default and the most it may be are the field's own. */
 	number(name: string, schema: ZodNumber): number {
 		const raw = this.context.getNodeParameter(name, this.index, Number(this.defaultOf(name)));
-		return this.check(finite(schema), fromText('number', raw), { parameter: this.labelOf(name) });
+		const parameter = this.labelOf(name);
+		const value = this.check(finite(schema), fromText('number', raw), { parameter });
+		const field = this.fieldOf(name);
+		return field ? atMost((flaw) => this.refuse(flaw), field, value) : value;
 	}
 
 	/**
 	 * A switch. Text that an expression gave becomes what it says; an expression that gives nothing leaves
-	 * it as it is by default.
+	 * it as it is by default, which is the field's own.
 	 */
-	switch(name: string): boolean {
-		const initial = this.defaultOf(name) === true;
+	switch(name: string, initial = this.defaultOf(name) === true): boolean {
 		const raw: unknown = this.context.getNodeParameter(name, this.index, initial);
 		const value = fromText('boolean', raw ?? initial);
 		return this.check(yesOrNo, value, { parameter: this.labelOf(name) });
@@ -334,6 +336,11 @@ export class Item {
 	/** A text without secrets; anything else as it is. */
 	private hidden<Said>(said: Said): Said | (Said & string) {
 		return typeof said === 'string' ? (withoutSecrets(said, this.secrets) as Said & string) : said;
+	}
+
+	/** Whether its operation has a parameter of this name. */
+	has(name: string): boolean {
+		return this.fieldOf(name) !== undefined;
 	}
 
 	private defaultOf(name: string): unknown {

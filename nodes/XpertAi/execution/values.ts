@@ -66,8 +66,9 @@ function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknow
 		case 'json':
 			return parsedJson(refuse, field.displayName, raw);
 		case 'number':
+			return atMost(refuse, field, typedValue('number', raw));
 		case 'boolean':
-			return typedValue(field.type, raw);
+			return typedValue('boolean', raw);
 		case 'string':
 			return field.typeOptions?.multipleValues ? raw : typedValue('string', raw);
 		case 'dateTime':
@@ -85,6 +86,17 @@ function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknow
 		default:
 			return raw;
 	}
+}
+
+/** A number that is no more than its field takes, which the editor asks of typed numbers alone. */
+export function atMost<Value>(
+	refuse: Refuse,
+	{ displayName, typeOptions: { maxValue = Infinity } = {} }: INodeProperties,
+	value: Value,
+): Value {
+	const isMore = typeof value === 'number' && value > maxValue;
+	const flaw = { subject: `"${displayName}"`, demand: `must be at most ${maxValue}`, value };
+	return isMore ? refuse(flaw) : value;
 }
 
 /** A group of fields; an expression may give it whole, also as JSON text. */

@@ -9,7 +9,8 @@ import { askedBy } from './input';
 import { remaining, sendInTime, waitInTime } from './run';
 import type { Sent } from './run';
 import { untilFree } from './untilFree';
-import { cancelled, failed, mayHaveBegun, nothingToGoOnWith } from './verdict';
+import { whyUnreadable } from './unknownThread';
+import { cancelled, failed, mayHaveBegun } from './verdict';
 import type { Verdict } from './verdict';
 
 /** A run that has begun, and who answers in which conversation as far as that is known. */
@@ -48,7 +49,7 @@ export async function beginRun(given: Sent, seen?: Seen): Promise<Begun | { verd
 	const asked = askedBy(run.body);
 	const isMessage = asked.kind === 'message';
 	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
-	if (!isMessage && !before) return { verdict: nothingToGoOnWith(asked) };
+	if (!isMessage && !before) return { verdict: await whyUnreadable(run, { ...run, asked }) };
 	const body = isMessage ? run.body : { assistant_id: assistantOn(before), ...run.body };
 	const known = seen ?? (run.isNew ? { runs: [] } : await listRuns(run, run.threadId));
 	if ('failure' in known) return { verdict: refusal(known.failure) };

@@ -24,7 +24,8 @@ import type { Run, RunUnderWay } from './run';
 import { followOwn, runInTurn } from './runInTurn';
 import { streaming } from './streamed';
 import { untilFree } from './untilFree';
-import { cancelled, failed, nothingToDecide, nothingToGoOnWith, timedOut } from './verdict';
+import { whyUnreadable } from './unknownThread';
+import { cancelled, failed, nothingToDecide, timedOut } from './verdict';
 import type { Verdict } from './verdict';
 
 /** Tries while the server certainly has not begun; a server that is down is reported soon. */
@@ -48,7 +49,7 @@ async function conclude(given: Run, sendUnlimited: Send): Promise<Verdict> {
 	const asked = askedBy(given.body);
 	const isMessage = asked.kind === 'message';
 	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
-	if (!isMessage && !before) return nothingToGoOnWith(asked);
+	if (!isMessage && !before) return await whyUnreadable(given, { ...given, asked });
 	// A thread that waits for a person may show the same tasks while it goes on.
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(given, given.threadId) : undefined;
@@ -152,10 +153,5 @@ async function sendOnce(run: RunUnderWay, send: Send): Promise<RetriedOutcome> {
 /** A refusal of the server; what it does not explain may be a thread that nobody knows. */
 async function judgeRefusal(run: RunUnderWay, failure: Failure): Promise<Verdict> {
 	if (!mayMeanNoRecord(failure) || run.before || run.isNew) return failed(failure);
-	const { failure: unknown, conversationId } = await readConversation(run, run.threadId);
-	if (unknown || conversationId) return { ...failed(failure), conversationId };
-	const reason = 'There is no conversation with this thread';
-	const advice =
-		'Check "Thread": it takes the threadId that Conversation: Create or an earlier run gave, of the same token.';
-	return failed(failure, reason, advice);
+	return await whyUnreadable(run, run, failure);
 }

@@ -62,12 +62,12 @@ const starting = (type: string, typeVersion: number): WorkflowNode => ({
 });
 
 /** A trigger and our node, nothing else. */
-export function twoNodes(trigger: WorkflowNode, message: string): WorkflowFile {
+export function twoNodes(trigger: WorkflowNode, message: string, options = {}): WorkflowFile {
 	const assistant = xpertNode(ASSISTANT, {
 		resource: 'thread',
 		operation: 'run',
 		assistantId: byId(SAYING_ASSISTANT.id),
-		message,
+		...{ message, options },
 	});
 	return {
 		name: 'Two nodes are a chat',

@@ -24,7 +24,7 @@ export interface Fixture {
 	run: (parameters: INodeParameters, options?: RunOptions) => Promise<NodeResult>;
 }
 
-interface RunOptions extends Pick<NodeRun, 'mode' | 'loops' | 'onChunk'> {
+interface RunOptions extends Pick<NodeRun, 'mode' | 'loops' | 'onChunk' | 'isTool'> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];
 	credential?: Partial<CredentialData>;

@@ -44,6 +44,8 @@ export interface NodeRun {
 	loops?: boolean;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
 	onChunk?: (chunk: StructuredChunk) => void;
+	/** Whether it runs as AI Agent 3 runs its tools: as a node whose type ends in `Tool`, in the agent's execution. */
+	isTool?: boolean;
 	/** Called with the running execution, to cancel it. */
 	onStart?: (execution: { cancel: () => void }) => void;
 }
@@ -111,8 +113,9 @@ export async function createNodeEngine(
 			return new LoadOptionsContext(workflow, node, additionalData, '');
 		},
 		run: async (nodeRun) => {
-			const node = nodeOf(type, nodeType, nodeRun);
-			const workflow = workflowOf(node, nodeType, nodeRun.loops);
+			const used = nodeRun.isTool ? asTool(nodeType) : nodeType;
+			const node = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
+			const workflow = workflowOf(node, used, nodeRun.loops);
 			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
 			if (nodeRun.onChunk) stream(additionalData, nodeRun.onChunk);
 			const execution = new WorkflowExecute(
@@ -124,6 +127,14 @@ export async function createNodeEngine(
 			return resultOf(await execution, node.name);
 		},
 	};
+}
+
+/** The type that n8n registers for a node that is usable as a tool. */
+function asTool(nodeType: INodeType): INodeType {
+	const { description } = nodeType;
+	return Object.create(nodeType, {
+		description: { value: { ...description, name: `${description.name}Tool` } },
+	}) as INodeType;
 }
 
 /** Loads all there is in a package. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { timeoutSeconds } from '../../../execution/declared';
-import { MOST_AT_ONCE } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import { finite } from '../../../payloads/common';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -17,15 +16,15 @@ const parameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
 	sourceName: name,
 	resendAll: z.boolean(),
-	maxGonePercent: z.number().min(0).max(100),
+	maxGonePercent: finite.min(0),
 	simplify: z.boolean(),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
-		batchMegabytes: z.number().positive().max(50),
+		batchMegabytes: z.number().positive(),
 		dryRun: z.boolean(),
 		evenIfRunning: z.boolean(),
-		concurrency: wholeFrom1.max(MOST_AT_ONCE),
+		concurrency: wholeFrom1,
 		isolateWithoutIds: z.boolean(),
 		output: z.enum(['documents', 'summary']),
 		retryMinutes: minutes,

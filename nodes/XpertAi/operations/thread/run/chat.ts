@@ -1,4 +1,4 @@
-import { idsHidden, isInChat } from '../../../execution/chatWords';
+import { EMPTY_ANSWER, idsHidden, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import { Citations, CitationsInPieces } from '../../../threads/citations';
 import type { CitationStyle } from '../../../threads/citations';
@@ -8,7 +8,7 @@ import { passagesIn, Sources } from '../../../threads/sources';
 /** Between what is said before a call of a tool, or before the end, and what is said after it. */
 const BREAK = '\n\n';
 
-/** The chat that shows an item's answer while it is written. What it shows ends as the item's output does. */
+/** The chat that shows an item's answer while it is written. What it shows ends as the item's output does, if that has words. */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
 	private pieces: CitationsInPieces;
@@ -25,7 +25,7 @@ export class Chat implements Listener {
 	}
 
 	/** The chat of an item; none where n8n shows nothing while a node works, as with the tool of an agent. */
-	static of({ context, index }: Item, style: CitationStyle): Chat | undefined {
+	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
 		if (!isInChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
 	}
@@ -41,7 +41,8 @@ export class Chat implements Listener {
 
 	/** The item has its output: shows what of it was not shown yet. */
 	complete(output: string): void {
-		if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
+		if (output.trim() === '') this.note(EMPTY_ANSWER);
+		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
 		else this.note(output);
 	}
 

@@ -1,6 +1,4 @@
-import isUndefined from 'lodash/isUndefined';
 import lowerFirst from 'lodash/lowerFirst';
-import omitBy from 'lodash/omitBy';
 import type {
 	IDataObject,
 	INodeExecutionData,
@@ -8,8 +6,8 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { NO_ANSWER, runFacts } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
-import { idsHidden } from '../../../execution/chatWords';
 import type { RequestMeaning } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
@@ -74,45 +72,41 @@ export function uploadError(
 const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /**
- * The item of a run that failed. A chat that does not stream shows its `message`, where there is no output, to visitors,
- * who are told no ids. On the error output it would take the place of a field of the input.
+ * The item of a run that failed. A chat that does not stream shows its `message` to visitors, where there is no output.
+ * On the error output it would take the place of a field of the input.
  */
 export function failedRun(item: Item, error: ItemError): INodeExecutionData {
-	const failed = item.failed(error, factsOf(error));
+	const failed = item.failed(error, runFacts(error));
 	const isBranch = error.node?.onError === 'continueErrorOutput';
-	if (!isBranch) failed.json.message = idsHidden(error.message);
+	if (!isBranch) failed.json.message = NO_ANSWER;
 	return failed;
 }
 
-/** The thread of a failed run, so that the user can look it up. */
-function factsOf(error: ItemError): IDataObject {
-	const { threadId, conversationId, runId, verdict } = (error.context.data ?? {}) as IDataObject;
-	return threadId === undefined ? {} : { threadId, conversationId, runId, status: verdict };
-}
-
-/** The reason of a failed run in the place of an answer, for those who see nothing but replies. */
-export function failureAsReply(error: ItemError): IDataObject {
+/** What statuses mean for E4, where the server looks for the assistant first, and for a run that is there (recorded). */
+function meaningFor(item: Item): RequestMeaning {
 	return {
-		output: idsHidden(error.message),
-		status: 'failed',
-		...omitBy(factsOf(error), isUndefined),
+		statusHints: {
+			403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
+			404: missingFor(item),
+		},
 	};
 }
 
-/** What statuses mean for E4: the server looks for the assistant first (recorded). */
-const RUN_MEANING: RequestMeaning = {
-	statusHints: {
-		403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
-		404: 'The server has no such assistant, or the token may not see it. Check "Assistant".',
-	},
-};
+function missingFor(item: Item): string {
+	if (item.has('runId'))
+		return 'The server has no such run, or the token may not see it. Check "Run ID" and "Thread".';
+	if (!item.has('assistantId'))
+		return 'The assistant of this thread is not there any more, or the token may not see it. Check "Thread".';
+	const field = item.isJsonBody ? 'JSON Body' : 'Assistant';
+	return `The server has no such assistant, or the token may not see it. Check "${field}".`;
+}
 
 /** The error of a run; names the thread, so that the user can look it up. */
 export function runError(
 	item: Item,
 	failure: Failure,
 	facts: IDataObject & { threadId: string },
-	meaning = RUN_MEANING,
+	meaning = meaningFor(item),
 ): NodeApiError {
 	const error = item.apiError(failure, meaning);
 	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();

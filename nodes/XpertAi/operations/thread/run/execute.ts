@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { failureAsReply, isTool, NO_ANSWER } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
@@ -11,7 +12,7 @@ import type { Turn } from '../../../runs/threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { Chat } from './chat';
-import { failedRun, failureAsReply } from './errors';
+import { failedRun } from './errors';
 import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
@@ -70,7 +71,10 @@ export async function inOrder(
 	const work = errands.map((one) => ({
 		threadId: isBad(one) ? undefined : one.threadId,
 		run: async (turn?: Turn): Promise<INodeExecutionData | undefined> => {
-			if (isBad(one)) return outputOf(one);
+			if (isBad(one)) {
+				tellFailure(one, Chat.of(one.item));
+				return outputOf(one);
+			}
 			try {
 				return await one.run(turn);
 			} catch (caught) {
@@ -103,7 +107,7 @@ export interface Failed extends Pick<Errand, 'item' | 'asReply'> {
 function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
 	let asReply = false;
 	try {
-		asReply = item.switch('options.failuresAsReplies');
+		asReply = item.switch('options.failuresAsReplies', isTool(item.context));
 		return readOrder(item, kind, asReply);
 	} catch (caught) {
 		return { item, error: item.asError(caught), asReply };
@@ -116,15 +120,24 @@ async function attempt(
 	turn: Turn | undefined,
 	numbers: Numbers,
 ): Promise<INodeExecutionData> {
-	const { item, options } = order;
-	const chat = options.enableStreaming ? Chat.of(item, options.citations) : undefined;
+	const { item, options, failuresAsReplies: asReply } = order;
+	// A sub-workflow may be an agent's tool, which cannot be told: switched off, streaming stays silent there.
+	const isSilent = !options.enableStreaming && item.context.getMode() === 'integrated';
+	const chat = isSilent ? undefined : Chat.of(item, options.citations);
 	try {
-		return item.output(await runItem(send, order, systemClock, turn, chat, numbers));
+		const json = await runItem(send, order, systemClock, turn, chat, numbers);
+		chat?.end();
+		return item.output(json);
 	} catch (caught) {
 		const error = item.asError(caught);
-		chat?.note(error.message);
+		tellFailure({ item, error, asReply }, chat);
 		throw error;
-	} finally {
-		chat?.end();
 	}
+}
+
+/** Ends a chat with why there is no answer; what stops the workflow n8n tells itself. */
+function tellFailure({ item, error, asReply }: Failed, chat: Chat | undefined): void {
+	if (asReply) chat?.note(error.message);
+	else if (mayContinue(item.context)) chat?.note(NO_ANSWER);
+	chat?.end();
 }

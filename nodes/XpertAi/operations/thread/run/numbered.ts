@@ -15,7 +15,7 @@ import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { verdictError } from './errors';
 import { numberedSettings } from './options';
 import { verdictJson } from './runItem';
-import { toldBy } from './told';
+import { forReader, toldBy } from './told';
 
 /** What is done with a run that is there. */
 type Work = (item: Item, inTime: InTime, named: NumberedRun) => Promise<IDataObject>;
@@ -82,10 +82,13 @@ function standingJson(
 	{ simplify, options }: z.infer<typeof numberedSettings>,
 ): IDataObject {
 	const thread = { ...named, ...(conversationId ? { conversationId } : {}) };
-	if (!verdict)
-		return { output: null, status: 'running', assistantId: assistantId ?? null, ...thread };
+	if (!verdict) {
+		const running = { output: null, status: 'running', assistantId: assistantId ?? null };
+		return forReader(item, { ...running, ...thread });
+	}
 	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
 		throw verdictError(item, verdict, thread);
 	const told = toldBy(verdict, options);
-	return verdictJson({ ...verdict, assistantId }, told, thread, simplify);
+	const json = verdictJson({ ...verdict, assistantId }, told, thread, simplify);
+	return simplify ? forReader(item, json, options.citations) : json;
 }

@@ -251,8 +251,6 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 
-const atOnce = z.number().int().min(1).max(50);
-
 /** At most what a timer of Node.js can wait. */
 const minutes = z.number().positive().min(0.001).max(35_791);
 
@@ -268,7 +266,7 @@ const told = z.object({
 /** What those of Start Run say. */
 const sending = z.object({
 	deadlineMinutes: minutes,
-	concurrency: atOnce,
+	concurrency: z.number().int().min(1),
 	title: z.string().trim().optional(),
 	whenBusy: z.enum(['wait', 'fail', 'run']),
 });

@@ -16,7 +16,7 @@ import type { Chat } from './chat';
 import { verdictError } from './errors';
 import type { Order } from './order';
 import { prepareInTurn } from './prepare';
-import { toldBy } from './told';
+import { forReader, toldBy } from './told';
 
 /**
  * Runs an item's thread to its verdict.
@@ -47,7 +47,7 @@ export async function runItem(
 		...inTime,
 		threadId: made.threadId,
 		body,
-		...(chat && { listener: chat }),
+		...(chat && options.enableStreaming && { listener: chat }),
 		isNew: order.runOn === 'new',
 		takesTurns: order.runOn === 'key',
 		...{ whenBusy, whenStopped, whenLate, numbers },
@@ -64,7 +64,8 @@ export async function runItem(
 	const told = toldBy(verdict, options);
 	chat?.complete(told.output);
 	const json = verdictJson(verdict, told, thread, simplify);
-	return simplify ? { ...json, ...timesOf(verdict, clock.now() - started) } : json;
+	if (!simplify) return json;
+	return forReader(item, { ...json, ...timesOf(verdict, clock.now() - started) }, options.citations);
 }
 
 /** What a verdict comes out as, with what it told and its thread: in short, or as the server answered. */

@@ -14,6 +14,7 @@ import type { Failed } from './execute';
 import { readStart } from './order';
 import type { StartOrder } from './order';
 import { prepareInTurn } from './prepare';
+import { forReader } from './told';
 
 /**
  * Starts the runs of all items, those of the same thread one after another.
@@ -66,9 +67,9 @@ async function startItem(
 	const began = (await beginInTurn(sent)) ?? (await beginRun(sent));
 	if ('verdict' in began) throw verdictError(item, began.verdict, made);
 	const { runId, assistantId, conversationId = made.conversationId } = began;
-	return {
+	return forReader(item, {
 		...{ runId, threadId: made.threadId },
 		...(conversationId ? { conversationId } : {}),
 		...{ assistantId: assistantId ?? null, status: 'running' },
-	};
+	});
 }

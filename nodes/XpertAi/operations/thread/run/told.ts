@@ -1,7 +1,11 @@
 import get from 'lodash/get';
+import isEmpty from 'lodash/isEmpty';
+import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 
+import { EMPTY_ANSWER, isTool } from '../../../execution/audience';
+import type { Item } from '../../../execution/item';
 import type { Verdict } from '../../../runs/verdict';
 import { Citations, sourcesOf } from '../../../threads/citations';
 import type { Source } from '../../../threads/sources';
@@ -44,15 +48,43 @@ function waitingFor(tasks: unknown[] = []): string {
 	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
 }
 
-/** The documents that an answer cites, each once by its name, as a list in Markdown; nothing where it cites none. */
+/** What other tools of an agent need of a run that has not ended. */
+const TO_GO_ON = ['status', 'threadId', 'runId', 'interrupt'];
+
+/**
+ * The JSON of an item as its reader needs it. Models pay for each word: the tool of an agent gives the answer and the
+ * names of its cited sources, and of a run that has not ended what other tools need.
+ */
+export function forReader(
+	{ context }: Item,
+	json: IDataObject,
+	style: Telling['citations'] = 'none',
+): IDataObject {
+	if (!isTool(context)) return json;
+	const { status, output, sources = [] } = json;
+	const cited = citedNames(sources as Source[], style);
+	return {
+		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
+		...(!isEmpty(cited) && { sources: cited }),
+		...pick(json, ['rejected', 'intermediateSteps']),
+		...(status !== 'completed' && pick(json, TO_GO_ON)),
+	};
+}
+
+/** The documents that an answer cites, as a list in Markdown; nothing where it cites none. */
 export function listOf(sources: Source[], style: Telling['citations']): string {
+	const names = citedNames(sources, style);
+	return isEmpty(names) ? '' : `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
+}
+
+/** The documents that an answer cites, each once by its name, with the numbers of its passages. */
+function citedNames(sources: Source[], style: Telling['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	const documents = uniq(cited.map(({ documentId }) => documentId));
-	const lines = documents.map((id) => {
+	return documents.map((id) => {
 		const passages = cited.filter(({ documentId }) => documentId === id);
 		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];
 		const name = passages.find(({ documentName }) => documentName)?.documentName ?? id;
-		return `- ${[...numbers, name].join(' ')}`;
+		return [...numbers, name].join(' ');
 	});
-	return lines.length === 0 ? '' : `\n\nSources:\n${lines.join('\n')}`;
 }
