@@ -100,14 +100,13 @@ export function atMost<Value>(
 }
 
 /** A group of fields; an expression may give it whole, also as JSON text. */
-function readCollection(
-	refuse: Refuse,
-	{ displayName, options = [] }: INodeProperties,
-	raw: unknown,
-): unknown {
+function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
+	const { displayName, options = [] } = field;
 	const group = parsedJson(refuse, displayName, raw);
 	if (group === undefined || isEqual(group, [])) return undefined;
-	if (isJsonObject(group)) return omitBy(readGroup(refuse, options, group), isEmptyText);
+	const place = isContainer(field) ? '' : ` in "${displayName}"`;
+	const refuseHere: Refuse = (flaw) => refuse({ ...flaw, subject: flaw.subject + place });
+	if (isJsonObject(group)) return omitBy(readGroup(refuseHere, options, group), isEmptyText);
 	return refuse({
 		subject: `"${displayName}"`,
 		demand: 'must be an object (JSON)',

@@ -66,6 +66,18 @@ describe('making items of changes', () => {
 		expect(asked).toEqual(['a', 'b', 'c']);
 	});
 
+	it('leaves a cancelled one to the next poll, as its run may have given way to another', async () => {
+		const { send } = serverWithout();
+		const changes = ['answered', 'cancelled', 'failed', 'waiting'] as const;
+		const all = changes.map((event) => ({ ...changeOn(event), event }));
+		const first = await makeItems(all, { ...usual, send });
+		expect(idsOf(first.done)).toEqual(['of answered', 'of failed', 'of waiting']);
+		expect(idsOf(first.unread)).toEqual(['of cancelled']);
+		const next = await makeItems(first.unread as typeof all, { ...usual, send, triesOf: () => 1 });
+		expect(next.done.map(({ json }) => json?.event)).toEqual(['cancelled']);
+		expect(next.unread).toEqual([]);
+	});
+
 	it('gives it with the reason at the last try', async () => {
 		const { send } = serverWithout('a');
 		const onlyWith = { ...SETTINGS.options, onlyWith: 'something else', includeMessages: true };

@@ -5,13 +5,15 @@ import { execute } from '../../../../nodes/XpertAi/execution/execute';
 import { itemOf } from '../../support/context';
 import { EMPTY_WORDS } from '../../support/thrown';
 
+const methods = { getExecutionCancelSignal: () => undefined };
+
 describe('the operation the node is set to', () => {
 	it.each([
 		['knowledgebase', 'submit'],
 		['none', 'create'],
 		['', ''],
 	])('is one of the catalogue, or refused in plain words: %s: %s', async (resource, operation) => {
-		const { context } = itemOf({ resource, operation });
+		const { context } = itemOf({ resource, operation }, { methods });
 		const work = execute(context, catalogue);
 		await expect(work).rejects.toBeInstanceOf(NodeOperationError);
 		await expect(work).rejects.toMatchObject({

@@ -2,9 +2,9 @@ import { beginRun } from '../../../../nodes/XpertAi/runs/begin';
 import type { Seen } from '../../../../nodes/XpertAi/runs/begin';
 import type { Sent } from '../../../../nodes/XpertAi/runs/run';
 import { virtualTime } from '../../support/virtualTime';
-import { failure, lost, no, success } from '../threads/support/answering';
+import { failure, listed, lost, no, success } from '../threads/support/answering';
 import { BODIES, saying } from './support/run';
-import { LIST, NO_ROUTE, READ, RUN, START, serving, telling } from './support/routes';
+import { LIST, NO_ROUTE, READ, RUN, SEARCH, START, serving, telling } from './support/routes';
 import type { Routes } from './support/routes';
 
 const SECOND = 1000;
@@ -55,12 +55,13 @@ describe('a run that begins in the background', () => {
 	});
 
 	it('has nothing to answer again where nothing was said: it would be busy for ever', async () => {
-		const { begun, names } = await begin({}, { body: BODIES.retry }, { runs: [] });
+		const there = { [SEARCH]: [listed({ id: 'c', threadId: 't' })] };
+		const { begun, names } = await begin(there, { body: BODIES.retry }, { runs: [] });
 		expect(begun).toHaveProperty(
 			'verdict.reason',
 			'Nothing was said on this thread that could be answered again',
 		);
-		expect(names).toEqual([]);
+		expect(names).toEqual([SEARCH]);
 		const message = await begin({}, {}, { runs: [] });
 		expect(message.begun).toMatchObject({ runId: 'r' });
 	});

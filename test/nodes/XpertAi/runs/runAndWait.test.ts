@@ -5,6 +5,7 @@ import { failure, listed, lost, no, success } from '../threads/support/answering
 import { BODIES, UNNUMBERED, saying } from './support/run';
 import {
 	CANCEL,
+	CONVERSATION,
 	JOIN,
 	LIST,
 	NO_ROUTE,
@@ -266,16 +267,29 @@ describe('a run that takes its turn', () => {
 });
 
 describe('a run that is not sent', () => {
-	it('has nothing to answer again, or to decide, where nothing was said', async () => {
-		const empty = { [READ]: [no(failure)], [SEARCH]: [listed()] };
-		for (const [kind, words] of [
-			['retry', 'Nothing was said on this thread'],
-			['decision', 'Nothing on this thread waits'],
-		] as const) {
-			const { verdict, names } = await run(empty, { body: BODIES[kind] });
-			expect(verdict.reason).toContain(words);
-			expect(names).not.toContain(WAIT);
-		}
+	const unreadable = { [READ]: [no(failure)] };
+	const withoutStatus = { [SEARCH]: [listed({ id: 'c', threadId: 't' })] };
+	const unknown = { [SEARCH]: [listed()], [CONVERSATION]: [success({})] };
+	const mixedUp = { ...unknown, [CONVERSATION]: [success({ id: 't', threadId: 'another' })] };
+	const unasked = { [SEARCH]: [listed(), no({ ...failure, status: 403 })] };
+
+	it.each([
+		['retry', withoutStatus, 'Nothing was said on this thread'],
+		['decision', withoutStatus, 'Nothing on this thread waits'],
+		['retry', unknown, 'There is no conversation with this thread'],
+		['decision', unknown, 'There is no conversation with this thread'],
+		['retry', mixedUp, '"Thread" holds the ID of a conversation'],
+		['decision', mixedUp, '"Thread" holds the ID of a conversation'],
+	] as const)('goes on with nothing (%s, %j): %s', async (kind, routes, words) => {
+		const { verdict, names } = await run({ ...unreadable, ...routes }, { body: BODIES[kind] });
+		expect(verdict.reason).toContain(words);
+		expect(names).not.toContain(WAIT);
+	});
+
+	it('is not said to have no thread where that cannot be asked', async () => {
+		const { verdict } = await run({ ...unreadable, ...unasked }, { body: BODIES.retry });
+		expect(verdict).toMatchObject({ status: 'failed', failure: { status: 403 } });
+		expect(verdict.reason).toBeUndefined();
 	});
 
 	it('had no time left', async () => {
@@ -289,7 +303,8 @@ describe('a thread that is refused', () => {
 	const refused = { [READ]: [no(failure)], [WAIT]: [no(failure)] };
 
 	it('is said not to exist only where its conversation can be asked for, and is not there', async () => {
-		const { verdict } = await run({ ...refused, [SEARCH]: [listed()] });
+		const nowhere = { [SEARCH]: [listed()], [CONVERSATION]: [success({})] };
+		const { verdict } = await run({ ...refused, ...nowhere });
 		expect(verdict.reason).toBe('There is no conversation with this thread');
 		const there = await run({ ...refused, [SEARCH]: [listed({ id: 'c', threadId: 't' })] });
 		expect(there.verdict).toMatchObject({ status: 'failed', failure, conversationId: 'c' });

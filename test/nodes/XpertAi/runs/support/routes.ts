@@ -17,6 +17,7 @@ export const START = 'POST /threads/t/runs';
 export const JOIN = 'GET /threads/t/runs/r/stream';
 export const CANCEL = 'POST /threads/t/runs/r/cancel';
 export const READ = 'GET /threads/t';
+export const CONVERSATION = 'GET /conversations/t';
 export const SEARCH = 'POST /conversations/search';
 export const SAID = 'GET /conversations/c/messages';
 
