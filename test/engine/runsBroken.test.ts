@@ -4,6 +4,7 @@ import type { FaultRule } from '../../sandbox';
 import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import {
+	again,
 	arrivals,
 	ask,
 	detailsOf,
@@ -118,6 +119,45 @@ describe('a run goes on without the connection, and', () => {
 			expect(item?.json.error).toMatch(/^The message did not reach the assistant\. /);
 			expect(detailsOf(item)).toMatchObject({ threadId: thread, status: 'failed' });
 		}
+	});
+});
+
+describe('a message that is answered again', () => {
+	/** A thread on which "Hello" was said and answered. */
+	async function answered(): Promise<string> {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await fixture.run(ask(), { items: [says(thread, 'Hello')] });
+		return thread;
+	}
+
+	it('has its new answer when the wait breaks, once', async () => {
+		const thread = await answered();
+		const [, old] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		fixture.sandbox.faults.add(
+			{ ...onThread(thread, lasting(700)), nth: 1 },
+			{ ...onThread(thread, { do: 'drop', when: 'during', ms: 100 }), nth: 1 },
+		);
+		const { items } = await fixture.run(again(), { items: [says(thread, '')] });
+		expect(items[0]?.json).toMatchObject({ output: 'Echo: Hello', recovered: true });
+		const [question, answer, ...others] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		expect([question?.from, answer?.from, others]).toEqual(['person', 'assistant', []]);
+		expect(answer).not.toEqual(old);
+	});
+
+	it('does not come out with the answer to somebody who asked the same meanwhile', async () => {
+		const thread = await answered();
+		fixture.sandbox.faults.add(
+			{ ...onThread(thread, lasting(700)), nth: 1 },
+			{ ...onThread(thread, { do: 'drop', when: 'before' }), nth: 2 },
+		);
+		const message = { input: { input: 'Hello' } };
+		await occupy(fixture.sandbox, thread, { action: 'send', message });
+		const { error, items } = await fixture.run(again({ options: { whenBusy: 'run' } }), {
+			items: [says(thread, '')],
+		});
+		expect(items).toEqual([]);
+		expect(error?.message).toBe('The thread has gone on without this message');
+		expect(saidOn(fixture.sandbox, thread)).toEqual(['Hello', 'Hello']);
 	});
 });
 

@@ -20,8 +20,8 @@ export async function execute(
 	try {
 		return await runOperation(context, chosenOperation(context, catalogue));
 	} catch (caught) {
-		if (context.getExecutionCancelSignal()?.aborted) throw caught;
-		if (!repliesFailures(context)) throw isInChat(context) ? forChat(caught) : caught;
+		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
+		if (isStopped || !repliesFailures(context)) throw isInChat(context) ? forChat(caught) : caught;
 		const item = new Item(context, 0);
 		return [item.output(failureAsReply(item.asError(caught)))];
 	}

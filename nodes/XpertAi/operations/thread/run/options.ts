@@ -43,7 +43,7 @@ const answering: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to show the answer while it is written, where the workflow was started by a chat or a webhook that streams',
+			'Whether a chat or a webhook that streams shows the answer while it is written, or as one piece',
 	},
 	{
 		displayName: 'Failures as Replies',
@@ -51,7 +51,7 @@ const answering: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. For AI agents that take an empty text from a tool that fails, and for chats.',
+			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. As the tool of an AI agent, it is given so unless this is switched off.',
 	},
 ];
 

@@ -65,7 +65,11 @@ export async function runItem(
 	chat?.complete(told.output);
 	const json = verdictJson(verdict, told, thread, simplify);
 	if (!simplify) return json;
-	return forReader(item, { ...json, ...timesOf(verdict, clock.now() - started) }, options.citations);
+	return forReader(
+		item,
+		{ ...json, ...timesOf(verdict, clock.now() - started) },
+		options.citations,
+	);
 }
 
 /** What a verdict comes out as, with what it told and its thread: in short, or as the server answered. */

@@ -3,9 +3,12 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import get from 'lodash/get';
 
 import { Item } from '../../../../../../nodes/XpertAi/execution/item';
-import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import {
+	runFields,
+	startFields,
+} from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
 import { attachments } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
-import { readOrder } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
+import { readOrder, readStart } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
 import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
 import { contextWith } from '../../../../support/context';
 import { node } from '../../../../support/node';
@@ -16,8 +19,12 @@ const { description } = new XpertAi();
 const file = (fileName: string): IBinaryData => ({ data: '', mimeType: 'text/plain', fileName });
 const BINARY = { data: file('a.txt'), attachment_0: file('b.txt'), '7': file('c.txt') };
 
-/** The order of an item with three files. */
-function order(parameters: Record<string, unknown>, binary: Record<string, IBinaryData> = BINARY) {
+/** An item with three files. */
+function itemWith(
+	parameters: Record<string, unknown>,
+	binary: Record<string, IBinaryData> = BINARY,
+	fields = runFields,
+): Item {
 	const all = {
 		assistantId: 'd0000000-0000-4000-8000-000000000001',
 		threadSource: 'existing',
@@ -31,13 +38,31 @@ function order(parameters: Record<string, unknown>, binary: Record<string, IBina
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
-	return readOrder(new Item(context, 1, runFields), 'message', false);
+	return new Item(context, 1, fields);
 }
+
+const order = (...given: Parameters<typeof itemWith>) =>
+	readOrder(itemWith(...given), 'message', false);
 
 const named = (parameters: Record<string, unknown>) =>
 	order(parameters).attachments.map(({ property }) => property);
 const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 	thrownBy(() => order({ options: { attachments } }, binary)).message;
+
+describe("a body of the user's own for Start Run", () => {
+	const start = (input: object) =>
+		readStart(
+			itemWith({ bodyMode: 'json', jsonBody: { assistant_id: 'a', input } }, {}, startFields),
+		);
+
+	it('may say something or have it answered again, and must not decide', () => {
+		expect(start({ action: 'retry' }).body).toMatchObject({ input: { action: 'retry' } });
+		const decision = { action: 'resume', target: {}, decision: { type: 'confirm' } };
+		expect(thrownBy(() => start(decision)).message).toContain(
+			'"JSON Body" must not decide: use Thread: Decide',
+		);
+	});
+});
 
 describe('the files to attach', () => {
 	it.each([

@@ -1,0 +1,71 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { again, ask, decide, newThreads, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+/** What an operation says to a number: nothing where it takes it. */
+async function refusal(parameters: INodeParameters): Promise<string> {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const { error } = await fixture.run(parameters, { items: [says(thread, 'Hello')] });
+	return error?.message ?? '';
+}
+
+const RUN = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+const numbered = (operation: string): INodeParameters => ({
+	...{ resource: 'thread', operation, threadId: '={{ $json.thread }}', runId: RUN },
+});
+
+const OPERATIONS: Array<[string, INodeParameters]> = [
+	['Run and Wait', ask()],
+	['Start Run', { ...ask(), operation: 'start' }],
+	['Decide', decide()],
+	['Answer Again', again()],
+	['Get Run', numbered('getRun')],
+	['Wait for Run', numbered('waitForRun')],
+	['Cancel Run', numbered('cancelRun')],
+];
+
+describe.each(OPERATIONS)('Runs at Once of %s', (_, parameters) => {
+	it.each([30, 50, '={{ 50 }}'])('may be %s, as its field says', async (concurrency) => {
+		const said = await refusal({ ...parameters, options: { concurrency } });
+		expect(said).not.toContain('Runs at Once');
+	});
+
+	it.each([51, '={{ "51" }}'])('may not be %s', async (concurrency) => {
+		const said = await refusal({ ...parameters, options: { concurrency } });
+		expect(said).toMatch(/^"Runs at Once".* must be at most 50, but is 51/);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe.each<[string, (value: number) => INodeParameters, number, number]>([
+	[
+		'Requests at Once',
+		(concurrency) => ({
+			...{ resource: 'assistant', operation: 'get', assistantId: byId(ECHO_ASSISTANT_ID) },
+			options: { concurrency },
+		}),
+		20,
+		21,
+	],
+	[
+		'Expires After (Seconds)',
+		(seconds) => ({
+			...{ resource: 'chatSession', operation: 'create' },
+			additionalFields: { expires_after: seconds },
+		}),
+		86_400,
+		86_401,
+	],
+])('%s', (name, parameters, most, more) => {
+	it('may be as much as its field says, and no more', async () => {
+		expect(await refusal(parameters(most))).toBe('');
+		expect(await refusal(parameters(more))).toContain(`"${name}" must be at most ${most}`);
+	});
+});
