@@ -41,7 +41,7 @@ export interface SandboxOptions {
 	host?: string;
 	/** 0 takes any free port. */
 	port?: number;
-	/** The key of a workspace: it runs every assistant, but writes no knowledgebase of a workspace. */
+	/** The key of a workspace: it runs every assistant, but writes no knowledgebase of a workspace, nor the first document of one. */
 	accessToken?: string;
 	/** Further tokens, e.g. one that may not start runs. */
 	tokens?: TokenSeed[];

@@ -141,7 +141,8 @@ async function bulk(call: Call): Promise<Loose[]> {
 	if (!Array.isArray(body)) throw internal();
 	if (body.length === 0) return [];
 	const owner = knowledgebase(call);
-	checkWorkspace(call, owner);
+	// Its first document sets its structure, which is a change of the knowledgebase (`folder-rows-keys`).
+	if (owner.structure === null) checkWorkspace(call, owner);
 	refuseWhileRebuilt(owner);
 	const answers: Loose[] = [];
 	for (const element of body as unknown[]) {
