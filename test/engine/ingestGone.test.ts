@@ -451,4 +451,80 @@ describe('Runs Again: Equal the Source', () => {
 		expect(hintsOf(result)).toContain(words);
 		expect(disabled()).toEqual([]);
 	});
+
+	/** A sub-workflow, as n8n tells of the executions it belongs to. */
+	const sub = (calledFrom: NonNullable<Parameters<typeof submit>[1]>['calledFrom']) =>
+		({ mode: 'integrated', calledFrom }) as const;
+
+	it.each([
+		['tested, also where others lie between', { outermost: 'manual', caller: 'integrated' }],
+		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }],
+	] as const)(
+		'only says what it would do in a sub-workflow whose parent is %s',
+		async (_, from) => {
+			await night(ALL);
+			disabled();
+			const result = await night('abcdefgh', sub(from));
+			expect(hintsOf(result)).toContain(
+				'2 of 10 documents did not come this time. A scheduled run would disable them.',
+			);
+			expect(disabled()).toEqual([]);
+		},
+	);
+
+	it.each([
+		['a schedule', { outermost: 'trigger', caller: 'integrated' }],
+		['a webhook, where n8n tells of the calling workflow alone', { caller: 'webhook' }],
+	] as const)('disables in a sub-workflow whose parent was started by %s', async (_, from) => {
+		await night(ALL);
+		disabled();
+		const result = await night('abcdefgh', sub(from));
+		expect(disabled()).toHaveLength(2);
+		expect(hintsOf(result).join()).not.toContain('sub-workflow');
+	});
+
+	it.each([{}, { caller: 'integrated' }] as const)(
+		'disables in a sub-workflow and says so where n8n does not tell whether it is tested (%j)',
+		async (from) => {
+			await night(ALL);
+			disabled();
+			const result = await night('abcdefgh', sub(from));
+			expect(disabled()).toHaveLength(2);
+			expect(hintsOf(result)).toContain(
+				'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.',
+			);
+		},
+	);
+});
+
+describe('a small source', () => {
+	it.each([
+		['abcd', 'abc'],
+		['abcdefg', 'abcd'],
+	])('of %s may lose some by default: %s are left', async (before, after) => {
+		await night(before);
+		const { error } = await night(after);
+		expect(error).toBeUndefined();
+		expect(found()).toBe(after);
+	});
+
+	it('may not lose half of it', async () => {
+		await night('abcd');
+		const { error } = await night('ab');
+		expect(error?.message).toContain('Nothing was disabled: 2 of 4 documents');
+		expect(found()).toBe('abcd');
+	});
+
+	it('may lose none where none may be gone', async () => {
+		await night('abcd');
+		const { error } = await night('abc', { parameters: { maxGonePercent: 0 } });
+		expect(error?.message).toContain('Nothing was disabled: 1 of 4 documents');
+		expect(found()).toBe('abcd');
+	});
+
+	it('is told so beforehand', async () => {
+		await night('abcd');
+		const result = await night('abc', { parameters: { options: { dryRun: true } } });
+		expect(hintsOf(result)[0]).toContain('disable 1');
+	});
 });

@@ -24,7 +24,8 @@ export interface Fixture {
 	run: (parameters: INodeParameters, options?: RunOptions) => Promise<NodeResult>;
 }
 
-interface RunOptions extends Pick<NodeRun, 'mode' | 'loops' | 'onChunk' | 'isTool'> {
+interface RunOptions
+	extends Pick<NodeRun, 'mode' | 'name' | 'calledFrom' | 'loops' | 'onChunk' | 'isTool'> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];
 	credential?: Partial<CredentialData>;

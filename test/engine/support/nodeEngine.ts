@@ -40,6 +40,10 @@ export interface NodeRun {
 	onError?: INode['onError'];
 	/** How the execution was started; as a schedule does without it. */
 	mode?: WorkflowExecuteMode;
+	/** What the node is called in its workflow; its usual name without it. */
+	name?: string;
+	/** How the executions were started that a sub-workflow (mode `integrated`) belongs to, as far as n8n tells. */
+	calledFrom?: { outermost?: WorkflowExecuteMode; caller?: WorkflowExecuteMode };
 	/** Whether what comes out of the node goes into it once more. */
 	loops?: boolean;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
@@ -114,14 +118,17 @@ export async function createNodeEngine(
 		},
 		run: async (nodeRun) => {
 			const used = nodeRun.isTool ? asTool(nodeType) : nodeType;
-			const node = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
+			const own = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
+			const node = { ...own, name: nodeRun.name ?? own.name };
 			const workflow = workflowOf(node, used, nodeRun.loops);
 			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
+			const { outermost, caller } = nodeRun.calledFrom ?? {};
+			if (outermost) additionalData.rootExecutionMode = outermost;
 			if (nodeRun.onChunk) stream(additionalData, nodeRun.onChunk);
 			const execution = new WorkflowExecute(
 				additionalData,
 				nodeRun.mode ?? (nodeRun.onChunk ? 'webhook' : 'trigger'),
-				runDataOf(nodeRun.items ?? [{ json: {} }]),
+				runDataOf(nodeRun.items ?? [{ json: {} }], caller),
 			).processRunExecutionData(workflow);
 			nodeRun.onStart?.({ cancel: () => execution.cancel() });
 			return resultOf(await execution, node.name);
@@ -207,8 +214,12 @@ function workflowOf(node: INode, nodeType: INodeType, loops = false): Workflow {
 	});
 }
 
-function runDataOf(items: INodeExecutionData[]) {
+function runDataOf(items: INodeExecutionData[], caller?: WorkflowExecuteMode) {
+	const executionContext = caller && { version: 1 as const, establishedAt: 0, source: caller };
 	return createRunExecutionData({
+		...(caller && {
+			parentExecution: { executionId: 'caller', workflowId: 'caller', executionContext },
+		}),
 		executionData: {
 			nodeExecutionStack: [{ node: startNode, data: { main: [items] }, source: null }],
 		},

@@ -3,8 +3,9 @@ import { Fingerprints } from '../../../ingest/memory';
 import type { Recalled } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { isRouteMissing } from '../../../transport/meaning';
+import { knowledgebaseError } from './advice';
 import { withCounts } from './errors';
-import { goneFrom, percentOf, reasonInRun } from './gone';
+import { goneFrom, isTooMuch, reasonInRun } from './gone';
 import { troubleHints } from './memory';
 import type { Submission } from './submission';
 import type { Target } from './target';
@@ -37,7 +38,7 @@ async function recall({ first, settings }: Submission, target: Target): Promise<
 	if (!settings.remembers) return nothing;
 	const recalled = await target.remembered.recall();
 	if ('known' in recalled) return recalled;
-	if (!isRouteMissing(recalled.failure)) throw first.apiError(recalled.failure);
+	if (!isRouteMissing(recalled.failure)) throw knowledgebaseError(first, recalled.failure);
 	return { ...nothing, troubles: { noRoute: true } };
 }
 
@@ -55,7 +56,7 @@ async function planGone(
 	if (gone.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);
-	if (percentOf(gone.length, before) > settings.maxGonePercent) {
+	if (isTooMuch(gone.length, before, settings.maxGonePercent)) {
 		const of = `${gone.length} of ${counted(before, 'document')}`;
 		const label = first.labelOf('maxGonePercent');
 		return report.remark(

@@ -66,7 +66,7 @@ const maxGonePercent: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 20,
 	description:
-		'If more of what this source stored earlier is missing, none is disabled and the run fails after storing what came. Only a whole run disables any: nothing rejected, unreadable or stopped. Manual executions only say what they would do.',
+		'If more of what this source stored earlier is missing, none is disabled and the run fails after storing what came. Fewer than ten may be missing if that is less than half, except with 0. Only a whole run disables any: nothing rejected, unreadable or stopped. Manual executions only say what they would do.',
 };
 
 /** Every parameter of Document: Submit, in the order a user sees them. */

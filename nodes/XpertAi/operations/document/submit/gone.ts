@@ -1,12 +1,12 @@
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
+import { isTest, outermostMode } from '../../../execution/testRun';
 import { namedRows, switchDocuments } from '../../../ingest/disabling';
 import type { Switching } from '../../../ingest/disabling';
 import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import { asHint } from './memory';
-import type { SubmitReport } from './report';
 import type { KnowledgebaseRoutes } from './routes';
 import type { Submission } from './submission';
 import type { Target } from './target';
@@ -57,10 +57,11 @@ export function goneFrom({ bringing: { brought } }: Target, known: Fingerprints)
 
 /** Takes out of answers what the source stored before it had a name, where it is there under its new id. */
 async function disableRenamed(
-	{ settings, report, execution, signal }: Submission,
+	submission: Submission,
 	{ bringing: { renamed }, memoryRoutes: routes, remembered }: Target,
 	memory: SourceMemory,
 ): Promise<void> {
+	const { settings, report, execution, signal } = submission;
 	const twice = [...renamed].flatMap(([before, id]) =>
 		memory.known.isDone(id, settings.process) ? before : [],
 	);
@@ -68,10 +69,9 @@ async function disableRenamed(
 	const later = renamed.size - twice.length;
 	if (later > 0) report.remark(`${documents(later)} ${NOT_YET}`);
 	if (twice.length === 0 || signal?.aborted) return;
-	if (execution.context.getMode() === 'manual')
-		return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
+	if (isTest(execution.context)) return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
 	const earlier = await remembered.openUnnamed();
-	const how = await switching(report, earlier, { routes, ids: twice });
+	const how = await switching(submission, earlier, { routes, ids: twice });
 	const failure = await switchDocuments(twice, how);
 	await earlier.close();
 	if (failure)
@@ -82,17 +82,20 @@ async function disableRenamed(
 
 /** Documents are disabled, and those that were there come out by name, which they keep on the server. */
 async function switching(
-	report: SubmitReport,
+	{ execution, report }: Submission,
 	memory: SourceMemory,
 	{ routes, ids }: { routes: KnowledgebaseRoutes; ids: string[] },
 ): Promise<Switching> {
 	const called = await memory.namesOf(ids);
+	if (outermostMode(execution.context) === 'integrated') report.remark(MODE_NOT_TOLD);
 	const onSwitched = (id: string, isThere: boolean) => {
 		if (isThere) report.addDisabled(id, called.get(id));
 	};
 	return { disabled: true, memory, routes, more: namedRows(called), onSwitched };
 }
 
+const MODE_NOT_TOLD =
+	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 const NOT_YET =
 	'there twice, as the source was named: the earlier copies go when the new ones are processed.';
 const IN_MANUAL =
@@ -142,18 +145,16 @@ async function disableGone(
 ): Promise<void> {
 	const { execution, report, settings } = submission;
 	const { maxGonePercent } = settings;
-	const share = percentOf(gone.length, memory.knownBefore);
-	const isAllowed = share <= maxGonePercent;
+	const isAllowed = !isTooMuch(gone.length, memory.knownBefore, maxGonePercent);
 	const of = `${gone.length} of ${counted(memory.knownBefore, 'document')}`;
-	if (execution.context.getMode() === 'manual') {
+	if (isTest(execution.context)) {
 		const does = isAllowed ? 'disable them' : `disable none: more than ${maxGonePercent} %`;
 		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
 	}
+	const share = percentOf(gone.length, memory.knownBefore);
 	if (!isAllowed) return refuse(submission, of, share, await examplesOf(gone, memory));
-	const failure = await switchDocuments(
-		gone,
-		await switching(report, memory, { routes, ids: gone }),
-	);
+	const how = await switching(submission, memory, { routes, ids: gone });
+	const failure = await switchDocuments(gone, how);
 	if (failure)
 		report.remark(
 			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
@@ -184,7 +185,16 @@ function refuse(
 	report.remark(`Nothing was disabled: ${of} did not come, more than ${label} allows.`);
 }
 
+/** So many documents can go from any source in a night. */
+const MANY = 10;
+
+/** Whether more is missing than may be. A few may always be, unless they are half of the source or none may go. */
+export function isTooMuch(gone: number, before: number, maxPercent: number): boolean {
+	const areFew = gone < MANY && gone * 2 < before && maxPercent > 0;
+	return !areFew && percentOf(gone, before) > maxPercent;
+}
+
 /** The share of a whole in percent, as a whole number that a limit of it certainly allows. */
-export function percentOf(part: number, whole: number): number {
+function percentOf(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }

@@ -1,4 +1,6 @@
-import { percentOf } from '../../../../../../nodes/XpertAi/operations/document/submit/gone';
+import fc from 'fast-check';
+
+import { isTooMuch } from '../../../../../../nodes/XpertAi/operations/document/submit/gone';
 import { Nights } from '../../../ingest/support/nights';
 import type { Night } from '../../../ingest/support/nights';
 
@@ -38,9 +40,42 @@ it('a document that somebody has deleted on the server is stored anew', async ()
 	expect(await nights.found(knowledgebaseId)).toEqual(nights.expected(night.source));
 });
 
-it('what is gone is told as a share that a limit of it allows', () => {
-	expect([percentOf(1, 3), percentOf(3, 3), percentOf(1, 100), percentOf(1, 1000)]).toEqual([
-		34, 100, 1, 1,
-	]);
-	expect(percentOf(0, 0)).toBe(0);
+describe('more is missing than may be', () => {
+	const share = fc.integer({ min: 1, max: 100 });
+	const counts = fc
+		.tuple(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 0, max: 3000 }))
+		.map(([before, gone]) => ({ before, gone: Math.min(before, gone) }));
+
+	it.each<[string, number, number, number, boolean]>([
+		['one of four', 1, 4, 20, false],
+		['one of three', 1, 3, 20, false],
+		['one of two, half of the source', 1, 2, 20, true],
+		['the only one', 1, 1, 20, true],
+		['nine of nineteen', 9, 19, 20, false],
+		['nine of eighteen, half of the source', 9, 18, 20, true],
+		['ten of twenty-one', 10, 21, 20, true],
+		['half, where that is allowed', 5, 10, 50, false],
+		['one of four, where none may be', 1, 4, 0, true],
+		['none, where none may be', 0, 4, 0, false],
+	])('%s', (_, gone, before, most, expected) => {
+		expect(isTooMuch(gone, before, most)).toBe(expected);
+	});
+
+	it('from ten documents on, or from half of the source on, exactly where the share is larger', () => {
+		fc.assert(
+			fc.property(counts, share, ({ gone, before }, most) => {
+				fc.pre(gone >= 10 || gone * 2 >= before);
+				expect(isTooMuch(gone, before, most)).toBe(gone * 100 > most * before);
+			}),
+		);
+	});
+
+	it('never where the share that a message names is set for one run', () => {
+		fc.assert(
+			fc.property(counts, ({ gone, before }) => {
+				fc.pre(gone > 0);
+				expect(isTooMuch(gone, before, Math.ceil((gone * 100) / before))).toBe(false);
+			}),
+		);
+	});
 });
