@@ -10,6 +10,9 @@ import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './proces
 
 const REQUESTS_AT_ONCE = 5;
 
+/** A server takes at least so long for a document, in milliseconds: a few are looked at soon, many not more often. */
+const LEAST_EACH_MS = 250;
+
 /** Where documents are stored faster than small requests start them, larger ones keep the server as busy, and start more. */
 const MOST_IDS_TO_START = 100;
 const MANY_TO_START = REQUESTS_AT_ONCE * MOST_IDS_TO_START;
@@ -200,7 +203,8 @@ export class Processing {
 	private async follow(waitMs: number): Promise<Failure | undefined> {
 		const { clock, signal } = this.routes;
 		const deadline = clock.now() + waitMs;
-		for (let pause = FIRST_PAUSE_MS; this.open.size > 0; pause = longerPause(pause)) {
+		const soon = Math.min(FIRST_PAUSE_MS, this.open.size * LEAST_EACH_MS);
+		for (let pause = soon; this.open.size > 0; pause = longerPause(pause)) {
 			const left = deadline - clock.now();
 			if (left <= 0 || signal?.aborted) return undefined;
 			await clock.sleep(Math.min(pause, left), signal);

@@ -240,7 +240,7 @@ describe('a document without a status, though the server has queued it', () => {
 	it('is given up when that does not help, long before the wait ends', async () => {
 		const { said, starts, waits } = await process(['a'], [(ids) => all(ids, null)]);
 		expect(starts).toEqual([['a'], ['a']]);
-		expect(waits).toEqual([2000, 3000]);
+		expect(waits).toEqual([250, 375]);
 		expect(said.get('a')).toMatchObject({ word: 'none' });
 	});
 
@@ -382,13 +382,38 @@ describe('waiting for the processing', () => {
 			],
 		);
 		expect(asked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c'], ['c']]);
-		expect(waits).toEqual([2000, 3000, 4500, 6750]);
+		expect(waits).toEqual([750, 1125, 1687.5, 2531.25]);
 		expect(unfinished).toBe(0);
 		expect(ends).toEqual([
 			['a', { word: 'finish' }],
 			['b', { word: 'error', processMsg: 'no text' }],
 			['c', { word: 'cancel' }],
 		]);
+	});
+
+	it.each([1, 2, 5])(
+		'ends soon after the server has, where there are %i documents',
+		async (count) => {
+			await fc.assert(
+				fc.asyncProperty(fc.integer({ min: 1, max: 60_000 }), async (takesMs) => {
+					const clock = virtualTime();
+					const look = (ids: string[]) =>
+						all(ids, clock.elapsed() >= takesMs ? 'finish' : 'running');
+					const { said } = await process(some(count), [look], { clock });
+					expect([...said.values()]).toEqual(some(count).map(() => ({ word: 'finish' })));
+					expect(clock.elapsed()).toBeLessThanOrEqual(Math.max(count * 250, takesMs * 2.5));
+					expect(clock.elapsed() - takesMs).toBeLessThan(15_000);
+				}),
+			);
+		},
+	);
+
+	it('asks no more often for many documents than every two seconds at first', async () => {
+		const clock = virtualTime();
+		const look = (ids: string[]) => all(ids, clock.elapsed() >= 9500 ? 'finish' : 'running');
+		const { asked } = await process(some(100), [look], { clock });
+		expect(clock.waits).toEqual([2000, 3000, 4500]);
+		expect(asked).toHaveLength(3);
 	});
 
 	it('never waits longer than 15 s between two questions', async () => {
