@@ -37,6 +37,8 @@ export interface Failure {
 	missing?: 'record' | 'route';
 	/** Of a 404: whether this very address has answered with a success before, in this execution. */
 	answeredBefore?: boolean;
+	/** Whether nothing has answered at this server's address before, in an execution that somebody watches. */
+	unanswered?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
 	/** How long the server asked to wait, in milliseconds (`Retry-After`). */

