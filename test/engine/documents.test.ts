@@ -70,7 +70,7 @@ describe('Document: Submit', () => {
 	])('sends no document to which %s was mapped', async (_, json, has) => {
 		const { error } = await submit(BY_NAME, { items: [{ json }] });
 		expect(error?.message).toBe(
-			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has} [item 0]. 0 documents are stored, 1 is not stored`,
+			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has} [item 0]. 1 document is not stored`,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
@@ -143,7 +143,7 @@ describe('Document: Submit', () => {
 		const knowledgebaseId = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
 		const { error } = await submit({ ...BY_NAME, knowledgebaseId }, { items: rows(3) });
 		expect(error?.message).toBe(
-			'The server answered 404: The requested record was not found. 0 documents are stored, 3 are not stored',
+			'The server answered 404: The requested record was not found. 3 documents are not stored',
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
 	});

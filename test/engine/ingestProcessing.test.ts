@@ -133,7 +133,7 @@ describe('After Storing: Process and Wait', () => {
 		const { error } = await submit(wait, { items: rows(3, (index) => ends[index] ?? {}) });
 		expect(error?.message).toBe('1 document is stored but not found: doc 1');
 		expect(error?.description).toBe(
-			'The document could not be processed: No text found. It is stored, and assistants do not find it. 2 documents are found.',
+			'The document could not be processed: No text found. It is stored, and assistants do not find it. Replace the file, as it may be damaged or empty, and run it again. 2 documents are found. To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)".',
 		);
 	});
 
@@ -212,6 +212,16 @@ describe('After Storing: Process and Wait', () => {
 		await passes(700);
 		expect(requests('status')).toHaveLength(asked);
 	});
+});
+
+it('with Stop, what was stored before the one that was refused is processed all the same', async () => {
+	fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'status', status: 422 });
+	const { error } = await submit(parameters('wait', { batchSize: 1, concurrency: 1 }), {
+		items: rows(3, () => ending('finish')),
+	});
+	expect(error?.message).toContain('2 documents are stored, 1 is not stored');
+	const ids = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).map(({ id }) => id);
+	expect(requests('process').flatMap(({ body }) => body)).toEqual(ids);
 });
 
 describe('a 404 to the request that starts processing', () => {

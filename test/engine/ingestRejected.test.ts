@@ -92,7 +92,7 @@ it('a document whose chunks changed is told what to do instead', async () => {
 	await submit(withIds, { items: items('first') });
 	const { error } = await submit(withIds, { items: items('changed') });
 	expect(error?.message).toBe(
-		'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. 0 documents are stored, 1 is not stored',
+		'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. 1 document is not stored',
 	);
 });
 

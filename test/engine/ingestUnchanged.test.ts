@@ -60,7 +60,7 @@ describe('a second run that sends what is new or changed', () => {
 		expect(sentNames()).toEqual([]);
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 25 }, () => 'unchanged'));
 		expect(hintsOf(result)).toEqual([
-			'Documents: 0 stored, 25 unchanged and not sent (0 batches).',
+			'Documents: 25 unchanged and not sent.',
 			'25 documents have a File Path: the server looks for it on its own disk.',
 		]);
 	});

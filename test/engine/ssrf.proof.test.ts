@@ -56,7 +56,7 @@ describe("n8n's SSRF protection", () => {
 		expectOneTryEach(reports);
 		expect(knocks).toBe(0);
 		expect(reports.find(({ name }) => name === 'E3')?.error?.message).toContain(
-			'0 documents are stored, 1 is not stored',
+			'1 document is not stored',
 		);
 	});
 

@@ -95,7 +95,7 @@ export class Summary {
 			this.counts;
 		const { batches, retries } = this.requests;
 		const parts = found > 0 ? [`${found} found`] : [];
-		if (stored > 0 || found === 0) parts.push(`${stored} stored`);
+		if (stored > 0) parts.push(`${stored} stored`);
 		if (unchanged > 0) parts.push(`${unchanged} unchanged and not sent`);
 		if (replaced > 0) parts.push(`${replaced} replaced by a later one`);
 		if (disabled > 0) parts.push(`${disabled} disabled`);
@@ -103,7 +103,8 @@ export class Summary {
 		if (unknown > 0) parts.push(`${unknown} unknown`);
 		if (notSent > 0) parts.push(`${notSent} not sent`);
 		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
-		return `Documents: ${parts.join(', ')} (${counted(batches, 'batch', 'batches')}${tried}).`;
+		const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
+		return `Documents: ${parts.join(', ') || 'none'}${sent}.`;
 	}
 
 	private addFailed(document: FailedDocument): void {

@@ -52,10 +52,14 @@ export function caseTitled(title: string): OperationCase {
 	return found;
 }
 
+/** A token of the sandbox that is the key of a user; its usual one is the key of a workspace. */
+export const USER_KEY = 'key-of-a-user';
+
 /** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
 export async function startCaseSandbox(): Promise<Sandbox> {
 	const others = ALL_CASES.filter((one) => !hasRoute(one));
-	return await startSandbox({ endpoints: others.map(endpointOf), processMs: 10 });
+	const tokens = [{ token: USER_KEY, kind: 'plain' as const }];
+	return await startSandbox({ endpoints: others.map(endpointOf), tokens, processMs: 10 });
 }
 
 /** Whether the sandbox answers a case by itself, as a recorded server does. */

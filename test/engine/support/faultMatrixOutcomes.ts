@@ -37,8 +37,9 @@ export function outcomeOf({ cell, onError, result }: Trial) {
 
 /** What is said of the documents when Submit ends. */
 function countsOf(documents: number, mayBeStored: boolean): string {
-	const not = documents === 1 ? 'is not' : 'are not';
-	return `. 0 documents are stored, ${documents} ${mayBeStored ? 'may be' : not} stored`;
+	const are = documents === 1 ? 'document is' : 'documents are';
+	const may = documents === 1 ? 'document may be' : 'documents may be';
+	return `. ${documents} ${mayBeStored ? may : `${are} not`} stored`;
 }
 
 /** Words to compare with: `…` stands for any. */

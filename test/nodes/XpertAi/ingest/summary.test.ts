@@ -98,11 +98,11 @@ describe('the summary of a run', () => {
 		expect(plain.line()).toBe(
 			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
 		);
-		expect(summaryOf({}).line()).toBe('Documents: 0 stored (0 batches).');
+		expect(summaryOf({}).line()).toBe('Documents: none.');
 		const gone = summaryOf({ stored: 1 });
 		gone.move('stored', 'found');
 		gone.addDisabled();
-		expect(gone.line()).toBe('Documents: 1 found, 1 disabled (0 batches).');
+		expect(gone.line()).toBe('Documents: 1 found, 1 disabled.');
 		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4, notSent: 5 });
 		rough.addRequests({ ...requests, retries: 7 });
 		expect(rough.line()).toBe(

@@ -1,5 +1,13 @@
+import type { NodeApiError } from 'n8n-workflow';
+
+import { namedId } from '../../../execution/ids';
+import type { NamedId } from '../../../execution/ids';
+import type { Item } from '../../../execution/item';
+import type { ReadyDocument } from '../../../ingest/batches';
+import type { Failure } from '../../../transport/failure';
 import { WITH_A_FILE } from './sources';
 import { files } from './sources/files';
+import type { Origin } from './sources/found';
 
 /** What servers say of a document that they could not process (recorded), and how to go on. */
 const ADVICE: Array<[said: RegExp, advice: string]> = [
@@ -28,10 +36,51 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
 	],
 	[
+		/no password given/i,
+		'The server cannot open a locked file. Remove its password, then run it again.',
+	],
+	[
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
 		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${files.name}.`,
 	],
+	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
 ];
+
+/** How a server answers a workspace's key that stores the first document of a knowledgebase (recorded). */
+const NOT_THE_FIRST = /^access denied to workspace/i;
+
+/**
+ * The error of a request about the documents of a knowledgebase, made for an item.
+ *
+ * @param named other ids that the request names
+ */
+export function knowledgebaseError(
+	item: Item,
+	failure: Failure,
+	named: NamedId[] = [],
+): NodeApiError {
+	const name = 'knowledgebaseId';
+	const id = item.id(name);
+	// Uploads name no knowledgebase.
+	if (!failure.path.includes(id)) return item.apiError(failure);
+	const first = ({ reason = '' }: Failure) =>
+		NOT_THE_FIRST.test(reason) ? FIRST_DOCUMENT : undefined;
+	const ids = [namedId(name, `"${item.labelOf(name)}"`, id), ...named];
+	return item.apiError(failure, { ids, statusHints: { 403: first } });
+}
+
+/** The error of a document that is not stored, or may not be. */
+export function storingError(
+	{ record: { storageFileId }, origin: { item, isUploaded } }: ReadyDocument<Origin>,
+	failure: Failure,
+): NodeApiError {
+	const own = storageFileId && !isUploaded;
+	const file = own ? [namedId('storageFileId', '"Storage File ID"', storageFileId)] : [];
+	return knowledgebaseError(item, failure, file);
+}
+
+const FIRST_DOCUMENT =
+	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
 
 /** How to go on with a document that is stored and not found, where what the server says tells. */
 export function adviceFor(said: string): string {

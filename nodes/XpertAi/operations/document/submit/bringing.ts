@@ -109,8 +109,9 @@ export class Bringing {
 		const record = withId(found, this.owner);
 		const { id } = record;
 		origin.name = record.name ?? undefined;
+		origin.isUploaded = file !== undefined;
 		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
-		origin.isTracked = file !== undefined || this.submission.settings.output !== 'summary';
+		origin.isTracked = origin.isUploaded || this.submission.settings.output !== 'summary';
 		return {
 			record,
 			...inBody(record),

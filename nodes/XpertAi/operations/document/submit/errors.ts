@@ -16,11 +16,18 @@ export function withCounts(
 ): ItemError {
 	const { found, stored, unknown, rejected, unchanged } = summary.counts;
 	const kept = found + stored;
-	const counts = [`${counted(kept, 'document is', 'documents are')} stored`];
-	if (unchanged > 0) counts.push(`${counted(unchanged, 'was', 'were')} unchanged`);
-	if (unknown > 0) counts.push(`${unknown} may be stored`);
-	if (rejected > 0) counts.push(`${counted(rejected, 'is', 'are')} not stored`);
-	if (notSent > 0) counts.push(`${counted(notSent, 'was', 'were')} not sent`);
+	const words: Array<[count: number, one: string, many: string]> = [
+		[kept, 'is stored', 'are stored'],
+		[unchanged, 'was unchanged', 'were unchanged'],
+		[unknown, 'may be stored', 'may be stored'],
+		[rejected, 'is not stored', 'are not stored'],
+		[notSent, 'was not sent', 'were not sent'],
+	];
+	const counts = words
+		.filter(([count]) => count > 0)
+		.map(([count, one, many], at) =>
+			at === 0 ? counted(count, `document ${one}`, `documents ${many}`) : counted(count, one, many),
+		);
 	if (notRead > 0) counts.push(`${counted(notRead, 'item was', 'items were')} not read`);
 	const failed = summary.failed.filter(({ outcome }) => outcome !== 'stored');
 	const names = failed.flatMap(({ name }) => name ?? []);
@@ -42,6 +49,9 @@ function trimmedMessage({ message }: ItemError, counts: string[]): string {
 	return trimEnd(sentences(message, counts.join(', ')), '.');
 }
 
+const LET_OTHERS_OUT =
+	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)"';
+
 /** Why documents failed, as far as it fits into a message. */
 function reasonsOf(failed: FailedDocument[]): string[] {
 	return uniq(failed.map(({ reason }) => reason)).slice(0, 3);
@@ -57,6 +67,6 @@ export function processingError(item: Item, { summary, remarks }: SubmitReport):
 	const rest = found > 0 ? `${counted(found, 'document is', 'documents are')} found` : undefined;
 	return item.operationError(
 		`${documents} stored but not found: ${names}`,
-		sentences(...reasons, ...uniq(reasons.map(adviceFor)), ...remarks, rest),
+		sentences(...reasons, ...uniq(reasons.map(adviceFor)), ...remarks, rest, LET_OTHERS_OUT),
 	);
 }

@@ -9,7 +9,7 @@ import type { DocumentOutcome } from '../../../ingest/storing';
 import { asJson } from '../../../execution/results';
 import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
-import { adviceFor } from './advice';
+import { adviceFor, storingError } from './advice';
 import type { Origin } from './sources/found';
 
 /** The item that tells what became of a document. */
@@ -27,7 +27,7 @@ export function outcomeItem(
 		return item.failed(error, { name: name ?? undefined, outcome, key, id });
 	}
 	if (result.outcome !== 'stored') {
-		const error = item.apiError(result.failure);
+		const error = storingError(document, result.failure);
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		const { status } = result.failure;
 		return item.failed(error, {

@@ -13,6 +13,7 @@ import { saidOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { counted, Summary } from '../../../ingest/summary';
+import { storingError } from './advice';
 import {
 	flawItem,
 	outcomeItem,
@@ -143,7 +144,7 @@ export class SubmitReport {
 		this.summary.add(result);
 		this.settle(origin, result.outcome);
 		this.place(origin, () => outcomeItem(result, this.settings.simplify));
-		if ('failure' in result) this.stopWith(() => origin.item.apiError(result.failure));
+		if ('failure' in result) this.stopWith(() => storingError(result.document, result.failure));
 	}
 
 	/**

@@ -16,6 +16,7 @@ import { systemClock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
 import { cancelSignal } from '../../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
+import { knowledgebaseError } from '../submit/advice';
 import { asHint, placeOfSource, runOf, troubleHints } from '../submit/memory';
 import { knowledgebaseRoutes } from '../submit/routes';
 import { keyOwner } from '../submit/sources/identity';
@@ -65,7 +66,7 @@ export async function switchAll(
 			const fact = facts.get(id.toLowerCase());
 			if (fact)
 				(output[item.index] ??= []).push(item.output({ ...(key ? { key } : {}), id, ...fact }));
-			else if (failure) fail(item, item.apiError(failure));
+			else if (failure) fail(item, knowledgebaseError(item, failure));
 		}
 	}
 	return output.flat();
@@ -132,7 +133,8 @@ async function switchGroup(
 	);
 	const called = await memory?.namesOf(ids.filter((id) => !has(more.get(id), 'name')));
 	for (const [id, row] of namedRows(called ?? new Map())) more.set(id, { ...row, ...more.get(id) });
-	const failure = await switchDocuments(ids, { disabled, memory, routes, more, onSwitched });
+	const how = { disabled, memory, routes, more, onSwitched };
+	const failure = memory?.refusal ?? (await switchDocuments(ids, how));
 	await memory?.close();
 	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];
 	tellUser(context, messages);

@@ -11,6 +11,8 @@ export interface Origin {
 	outcome?: 'found' | 'stored' | 'unchanged' | 'rejected' | 'unknown' | 'notSent';
 	/** Whether it is remembered to the end of the run. */
 	isTracked?: boolean;
+	/** Whether it has a file that is uploaded before it is sent. */
+	isUploaded?: boolean;
 	/** Whether a later one of the run came with its key or ID. */
 	isReplaced?: boolean;
 }

@@ -10,7 +10,7 @@ import { prepared } from '../../../../support/documents';
 import { failure } from '../../../ingest/support/outcomes';
 
 const item = itemOf(
-	{},
+	{ knowledgebaseId: '7c1f5f3e-2a54-4f4b-9d0a-5d1f0c3a9b11' },
 	{
 		fields: submitFields,
 		methods: { continueOnFail: () => false, getExecutionCancelSignal: () => undefined },
@@ -53,9 +53,7 @@ describe('with Stop, the error of a document that was not stored', () => {
 			report.stopError ?? item.operationError('none'),
 			report,
 		);
-		expect(message).toBe(
-			'"Text" must not be empty [item 0]. 0 documents are stored, 1 is not stored',
-		);
+		expect(message).toBe('"Text" must not be empty [item 0]. 1 document is not stored');
 		expect(description).not.toContain('second run');
 		expect(description).not.toMatch(/\.\./);
 	});

@@ -19,7 +19,7 @@ import { failure } from '../../../ingest/support/outcomes';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const item = itemOf(
-	{},
+	{ knowledgebaseId: ID },
 	{ index: 4, methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined } },
 );
 const ready = (record: DocumentRecord, origin: Origin): ReadyDocument<Origin> => ({

@@ -1,0 +1,85 @@
+import { WORKSPACE_ID } from '../../sandbox';
+import { USER_KEY } from './support/caseOperations';
+import { useFixture } from './support/fixture';
+import { BY_NAME, TEXTS, column, embedsDocuments, ingestOn, rows } from './support/ingest';
+import { byId } from './support/locators';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+embedsDocuments(fixture);
+const { submit } = ingestOn(fixture);
+
+const text = (name: string) => ({ json: { name, text: `The word is ${name}.` } });
+const UNKNOWN = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
+
+describe('the key of a workspace and a new knowledgebase of it', () => {
+	beforeEach(() => {
+		const { store } = fixture.sandbox;
+		Object.assign(store.knowledgebases.get(fixture.world.knowledgebaseId) ?? {}, {
+			workspaceId: WORKSPACE_ID,
+		});
+	});
+	const FIRST =
+		"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
+
+	it.each(['all', 'changed'])(
+		'are told why the first document is not stored, and what to do (%s)',
+		async (mode) => {
+			const { error } = await submit({ ...TEXTS, mode }, { items: [text('a')] });
+			expect(error?.message).toBe(
+				'The server answered 403: Access denied to workspace. 1 document is not stored',
+			);
+			expect(error?.description).toContain(FIRST);
+			expect(error?.description).not.toContain('creates and updates no knowledgebases');
+		},
+	);
+
+	it.each(['all', 'changed'])('are told so on the error output as well (%s)', async (mode) => {
+		const { outputs } = await submit(
+			{ ...TEXTS, mode },
+			{ items: [text('a'), text('b')], onError: 'continueErrorOutput' },
+		);
+		const details = column(outputs[1], 'details') as Array<{ description: string }>;
+		expect(details.map(({ description }) => description)).toEqual([
+			expect.stringContaining(FIRST),
+			expect.stringContaining(FIRST),
+		]);
+	});
+
+	it.each(['all', 'changed'])('work together once a user has stored one (%s)', async (mode) => {
+		const credential = { accessToken: USER_KEY };
+		await submit({ ...TEXTS, mode }, { items: [text('a')], credential });
+		const { items } = await submit({ ...TEXTS, mode }, { items: [text('b')] });
+		expect(column(items, 'outcome')).toEqual(['found']);
+	});
+});
+
+describe('a knowledgebase that the server does not have', () => {
+	const knowledgebaseId = byId(UNKNOWN);
+
+	it.each(['all', 'changed', 'mirror'])('is named by its field (%s)', async (mode) => {
+		const { error } = await submit(
+			{ ...TEXTS, mode, knowledgebaseId },
+			{ items: [text('a'), text('b')] },
+		);
+		expect(error?.message).toMatch(
+			/^The server answered 404: The requested record was not found\. [12] documents? (is|are) not stored/,
+		);
+		expect(error?.description).toContain('Check "Knowledgebase".');
+		expect(error?.description).not.toContain('IDs and names');
+	});
+
+	it('may not be what is missing where a document names a file', async () => {
+		const { error } = await submit(BY_NAME, { items: rows(1, () => ({ storageFileId: UNKNOWN })) });
+		expect(error?.description).toContain('Check "Knowledgebase" and "Storage File ID".');
+	});
+
+	it.each(['disable', 'enable'])('is named when a document is to be %sd', async (operation) => {
+		const { error } = await fixture.run({
+			...{ resource: 'document', operation, knowledgebaseId, documentKey: 'a' },
+			...{ sourceName: 'handbook' },
+		});
+		expect(error?.description).toContain('Check "Knowledgebase".');
+	});
+});
