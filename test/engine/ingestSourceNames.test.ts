@@ -12,17 +12,17 @@ embedsDocuments(fixture);
 const night = async (
 	sourceName: string,
 	names: string,
-	more: { parameters?: object; mode?: 'manual' } = {},
+	{ parameters, ...more }: { parameters?: object; mode?: 'manual'; name?: string } = {},
 ) =>
 	await submit(
 		{
 			...TEXTS,
 			mode: 'changed',
 			sourceName,
-			...more.parameters,
+			...parameters,
 		},
 		{
-			mode: more.mode,
+			...more,
 			items: [...names].map((name) => ({
 				json: { name, text: `${name} of ${sourceName || 'nobody'}` },
 			})),
@@ -47,6 +47,27 @@ it('two named sources may bring the same names: each keeps its own documents', a
 it('a source that has no name keeps the IDs it always had', async () => {
 	const { items } = await night('', 'a');
 	expect(column(items, 'id')).toEqual([derivedId(fixture.world.knowledgebaseId, 'a')]);
+});
+
+it('shards of a source without a name are remembered apart as well', async () => {
+	const shard = (which: string) => ({
+		parameters: { mode: 'mirror', maxGonePercent: 100, options: { shard: which } },
+	});
+	await night('', 'ab', shard('1 of 2'));
+	await night('', 'cd', shard('2 of 2'));
+	expect(found()).toHaveLength(4);
+	const { items } = await night('', 'ab', shard('1 of 2'));
+	expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+	await night('', 'a', shard('1 of 2'));
+	expect(found()).toEqual(['a of nobody', 'c of nobody', 'd of nobody']);
+});
+
+it('a source without a name is the same when its node is called otherwise', async () => {
+	await night('', 'ab');
+	const parameters = { mode: 'mirror', maxGonePercent: 100 };
+	const { items } = await night('', 'a', { name: 'Fill the handbook', parameters });
+	expect(column(items, 'outcome')).toEqual(['unchanged', 'disabled']);
+	expect(found()).toEqual(['a of nobody']);
 });
 
 it('shards of a source are remembered apart, and have the same IDs in any of them', async () => {
