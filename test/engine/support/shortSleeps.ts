@@ -35,9 +35,9 @@ export function useShortSleeps(sooner = SOONER): void {
  */
 export function useNoLeaseRenewal(): void {
 	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
-	let later: typeof systemClock.later;
+	// Taken before short sleeps begin: these are taken back first, and would stay for the files that follow.
+	const { later } = systemClock;
 	beforeAll(() => {
-		({ later } = systemClock);
 		systemClock.later = () => undefined;
 	});
 	afterAll(() => {
