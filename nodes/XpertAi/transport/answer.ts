@@ -12,7 +12,7 @@ export function parseAnswer(text: string): unknown {
 	const trimmed = text.trim();
 	if (trimmed === '') return undefined;
 	try {
-		return JSON.parse(trimmed, trimmed.includes(`"${SECRET}"`) ? withoutSecret : undefined);
+		return JSON.parse(trimmed, MAY_NAME_SECRET.test(trimmed) ? withoutSecret : undefined);
 	} catch {
 		return text;
 	}
@@ -20,6 +20,9 @@ export function parseAnswer(text: string): unknown {
 
 /** Where the record of a provider has its keys, which no workflow is to see (E2, beyond the contract). */
 const SECRET = 'credentials';
+
+/** Its name, also with letters that are escaped. */
+const MAY_NAME_SECRET = /"credentials"|\\u00[67]/i;
 
 const withoutSecret = (key: string, value: unknown) => (key === SECRET ? undefined : value);
 

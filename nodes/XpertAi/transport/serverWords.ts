@@ -1,3 +1,5 @@
+import escapeRegExp from 'lodash/escapeRegExp';
+import memoize from 'lodash/memoize';
 import truncate from 'lodash/truncate';
 
 /** How much of a text is read: pages of servers and proxies can have any size. */
@@ -17,11 +19,11 @@ const SHORTEST_PART = 8;
  * @returns nothing where nothing is left
  */
 export function serverWords(text: string, secrets: string[] = []): string | undefined {
-	const isCut = text.length > READ_LENGTH;
-	const read = withoutSecrets(text.slice(0, READ_LENGTH), secrets);
 	// A secret that the cut went through is not known by its start.
-	const unknown = isCut ? Math.max(0, ...secrets.map(({ length }) => length)) : 0;
-	const plain = withoutMarkup(read.slice(0, read.length - unknown));
+	const unknown = WRITTEN_LENGTH * Math.max(0, ...secrets.map(({ length }) => length));
+	const read = withoutSecrets(text.slice(0, READ_LENGTH + unknown), secrets);
+	const isCut = text.length > READ_LENGTH + unknown;
+	const plain = withoutMarkup(isCut ? read.slice(0, -unknown || undefined) : read);
 	const line = plain.replace(/\s+/g, ' ').trim();
 	return line === '' ? undefined : truncate(line, { length: MAX_LENGTH });
 }
@@ -34,26 +36,84 @@ export function titleOf(page: string): string | undefined {
 /** Takes secrets out of a text, and whatever else stands behind the word Bearer. */
 export function withoutSecrets(text: string, secrets: string[]): string {
 	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
-	return secrets.reduce((rest, secret) => rest.split(secret).join('***'), withoutBearer);
+	if (secrets.length === 0) return withoutBearer;
+	const pattern = patternOf(secrets);
+	const plain = withoutBearer.replace(pattern, '***');
+	const { decoded, starts } = decode(plain);
+	let rest = '';
+	let end = 0;
+	for (const { 0: found, index } of decoded.matchAll(pattern)) {
+		rest += `${plain.slice(end, starts[index])}***`;
+		end = starts[index + found.length] ?? plain.length;
+	}
+	return rest + plain.slice(end);
+}
+
+/** Made once of the secrets of a credential. Some servers repeat a token in lower case. */
+const patternOf = memoize(
+	(secrets: string[]) => new RegExp(secrets.map(escapeRegExp).join('|'), 'gi'),
+);
+patternOf.cache = new WeakMap();
+
+/** A character as JSON, addresses and HTML may write it, also one inside the other. */
+const WRITTEN =
+	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
+
+/** The most characters that `WRITTEN` takes for one. */
+const WRITTEN_LENGTH = 20;
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** A text with its characters decoded, and where each of them begins in the text. */
+function decode(text: string): { decoded: string; starts: number[] } {
+	let decoded = '';
+	const starts: number[] = [];
+	let end = 0;
+	const takeUntil = (next: number) => {
+		for (; end < next; end++) starts.push(end);
+	};
+	for (const {
+		0: written,
+		1: hex,
+		2: htmlHex,
+		3: code,
+		4: entity,
+		5: escaped,
+		index,
+	} of text.matchAll(WRITTEN)) {
+		decoded += text.slice(end, index);
+		takeUntil(index);
+		const byNumber = () =>
+			String.fromCharCode(code ? Number(code) : parseInt(hex ?? htmlHex ?? '', 16));
+		decoded += escaped ?? ENTITIES[entity?.toLowerCase() ?? ''] ?? byNumber();
+		starts.push(index);
+		end = index + written.length;
+	}
+	decoded += text.slice(end);
+	takeUntil(text.length);
+	return { decoded, starts };
 }
 
 /**
- * The ways in which servers may repeat a token: as it is, in an address, in JSON, and in base64, alone or
- * in the middle of other words.
+ * The ways in which servers may repeat a token: as it is, in an address, in JSON, in hexadecimal digits, and in
+ * base64, alone or in the middle of other words. Other ways to write its characters are decoded.
  */
 export function waysToWrite(token: string): string[] {
 	if (token === '') return [];
 	// Half a surrogate pair, which no token may hold, cannot be encoded.
 	const bytes = Buffer.from(token);
-	const inBase64 = [0, 1, 2]
-		.map((before) => base64Part(bytes, before))
-		.filter(({ length }) => length >= SHORTEST_PART);
+	const inBase64 = [0, 1, 2].map((before) => base64Part(bytes, before));
+	const encoded = [
+		...(bytes.length < SHORTEST_PART ? [] : [bytes.toString('hex')]),
+		...inBase64.filter(({ length }) => length >= SHORTEST_PART),
+	];
 	const ways = [
 		token,
+		decode(token).decoded,
 		encodeURIComponent(bytes.toString()),
 		JSON.stringify(token).slice(1, -1),
-		...inBase64,
-		...inBase64.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_')),
+		...encoded,
+		...encoded.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_')),
 	];
 	return [...new Set(ways)];
 }

@@ -57,6 +57,18 @@ describe('an answer is parsed by its content', () => {
 		expect(parseAnswer('"credentials"')).toBe('credentials');
 	});
 
+	it.each([
+		'{"id":"a","credentials":{"api_key":"sk-1"}}',
+		'{"id":"a","credentials" : {"api_key":"sk-1"}}',
+		'{ "id": "a",\n\t"credentials"\r\n\t:\n\t"sk-1" }',
+		'{"id":"a","credenti\\u0061ls":"sk-1"}',
+		'{"id":"a","\\u0063redentials":"sk-1"}',
+		'{"id":"a","creden\\u0074ials":"sk-1"}',
+		'{"id":"a","credential\\u0073":"sk-1"}',
+	])('without the keys of a provider, however they are written: %s', (text) => {
+		expect(parseAnswer(text)).toEqual({ id: 'a' });
+	});
+
 	it.each(['', ' ', '\n\n\n'])('nothing in %j', (text) => {
 		expect(parseAnswer(text)).toBeUndefined();
 	});
