@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { BASE_URL, SAFE_START } from '../nodes/XpertAi/transport/baseUrl';
+import { BEFORE_TOKEN } from '../nodes/XpertAi/transport/credential';
 
 /**
  * The Base URL as the node reads it (`serviceRoot`), by the same two patterns, for the credential test,
@@ -18,6 +19,9 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const isSafe = allowInsecureHttp || ${SAFE_START}.test(text);
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
+
+/** The token as the node reads it (`tokenOf`), for all that sends with this credential. */
+const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
 /**
  * Base URL and access token of an Xpert AI server. Every request carries
@@ -44,7 +48,7 @@ export class XpertAiApi implements ICredentialType {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there; with "Method not allowed", it must start with https://, or Allow Insecure HTTP be switched on.',
+				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there; with ENOTFOUND or EAI_AGAIN, its host name is not known; with "Method not allowed", it must start with https://, or Allow Insecure HTTP be switched on.',
 		},
 		{
 			displayName: 'Access Token',
@@ -68,7 +72,7 @@ export class XpertAiApi implements ICredentialType {
 
 	authenticate: IAuthenticateGeneric = {
 		type: 'generic',
-		properties: { headers: { Authorization: '=Bearer {{$credentials.accessToken}}' } },
+		properties: { headers: { Authorization: AUTHORIZATION } },
 	};
 
 	/**

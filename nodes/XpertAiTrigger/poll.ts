@@ -4,8 +4,8 @@ import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workfl
 import { operationError } from '../XpertAi/execution/operationError';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
-import { serviceRoot } from '../XpertAi/transport/baseUrl';
 import { systemClock } from '../XpertAi/transport/clock';
+import { readCredential, readTarget } from '../XpertAi/transport/credential';
 import { createSend } from '../XpertAi/transport/request';
 import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
@@ -73,9 +73,8 @@ async function watchedBy(
 	{ assistantId = '' }: TriggerSettings,
 ): Promise<string> {
 	const credentialId = context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '';
-	const { baseUrl, allowInsecureHttp } = await context.getCredentials(CREDENTIAL_NAME);
-	const service = serviceRoot(String(baseUrl ?? ''), allowInsecureHttp === true);
-	return JSON.stringify([credentialId, assistantId, 'root' in service ? service.root : '']);
+	const target = readTarget(await readCredential(context));
+	return JSON.stringify([credentialId, assistantId, 'root' in target ? target.root : '']);
 }
 
 async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecutionData[][] | null> {

@@ -5,6 +5,7 @@ import type { ICredentialDataDecryptedObject, INodeTypes } from 'n8n-workflow';
 import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
 import { readUrl, serviceRoot } from '../../nodes/XpertAi/transport/baseUrl';
 import { CREDENTIAL_NAME } from '../../nodes/XpertAi/transport/api';
+import { secretsOf } from '../../nodes/XpertAi/transport/credential';
 import { node } from '../nodes/support/node';
 
 const credential = new XpertAiApi();
@@ -46,6 +47,15 @@ describe('the credential', () => {
 		expect(credential.documentationUrl).toMatch(/^https:\/\/.+#credentials$/);
 		expect(Object.keys(credential.icon).sort()).toEqual(['dark', 'light']);
 	});
+
+	it.each(['t0k', ' t0k\n', 'Bearer t0k', 'bearer\tt0k\r\n', 'Authorization: Bearer t0k'])(
+		'signs with the bare token where %j was pasted',
+		(accessToken) => {
+			const { Authorization } = credential.authenticate.properties.headers ?? {};
+			expect(evaluate(Authorization, { accessToken })).toBe('Bearer t0k');
+			expect(secretsOf({ accessToken })).toContain('t0k');
+		},
+	);
 
 	it('asks for address, token and the switch for http', () => {
 		const fields = credential.properties.map(({ name, type, required = false }) => ({

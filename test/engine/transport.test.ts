@@ -149,6 +149,20 @@ describe('the access token', () => {
 		expect(JSON.stringify(error)).not.toContain(fixture.sandbox.accessToken);
 	});
 
+	it.each<[string, (token: string) => string]>([
+		['in hexadecimal digits', (token) => Buffer.from(token).toString('hex')],
+		['in large letters', (token) => token.toUpperCase()],
+		['percent-encoded', (token) => token.replace(/./g, (one) => `%${hex(one)}`)],
+		['escaped for HTML', (token) => token.replace(/./g, (one) => `&#x${hex(one)};`)],
+		['escaped for JSON', (token) => token.replace(/./g, (one) => `\\u00${hex(one)}`)],
+	])('stays out of a reason that repeats it %s', async (_, write) => {
+		const said = write(fixture.sandbox.accessToken);
+		fixture.sandbox.faults.add({ do: 'status', status: 400, body: { message: `bad: ${said}.` } });
+		const { error } = await fixture.run(count);
+		expect(error?.message).toBe('The server answered 400: bad: ***.');
+		expect(JSON.stringify(error)).not.toContain(said);
+	});
+
 	it.each([
 		[{ baseUrl: 'http://192.0.2.1' }, /would send the access token unencrypted/],
 		[{ baseUrl: 'api.example.com' }, /starts with https:\/\//],
@@ -168,6 +182,8 @@ describe('the access token', () => {
 		expect(items[0]?.json).toEqual({ count: 3 });
 	});
 });
+
+const hex = (one: string) => one.charCodeAt(0).toString(16);
 
 /** Reads of one node that go on side by side. */
 const AT_ONCE = 5;

@@ -589,6 +589,14 @@ describe('a poll that fails', () => {
 		await expect(activate()).rejects.toThrow('The server answered 401: Unauthorized');
 	});
 
+	it('says that a credential with expressions has no item here', async () => {
+		const withExpression = { ...credential(), baseUrl: '={{ $json.server }}' };
+		await expect(activate(ALL, { credential: withExpression })).rejects.toThrow(
+			'The credential could not be read here, where its expressions have no item',
+		);
+		expect(sandbox.requests.all).toEqual([]);
+	});
+
 	it('names the assistant whose ID is none', async () => {
 		const parameters = { ...ALL, assistantId: byId('nope') };
 		await expect(activate(parameters)).rejects.toThrow('"Assistant" must be a UUID such as');

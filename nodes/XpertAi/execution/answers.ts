@@ -1,7 +1,8 @@
 import { systemClock } from '../transport/clock';
 import { toNodeApiError } from '../transport/failure';
 import { cancelSignal } from '../transport/request';
-import type { ApiRequest, RequestContext, Send } from '../transport/request';
+import type { RequestContext } from '../transport/credential';
+import type { ApiRequest, Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { hintFor } from './hints';

@@ -6,7 +6,7 @@ import { anyJson } from '../payloads/common';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
-import type { ApiRequest, Send } from '../transport/request';
+import type { ApiRequest } from '../transport/request';
 import { answerFor } from './answers';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
@@ -39,13 +39,13 @@ import { collectPages } from './paging';
  */
 export async function runDeclared(
 	operation: DeclaredOperation,
-	{ context, send, items }: Execution,
+	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
 	const { simplify, shape = answerItems, remark } = operation;
 	const remarks = new Set<string>();
 	const work = async (item: Item) => {
 		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
-		const answers = await answersFor(item, send, operation);
+		const answers = await answersFor(item, operation);
 		for (const { answer } of answers) {
 			const said = remark?.(answer);
 			if (said !== undefined) remarks.add(said);
@@ -80,11 +80,7 @@ interface Answered {
 }
 
 /** The answers of an item's requests; the pages of a list are one answer. */
-async function answersFor(
-	item: Item,
-	send: Send,
-	operation: DeclaredOperation,
-): Promise<Answered[]> {
+async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
 	const { method, paging, repeatable, lookFirst } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
@@ -94,7 +90,7 @@ async function answersFor(
 	// What cannot be sent is refused before anything is looked at.
 	if (lookFirst) for (const part of parts) toSend(part);
 	for (const { values, ids, listed } of paths) {
-		const looked = lookFirst && (await look(lookFirst, item, send, { values, ids, timeoutMs }));
+		const looked = lookFirst && (await look(lookFirst, item, { values, ids, timeoutMs }));
 		if (looked && 'answer' in looked) {
 			answers.push({ answer: looked.answer, asked: undefined });
 			continue;
@@ -107,7 +103,7 @@ async function answersFor(
 				const meaning = { statusHints, ids: [...ids, ...inBody], body: { value: sent, naming } };
 				const options = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
 				const circumstances = { itemIndex: item.index, repeatable, meaning };
-				return await answerFor(item.context, send, options, circumstances);
+				return await answerFor(item.context, item.send, options, circumstances);
 			};
 			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
 			answers.push({ answer, asked: listed ?? part });
@@ -120,7 +116,6 @@ async function answersFor(
 async function look(
 	{ method, path: template, body, checkAnswer, decide }: LookFirst,
 	item: Item,
-	send: Send,
 	{ values, ids, timeoutMs }: ReadPath & { timeoutMs: number },
 ): Promise<Decision> {
 	const request = {
@@ -131,7 +126,7 @@ async function look(
 		checkAnswer: (answer: unknown) => checkAnswer(answer, ids),
 	};
 	const circumstances = { itemIndex: item.index, repeatable: true, meaning: { ids } };
-	return decide(await answerFor(item.context, send, request, circumstances), item);
+	return decide(await answerFor(item.context, item.send, request, circumstances), item);
 }
 
 /** The body of an item, read and checked. */

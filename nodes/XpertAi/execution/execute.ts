@@ -1,11 +1,11 @@
 import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { CREDENTIAL_NAME } from '../transport/api';
-import { createSend, secretsOf } from '../transport/request';
+import { connectionsOf } from '../transport/connections';
 import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
 import { cachedContext } from './cachedContext';
 import { runDeclared } from './declared';
+import type { Field } from './fields';
 import { Item } from './item';
 import { isCoded } from './operation';
 import type { Operation, Resource } from './operation';
@@ -17,28 +17,22 @@ export async function execute(
 	catalogue: Resource[],
 ): Promise<INodeExecutionData[]> {
 	const context = cachedContext(given);
+	const connections = await connectionsOf(context);
+	const itemsWith = (fields: Field[]) =>
+		connections.map((connection, index) => new Item(context, index, fields, connection));
 	try {
-		return await runOperation(context, chosenOperation(context, catalogue));
+		const operation = chosenOperation(context, catalogue);
+		const execution = { context, items: itemsWith(operationFields(operation)) };
+		return isCoded(operation)
+			? await operation.execute(execution)
+			: await runDeclared(operation, execution);
 	} catch (caught) {
 		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
-		if (isStopped || !repliesFailures(context)) throw isInChat(context) ? forChat(caught) : caught;
-		const item = new Item(context, 0);
+		const [item] = itemsWith([]);
+		if (isStopped || !item || !repliesFailures(context))
+			throw isInChat(context) ? forChat(caught) : caught;
 		return [item.output(failureAsReply(item.asError(caught)))];
 	}
-}
-
-async function runOperation(
-	context: IExecuteFunctions,
-	operation: Operation,
-): Promise<INodeExecutionData[]> {
-	const send = await createSend(context);
-	const fields = operationFields(operation);
-	const secrets = secretsOf(await context.getCredentials(CREDENTIAL_NAME));
-	const items = context.getInputData().map((_, index) => new Item(context, index, fields, secrets));
-	const execution = { context, send, items };
-	return isCoded(operation)
-		? await operation.execute(execution)
-		: await runDeclared(operation, execution);
 }
 
 /** The operation a node is set to. */

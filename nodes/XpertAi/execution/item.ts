@@ -15,8 +15,10 @@ import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { idList } from '../payloads/common';
 import { isCut, isPlainJson } from '../payloads/plainly';
+import type { Connection } from '../transport/connections';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
+import type { Send } from '../transport/request';
 import { withoutSecrets } from '../transport/serverWords';
 import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
@@ -59,18 +61,36 @@ export interface BinaryField {
 export class Item {
 	/**
 	 * @param fields the parameters of the operation; their display names and defaults are used
-	 * @param secrets what no error of the item may hold, also where it quotes a success (`secretsOf`)
+	 * @param connection sends its requests; no error of the item may hold its secrets, also where it quotes a success
 	 */
 	constructor(
 		readonly context: IExecuteFunctions,
 		readonly index: number,
-		private readonly fields: Field[] = [],
-		private readonly secrets: string[] = [],
+		private readonly fields: Field[],
+		private readonly connection: Connection,
 	) {}
 
 	/** The columns of the item. */
 	get json(): IDataObject {
 		return this.context.getInputData()[this.index]?.json ?? {};
+	}
+
+	/** Sends a request with the credential of this item. */
+	get send(): Send {
+		return this.connection.send;
+	}
+
+	/**
+	 * Makes sure that an operation which sends all items together sends this one where it belongs.
+	 *
+	 * @param first the item whose credential is used
+	 */
+	checkSameCredential(first: Item): void {
+		if (this.connection === first.connection) return;
+		throw this.operationError(
+			`The credential gives another server or token for this item than for item ${first.index} [item ${this.index}]`,
+			'Nothing was sent for this item. This operation sends all items together, with one credential. Put it into a loop, or into a sub-workflow that runs once for each credential.',
+		);
 	}
 
 	/** Whether its body is given as JSON. */
@@ -335,7 +355,9 @@ export class Item {
 
 	/** A text without secrets; anything else as it is. */
 	private hidden<Said>(said: Said): Said | (Said & string) {
-		return typeof said === 'string' ? (withoutSecrets(said, this.secrets) as Said & string) : said;
+		return typeof said === 'string'
+			? (withoutSecrets(said, this.connection.secrets) as Said & string)
+			: said;
 	}
 
 	/** Whether its operation has a parameter of this name. */

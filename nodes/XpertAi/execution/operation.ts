@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import type { ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
-import type { ApiRequest, Send } from '../transport/request';
+import type { ApiRequest } from '../transport/request';
 import type { Field, FieldValues } from './fields';
 import type { StatusHints } from './hints';
 import type { NamedId } from './ids';
@@ -136,8 +136,7 @@ export function declare<const Path extends string>(
 /** What an operation with code of its own is given. */
 export interface Execution {
 	context: IExecuteFunctions;
-	send: Send;
-	/** The input items, which read the operation's parameters. */
+	/** The input items, which read the operation's parameters and send its requests, each with its own credential. */
 	items: Item[];
 }
 

@@ -3,20 +3,18 @@ import get from 'lodash/get';
 import mapValues from 'lodash/mapValues';
 import pick from 'lodash/pick';
 import type {
-	ICredentialDataDecryptedObject,
 	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
-	ILoadOptionsFunctions,
 	IN8nHttpFullResponse,
-	IPollFunctions,
 } from 'n8n-workflow';
 
-import { isAllowedHost, restrictionOf } from './allowedDomains';
 import { answerFlaw, parseAnswer } from './answer';
 import type { AnswerCheck } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
-import { readUrl, serviceRoot } from './baseUrl';
+import { readUrl } from './baseUrl';
+import { readCredential, readTarget, secretsOf } from './credential';
+import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
 import { databaseCode, failureReason, missingIn } from './failureReason';
 import { hearAll, isEventStream, noStream, streamHeaders, textOf } from './eventStream';
@@ -24,7 +22,7 @@ import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import type { MultipartBody } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
-import { serverWords, waysToWrite, withoutSecrets } from './serverWords';
+import { serverWords, withoutSecrets } from './serverWords';
 
 /** One request of the API. */
 export interface ApiRequest {
@@ -59,16 +57,21 @@ const SAID = ['code', 'databaseCode', 'reason', 'requestId'] as const;
 /** Sends one request. Never throws for what the network or the server does. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
 
-/** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
-export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
-
 /**
  * Makes the function that sends requests with the node's credential. The token leaves only to the
  * origin of the Base URL: redirects are not followed and the credential's allowed domains are passed
  * on with every request.
  */
 export async function createSend(context: RequestContext): Promise<Send> {
-	const credential = await context.getCredentials(CREDENTIAL_NAME);
+	return sendWith(await readCredential(context), context);
+}
+
+/**
+ * The same with a credential that was read before.
+ *
+ * @param context whose `getCredentials` gives that credential
+ */
+export function sendWith(credential: ReadCredential, context: RequestContext): Send {
 	const target = readTarget(credential);
 	const secrets = secretsOf(credential);
 
@@ -137,38 +140,6 @@ const jsonBytes = (text: string) => ({
 	bytes: Buffer.from(text),
 	contentType: 'application/json',
 });
-
-/** All ways to write what of a credential must not come out. */
-export function secretsOf({ accessToken }: ICredentialDataDecryptedObject): string[] {
-	return waysToWrite(String(accessToken ?? ''));
-}
-
-type Target = { root: string; allowedDomains?: string } | { refusal: string };
-
-function readTarget(credential: ICredentialDataDecryptedObject): Target {
-	const service = serviceRoot(
-		String(credential.baseUrl ?? ''),
-		credential.allowInsecureHttp === true,
-	);
-	if ('refusal' in service) return service;
-	const token = String(credential.accessToken ?? '');
-	if (token === '') return { refusal: 'The Access Token of the credential is empty' };
-	if (/[^\x21-\x7e]/.test(token)) {
-		return {
-			refusal:
-				'The Access Token of the credential holds a space, a line break or another character that no token has',
-		};
-	}
-	const restriction = restrictionOf(credential);
-	if ('refusal' in restriction) return restriction;
-	const { allowedDomains } = restriction;
-	if (allowedDomains !== undefined && !isAllowedHost(service.root, allowedDomains)) {
-		return {
-			refusal: `The allowed domains of the credential do not include the host of its Base URL (${service.origin})`,
-		};
-	}
-	return { root: service.root, allowedDomains };
-}
 
 /** A response, and what its answer must be. */
 interface Taken {

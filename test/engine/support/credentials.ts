@@ -1,3 +1,4 @@
+import { getAdditionalKeys } from 'n8n-core';
 import { Workflow } from 'n8n-workflow';
 import type {
 	ICredentialDataDecryptedObject,
@@ -5,26 +6,36 @@ import type {
 	ICredentialsHelper,
 	IHttpRequestOptions,
 	INode,
+	INodeParameters,
 	INodeTypes,
 } from 'n8n-workflow';
 
-/** What a test puts into the credential of the node. */
+/** What a test puts into the credential of the node; fields may be expressions. */
 export interface CredentialData extends ICredentialDataDecryptedObject {
 	baseUrl: string;
 	accessToken: string;
 }
 
-/** Applies a credential type's generic `authenticate`, as n8n's own helper does. */
+const mockNode: INode = {
+	id: 'credential',
+	name: 'Credential',
+	type: 'engine.start',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
+};
+
+/** Resolves the fields of a credential and applies its type's generic `authenticate`, as n8n's own helper does. */
 export function credentialsHelper(
 	type: ICredentialType,
 	data: CredentialData,
 	nodeTypes: INodeTypes,
 ): ICredentialsHelper {
 	const workflow = new Workflow({ nodes: [], connections: {}, active: false, nodeTypes });
-	const resolve = (value: unknown, credentials: ICredentialDataDecryptedObject, node: INode) =>
+	const resolve = (value: unknown, credentials: ICredentialDataDecryptedObject) =>
 		typeof value === 'string' && value.startsWith('=')
 			? workflow.expression.getSimpleParameterValue(
-					node,
+					mockNode,
 					value,
 					'internal',
 					{ $credentials: credentials },
@@ -36,24 +47,54 @@ export function credentialsHelper(
 	const helper: Partial<ICredentialsHelper> = {
 		getParentTypes: () => [],
 		isCredentialUsableByNode: () => true,
-		getDecrypted: async () => ({ ...data }),
+		getDecrypted: async (additionalData, _node, _type, mode, executeData, _raw, given) => {
+			const keys = getAdditionalKeys(additionalData, mode, null);
+			if (!given) {
+				// Lists in the editor and polls have no items: nothing but the credential itself is known.
+				const { expression } = new Workflow({
+					nodes: [mockNode],
+					connections: {},
+					active: false,
+					nodeTypes,
+				});
+				return expression.getComplexParameterValue(
+					mockNode,
+					data as INodeParameters,
+					mode,
+					keys,
+					undefined,
+					undefined,
+					data as INodeParameters,
+				) as ICredentialDataDecryptedObject;
+			}
+			try {
+				return given.workflow.expression.getParameterValue(
+					data as INodeParameters,
+					given.runExecutionData,
+					given.runIndex,
+					given.itemIndex,
+					given.node.name,
+					given.connectionInputData,
+					mode,
+					keys,
+					executeData,
+					false,
+					data as INodeParameters,
+				) as ICredentialDataDecryptedObject;
+			} catch (caught) {
+				if (caught instanceof Error) caught.message += ' [Error resolving credentials]';
+				throw caught;
+			}
+		},
 		preAuthentication: async () => undefined,
 		getCredentialsProperties: () => type.properties,
 		authenticate: async (credentials, _typeName, options) => {
 			const { authenticate } = type;
 			if (typeof authenticate !== 'object')
 				throw new Error('the credential has no generic authenticate');
-			const node: INode = {
-				id: 'credential',
-				name: 'Credential',
-				type: 'engine.start',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: {},
-			};
 			const headers = Object.entries(authenticate.properties.headers ?? {}).map(([name, value]) => [
 				name,
-				resolve(value, credentials, node),
+				resolve(value, credentials),
 			]);
 			return {
 				...options,

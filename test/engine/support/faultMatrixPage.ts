@@ -153,7 +153,8 @@ ${NETWORK_SECTIONS}
   the path, also if it looks like an address.
 - _Allowed HTTP Request Domains_ of the credential holds for every operation and every list in the editor.
 - It stands in no error, hint or log, also when a server repeats it in what it says of a failure: in its reason, a
-  request ID, the code of a database or an address, as it is, encoded for an address, in JSON or in base64; and
+  request ID, the code of a database or an address, as it is or in another case, percent-encoded, escaped for JSON
+  or HTML, in hexadecimal digits or in base64; and
   in what a success tells of a run or a document that did not end well. The answer of a success itself is yours: it
   comes out as the server gave it.
 - What servers say of a failure comes out as one line of plain text, without markup, of at most 500 characters. Of a

@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
 import type { Field } from '../../../nodes/XpertAi/execution/fields';
+import type { Connection } from '../../../nodes/XpertAi/transport/connections';
 import { node } from './node';
 
 /**
@@ -20,11 +21,18 @@ export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFuncti
 	});
 }
 
+/** For items that send nothing. */
+export const unconnected: Connection = {
+	send: async () => await Promise.reject(new Error('the test gives the item no connection')),
+	secrets: [],
+};
+
 /** What an item in a test is besides its parameters. */
 interface ItemFacts {
 	/** The parameters of its operation, whose names and defaults it knows. */
 	fields?: Field[];
 	index?: number;
+	connection?: Connection;
 	/** What else is asked of n8n. */
 	methods?: Partial<IExecuteFunctions>;
 }
@@ -32,7 +40,7 @@ interface ItemFacts {
 /** An item that reads its parameters off an object, as n8n reads them off the node. */
 export function itemOf(
 	parameters: Record<string, unknown>,
-	{ fields, index = 0, methods = {} }: ItemFacts = {},
+	{ fields = [], index = 0, methods = {}, connection = unconnected }: ItemFacts = {},
 ): Item {
 	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
 		get(parameters, name, fallback) as unknown;
@@ -41,5 +49,5 @@ export function itemOf(
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		...methods,
 	});
-	return new Item(context, index, fields);
+	return new Item(context, index, fields, connection);
 }

@@ -5,7 +5,7 @@ import { forEachItem } from '../../../../nodes/XpertAi/execution/eachItem';
 import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { mayContinue } from '../../../../nodes/XpertAi/execution/outputs';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { contextWith } from '../../support/context';
+import { contextWith, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 
 const failure = { kind: 'status' as const, status: 404, method: 'GET', path: '/api/ai/threads/1' };
@@ -21,7 +21,7 @@ function execution(continues: boolean, stopped = false): IExecuteFunctions {
 /** The three items of an execution. */
 function threeItems(continues: boolean, stopped = false): Item[] {
 	const context = execution(continues, stopped);
-	return [0, 1, 2].map((index) => new Item(context, index));
+	return [0, 1, 2].map((index) => new Item(context, index, [], unconnected));
 }
 
 describe('the work on each item', () => {

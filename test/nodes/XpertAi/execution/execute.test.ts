@@ -5,7 +5,10 @@ import { execute } from '../../../../nodes/XpertAi/execution/execute';
 import { itemOf } from '../../support/context';
 import { EMPTY_WORDS } from '../../support/thrown';
 
-const methods = { getExecutionCancelSignal: () => undefined };
+const methods = {
+	getExecutionCancelSignal: () => undefined,
+	getInputData: () => [{ json: {} }],
+};
 
 describe('the operation the node is set to', () => {
 	it.each([

@@ -7,7 +7,8 @@ import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { optionsField, simplify } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { itemOf } from '../../support/context';
+import { waysToWrite } from '../../../../nodes/XpertAi/transport/serverWords';
+import { itemOf, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 
@@ -211,7 +212,10 @@ describe('the outcome of an item', () => {
 });
 
 describe('what an item says of a success, with the words of the server', () => {
-	const item = new Item(itemOf({}).context, 0, [], ['s3cret']);
+	const item = new Item(itemOf({}).context, 0, [], {
+		...unconnected,
+		secrets: waysToWrite('s3cret'),
+	});
 	const said = 'No s3cret';
 
 	it('holds no secret in an error of ours', () => {

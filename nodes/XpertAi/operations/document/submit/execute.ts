@@ -44,6 +44,7 @@ function targetsOf(submission: Submission): Target[] {
 	const targets = new Map<string, Target>();
 	for (const [index, item] of execution.items.entries()) {
 		try {
+			item.checkSameCredential(submission.first);
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
 			target.bringing.expect({ item, found: readFirst ? submission.read(item) : undefined });

@@ -22,14 +22,13 @@ import type { Origin } from './sources/found';
 export type KnowledgebaseRoutes = ProcessingRoutes & MemoryRoutes;
 
 /** What sends, for how long, and until when. */
-interface Sending extends Pick<Submission, 'clock' | 'signal'> {
-	execution: Pick<Submission['execution'], 'send'>;
+interface Sending extends Pick<Submission, 'send' | 'clock' | 'signal'> {
 	settings: Pick<Submission['settings'], 'timeoutMs' | 'retryLimits'>;
 }
 
 /** The routes of a knowledgebase (E3, and Xpert's two to process documents); storing and starting twice does no harm. */
 export function knowledgebaseRoutes(
-	{ execution, settings, clock, signal }: Sending,
+	{ send, settings, clock, signal }: Sending,
 	knowledgebaseId: string,
 ): KnowledgebaseRoutes {
 	const { timeoutMs, retryLimits: limits } = settings;
@@ -37,7 +36,7 @@ export function knowledgebaseRoutes(
 		storePath: buildPath(BULK_PATH, { knowledgebaseId }),
 		startPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
 		statusPath: (ids) => buildPath(STATUS_PATH, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: repeatedSend(execution.send, { limits, timeoutMs, clock, signal }),
+		send: repeatedSend(send, { limits, timeoutMs, clock, signal }),
 		clock,
 		signal,
 	};
@@ -48,7 +47,7 @@ export function knowledgebaseRoutes(
  * harms nobody. A server that stays away is waited for once.
  */
 export function uploadRoute(submission: Submission): Upload<Origin> {
-	const { execution, settings, clock, signal } = submission;
+	const { settings, clock, signal } = submission;
 	const patience = new Patience(settings.retryLimits);
 	const request: ApiRequest = {
 		method: 'POST',
@@ -60,7 +59,7 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 		const whole = await file?.();
 		// A form is read as it is sent, and made anew for each try.
 		const send = async () =>
-			await execution.send({ ...request, body: whole && multipartBody(whole, {}) });
+			await submission.send({ ...request, body: whole && multipartBody(whole, {}) });
 		const retried = { request, limits: patience.limits, repeatable: true, clock, signal };
 		const { outcome, attempts } = await sendWithRetries(send, retried);
 		patience.note(outcome);

@@ -34,17 +34,17 @@ export class Submission {
 
 	readonly brake: Brake;
 
-	readonly execution: Execution;
+	/** Sends with the credential of the first item, which is that of all. */
+	readonly send: Send;
 
 	constructor(
-		execution: Execution,
+		readonly execution: Execution,
 		/** The item whose parameters hold for all. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
 		readonly clock: Clock,
 	) {
-		const isWatched = isTest(execution.context);
-		this.execution = isWatched ? { ...execution, send: unanswered(execution.send) } : execution;
+		this.send = isTest(execution.context) ? unanswered(first.send) : first.send;
 		this.report = new SubmitReport(first, settings);
 		this.brake = new Brake(settings.stopAfterFailures);
 	}

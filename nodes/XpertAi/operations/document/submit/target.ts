@@ -99,7 +99,7 @@ export class Target {
 				onLeftOut: (document) => this.leaveOut(document),
 			}),
 			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
-			send: execution.send,
+			send: submission.send,
 			batchLimits: { ...settings.batchLimits, beside: memory?.roomInBatch },
 			journal: memory && (async (batch) => await memory.around(contentsOf(batch))),
 			request: (body) => ({

@@ -51,17 +51,19 @@ interface Switched {
  * @throws NodeApiError or NodeOperationError with Stop, for the first item that came to nothing
  */
 export async function switchAll(
-	execution: Execution,
+	{ items }: Execution,
 	disabled: boolean,
 ): Promise<INodeExecutionData[]> {
+	const [first] = items;
+	if (!first) return [];
 	const output: INodeExecutionData[][] = [];
 	const fail = (item: Item, caught: unknown) => {
 		const error = item.asError(caught);
 		if (!mayContinue(item.context)) throw error;
 		(output[item.index] ??= []).push(item.failed(error));
 	};
-	for (const group of groupsOf(execution.items, fail)) {
-		const { facts, failure } = await switchGroup(execution, group, disabled);
+	for (const group of groupsOf(items, first, fail)) {
+		const { facts, failure } = await switchGroup(first, group, disabled);
 		for (const { item, id, key } of group.asked) {
 			const fact = facts.get(id.toLowerCase());
 			if (fact)
@@ -73,10 +75,15 @@ export async function switchAll(
 }
 
 /** Every item is read before anything is sent. */
-function groupsOf(items: Item[], fail: (item: Item, caught: unknown) => void): Group[] {
+function groupsOf(
+	items: Item[],
+	first: Item,
+	fail: (item: Item, caught: unknown) => void,
+): Group[] {
 	const groups = new Map<string, Group>();
 	for (const item of items) {
 		try {
+			item.checkSameCredential(first);
 			const knowledgebaseId = item.id('knowledgebaseId');
 			const sourceName = item.text('sourceName').trim();
 			const name = JSON.stringify([knowledgebaseId, sourceName]);
@@ -105,15 +112,14 @@ function askedBy(item: Item, owner: string): Asked[] {
 }
 
 async function switchGroup(
-	execution: Execution,
+	{ context, send }: Item,
 	{ knowledgebaseId, sourceName, asked }: Group,
 	disabled: boolean,
 ): Promise<Switched> {
-	const { context, send } = execution;
 	const signal = cancelSignal(context);
 	const timeoutMs = (asked[0]?.item.number('options.timeout', timeoutSeconds) ?? 0) * 1000;
 	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
-	const sending = { execution: { send }, settings, clock: systemClock, signal };
+	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = placeOfSource(knowledgebaseId, sourceName);
 	// A page that is deleted at noon is taken out at noon, also while the night of its source is at work.

@@ -1,3 +1,4 @@
+import memoize from 'lodash/memoize';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { failureAsReply, isTool, NO_ANSWER } from '../../../execution/audience';
@@ -24,16 +25,17 @@ import { runItem } from './runItem';
  * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
  */
 export async function execute(
-	{ context, send, items }: Execution,
+	{ context, items }: Execution,
 	kind: RunInput['kind'],
 ): Promise<INodeExecutionData[]> {
 	const orders = items.map((item) => orderOf(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
-	const numbers: Numbers = { areMissing: false };
+	// Items of one server find out together what it lacks.
+	const numbersOf = memoize<(send: Send) => Numbers>(() => ({ areMissing: false }));
 	const errands = orders.map((order) => {
 		if ('error' in order) return order;
 		const { item, threadId, failuresAsReplies: asReply } = order;
-		const run = async (turn?: Turn) => await attempt(send, order, turn, numbers);
+		const run = async (turn?: Turn) => await attempt(order, turn, numbersOf(item.send));
 		return { item, threadId, asReply, run };
 	});
 	const output = await inOrder(context, errands, first?.options.concurrency);
@@ -115,7 +117,6 @@ function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
 }
 
 async function attempt(
-	send: Send,
 	order: Order,
 	turn: Turn | undefined,
 	numbers: Numbers,
@@ -125,7 +126,7 @@ async function attempt(
 	const isSilent = !options.enableStreaming && item.context.getMode() === 'integrated';
 	const chat = isSilent ? undefined : Chat.of(item, options.citations);
 	try {
-		const json = await runItem(send, order, systemClock, turn, chat, numbers);
+		const json = await runItem(order, systemClock, turn, chat, numbers);
 		chat?.end();
 		return item.output(json);
 	} catch (caught) {

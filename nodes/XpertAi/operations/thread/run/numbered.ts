@@ -53,12 +53,14 @@ const WORK = { getRun, waitForRun, cancelRun };
  * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
  */
 export async function execute(
-	{ context, send, items }: Execution,
+	{ context, items }: Execution,
 	operation: keyof typeof WORK,
 ): Promise<INodeExecutionData[]> {
 	const signal = context.getExecutionCancelSignal();
-	const inTime: InTime = { send, clock: systemClock, deadline: Infinity, signal };
-	const one = async (item: Item) => [await WORK[operation](item, inTime, namedBy(item))];
+	const inTime = { clock: systemClock, deadline: Infinity, signal };
+	const one = async (item: Item) => [
+		await WORK[operation](item, { ...inTime, send: item.send }, namedBy(item)),
+	];
 	return await forEachItem(items, one, atOnceOf(items));
 }
 

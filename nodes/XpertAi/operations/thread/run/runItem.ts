@@ -11,7 +11,6 @@ import type { Verdict } from '../../../runs/verdict';
 import { asJson } from '../../../execution/results';
 import { MINUTE_MS } from '../../../transport/clock';
 import type { Clock } from '../../../transport/clock';
-import type { Send } from '../../../transport/request';
 import type { Chat } from './chat';
 import { verdictError } from './errors';
 import type { Order } from './order';
@@ -25,7 +24,6 @@ import { forReader, toldBy } from './told';
  * @throws NodeApiError with the reason, the thread and the item when the run has no answer
  */
 export async function runItem(
-	send: Send,
 	order: Order,
 	clock: Clock,
 	turn: Turn | undefined,
@@ -36,7 +34,7 @@ export async function runItem(
 	const { item, options, simplify } = order;
 	const signal = item.context.getExecutionCancelSignal();
 	const inTime: InTime = {
-		send,
+		send: item.send,
 		clock,
 		signal,
 		deadline: started + options.deadlineMinutes * MINUTE_MS,

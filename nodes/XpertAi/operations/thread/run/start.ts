@@ -7,7 +7,6 @@ import type { InTime } from '../../../runs/run';
 import { beginInTurn } from '../../../runs/takingTurns';
 import type { Turn } from '../../../runs/threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import type { Send } from '../../../transport/request';
 import { verdictError } from './errors';
 import { inOrder } from './execute';
 import type { Failed } from './execute';
@@ -21,13 +20,13 @@ import { forReader } from './told';
  *
  * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
  */
-export async function execute({ context, send, items }: Execution): Promise<INodeExecutionData[]> {
+export async function execute({ context, items }: Execution): Promise<INodeExecutionData[]> {
 	const orders = items.map(orderOf);
 	const first = orders.find((order): order is StartOrder => 'options' in order);
 	const errands = orders.map((order) => {
 		if ('error' in order) return order;
 		const { item, threadId } = order;
-		const run = async (turn?: Turn) => item.output(await startItem(send, order, turn));
+		const run = async (turn?: Turn) => item.output(await startItem(order, turn));
 		return { item, threadId, asReply: false, run };
 	});
 	return await inOrder(context, errands, first?.options.concurrency);
@@ -48,15 +47,11 @@ function orderOf(item: Item): StartOrder | Failed {
  * @returns its number, where it goes on and that it does
  * @throws NodeApiError with the reason, the thread and the item when it was not started, or may not have been
  */
-async function startItem(
-	send: Send,
-	order: StartOrder,
-	turn: Turn | undefined,
-): Promise<IDataObject> {
+async function startItem(order: StartOrder, turn: Turn | undefined): Promise<IDataObject> {
 	const { item, runOn, options } = order;
 	const { whenBusy, deadlineMinutes } = options;
 	const inTime: InTime = {
-		send,
+		send: item.send,
 		clock: systemClock,
 		signal: item.context.getExecutionCancelSignal(),
 		deadline: systemClock.now() + deadlineMinutes * MINUTE_MS,

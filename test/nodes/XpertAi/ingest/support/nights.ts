@@ -191,17 +191,18 @@ export class Nights {
 			getExecutionId: () => '2',
 		} as unknown as Partial<IExecuteFunctions>;
 		const { fields, execute } = disabled ? disable : enable;
+		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
+		const send = await createSend(this.client(knowledgebaseId, { source: {}, turns: [0] }, course));
+		const connection = { send, secrets: [] };
 		const items = keys.map((documentKey, index) =>
 			itemOf(
 				{ knowledgebaseId, documentsBy: 'key', documentKey, sourceName: SOURCE_NAME, options: {} },
-				{ fields, methods, index },
+				{ fields, methods, index, connection },
 			),
 		);
 		const [first] = items;
 		if (!first) return [];
-		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
-		const send = await createSend(this.client(knowledgebaseId, { source: {}, turns: [0] }, course));
-		return (await execute({ context: first.context, send, items })).map(({ json }) => json);
+		return (await execute({ context: first.context, items })).map(({ json }) => json);
 	}
 
 	/** One night. */
@@ -285,17 +286,18 @@ export class Nights {
 			from === 'text'
 				? { name: `${key}.md`, text: textOf(key, version), documentKey: key }
 				: { jsonBody: entries.map((entry) => this.document(knowledgebaseId, ...entry)) };
+		const send = await createSend(this.client(knowledgebaseId, night, course));
+		const connection = { send, secrets: [] };
 		const items = inputs.map((_, index) => {
 			const [key = '', version = 0] = entries[index] ?? [];
 			return itemOf(
 				{ ...parameters, ...of(key, version) },
-				{ fields: submit.fields, methods, index },
+				{ fields: submit.fields, methods, index, connection },
 			);
 		});
 		const [first] = items;
 		if (!first) return;
-		const send = await createSend(this.client(knowledgebaseId, night, course));
-		const outputs = await submit.execute({ context: first.context, send, items });
+		const outputs = await submit.execute({ context: first.context, items });
 		course.items.push(...outputs.map(({ json }) => json));
 	}
 

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, NodeExecutionHint } from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { itemOf } from '../../../support/context';
+import { itemOf, unconnected } from '../../../support/context';
 import { BulkServer } from '../../ingest/support/bulkServer';
 
 const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
@@ -25,9 +25,13 @@ async function run(mode: 'manual' | 'trigger', options: IDataObject) {
 		addExecutionHints: (...added) => void hints.push(...added),
 		sendMessageToUI: (message: unknown) => void progress.push(String(message)),
 	} as Partial<IExecuteFunctions>;
-	const item = itemOf(parameters, { fields: submit.fields, methods });
+	const item = itemOf(parameters, {
+		fields: submit.fields,
+		methods,
+		connection: { ...unconnected, send: server.send },
+	});
 	const { context } = item;
-	const items = await submit.execute({ context, send: server.send, items: [item] });
+	const items = await submit.execute({ context, items: [item] });
 	return { items, server, messages: hints.map(({ message }) => message), progress };
 }
 
@@ -76,16 +80,17 @@ describe('items are read', () => {
 			continueOnFail: () => mayContinue,
 			addExecutionHints: () => undefined,
 		} as Partial<IExecuteFunctions>;
-		const [first, ...others] = inputs.map((_, index) =>
-			itemOf(parameters, { fields: submit.fields, methods, index }),
-		);
-		if (!first) throw new Error('the test has no items');
 		const send: typeof server.send = async (request) => {
 			log.push('sent');
 			return await server.send(request);
 		};
+		const connection = { ...unconnected, send };
+		const [first, ...others] = inputs.map((_, index) =>
+			itemOf(parameters, { fields: submit.fields, methods, index, connection }),
+		);
+		if (!first) throw new Error('the test has no items');
 		await submit
-			.execute({ context: first.context, send, items: [first, ...others] })
+			.execute({ context: first.context, items: [first, ...others] })
 			.catch(() => log.push('ended'));
 		return [...new Set(log)];
 	}

@@ -10,7 +10,7 @@ import {
 import { attachments } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
 import { readOrder, readStart } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
 import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
-import { contextWith } from '../../../../support/context';
+import { contextWith, unconnected } from '../../../../support/context';
 import { node } from '../../../../support/node';
 import { thrownBy } from '../../../../support/thrown';
 
@@ -38,7 +38,7 @@ function itemWith(
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
-	return new Item(context, 1, fields);
+	return new Item(context, 1, fields, unconnected);
 }
 
 const order = (...given: Parameters<typeof itemWith>) =>

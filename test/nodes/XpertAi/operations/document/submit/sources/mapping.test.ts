@@ -4,7 +4,7 @@ import { Item } from '../../../../../../../nodes/XpertAi/execution/item';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { documentFromFields as made } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import { documentList } from '../../../../../../../nodes/XpertAi/payloads/document';
-import { itemOf } from '../../../../../support/context';
+import { itemOf, unconnected } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
 import { thrownBy } from '../../../../../support/thrown';
 
@@ -137,7 +137,7 @@ describe('the mapper', () => {
 			return resolve(name);
 		}) as typeof item.context.getNodeParameter;
 		const context = Object.create(item.context, { getNodeParameter: { value: getNodeParameter } });
-		documentFromFields(new Item(context as typeof item.context, 0, submitFields));
+		documentFromFields(new Item(context as typeof item.context, 0, submitFields, unconnected));
 		return names.filter((name) => name.startsWith('documentFields'));
 	}
 

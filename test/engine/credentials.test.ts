@@ -1,0 +1,257 @@
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, startSandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
+import type { CredentialData } from './support/credentials';
+import { useFixture } from './support/fixture';
+import { BY_NAME, ingestOn, isNote } from './support/ingest';
+import { byId } from './support/locators';
+import { ask } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+const { submit } = ingestOn(fixture);
+
+/** The server of a second tenant, with a token of its own. */
+let other: Sandbox;
+
+beforeAll(async () => {
+	other = await startSandbox({ accessToken: 'token-of-second-tenant', processMs: 10 });
+});
+beforeEach(() => other.reset());
+afterAll(async () => await other.close());
+
+const PER_ITEM = { baseUrl: '={{ $json.server }}', accessToken: '={{ $json.token }}' };
+
+const COUNT: INodeParameters = { resource: 'assistant', operation: 'count', options: {} };
+
+/** An item that leads to a server. */
+const to = ({ url: server, accessToken: token }: Sandbox, more: object = {}) => ({
+	json: { server, token, ...more },
+});
+
+const first = (more?: object) => to(fixture.sandbox, more);
+const second = (more?: object) => to(other, more);
+
+const run = async (
+	parameters: INodeParameters,
+	items: INodeExecutionData[],
+	credential: Partial<CredentialData> = PER_ITEM,
+) => await fixture.run(parameters, { items, credential, onError: 'continueErrorOutput' });
+
+/** Which endpoints were asked, and how many were not let in. */
+const arrivedAt = ({ requests }: Sandbox) =>
+	requests.all.map(({ endpoint, status }) => (status === 401 ? 'refused' : endpoint));
+
+const errorsOf = (outputs: INodeExecutionData[][]) =>
+	(outputs[1] ?? []).map(({ json, pairedItem }) => ({ pairedItem, error: String(json.error) }));
+
+describe('a credential with expressions', () => {
+	it.each([
+		['a column', PER_ITEM],
+		[
+			'the item of another node',
+			{
+				baseUrl: "={{ $('Start').item.json.server }}",
+				accessToken: '={{ $input.item.json.token }}',
+			},
+		],
+	])('sends each item to its own server with its own token (%s)', async (_, credential) => {
+		other.store.putAssistant({ name: 'Only here' });
+		const { items } = await run(COUNT, [first(), second(), first()], credential);
+		expect(items.map(({ json }) => json)).toEqual([{ count: 3 }, { count: 4 }, { count: 3 }]);
+		expect(arrivedAt(fixture.sandbox)).toEqual(['E9', 'E9']);
+		expect(arrivedAt(other)).toEqual(['E9']);
+	});
+
+	it('is no other one for the first item, where only later ones name a server', async () => {
+		const credential = {
+			baseUrl: `={{ $json.server || '${fixture.sandbox.url}' }}`,
+			accessToken: `={{ $json.token || '${fixture.sandbox.accessToken}' }}`,
+		};
+		await run(COUNT, [{ json: {} }, second()], credential);
+		expect(arrivedAt(fixture.sandbox)).toEqual(['E9']);
+		expect(arrivedAt(other)).toEqual(['E9']);
+	});
+
+	it('is told from one that is the same for all, also where it counts the items', async () => {
+		const either = (one: string, more: string) => `={{ $itemIndex === 1 ? '${more}' : '${one}' }}`;
+		const credential = {
+			baseUrl: either(fixture.sandbox.url, other.url),
+			accessToken: either(fixture.sandbox.accessToken, other.accessToken),
+		};
+		await run(COUNT, [{ json: {} }, { json: {} }], credential);
+		expect(arrivedAt(fixture.sandbox)).toEqual(['E9']);
+		expect(arrivedAt(other)).toEqual(['E9']);
+	});
+
+	it('fails the items alone for which it gives nothing', async () => {
+		const { items, outputs } = await run(COUNT, [{ json: {} }, first(), second({ server: null })]);
+		expect(items.map(({ json }) => json)).toEqual([{ count: 3 }]);
+		expect(errorsOf(outputs)).toEqual([
+			{ pairedItem: { item: 0 }, error: expect.stringContaining('Base URL') as string },
+			{ pairedItem: { item: 2 }, error: expect.stringContaining('Base URL') as string },
+		]);
+		expect(arrivedAt(other)).toEqual([]);
+	});
+
+	it('fails the items alone for which n8n cannot resolve it', async () => {
+		const credential = { ...PER_ITEM, baseUrl: "={{ $('Nowhere').item.json.server }}" };
+		const { outputs } = await run(COUNT, [first(), second()], credential);
+		const error = expect.stringContaining('The credential could not be read') as string;
+		expect(errorsOf(outputs)).toEqual([
+			{ pairedItem: { item: 0 }, error },
+			{ pairedItem: { item: 1 }, error },
+		]);
+	});
+
+	it('keeps the token of each item out of what its server says', async () => {
+		const says = (token: string) =>
+			({ do: 'status', status: 400, body: { message: token } }) as const;
+		other.faults.add(says(`no ${other.accessToken}`));
+		fixture.sandbox.faults.add(says(`no ${fixture.sandbox.accessToken}`));
+		const { outputs } = await run(COUNT, [first(), second()]);
+		expect(errorsOf(outputs).map(({ error }) => error)).toEqual([
+			expect.stringContaining('no ***'),
+			expect.stringContaining('no ***'),
+		]);
+		const said = outputs[1]?.map(({ json: { error, details } }) => ({ error, details }));
+		expect(JSON.stringify(said)).not.toMatch(/second-tenant|sandbox-token/);
+	});
+
+	it('holds for each item to the domains that it allows for this item', async () => {
+		const credential = {
+			...PER_ITEM,
+			allowedHttpRequestDomains: 'domains',
+			allowedDomains: '={{ $json.allowed }}',
+		};
+		const items = [first({ allowed: '127.0.0.1' }), second({ allowed: 'example.com' })];
+		const { outputs } = await run(COUNT, items, credential);
+		expect(errorsOf(outputs)).toEqual([
+			{ pairedItem: { item: 1 }, error: expect.stringContaining('allowed domains') as string },
+		]);
+		expect(arrivedAt(fixture.sandbox)).toEqual(['E9']);
+		expect(arrivedAt(other)).toEqual([]);
+	});
+
+	it('runs an assistant on the server of each item, with what that server can do', async () => {
+		// This one has no routes of runs: the other one is still asked for the number.
+		fixture.sandbox.faults.add({
+			endpoint: 'listRuns',
+			do: 'status',
+			status: 404,
+			body: { statusCode: 404, message: 'Cannot GET /api/ai/threads/x/runs' },
+		});
+		const { items } = await run(
+			ask({
+				threadSource: 'key',
+				conversationKey: 'one for all',
+				assistantId: byId(ECHO_ASSISTANT_ID),
+				message: '={{ $json.message }}',
+			}),
+			[first({ message: 'here' }), second({ message: 'there' })],
+		);
+		expect(items.map(({ json }) => json.output)).toEqual(['Echo: here', 'Echo: there']);
+		expect(items.map(({ json }) => json.runId !== undefined)).toEqual([false, true]);
+		expect([...other.store.conversations.values()]).toHaveLength(1);
+	});
+});
+
+describe('an operation for all items together', () => {
+	const named = () =>
+		[first, second, first].map((item, index) => item({ name: `document ${index}` }));
+
+	it('submits the items of the first credential, and refuses those of another', async () => {
+		const { outputs } = await submit(
+			{ ...BY_NAME },
+			{ items: named(), credential: PER_ITEM, onError: 'continueErrorOutput' },
+		);
+		const stored = fixture.sandbox.store
+			.documentsOf(fixture.world.knowledgebaseId)
+			.filter((document) => !isNote(document));
+		expect(stored.map(({ name }) => name as unknown).sort()).toEqual(['document 0', 'document 2']);
+		expect(errorsOf(outputs)).toEqual([
+			{
+				pairedItem: { item: 1 },
+				error: expect.stringContaining('another server or token for this item') as string,
+			},
+		]);
+		expect(other.requests.all).toEqual([]);
+	});
+
+	it('submits nothing with Stop', async () => {
+		const { error } = await submit({ ...BY_NAME }, { items: named(), credential: PER_ITEM });
+		expect(error?.message).toContain('another server or token for this item');
+		expect(error?.description).toContain('loop');
+		expect([...fixture.sandbox.requests.all, ...other.requests.all]).toEqual([]);
+	});
+
+	it.each(['disable', 'enable'])('does not %s documents on another server', async (operation) => {
+		const { outputs } = await run(
+			{
+				resource: 'document',
+				operation,
+				knowledgebaseId: fixture.world.knowledgebaseId,
+				documentKey: '={{ $json.name }}',
+			},
+			named(),
+		);
+		expect(outputs[0]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
+		expect(errorsOf(outputs).map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
+		expect(fixture.sandbox.requests.all).not.toEqual([]);
+		expect(other.requests.all).toEqual([]);
+	});
+
+	it('takes items whose expressions all give the same', async () => {
+		const items = [first({ name: 'a' }), first({ name: 'b' })];
+		const { error } = await submit({ ...BY_NAME }, { items, credential: PER_ITEM });
+		expect(error).toBeUndefined();
+	});
+
+	it('says in a list of the editor that there is no item', async () => {
+		const list = fixture.engine.listSearch('searchAssistants', { ...PER_ITEM });
+		await expect(list).rejects.toThrow(
+			/credential could not be read here, where its expressions have no item/,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
+describe('a credential without expressions', () => {
+	it('is read a few times for any number of items', async () => {
+		let reads = 0;
+		const credential: CredentialData = {
+			accessToken: fixture.sandbox.accessToken,
+			get baseUrl() {
+				reads += 1;
+				return fixture.sandbox.url;
+			},
+		};
+		const { items } = await fixture.engine.run({
+			parameters: {
+				resource: 'document',
+				operation: 'enable',
+				knowledgebaseId: fixture.world.knowledgebaseId,
+				documentKey: '={{ $json.name }}',
+			},
+			credential,
+			items: Array.from({ length: 300 }, (_, n) => ({ json: { name: `document ${n}` } })),
+		});
+		expect(items).toHaveLength(300);
+		// One look at a credential reads the field a few times; each request takes one more.
+		expect(reads).toBeLessThan(50);
+	});
+});
+
+describe('an access token', () => {
+	it.each([' ', '\n', 'Bearer ', 'bearer  ', 'Authorization: Bearer ', '\uFEFF'])(
+		'that was pasted with %j before it and a line end after it is accepted',
+		async (before) => {
+			const accessToken = `${before}${fixture.sandbox.accessToken}\r\n`;
+			const { items, error } = await fixture.run(COUNT, { credential: { accessToken } });
+			expect(error).toBeUndefined();
+			expect(items[0]?.json).toEqual({ count: 3 });
+		},
+	);
+});
