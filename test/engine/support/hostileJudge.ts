@@ -22,6 +22,7 @@ const RUNS = [
 	'GET /threads/{}/runs',
 	'GET /threads/{}/runs/{}',
 	'POST /threads/{}/runs/{}/cancel',
+	'GET /conversations/{}',
 	'GET /conversations/{}/messages',
 	'POST /conversations',
 	'POST /conversations/search',
