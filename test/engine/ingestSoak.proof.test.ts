@@ -19,6 +19,8 @@ function misbehave(seed: number): void {
 		{ do: 'status', status: 503 },
 		{ do: 'status', status: 502, when: 'after' },
 		{ do: 'status', status: 504, when: 'after' },
+		{ do: 'status', status: 520, when: 'after' },
+		{ do: 'status', status: 522 },
 		{ do: 'drop', when: 'unread' },
 		{ do: 'drop', when: 'before', reset: true },
 		{ do: 'drop', when: 'after', reset: true },

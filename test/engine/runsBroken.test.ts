@@ -63,7 +63,7 @@ describe('a run goes on without the connection, and', () => {
 			{ what: 'drop after', faults: [{ do: 'drop', when: 'after' }] },
 			{ what: 'answer cut off', faults: [{ do: 'truncate', bytes: 9 }] },
 			{ what: 'bare 503', faults: [lasting(700), gateway(503)] },
-			...[502, 504, 524].map((status) => ({
+			...[502, 504, 520, 522, 524, 529, 530].map((status) => ({
 				what: `gateway ${status}`,
 				faults: [lasting(700), gateway(status)],
 			})),

@@ -237,6 +237,43 @@ describe('a stream of somebody who means no good', () => {
 	});
 });
 
+describe('a stream in which more stands than the server has shown until now', () => {
+	const said = (data: object) => `data: ${JSON.stringify(data)}`;
+	const agent = { agentKey: 'a', executionId: '9d0b5d29-99cd-433a-8aed-09da49af7099' };
+	const text = (piece: string) =>
+		said({ type: 'message', data: { ...agent, type: 'text', id: 'm', text: piece } });
+	const events = [
+		said({ type: 'event', event: 'on_message_start', data: agent }),
+		said({ type: 'event', event: 'on_agent_start', data: agent }),
+		text('Hello '),
+		'data:',
+		'event: ping\ndata: 7',
+		'id: another\ndata: {"kind":"another"}',
+		text('to you'),
+		'data: [DONE]',
+		said({ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } }),
+		said({ type: 'complete' }),
+	];
+
+	it.each(['\n', '\r\n', '\r'])(
+		'is heard to its end, word by word (lines end in %j)',
+		async (end) => {
+			const body = events
+				.map((event) => `${event}\n\n`)
+				.join('')
+				.replace(/\n/g, end);
+			const contentType = 'text/event-stream';
+			const stream = { endpoint: 'stream', when: 'after', status: 201, contentType } as const;
+			fixture.sandbox.faults.add({ ...stream, do: 'status', body });
+			const { chunks, json } = await chat(['Hello']);
+			const pieces = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
+			expect(pieces).toEqual(['Hello', ' to you']);
+			expect(json).toMatchObject({ output: 'Hello to you', recovered: false });
+			expect(sent()).toBe(1);
+		},
+	);
+});
+
 describe('a stream that breaks', () => {
 	it.each<FaultRule>([
 		{ do: 'drop', when: 'during', ms: 50 },

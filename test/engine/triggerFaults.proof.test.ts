@@ -18,7 +18,9 @@ const answer = (status: number, body: unknown): FaultRule => ({
 const json = (statusCode: number, message: string) =>
 	answer(statusCode, { statusCode, message, error: 'Said by a test' });
 
-const STATUSES = [400, 401, 403, 407, 408, 409, 413, 422, 425, 429, 500, 501, 502, 503, 504];
+const STATUSES = [
+	400, 401, 403, 407, 408, 409, 413, 422, 425, 429, 500, 501, 502, 503, 504, 520, 522, 529,
+];
 
 const FAULTS: Array<[string, FaultRule]> = [
 	...STATUSES.map((status): [string, FaultRule] => [`${status}`, answer(status, 'Not now')]),

@@ -69,18 +69,21 @@ describe('how long a run takes', () => {
 		expect(sandbox.requests.of('E4')[0]?.status).toBeUndefined();
 	});
 
-	it.each([502, 504, 524])('does not change when a gateway answers %d', async (status) => {
-		const gateway = { status, body: '<h1>Gateway</h1>', contentType: 'text/html' };
-		sandbox.faults.add({ endpoint: 'E4', do: 'status', when: 'during', ms: MINUTE, ...gateway });
-		const answer = runOn(client, thread, 'hello', SLOW_ASSISTANT_ID);
-		await clock.untilSleeping(2);
-		await clock.advance(MINUTE);
-		expect(await answer).toEqual({ status, data: '<h1>Gateway</h1>' });
-		expect((await viewOf(client, thread)).status).toBe('busy');
-		await clock.advance(6 * MINUTE);
-		expect((await viewOf(client, thread)).status).toBe('idle');
-		expect(sandbox.store.runs).toHaveLength(1);
-	});
+	it.each([502, 504, 520, 522, 524, 530])(
+		'does not change when a gateway answers %d',
+		async (status) => {
+			const gateway = { status, body: '<h1>Gateway</h1>', contentType: 'text/html' };
+			sandbox.faults.add({ endpoint: 'E4', do: 'status', when: 'during', ms: MINUTE, ...gateway });
+			const answer = runOn(client, thread, 'hello', SLOW_ASSISTANT_ID);
+			await clock.untilSleeping(2);
+			await clock.advance(MINUTE);
+			expect(await answer).toEqual({ status, data: '<h1>Gateway</h1>' });
+			expect((await viewOf(client, thread)).status).toBe('busy');
+			await clock.advance(6 * MINUTE);
+			expect((await viewOf(client, thread)).status).toBe('idle');
+			expect(sandbox.store.runs).toHaveLength(1);
+		},
+	);
 
 	it('is not cut by a gateway with enough patience', async () => {
 		sandbox.faults.add({ endpoint: 'E4', do: 'status', when: 'during', ms: MINUTE, status: 504 });

@@ -1,11 +1,5 @@
 import type { Failure } from '../transport/failure';
-import {
-	isCutOff,
-	isOverdue,
-	isRejection,
-	mayBeDoneBehind,
-	mayBePartlyDone,
-} from '../transport/meaning';
+import { isCutOff, isOverdue, isRejection, mayBePartlyDone } from '../transport/meaning';
 import { batchBytes } from './batches';
 import type { ReadyDocument } from './batches';
 
@@ -52,7 +46,7 @@ export function mayBeStored(
 	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
 	failure: Failure,
 ): boolean {
-	if (mayBeDone || failure.kind === 'cancelled' || mayBeDoneBehind(failure)) return true;
+	if (mayBeDone || failure.kind === 'cancelled') return true;
 	if (batch.length > 1 && mayBePartlyDone(failure)) return true;
 	return partlyDone.some((earlier) => !earlier.ended && !hasRefused(earlier, batch, failure));
 }

@@ -1,7 +1,7 @@
 import type { ThreadState } from '../threads/state';
 import { assistantOn, conversationOf } from '../threads/thread';
 import type { Failure } from '../transport/failure';
-import { certainlyNotDone, isRouteMissing, isTransient, mayGoOnBehind } from '../transport/meaning';
+import { isRouteMissing } from '../transport/meaning';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { listRuns, newest, startRun } from './byNumber';
 import type { RunRecord } from './byNumber';
@@ -58,9 +58,8 @@ export async function beginRun(given: Sent, seen?: Seen): Promise<Begun | { verd
 	if (record) return { runId: record.run_id, ...facts };
 	if (outcome.ok) return { verdict: failed(undefined) };
 	const { failure } = outcome;
-	const isLost = mayBeDone || isTransient(failure) || mayGoOnBehind(failure);
 	if (failure.kind === 'cancelled') return { verdict: cancelled(failure) };
-	if (certainlyNotDone(failure) || !isLost) return { verdict: refusal(failure) };
+	if (!mayBeDone) return { verdict: refusal(failure) };
 	const runId = await lookFor(run, new Set(known.runs.map((one) => one.run_id)));
 	if (runId !== undefined) return { runId, ...facts };
 	return { verdict: run.signal?.aborted ? cancelled(failure) : mayHaveBegun(failure) };

@@ -6,7 +6,7 @@ import { readThreadWithRetries } from '../threads/thread';
 import type { Asking } from '../threads/thread';
 import { answerMustBe } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { certainlyNotDone, isTransient, mayMeanNoRecord } from '../transport/meaning';
+import { mayMeanNoRecord } from '../transport/meaning';
 import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 
@@ -39,7 +39,7 @@ export async function createConversation(
 ): Promise<ThreadFacts | { failure: Failure }> {
 	const made = z.object({ id: z.string().min(1), threadId: z.literal(threadId) });
 	for (let tries = 1; ; tries++) {
-		const { outcome } = await sendWithRetries(asking.send, {
+		const { outcome, mayBeDone } = await sendWithRetries(asking.send, {
 			request: {
 				method: 'POST',
 				path: '/conversations',
@@ -57,7 +57,7 @@ export async function createConversation(
 		});
 		if (outcome.ok) return { threadId, conversationId: made.safeParse(outcome.answer).data?.id };
 		const { failure } = outcome;
-		if (!isTransient(failure) || certainlyNotDone(failure)) return { failure };
+		if (!mayBeDone) return { failure };
 		const { failure: unknown, conversationId } = await readConversation(asking, threadId);
 		if (conversationId) return { threadId, conversationId };
 		if (unknown || tries >= CREATE_TRIES || asking.signal?.aborted) return { failure };

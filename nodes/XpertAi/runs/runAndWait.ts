@@ -2,13 +2,7 @@ import { readConversation } from '../threads/conversation';
 import { assistantOn, conversationOf } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { buildPath } from '../transport/api';
-import {
-	certainlyNotDone,
-	isRouteMissing,
-	isTransient,
-	mayGoOnBehind,
-	mayMeanNoRecord,
-} from '../transport/meaning';
+import { certainlyNotDone, isRouteMissing, mayMeanNoRecord } from '../transport/meaning';
 import type { Send } from '../transport/request';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
@@ -105,8 +99,7 @@ async function sendToEnd(run: RunUnderWay): Promise<Verdict> {
 	const { failure } = outcome;
 	if (failure.kind === 'cancelled') return cancelled(failure);
 	if (certainlyNotDone(failure)) return failed(failure);
-	if (mayBeDone || isTransient(failure) || mayGoOnBehind(failure))
-		return await recovered(run, failure);
+	if (mayBeDone) return await recovered(run, failure);
 	return await judgeRefusal(run, failure);
 }
 

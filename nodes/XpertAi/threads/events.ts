@@ -56,17 +56,13 @@ export class Told {
 		public runId?: string,
 	) {}
 
-	/** @returns why the event is none of this API, if it is not */
-	hear({ id, data }: ServerEvent): string | undefined {
-		if (id !== undefined) {
-			if (!isAfter(id, this.lastId)) return undefined;
-			this.lastId = id;
-		}
+	/** Takes an event; one of another form, such as `[DONE]`, tells nothing. */
+	hear({ id, data }: ServerEvent): void {
 		const event = eventData.safeParse(parseAnswer(data)).data;
-		if (!event) return 'it is no stream of this API';
+		if (!event || (id !== undefined && !isAfter(id, this.lastId))) return;
+		this.lastId = id ?? this.lastId;
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.data) this.take(event, event.data);
-		return undefined;
 	}
 
 	private take({ type, event }: z.infer<typeof eventData>, data: EventData): void {

@@ -14,12 +14,8 @@ export interface ServerEvent {
 export interface EventStream {
 	/** The event that was heard last: the stream goes on after it. */
 	after?: string;
-	/**
-	 * Takes an event when it comes.
-	 *
-	 * @returns why the stream is none of this API; nothing more of it is heard then
-	 */
-	hear: (event: ServerEvent) => string | undefined;
+	/** Takes an event when it comes. */
+	hear: (event: ServerEvent) => void;
 	/** Ends it, once nobody wants to hear more. */
 	over?: AbortSignal;
 }
@@ -42,14 +38,19 @@ export const noStream: AnswerCheck = () => 'it is no stream of events';
 export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
+	/** Whether the last piece ended in a carriage return: a line feed after it ends no further line. */
+	private isReturned = false;
 	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
 
 	/** @returns the events that have ended with this piece, or why there will be none */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
-		const [first = '', ...others] = this.decoder.decode(piece, { stream: true }).split('\n');
+		const decoded = this.decoder.decode(piece, { stream: true });
+		const text = this.isReturned ? decoded.replace(/^\n/, '') : decoded;
+		if (decoded !== '') this.isReturned = decoded.endsWith('\r');
+		const [first = '', ...others] = text.split(/\r\n|\n|\r/);
 		const lines = [this.line + first, ...others];
 		this.line = lines.pop() ?? '';
-		const events = lines.flatMap((line) => this.take(line.replace(/\r$/, '')) ?? []);
+		const events = lines.flatMap((line) => this.take(line) ?? []);
 		const isEndless = this.line.length + this.event.length > LONGEST;
 		return isEndless ? { flaw: 'it has an event without an end' } : events;
 	}
@@ -61,7 +62,7 @@ export class EventReader {
 		if (field === 'event') this.event.name = value;
 		if (field === 'data') {
 			this.event.data.push(value);
-			this.event.length += value.length;
+			this.event.length += value.length + 1;
 		}
 		return undefined;
 	}
@@ -69,7 +70,7 @@ export class EventReader {
 	private close(): ServerEvent | undefined {
 		const { data, id, name } = this.event;
 		this.event = empty();
-		if (data.length === 0) return undefined;
+		if (data.every((line) => line === '')) return undefined;
 		const named = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) };
 		return { ...named, data: data.join('\n') };
 	}
@@ -88,7 +89,7 @@ export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): bo
 	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
 }
 
-/** Why a stream does not go on: it is none of this API, or the server says no in it, with a status that says yes. */
+/** Why a stream does not go on: it cannot be read, or the server says no in it, with a status that says yes. */
 export interface Ending {
 	kind: 'unreadable' | 'unsuccessful';
 	reason: string;
@@ -112,8 +113,7 @@ export async function hearAll(
 		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
 		for (const event of events) {
 			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
-			const reason = hear(event);
-			if (reason !== undefined) return { kind: 'unreadable', reason };
+			hear(event);
 		}
 		return undefined;
 	});

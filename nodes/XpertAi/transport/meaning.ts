@@ -1,8 +1,15 @@
 import { CERTIFICATE_REASONS } from './failure';
 import type { Failure } from './failure';
+import { LIMITED_PAUSE_MS, PASSING_PAUSE_MS } from './retryPolicy';
 
-/** Statuses that say "not now". 409, 413, 422 and 500 are the server's last word on the same request. */
-const RETRYABLE_STATUS = new Set([408, 425, 429, 502, 503, 504]);
+/**
+ * Statuses that say "not now", of servers and of what stands before them: Cloudflare has 520 to 524 and 530, others
+ * 529. 409, 413, 422 and 500 are the server's last word on the same request.
+ */
+const NOT_NOW_STATUS = new Set([
+	...[408, 425, 429, 502, 503, 504],
+	...[520, 521, 522, 523, 524, 529, 530],
+]);
 
 /** No secure connection, or a certificate that is not accepted: nothing is sent, and trying again does not help. */
 const NOT_SECURE = new Set([
@@ -28,7 +35,7 @@ export function isTransient(failure: Failure): boolean {
 	if (NOT_SECURE.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
 	if (isStray(failure) || isForLater(failure)) return true;
-	return kind === 'status' && RETRYABLE_STATUS.has(status);
+	return kind === 'status' && NOT_NOW_STATUS.has(status);
 }
 
 /**
@@ -52,9 +59,15 @@ export function isStrange(failure: Failure): boolean {
 /** How often in a row a request is sent to somebody else, or to nobody. */
 export const TRIES_WHERE_STRANGE = 3;
 
-/** Whether whoever answers may do so only until the server is back, as while a container restarts. */
-export function needsPause(failure: Failure): boolean {
-	return failure.kind === 'unreadable' || failure.status === 404;
+/** Statuses of a server that has more to do than it can, or wants to. */
+const LIMITING_STATUS = new Set([429, 529]);
+
+/** The least wait before the next try, in milliseconds: what the server asked for, else by what is known to pass. */
+export function leastPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
+	if (retryAfterMs !== undefined) return retryAfterMs;
+	if (LIMITING_STATUS.has(status)) return LIMITED_PAUSE_MS;
+	// Whoever answers so may do it only until the server is back, as while a container restarts.
+	return kind === 'unreadable' || status === 404 ? PASSING_PAUSE_MS : 0;
 }
 
 /**
@@ -76,12 +89,13 @@ export function isForLater({ kind, status, reason = '' }: Failure): boolean {
 	return kind === 'status' && status === 400 && FOR_LATER.test(reason);
 }
 
-/** Answers of a gateway that gave up while the server may go on behind it. */
-const GATEWAY_STATUS = new Set([408, 502, 503, 504, 524]);
-
-/** Whether a gateway answered, so that the server may still be at work on the request. */
-export function mayGoOnBehind({ status = 0 }: Failure): boolean {
-	return GATEWAY_STATUS.has(status);
+/**
+ * Whether it is not known whether the server has done the request, or is still at work on it. Statuses above 501
+ * are also those of proxies, for a server that did not answer them.
+ */
+export function leavesOpen(failure: Failure): boolean {
+	const { status = 0 } = failure;
+	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
 }
 
 /** Whether the API says that what it was asked for is not there: a record, or the route. */
@@ -105,7 +119,7 @@ export function isTooLarge({ kind, status }: Failure): boolean {
 }
 
 /** What a server or a gateway says that has waited for the work in vain. */
-const TIMEOUT_STATUS = new Set([408, 504]);
+const TIMEOUT_STATUS = new Set([408, 504, 524]);
 
 /** Whether the answer did not come in time, so that a smaller request may have one. */
 export function isOverdue({ kind, status = 0 }: Failure): boolean {
@@ -133,11 +147,4 @@ export function isRejection(failure: Failure): boolean {
 /** Whether the server may have done part of a request that holds several things, and no more than that. */
 export function mayBePartlyDone(failure: Failure): boolean {
 	return isRejection(failure) || failure.status === 500;
-}
-
-/** Whether something between us and the server answered in its place, which may have done the request. */
-export function mayBeDoneBehind(failure: Failure): boolean {
-	const { status = 0 } = failure;
-	// Proxies have statuses of their own for a server that did not answer them.
-	return status > 501 && !certainlyNotDone(failure);
 }

@@ -15,23 +15,21 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * How long to wait before the next try: exponential with full jitter, but never less than the server
- * asked for.
+ * How long to wait before the next try: exponential with full jitter, but never less than `leastMs`.
  *
  * @param attempt the try that has just failed, counted from 1
  * @param random a number from 0 up to 1
  */
-export function retryDelayMs(
-	attempt: number,
-	retryAfterMs: number | undefined,
-	random: number,
-): number {
+export function retryDelayMs(attempt: number, leastMs: number, random: number): number {
 	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
-	return Math.max(retryAfterMs ?? 0, Math.round(ceiling * random));
+	return Math.max(leastMs, Math.round(ceiling * random));
 }
 
 /** The least wait where somebody else seems to answer, as while a container restarts, in milliseconds. */
 export const PASSING_PAUSE_MS = 1_000;
+
+/** The least wait where the server limits requests without saying when to come back, in milliseconds. */
+export const LIMITED_PAUSE_MS = 2_000;
 
 /**
  * Reads a Retry-After header: seconds or an HTTP date.

@@ -9,9 +9,10 @@ import {
 	isRouteMissing,
 	isStrange,
 	isTransient,
-	needsPause,
+	leastPauseMs,
+	leavesOpen,
 } from './meaning';
-import { PASSING_PAUSE_MS, retryDelayMs } from './retryPolicy';
+import { retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
 /** A request that may be tried again. */
@@ -53,7 +54,7 @@ export async function sendWithRetries(
 
 		const { failure } = outcome;
 		const harmless = certainlyNotDone(failure);
-		if (isTransient(failure) && !harmless) mayBeDone = true;
+		mayBeDone ||= leavesOpen(failure);
 		// A route is missing when the server says so twice; what it said once may be a server that starts.
 		const unconfirmed = isRouteMissing(failure) && !saidMissing;
 		saidMissing = isRouteMissing(failure);
@@ -63,8 +64,7 @@ export async function sendWithRetries(
 		if (!(repeatable || harmless) || attempts >= limits.maxTries) return ended;
 		if (strange >= TRIES_WHERE_STRANGE || enough(failure, attempts)) return ended;
 
-		const least = Math.max(failure.retryAfterMs ?? 0, needsPause(failure) ? PASSING_PAUSE_MS : 0);
-		const delay = retryDelayMs(attempts, least, clock.random());
+		const delay = retryDelayMs(attempts, leastPauseMs(failure), clock.random());
 		if (clock.now() - started + delay > limits.maxElapsedMs) return ended;
 		await clock.sleep(delay, signal);
 		if (signal?.aborted) {

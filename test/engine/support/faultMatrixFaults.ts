@@ -118,7 +118,7 @@ export const FAULTS: Fault[] = [
 	status(429, '429 with Retry-After as a date', () => ({ 'Retry-After': inOneSecond() })),
 	...[500, 502, 503].map((code) => status(code)),
 	status(503, '503 with Retry-After', () => ({ 'Retry-After': '1' })),
-	status(504),
+	...[504, 520, 522, 524, 529, 530].map((code) => status(code)),
 	{
 		title: 'Connection refused',
 		code: 'ECONNREFUSED',

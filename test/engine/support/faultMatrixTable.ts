@@ -160,6 +160,11 @@ const ROWS: Record<string, Row> = {
 	'503': doubtful(said(503)),
 	'503 with Retry-After': notNow(503),
 	'504': doubtful(said(504)),
+	'520': doubtful(said(520)),
+	'522': doubtful(said(522)),
+	'524': doubtful(said(524)),
+	'529': doubtful(said(529)),
+	'530': doubtful(said(530)),
 	'Connection refused': notYet(
 		unreached('nothing accepts connections at this address (ECONNREFUSED)'),
 	),

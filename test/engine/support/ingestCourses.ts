@@ -39,6 +39,8 @@ const WRONGS = [
 	{ do: 'status', status: 502, when: 'after' },
 	{ do: 'status', status: 503, headers: soon },
 	{ do: 'status', status: 503 },
+	{ do: 'status', status: 520 },
+	{ do: 'status', status: 522, when: 'after' },
 	{ do: 'drop', when: 'unread' },
 	{ do: 'drop', when: 'before', reset: true },
 	{ do: 'drop', when: 'after' },

@@ -19,7 +19,8 @@ function listening() {
 function hear(told: Told, bytes: Uint8Array, reader = new EventReader()): string | undefined {
 	const events = reader.push(bytes);
 	if ('flaw' in events) return events.flaw;
-	return events.map((event) => told.hear(event)).find((flaw) => flaw !== undefined);
+	for (const event of events) told.hear(event);
+	return undefined;
 }
 
 const withHelper = recordedStream('streams', 'text, a helper, then the answer');
@@ -113,9 +114,19 @@ describe('what a stream of events says', () => {
 		expect(told.lastId).toBe('6-0');
 	});
 
-	it.each(['no JSON', '7', '{"kind":"another"}'])('is none of this API: %s', (data) => {
-		expect(listening().told.hear({ data })).toBe('it is no stream of this API');
-	});
+	it.each(['no JSON', '7', '{"kind":"another"}', '[DONE]'])(
+		'goes on after an event that is not of this API: %s',
+		(data) => {
+			const { told, heard } = listening();
+			const reader = new EventReader();
+			for (const event of withHelper.split('\n\n')) {
+				hear(told, Buffer.from(`${event}\n\n`), reader);
+				told.hear({ id: 'another', name: 'another', data });
+			}
+			expect(heard.join('')).toBe(SAID);
+			expect(told.isComplete).toBe(true);
+		},
+	);
 });
 
 describe('a stream that is cut', () => {

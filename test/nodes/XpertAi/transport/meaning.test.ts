@@ -10,11 +10,10 @@ import {
 	isStray,
 	isTooLarge,
 	isTransient,
-	mayBeDoneBehind,
+	leastPauseMs,
+	leavesOpen,
 	mayBePartlyDone,
-	mayGoOnBehind,
 	mayMeanNoRecord,
-	needsPause,
 } from '../../../../nodes/XpertAi/transport/meaning';
 import { failure } from '../ingest/support/outcomes';
 
@@ -31,7 +30,7 @@ const ALL_STATUSES = Array.from({ length: 500 }, (_, index) => 100 + index);
 describe('what is tried again', () => {
 	it('are the statuses that say "not now", and a 404 that is not the API\'s', () => {
 		expect(ALL_STATUSES.filter((status) => isTransient(answer(status)))).toEqual([
-			404, 408, 425, 429, 502, 503, 504,
+			404, 408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530,
 		]);
 	});
 
@@ -112,14 +111,24 @@ describe('what a status means for what was sent', () => {
 		['the server itself says no to it', isRejection, [400, 422]],
 		['part of it may be done', mayBePartlyDone, [400, 422, 500]],
 		['there may be no such record', mayMeanNoRecord, [500]],
-		['whoever answered may be there only until the server is back', needsPause, [404]],
-		['it did not come in time', isOverdue, [408, 504]],
-		['a gateway gave up, and the server may go on', mayGoOnBehind, [408, 502, 503, 504, 524]],
+		['it did not come in time', isOverdue, [408, 504, 524]],
 	])('%s', (_, means, statuses) => expect(statusesOf(means)).toEqual(statuses));
 
-	it('something on the way may have done it: every status above 501', () => {
-		expect(statusesOf(mayBeDoneBehind)).toEqual(ALL_STATUSES.filter((status) => status > 501));
-		expect(mayBeDoneBehind(answer(503, 1000))).toBe(false);
+	it('it is not known whether it was done: after "not now", and whatever proxies say', () => {
+		const ofProxies = ALL_STATUSES.filter((status) => status > 501);
+		expect(statusesOf(leavesOpen)).toEqual([404, 408, 425, ...ofProxies]);
+		expect(leavesOpen(answer(503, 1000))).toBe(false);
+	});
+
+	it.each([
+		[429, 2_000],
+		[529, 2_000],
+		[404, 1_000],
+		[503, 0],
+		[522, 0],
+	])('so long it takes at least until %i passes, unless it says so itself: %i ms', (status, ms) => {
+		expect(leastPauseMs(answer(status))).toBe(ms);
+		expect(leastPauseMs(answer(status, 7))).toBe(7);
 	});
 });
 
@@ -188,11 +197,10 @@ describe('a 404', () => {
 	it('is strange like a success that is none of this API, and nothing else is', () => {
 		const strange = [failure({ kind: 'unreadable', status: 200 }), STRAY];
 		expect(strange.map(isStrange)).toEqual([true, true]);
-		expect(strange.map(needsPause)).toEqual([true, true]);
+		expect(strange.map(leastPauseMs)).toEqual([1_000, 1_000]);
 		const others = ALL_STATUSES.filter((status) => status !== 404).map((status) => answer(status));
 		for (const one of [...others, failure({ kind: 'network' }), failure({ kind: 'timeout' })]) {
 			expect(isStrange(one)).toBe(false);
-			expect(needsPause(one)).toBe(false);
 		}
 	});
 

@@ -70,6 +70,23 @@ describe('a request that may be repeated', () => {
 		expect(waits).toEqual([7 * SECOND, 500, SECOND]);
 	});
 
+	it.each([429, 529])('waits for seconds where the server limits requests: %i', async (status) => {
+		const { waits, outcome } = await send([answered(status), answered(status), succeeded()], {
+			limits: SINGLE_REQUEST_LIMITS,
+		});
+		expect({ waits, outcome }).toEqual({ waits: [2 * SECOND, 2 * SECOND], outcome: succeeded() });
+	});
+
+	it.each([520, 521, 522, 523, 524, 529, 530])(
+		'is sent again after %i, and it is not known whether it was done',
+		async (status) => {
+			const { outcome, mayBeDone } = await send([answered(status), succeeded()]);
+			expect({ outcome, mayBeDone }).toEqual({ outcome: succeeded(), mayBeDone: true });
+			const once = await send([answered(status), succeeded()], { repeatable: false });
+			expect(once).toMatchObject({ outcome: answered(status), attempts: 1, mayBeDone: true });
+		},
+	);
+
 	it('is given up after the last try, with the last reason', async () => {
 		const limits = { maxTries: 3, maxElapsedMs: 600 * SECOND };
 		const result = await send([answered(503), answered(504), answered(502), succeeded()], {

@@ -34,7 +34,7 @@ const runFault: fc.Arbitrary<Fault> = fc.oneof(
 	askedToWait.map(notNow),
 	fc.tuple(arrives, moment).map(([there, afterMs]) => drop(there, afterMs)),
 	fc
-		.tuple(fc.constantFrom(408, 502, 503, 504, 524), arrives, moment)
+		.tuple(fc.constantFrom(408, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530), arrives, moment)
 		.map(([status, there, afterMs]) => gateway(status, there, afterMs)),
 	arrives.map(hangs),
 	arrives.map(stray404),
@@ -59,6 +59,7 @@ export const passingFault: fc.Arbitrary<Fault> = fc.constantFrom(
 	gateway(502, false, SECOND),
 	gateway(503, false, 0),
 	gateway(504, false, 20 * SECOND),
+	gateway(522, false, SECOND),
 	tooMany(SECOND),
 	refusedConnection,
 	cutOff,

@@ -144,7 +144,8 @@ export function faulty(request: Request, { failure, body }: Fault): Outcome {
 /** The statuses that proxies and gateways answer with. */
 const PROXY_STATUSES = [
 	...[400, 401, 402, 403, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421],
-	...[422, 425, 429, 431, 451, 500, 501, 502, 503, 504],
+	...[422, 425, 429, 431, 451, 500, 501, 502, 503, 504, 505, 507, 508, 510, 511],
+	...[520, 521, 522, 523, 524, 525, 526, 527, 529, 530, 598, 599],
 ];
 
 /** One of how many faults is tried at each request: the proofs try all, the unit tests a few. */
