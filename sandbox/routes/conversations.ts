@@ -98,16 +98,17 @@ function get({ context, params }: Call): Loose {
 	return row ? shown(row) : {};
 }
 
-/** Changes the title, but also how it stands, which its thread then says too. */
+/** Changes the title, but also how it stands, which its thread then says too; makes one that is not there. */
 function change({ context, params, body }: Call): Loose {
-	const row = context.store.conversations.get(idOf(params));
-	if (row === undefined) throw internal();
+	const id = idOf(params);
+	const { store } = context;
+	const row = store.conversations.get(id) ?? store.putConversation({ id, createdById: null });
 	const changes = {
 		...pick(asObject(body), CONVERSATION_COLUMNS),
 		updatedAt: timestamp(context.clock),
 	};
 	Object.assign(row, changes);
-	const thread = context.store.threads.get(row.threadId);
+	const thread = store.threads.get(row.threadId);
 	if (thread) Object.assign(thread, pick(changes, 'status', 'error', 'updatedAt'));
 	return shown(row);
 }

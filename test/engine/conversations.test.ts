@@ -32,9 +32,7 @@ describe('Conversation: Delete looks first', () => {
 		const { conversationId, ranThreadId } = fixture.world;
 		fixture.sandbox.store.strandThread(ranThreadId);
 		const { error } = await fixture.run(conversation('delete'));
-		expect(error?.message).toBe(
-			'The conversation was not deleted: a run of it is under way [item 0]',
-		);
+		expect(error?.message).toBe('The conversation was not deleted: a run of it is under way');
 		expect(`${error?.message} ${error?.description}`).not.toMatch(conversationId);
 		expect(`${error?.message} ${error?.description}`).not.toMatch(ranThreadId);
 		expect(methods()).toEqual(['GET']);
@@ -46,6 +44,21 @@ describe('Conversation: Delete looks first', () => {
 		const { items } = await fixture.run(conversation('delete', { options }));
 		expect(items[0]?.json).toEqual({ deleted: true });
 		expect(methods()).toEqual(['GET', 'DELETE']);
+	});
+});
+
+describe('a conversation that is not there', () => {
+	it.each([
+		['get', {}],
+		['update', { title: 'Mine' }],
+	])('is said to be so, and is not made: %s', async (operation, more) => {
+		const { error } = await fixture.run(
+			conversation(operation, { conversationId: NOBODY, ...more }),
+		);
+		expect(error?.message).toBe('There is no conversation with this ID');
+		expect(error?.description).toContain('Check "Conversation"');
+		expect(methods()).toEqual(['GET']);
+		expect(fixture.sandbox.store.conversations.has(NOBODY)).toBe(false);
 	});
 });
 
@@ -69,7 +82,7 @@ describe('Conversation: Rate looks for the answer first', () => {
 		['of a conversation that is not there', { conversationId: NOBODY }],
 	])('rates nothing %s', async (_, more) => {
 		const { error } = await fixture.run(conversation('rate', more));
-		expect(error?.message).toBe('There is no answer to rate [item 0]');
+		expect(error?.message).toBe('There is no answer to rate');
 		expect(rated()).toEqual([]);
 	});
 
@@ -77,7 +90,7 @@ describe('Conversation: Rate looks for the answer first', () => {
 		const body = { items: [{ id: NOBODY, role: 'human' }], total: 1 };
 		fixture.sandbox.faults.add({ endpoint: 'getMessages', do: 'status', status: 200, body });
 		const { error } = await fixture.run(conversation('rate'));
-		expect(error?.message).toBe('There is no answer to rate [item 0]');
+		expect(error?.message).toBe('There is no answer to rate');
 		expect(rated()).toEqual([]);
 	});
 

@@ -70,7 +70,7 @@ describe('Document: Submit', () => {
 	])('sends no document to which %s was mapped', async (_, json, has) => {
 		const { error } = await submit(BY_NAME, { items: [{ json }] });
 		expect(error?.message).toBe(
-			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has} [item 0]. 1 document is not stored`,
+			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has}. 1 document is not stored`,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

@@ -1,5 +1,5 @@
 import { set } from 'lodash';
-import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { isContainer } from '../../nodes/XpertAi/execution/fields';
 import type { Field } from '../../nodes/XpertAi/execution/fields';
@@ -10,10 +10,12 @@ import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
+import { ask } from './support/runs';
 
 const fixture = useFixture();
 
 const LEFT_EXPRESSION = '{{ $json.sessionId }}';
+const NOBODY = '9d0b5d29-99cd-433a-8aed-09da49af7099';
 const OTHER_PAGE = 'https://xpert.example/settings/api-keys';
 
 const isIdField = ({ type, placeholder }: INodeProperties) =>
@@ -60,9 +62,28 @@ describe('what is no ID', () => {
 		const others = name === 'threadId' ? [] : ['nope'];
 		for (const value of [LEFT_EXPRESSION, OTHER_PAGE, ...others]) {
 			const { error } = await fixture.run(withId(good, id, value));
-			expect(error?.message).toMatch(new RegExp(`^"${displayName}" must be .*, but is "`));
+			expect(error?.message).toMatch(new RegExp(`^"${displayName}" must be .*, but (is )?"`));
 		}
 		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('is said to be a name, and which of several items it is of', async () => {
+		const parameters = {
+			resource: 'knowledgebase',
+			operation: 'get',
+			knowledgebaseId: '={{ $json.id }}',
+		};
+		const items = [{ json: { id: 'Support Docs' } }];
+		const name =
+			'"Knowledgebase" must be an ID, but "Support Docs" is a name: paste the ID, or the address of its page';
+		expect((await fixture.run(parameters, { items })).error?.message).toBe(name);
+		const known = { json: { id: fixture.world.knowledgebaseId } };
+		const second = await fixture.run(parameters, { items: [known, ...items] });
+		expect(second.error?.message).toBe(`${name} [item 1]`);
+		const cut = await fixture.run(parameters, { items: [{ json: { id: '335ccdfa-d2bb' } }] });
+		expect(cut.error?.message).toMatch(
+			/^"Knowledgebase" must be a UUID such as .*, but is "335ccdfa-d2bb"$/,
+		);
 	});
 
 	it('is said to be an expression where it is the text of one', async () => {
@@ -71,9 +92,7 @@ describe('what is no ID', () => {
 			operation: 'delete',
 			knowledgebaseId: byId(LEFT_EXPRESSION),
 		});
-		expect(error?.message).toBe(
-			'"Knowledgebase" must be an ID, but is "{{ $json.sessionId }}" [item 0]',
-		);
+		expect(error?.message).toBe('"Knowledgebase" must be an ID, but is "{{ $json.sessionId }}"');
 		expect(error?.description).toBe(
 			'Nothing was sent for this item. The value is the text of an expression: switch the field from Fixed to Expression.',
 		);
@@ -105,6 +124,72 @@ describe('the address of a page', () => {
 	});
 });
 
+describe('a record that is not there', () => {
+	const nobody = { threadId: byId(NOBODY), runId: NOBODY };
+
+	it.each<[string, INodeParameters, string]>([
+		['a run', { resource: 'thread', operation: 'getRun', ...nobody }, '"Run ID" and "Thread"'],
+		['a run', { resource: 'thread', operation: 'cancelRun', ...nobody }, '"Run ID" and "Thread"'],
+		[
+			'a knowledgebase',
+			{ resource: 'document', operation: 'submit', source: 'text', text: 'A', name: 'a' },
+			'"Knowledgebase"',
+		],
+		['an assistant', ask({ threadSource: 'new' }), '"Assistant"'],
+	])('is looked for by the field it was named in: %s', async (_, parameters, fields) => {
+		const { error } = await fixture.run({
+			...{ knowledgebaseId: byId(NOBODY), ...parameters },
+			...{ assistantId: byId(NOBODY), message: 'Hi' },
+		});
+		expect(error?.message).toContain('The server answered 404');
+		expect(error?.description).toContain(`Check ${fields}.`);
+	});
+});
+
+describe('a value of 5,000 levels', () => {
+	const nested = (levels: number) => {
+		let value: unknown = 'x';
+		for (let level = 0; level < levels; level++) value = level % 2 ? [value] : { a: value };
+		return value as IDataObject;
+	};
+
+	it.each<[string, INodeParameters]>([
+		[
+			'JSON Body',
+			{
+				resource: 'assistant',
+				operation: 'search',
+				bodyMode: 'json',
+				jsonBody: '={{ $json.deep }}',
+			},
+		],
+		[
+			'Knowledgebase',
+			{ resource: 'knowledgebase', operation: 'get', knowledgebaseId: '={{ $json.deep }}' },
+		],
+		['Title', { resource: 'conversation', operation: 'create', title: '={{ $json.deep }}' }],
+		[
+			'Timeout \\(Seconds\\)',
+			{ resource: 'assistant', operation: 'count', options: { timeout: '={{ $json.deep }}' } },
+		],
+		[
+			'Text',
+			{
+				resource: 'document',
+				operation: 'submit',
+				source: 'text',
+				text: '={{ $json.deep }}',
+				name: 'a',
+				knowledgebaseId: byId(NOBODY),
+			},
+		],
+	])('is refused in words: "%s"', async (field, parameters) => {
+		const { error } = await fixture.run(parameters, { items: [{ json: { deep: nested(5_000) } }] });
+		expect(error?.message).toMatch(new RegExp(`^"${field}".* is nested too deeply`));
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});
+
 describe('a key that tells conversations apart', () => {
 	it('is no text of an expression, which would be the same for everybody', async () => {
 		const { error } = await fixture.run({
@@ -115,9 +200,7 @@ describe('a key that tells conversations apart', () => {
 			threadSource: 'key',
 			conversationKey: LEFT_EXPRESSION,
 		});
-		expect(error?.message).toBe(
-			'"Conversation Key" must be a key, but is "{{ $json.sessionId }}" [item 0]',
-		);
+		expect(error?.message).toBe('"Conversation Key" must be a key, but is "{{ $json.sessionId }}"');
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

@@ -99,8 +99,8 @@ describe('texts', () => {
 	});
 
 	it.each([
-		['"Text" must not be empty [item 0]', texts(['Empty', ' '])],
-		['"Name" must not be empty [item 0]', texts(['', 'A text'])],
+		['"Text" must not be empty', texts(['Empty', ' '])],
+		['"Name" must not be empty', texts(['', 'A text'])],
 	])('are refused: %s', async (message, items) => {
 		expect((await submit(TEXT, { items })).error?.message).toContain(message);
 		expect(fixture.sandbox.requests.all).toEqual([]);
@@ -231,7 +231,7 @@ describe('records with a Text Field', () => {
 		);
 		expect(outputs[0]?.[0]?.json).toMatchObject({ name: 'One.md', processing: 'finish' });
 		expect(outputs[1]?.[0]?.json.error).toBe(
-			'Line 2 of the file: "Text Field" names "body.text", which holds no text here [item 0]',
+			'Line 2 of the file: "Text Field" names "body.text", which holds no text here',
 		);
 		expect(documents()).toMatchObject([{ name: 'One.md', metadata: { n: 1 } }]);
 		expect(await answerTo('Which colour are foxes?')).toContain('Foxes are red.');

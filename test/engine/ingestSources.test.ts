@@ -60,9 +60,9 @@ describe('documents from a file', () => {
 		});
 		expect(column(result.outputs[0], 'name')).toEqual(names(3));
 		expect(column(result.outputs[1], 'error')).toEqual([
-			'Line 2 of the file is not valid JSON [item 0]',
-			'"Line 5 of the file" at name must be text, but is 5 [item 0]',
-			'"Line 6 of the file" must be an object (JSON), but is "text" [item 0]',
+			'Line 2 of the file is not valid JSON',
+			'"Line 5 of the file" at name must be text, but is 5',
+			'"Line 6 of the file" must be an object (JSON), but is "text"',
 		]);
 		expect(column(result.outputs[1], 'details')).toEqual(
 			Array.from({ length: 3 }, () => expect.objectContaining({ outcome: 'rejected' })),
@@ -91,7 +91,7 @@ describe('documents from a file', () => {
 			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
 		);
 		expect(error?.message).toBe(
-			'Line 6 of the file is not valid JSON [item 0]. 5 documents are stored, 1 is not stored',
+			'Line 6 of the file is not valid JSON. 5 documents are stored, 1 is not stored',
 		);
 		expect(error).toMatchObject({
 			description: expect.stringMatching(/^This record was not sent\. Correct it in the file/),
@@ -105,7 +105,7 @@ describe('documents from a file', () => {
 			{ items: [await file('{}')] },
 		);
 		expect(error?.message).toMatch(
-			/"Input Binary Field" names "attachment", but the item has only data /,
+			/"Input Binary Field" names "attachment", but the item has only data/,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

@@ -99,7 +99,7 @@ describe('the summary', () => {
 			documents: 2,
 			stored: 1,
 			rejected: 1,
-			failed: [{ outcome: 'rejected', reason: 'Line 2 of the file is not valid JSON [item 0]' }],
+			failed: [{ outcome: 'rejected', reason: 'Line 2 of the file is not valid JSON' }],
 		});
 		expect(storedNames()).toEqual(['a']);
 	});

@@ -190,7 +190,7 @@ describe('a list of documents given as JSON', () => {
 
 	it('is refused where an ID is none', async () => {
 		const { error } = await byKey('disable', 'a', json(['a']));
-		expect(error?.message).toMatch(/^"JSON Body" at \[0\]\.id must be a UUID.* \[item 0\]$/);
+		expect(error?.message).toMatch(/^"JSON Body" at \[0\]\.id must be a UUID.*$/);
 	});
 });
 

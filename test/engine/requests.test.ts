@@ -103,6 +103,11 @@ describe('the request each operation sends, as it arrives at a server', () => {
 	it.each(
 		withOwnBody.flatMap((one) => [
 			{ ...one, given: 'text', jsonBody: (body: unknown) => JSON.stringify(body) },
+			{
+				...one,
+				given: 'text behind a byte order mark',
+				jsonBody: (body: unknown) => `\ufeff${JSON.stringify(body)}`,
+			},
 			{ ...one, given: 'an expression', jsonBody: () => '={{ $json.body }}' },
 		]),
 	)(

@@ -145,7 +145,7 @@ describe('a run that asks a person', () => {
 				},
 			);
 			expect(error?.message).toBe(
-				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected [item 0]',
+				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected',
 			);
 		}
 		expect(bodies()).toHaveLength(sent);

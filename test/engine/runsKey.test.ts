@@ -204,21 +204,19 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 
 	it('a key that is a list', async () => {
 		const { error } = await say('ann', 'one', { conversationKey: '={{ ["ann"] }}' });
-		expect(error?.message).toBe('"Conversation Key" must be text, but is ["ann"] [item 0]');
+		expect(error?.message).toBe('"Conversation Key" must be text, but is ["ann"]');
 	});
 
 	it('a JSON body that names no assistant', async () => {
 		const { error } = await say('ann', '', { bodyMode: 'json', jsonBody: '{"input":{}}' });
-		expect(error?.message).toBe(
-			'"JSON Body" must name the assistant_id, to which the key belongs [item 0]',
-		);
+		expect(error?.message).toBe('"JSON Body" must name the assistant_id, to which the key belongs');
 	});
 
 	it.each(['resume', 'retry'])('a new conversation that is to %s', async (action) => {
 		const jsonBody = JSON.stringify({ input: { action } });
 		const { error } = await say('', '', { threadSource: 'new', bodyMode: 'json', jsonBody });
 		expect(error?.message).toMatch(
-			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .* \[item 0\]$/,
+			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .*$/,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

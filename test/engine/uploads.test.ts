@@ -59,7 +59,7 @@ describe('an upload', () => {
 			items: [{ json: {}, binary: { data: gone } }],
 		});
 		expect(error?.message).toMatch(
-			/^"Input Binary Field" names "data", whose file n8n no longer has \(.+\)\. Run the node that made it again \[item 0\]/,
+			/^"Input Binary Field" names "data", whose file n8n no longer has \(.+\)\. Run the node that made it again/,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

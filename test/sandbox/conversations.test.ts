@@ -23,6 +23,14 @@ describe('a conversation', () => {
 		expect((await search({})).titles).toEqual(['after']);
 	});
 
+	it('is made where one that is not there is changed, and no search finds it', async () => {
+		const id = '9d0b5d29-99cd-433a-8aed-09da49af7099';
+		const changed = await client.patch(`/api/ai/conversations/${id}`, { title: 'made' });
+		expect(changed).toMatchObject({ status: 200, data: { id, title: 'made' } });
+		expect((await client.get(`/api/ai/conversations/${id}`)).data).toMatchObject({ title: 'made' });
+		expect((await search({})).titles).toEqual([]);
+	});
+
 	it('moves its updatedAt with each change', async () => {
 		const thread = await newThread(client);
 		const moment = async () => (await conversationOf(client, thread))?.updatedAt;

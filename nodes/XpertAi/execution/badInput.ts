@@ -30,11 +30,10 @@ export interface Flaw {
 	value?: unknown;
 }
 
-/** The one wording for input that cannot be sent; a trigger has no items to name. */
-export function flawMessage({ subject, demand, value }: Flaw, itemIndex?: number): string {
+/** The one wording for input that cannot be sent. */
+export function flawMessage({ subject, demand, value }: Flaw): string {
 	const found = value === undefined ? '' : `, but is ${quoted(value)}`;
-	const place = itemIndex === undefined ? '' : ` [item ${itemIndex}]`;
-	return `${subject} ${demand}${found}${place}`;
+	return `${subject} ${demand}${found}`;
 }
 
 /** A value that meets its schema, or the first thing that is wrong with it. */

@@ -66,11 +66,7 @@ const atOnce = z.number().int().min(1);
  * @throws NodeOperationError naming the option and what it must be
  */
 export function atOnceOf([first]: Item[]): number {
-	try {
-		return first?.number('options.concurrency', atOnce) ?? 1;
-	} catch (caught) {
-		throw first?.asError(caught) ?? caught;
-	}
+	return first?.number('options.concurrency', atOnce) ?? 1;
 }
 
 /** An answer and what it was asked for: the body, or the ids where the path lists some. */

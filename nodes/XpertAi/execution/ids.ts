@@ -1,5 +1,7 @@
 import { EVERY_UUID, UUID_DEMAND, isUuid } from '../payloads/common';
-import { answerWith, holds, isEmptyObject, isJsonObject } from '../transport/answer';
+import { quoted } from './badInput';
+import type { Flaw } from './badInput';
+import { answerWith, holds, isJsonObject } from '../transport/answer';
 
 /** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
 export function chosenId(raw: unknown): unknown {
@@ -25,12 +27,19 @@ export function namedId(name: string, subject: string, id: string): NamedId {
 	return { subject, id, ...(name === CHOSEN_ID ? { isAnyText: true } : {}) };
 }
 
-/** What an id must be, said of one that is none; nothing of one that may be sent. */
-export function idDemand({ id, isAnyText }: NamedId): string | undefined {
-	if (!mayBeId(id)) return 'must be an ID';
-	if (isAddress(id)) return 'must be an ID, or the address of a page that has it';
-	return isAnyText || isUuid(id) ? undefined : UUID_DEMAND;
+/** What is wrong with an id; nothing where it may be sent. */
+export function idFlaw({ subject, id, isAnyText }: NamedId): Flaw | undefined {
+	if (!mayBeId(id)) return { subject, demand: 'must be an ID', value: id };
+	if (isAddress(id))
+		return { subject, demand: 'must be an ID, or the address of a page that has it', value: id };
+	if (isAnyText || isUuid(id)) return undefined;
+	if (!isName(id)) return { subject, demand: UUID_DEMAND, value: id };
+	const cure = 'is a name: paste the ID, or the address of its page';
+	return { subject, demand: `must be an ID, but ${quoted(id)} ${cure}` };
 }
+
+/** Whether it is no part of a UUID either, but what people call a record. */
+const isName = (text: string): boolean => /[^\da-f-]/i.test(text);
 
 /** Whether a text is an expression that nobody resolves, as its field is not set to Expression. */
 export function isLeftExpression(value: unknown): boolean {
@@ -81,14 +90,13 @@ export function splitIds(text: string): string[] {
 
 /**
  * Makes the check of an answer that must be the record that was asked for: the id of another one is somebody
- * else's answer, and some servers know a record that is not there by an empty one.
+ * else's answer.
  *
  * @param what what the record is, in the user's words
  * @param key where it has its id
  */
 export function answerAbout(what: string, key = 'id') {
 	return (answer: unknown, [asked]: NamedId[]): string | undefined => {
-		if (isEmptyObject(answer)) return `it is empty, as where there is no such ${what}`;
 		if (!holds(answer, key)) return answerWith(key)(answer);
 		const isAsked = String(answer[key]).toLowerCase() === asked?.id.toLowerCase();
 		return isAsked ? undefined : `it is about another ${what}`;

@@ -7,6 +7,7 @@ import type {
 	IBinaryData,
 	IDataObject,
 	IExecuteFunctions,
+	IGetNodeParameterOptions,
 	INodeExecutionData,
 	NodeParameterValueType,
 } from 'n8n-workflow';
@@ -25,7 +26,7 @@ import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody } from './hints';
 import type { RequestMeaning } from './hints';
 import type { Field, FieldValues } from './fields';
-import { chosenId, idDemand, isLeftExpression, namedId, splitIds } from './ids';
+import { chosenId, idFlaw, isLeftExpression, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
 import { operationError } from './operationError';
@@ -88,9 +89,14 @@ export class Item {
 	checkSameCredential(first: Item): void {
 		if (this.connection === first.connection) return;
 		throw this.operationError(
-			`The credential gives another server or token for this item than for item ${first.index} [item ${this.index}]`,
+			`The credential gives another server or token for this item than for item ${first.index}${this.place}`,
 			'Nothing was sent for this item. This operation sends all items together, with one credential. Put it into a loop, or into a sub-workflow that runs once for each credential.',
 		);
+	}
+
+	/** Which of several items it is, as the end of a message. */
+	get place(): string {
+		return this.context.getInputData().length > 1 ? ` [item ${this.index}]` : '';
 	}
 
 	/** Whether its body is given as JSON. */
@@ -100,7 +106,7 @@ export class Item {
 
 	/** A parameter as n8n gives it. */
 	parameter(name: string, otherwise?: string | object): unknown {
-		return this.context.getNodeParameter(name, this.index, otherwise) as unknown;
+		return this.resolved(name, otherwise);
 	}
 
 	/** A text; numbers, switches and dates that an expression gave become what they say. */
@@ -121,10 +127,7 @@ export class Item {
 
 	/** The id of a record, given as text or through a resource locator, without surrounding blanks. */
 	id(name: string): string {
-		const raw: unknown = this.context.getNodeParameter(name, this.index, '', {
-			extractValue: true,
-		});
-		const id = chosenId(raw);
+		const id = chosenId(this.resolved(name, '', { extractValue: true }));
 		const subject = `"${this.labelOf(name)}"`;
 		if (id === undefined || id === null || id === '')
 			return this.refuse({ subject, demand: 'must not be empty' });
@@ -137,15 +140,17 @@ export class Item {
 	ids(name: string): string[] {
 		const raw = this.parameter(name, '');
 		const parameter = this.labelOf(name);
-		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw) : raw, { parameter });
+		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw).map(chosenId) : raw, {
+			parameter,
+		});
 		for (const id of ids) this.checkId(namedId(name, `"${parameter}"`, id));
 		return ids;
 	}
 
 	/** Makes sure that a text may be sent as the id of a record. */
 	checkId(named: NamedId): void {
-		const demand = idDemand(named);
-		if (demand !== undefined) this.refuse({ subject: named.subject, demand, value: named.id });
+		const flaw = idFlaw(named);
+		if (flaw) this.refuse(flaw);
 	}
 
 	/** Makes sure that the ids at places of a body may be sent; a place is written `where.xpertId`. */
@@ -173,7 +178,7 @@ export class Item {
 
 	/** A number; the default and the most it may be are the field's own. */
 	number(name: string, schema: ZodNumber): number {
-		const raw = this.context.getNodeParameter(name, this.index, Number(this.defaultOf(name)));
+		const raw = this.resolved(name, Number(this.defaultOf(name)));
 		const parameter = this.labelOf(name);
 		const value = this.check(finite(schema), fromText('number', raw), { parameter });
 		const field = this.fieldOf(name);
@@ -185,7 +190,7 @@ export class Item {
 	 * it as it is by default, which is the field's own.
 	 */
 	switch(name: string, initial = this.defaultOf(name) === true): boolean {
-		const raw: unknown = this.context.getNodeParameter(name, this.index, initial);
+		const raw = this.resolved(name, initial);
 		const value = fromText('boolean', raw ?? initial);
 		return this.check(yesOrNo, value, { parameter: this.labelOf(name) });
 	}
@@ -202,14 +207,8 @@ export class Item {
 
 	/** Parameters that say how it is worked on, such as `options`, by a schema with their names (see `readSettings`). */
 	settings<Schema extends AnyZodObject>(schema: Schema): z.output<Schema> {
-		const read = (name: string, initial: NodeParameterValueType) =>
-			this.context.getNodeParameter(name, this.index, initial) as unknown;
-		try {
-			return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
-		} catch (caught) {
-			// What n8n cannot resolve, such as lists in ten thousand lists, is about this item, too.
-			throw this.asError(caught);
-		}
+		const read = (name: string, initial: NodeParameterValueType) => this.resolved(name, initial);
+		return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
 	}
 
 	/** The values of some of the operation's fields, by name (see `fieldValues`). */
@@ -304,7 +303,7 @@ export class Item {
 			? 'The value is the text of an expression: switch the field from Fixed to Expression.'
 			: 'Correct the value, or the expression or column it comes from.';
 		const description = `Nothing was sent for this item. ${cure}`;
-		return this.operationError(flawMessage(flaw, this.index), description);
+		return this.operationError(`${flawMessage(flaw)}${this.place}`, description);
 	}
 
 	/** An error of ours for the item. */
@@ -315,9 +314,19 @@ export class Item {
 
 	/** The error of a request that was made for the item. */
 	apiError(failure: Failure, meaning: RequestMeaning = {}): NodeApiError {
-		const hint = hintFor(failure, meaning);
+		const hint = hintFor(failure, { ids: this.idsIn(failure.path), ...meaning });
 		const said = { ...failure, reason: this.hidden(failure.reason) };
 		return toNodeApiError(said, { node: this.context.getNode(), itemIndex: this.index, hint });
+	}
+
+	/** Its ids that the path of a request names, the last one first: what is not there is mostly that. */
+	private idsIn(path: string): NamedId[] {
+		const own = this.fields.filter(({ name }) => /Id$/.test(name)).reverse();
+		return own.flatMap(({ name, displayName }) => {
+			const id = String(chosenId(this.parameter(name, '')));
+			const isNamed = id !== '' && path.split('/').includes(encodeURIComponent(id));
+			return isNamed ? [namedId(name, `"${displayName}"`, id)] : [];
+		});
 	}
 
 	/** What was thrown for the item, as n8n shows it; anything unforeseen becomes a NodeOperationError. */
@@ -363,6 +372,20 @@ export class Item {
 	/** Whether its operation has a parameter of this name. */
 	has(name: string): boolean {
 		return this.fieldOf(name) !== undefined;
+	}
+
+	/** A parameter as n8n resolves it, which takes no value that is nested too deeply for the call stack. */
+	private resolved(
+		name: string,
+		otherwise?: NodeParameterValueType | object,
+		options?: IGetNodeParameterOptions,
+	): unknown {
+		try {
+			return this.context.getNodeParameter(name, this.index, otherwise, options);
+		} catch (caught) {
+			if (!/call stack/i.test(String(caught))) throw this.asError(caught);
+			return this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'is nested too deeply' });
+		}
 	}
 
 	private defaultOf(name: string): unknown {

@@ -37,9 +37,11 @@ function isEmptyText(value: unknown): boolean {
 /** Parses a JSON parameter, which may be text or, from an expression, a value already. */
 export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): unknown {
 	if (typeof raw !== 'string') return raw ?? undefined;
-	if (raw.trim() === '') return undefined;
+	// Without a byte order mark, too, which files begin with.
+	const text = raw.trim();
+	if (text === '') return undefined;
 	try {
-		return exactJson(raw);
+		return exactJson(text);
 	} catch (error) {
 		const why = error instanceof Error ? error.message : 'not JSON';
 		return refuse({ subject: `"${displayName}"`, demand: `must be JSON (${why})`, value: raw });

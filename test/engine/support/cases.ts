@@ -99,7 +99,7 @@ export const ALL_CASES: OperationCase[] = [
 			knowledgebaseId: byId(filledKnowledgebaseId),
 			documentIds: '={{ " , " }}',
 		}),
-		refusal: /"Document IDs" must not be empty, but is \[\] \[item 0\]/,
+		refusal: /"Document IDs" must not be empty, but is \[\]$/,
 		answer: [{ id: ID, status: 'waiting' }],
 	},
 	{
@@ -120,7 +120,7 @@ export const ALL_CASES: OperationCase[] = [
 			knowledgebaseId: byId(filledKnowledgebaseId),
 			documentIds: '={{ " , " }}',
 		}),
-		refusal: /"Document IDs" must not be empty, but is \[\] \[item 0\]/,
+		refusal: /"Document IDs" must not be empty, but is \[\]$/,
 		answer: [{ id: ID, status: 'waiting' }],
 	},
 	{
@@ -157,7 +157,7 @@ export const ALL_CASES: OperationCase[] = [
 			name: 'Manuals',
 			additionalFields: { recall: { topK: 2.5 } },
 		}),
-		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5 \[item 0\]/,
+		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5$/,
 		answer: { id: ID },
 	},
 	{
@@ -180,7 +180,7 @@ export const ALL_CASES: OperationCase[] = [
 			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
-		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid" \[item 0\]/,
+		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid"$/,
 		answer: { id: ID },
 	},
 	{
@@ -196,7 +196,7 @@ export const ALL_CASES: OperationCase[] = [
 			body: {},
 		}),
 		bad: () => ({ resource: 'knowledgebase', operation: 'get', knowledgebaseId: missingId }),
-		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
+		refusal: /"Knowledgebase" must not be empty$/,
 		answer: { id: ID },
 	},
 	{
@@ -239,8 +239,7 @@ export const ALL_CASES: OperationCase[] = [
 			source: 'json',
 			jsonBody: JSON.stringify([{ name: 'a', createdAt: 'yesterday' }]),
 		}),
-		refusal:
-			/"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday" \[item 0\]/,
+		refusal: /"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday"/,
 		answer: [{ id: ID }],
 	},
 	...(['disable', 'enable'] as const).map(
@@ -264,7 +263,7 @@ export const ALL_CASES: OperationCase[] = [
 				knowledgebaseId: byId(filledKnowledgebaseId),
 				documentKey: missingId,
 			}),
-			refusal: /"Document Key" must not be empty \[item 0\]/,
+			refusal: /"Document Key" must not be empty$/,
 			answer: [{ id: ID }],
 		}),
 	),
@@ -277,7 +276,7 @@ export const ALL_CASES: OperationCase[] = [
 			body: HELLO,
 		}),
 		bad: ({ threadId }) => saying('run', threadId, missingId),
-		refusal: /"Message" is missing \[item 0\]/,
+		refusal: /"Message" is missing$/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
@@ -305,7 +304,7 @@ export const ALL_CASES: OperationCase[] = [
 			threadId: byId(waitingThreadId),
 			decision: '={{ "perhaps" }}',
 		}),
-		refusal: /"Decision" must be one of confirm, reject, but is "perhaps" \[item 0\]/,
+		refusal: /"Decision" must be one of confirm, reject, but is "perhaps"$/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
@@ -321,7 +320,7 @@ export const ALL_CASES: OperationCase[] = [
 			body: { assistant_id: ECHO_ASSISTANT_ID, input: { action: 'retry', source: {} } },
 		}),
 		bad: () => ({ resource: 'thread', operation: 'retry', threadId: missingId }),
-		refusal: /"Thread" must not be empty \[item 0\]/,
+		refusal: /"Thread" must not be empty$/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
@@ -333,7 +332,7 @@ export const ALL_CASES: OperationCase[] = [
 			body: HELLO,
 		}),
 		bad: ({ threadId }) => saying('start', threadId, missingId),
-		refusal: /"Message" is missing \[item 0\]/,
+		refusal: /"Message" is missing$/,
 		answer: recordedRun('running', null),
 	},
 	{
@@ -344,7 +343,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,
 		}),
 		bad: ({ ranThreadId }) => ofRun('getRun', ranThreadId, 'abc'),
-		refusal: /"Run ID" must be a UUID.*, but is "abc" \[item 0\]/,
+		refusal: /"Run ID" must be a UUID.*, but is "abc"$/,
 		answer: recordedRun('running', ID),
 	},
 	{
@@ -358,7 +357,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,
 		}),
 		bad: ({ ranThreadId }) => ofRun('waitForRun', ranThreadId, missingId),
-		refusal: /"Run ID" must not be empty \[item 0\]/,
+		refusal: /"Run ID" must not be empty$/,
 		answer: recordedRun('success', ID),
 	},
 	{
@@ -369,7 +368,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/threads/${busyThreadId}/runs/${busyRunId}/cancel`,
 		}),
 		bad: ({ busyRunId }) => ({ ...ofRun('cancelRun', ID, busyRunId), threadId: missingId }),
-		refusal: /"Thread" must not be empty \[item 0\]/,
+		refusal: /"Thread" must not be empty$/,
 		answer: { canceledExecutionIds: [ID] },
 		looked: recordedRun('running', ID),
 	},
@@ -401,7 +400,7 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'search',
 			filters: { where: '={{ "{" }}' },
 		}),
-		refusal: /"Conditions" must be JSON \(.*\), but is "\{" \[item 0\]/,
+		refusal: /"Conditions" must be JSON \(.*\), but is "\{"$/,
 		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{
@@ -416,8 +415,9 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/conversations/${conversationId}`,
 		}),
 		bad: () => ({ resource: 'conversation', operation: 'get', conversationId: missingId }),
-		refusal: /"Conversation" must not be empty \[item 0\]/,
+		refusal: /"Conversation" must not be empty$/,
 		answer: { id: ID, threadId: 't', title: 'T', status: 'idle' },
+		looked: { id: ID, threadId: 't', title: 'T', status: 'idle' },
 	},
 	{
 		endpoint: 'getMessages',
@@ -439,7 +439,7 @@ export const ALL_CASES: OperationCase[] = [
 			conversationId: byId(conversationId),
 			filters: { role: '={{ "robot" }}' },
 		}),
-		refusal: /"From" must be one of human, ai, but is "robot" \[item 0\]/,
+		refusal: /"From" must be one of human, ai, but is "robot"$/,
 		answer: { items: [{ id: ID, role: 'ai', content: 'hello', status: 'success' }], total: 1 },
 	},
 	{
@@ -461,8 +461,9 @@ export const ALL_CASES: OperationCase[] = [
 			conversationId: byId(conversationId),
 			title: missingId,
 		}),
-		refusal: /"Title" is missing \[item 0\]/,
+		refusal: /"Title" is missing$/,
 		answer: { id: ID, threadId: 't', title: 'Question' },
+		looked: { id: ID, status: 'idle' },
 	},
 	{
 		endpoint: 'feedbacks',
@@ -484,7 +485,7 @@ export const ALL_CASES: OperationCase[] = [
 			conversationId: byId(conversationId),
 			rating: '={{ "LIKE" }}',
 		}),
-		refusal: /"Rating" must be one of like, dislike, but is "LIKE" \[item 0\]/,
+		refusal: /"Rating" must be one of like, dislike, but is "LIKE"$/,
 		answer: { id: ID, messageId: ID, rating: 'dislike' },
 		looked: { items: [{ id: ID, role: 'ai' }], total: 1 },
 	},
@@ -497,7 +498,7 @@ export const ALL_CASES: OperationCase[] = [
 		}),
 		request: () => ({ method: 'GET', path: `/api/ai/assistants/${ECHO_ASSISTANT_ID}` }),
 		bad: () => ({ resource: 'assistant', operation: 'get', assistantId: missingId }),
-		refusal: /"Assistant" must not be empty \[item 0\]/,
+		refusal: /"Assistant" must not be empty$/,
 		answer: { assistant_id: ECHO_ASSISTANT_ID, name: 'Echo' },
 	},
 	{
@@ -518,7 +519,7 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'create',
 			additionalFields: { expires_after: 1.5 },
 		}),
-		refusal: /"Expires After \(Seconds\)" must be a whole number, but is 1\.5 \[item 0\]/,
+		refusal: /"Expires After \(Seconds\)" must be a whole number, but is 1\.5$/,
 		answer: { client_secret: 'session-secret', expires_at: 1, expires_after: 60 },
 	},
 	{
@@ -535,7 +536,7 @@ export const ALL_CASES: OperationCase[] = [
 			body: { graph_id: ECHO_ASSISTANT_ID, metadata: { slug: 'echo' }, limit: 5, offset: 0 },
 		}),
 		bad: () => ({ resource: 'assistant', operation: 'search', limit: '={{ "many" }}' }),
-		refusal: /"Limit" must be a number, but is "many" \[item 0\]/,
+		refusal: /"Limit" must be a number, but is "many"$/,
 		answer: [{ assistant_id: ID }],
 	},
 	{
@@ -563,7 +564,7 @@ export const ALL_CASES: OperationCase[] = [
 			namespace_prefix: 'memories',
 			filters: { filter: '[1]' },
 		}),
-		refusal: /"Filter" must be an object \(JSON\), but is \[1\] \[item 0\]/,
+		refusal: /"Filter" must be an object \(JSON\), but is \[1\]$/,
 		answer: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
 	},
 	{
@@ -584,7 +585,7 @@ export const ALL_CASES: OperationCase[] = [
 			bodyMode: 'json',
 			jsonBody: '={{ "{a" }}',
 		}),
-		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a" \[item 0\]/,
+		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a"$/,
 		answer: 7,
 	},
 	{
@@ -600,7 +601,7 @@ export const ALL_CASES: OperationCase[] = [
 			body: {},
 		}),
 		bad: () => ({ resource: 'thread', operation: 'copy', threadId: '={{ "  " }}' }),
-		refusal: /"Thread" must not be empty \[item 0\]/,
+		refusal: /"Thread" must not be empty$/,
 		answer: { thread_id: 't' },
 	},
 	{
@@ -627,7 +628,7 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'createNamespace',
 			additionalFields: { max_depth: '={{ "deep" }}' },
 		}),
-		refusal: /"Max Depth" must be a number, but is "deep" \[item 0\]/,
+		refusal: /"Max Depth" must be a number, but is "deep"$/,
 		answer: { namespaces: [['a']] },
 	},
 	{
@@ -639,7 +640,7 @@ export const ALL_CASES: OperationCase[] = [
 		}),
 		request: () => ({ method: 'POST', path: '/api/ai/contexts/file' }),
 		bad: () => ({ resource: 'fileContext', operation: 'create', binaryPropertyName: 'attachment' }),
-		refusal: /"Input Binary Field" names "attachment", but the item has only data \[item 0\]/,
+		refusal: /"Input Binary Field" names "attachment", but the item has only data$/,
 		answer: { id: ID, storageFileId: ID },
 	},
 	{
@@ -660,7 +661,7 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'create',
 			additionalFields: { options: '={{ 5 }}' },
 		}),
-		refusal: /"Conversation Options" must be an object \(JSON\), but is 5 \[item 0\]/,
+		refusal: /"Conversation Options" must be an object \(JSON\), but is 5$/,
 		answer: { id: ID, threadId: 't' },
 	},
 	{
@@ -675,7 +676,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/contexts/file/${storageFileId}`,
 		}),
 		bad: () => ({ resource: 'fileContext', operation: 'delete', fileId: missingId }),
-		refusal: /"File" must not be empty \[item 0\]/,
+		refusal: /"File" must not be empty$/,
 		answer: { originalName: 'hello.txt' },
 	},
 	{
@@ -687,7 +688,7 @@ export const ALL_CASES: OperationCase[] = [
 		}),
 		request: ({ ranThreadId }) => ({ method: 'GET', path: `/api/ai/threads/${ranThreadId}` }),
 		bad: () => ({ resource: 'thread', operation: 'get', threadId: '={{ ".." }}' }),
-		refusal: /"Thread" must be an ID, but is "\.\." \[item 0\]/,
+		refusal: /"Thread" must be an ID, but is "\.\."$/,
 		answer: { thread_id: ID, status: 'idle', values: { messages: [] } },
 	},
 	{
@@ -703,7 +704,7 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'create',
 			additionalFields: { target: '={{ "storage" }}' },
 		}),
-		refusal: /"Target" must be JSON \(.*\), but is "storage" \[item 0\]/,
+		refusal: /"Target" must be JSON \(.*\), but is "storage"$/,
 		answer: { id: ID, url: 'https://files.example/hello.txt' },
 	},
 	{
@@ -718,7 +719,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/v1/kb/${knowledgebaseId}`,
 		}),
 		bad: () => ({ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: missingId }),
-		refusal: /"Knowledgebase" must not be empty \[item 0\]/,
+		refusal: /"Knowledgebase" must not be empty$/,
 		answer: { raw: [], affected: 1 },
 	},
 	// Others use the conversation before.
@@ -734,7 +735,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/conversations/${conversationId}`,
 		}),
 		bad: () => ({ resource: 'conversation', operation: 'delete', conversationId: missingId }),
-		refusal: /"Conversation" must not be empty \[item 0\]/,
+		refusal: /"Conversation" must not be empty$/,
 		answer: undefined,
 		looked: { id: ID, status: 'idle' },
 	},

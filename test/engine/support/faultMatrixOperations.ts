@@ -63,6 +63,8 @@ export interface MatrixOperation {
 	looked?: string;
 	/** Faults whose answer is a right one of this operation. */
 	right?: RegExp;
+	/** Faults whose answer says that the record is not there, which ends the operation. */
+	gone?: RegExp;
 }
 
 const ANOTHER_RECORD = /^Record of another/;
@@ -121,6 +123,7 @@ export function matrixOperations(): MatrixOperation[] {
 			parameters: goodParameters(one),
 			answer: one.answer === undefined ? '' : JSON.stringify(one.answer),
 			right: rightAnswers(one),
+			...(goodParameters(one).operation === 'get' ? goneAnswers(one) : {}),
 			only: ONLY[one.endpoint] ?? (one.looked ? sentLast(one) : undefined),
 			...(one.looked ? { looked: JSON.stringify(one.looked) } : {}),
 			...(one.endpoint === 'E3' ? { looked: JSON.stringify(one.answer) } : {}),
@@ -155,6 +158,13 @@ function rightAnswers(one: OperationCase): RegExp | undefined {
 	return isRead && !has(one.answer, 'id') ? ANOTHER_RECORD : undefined;
 }
 
+/** What is read or changed has to be there; what is deleted may be gone. */
+function goneAnswers(one: OperationCase): Pick<MatrixOperation, 'right' | 'gone'> {
+	const { resource, operation } = goodParameters(one);
+	const isLooked = resource === 'conversation' && has(one.looked, 'id');
+	return isLooked && operation !== 'delete' ? { right: undefined, gone: NOT_THERE } : {};
+}
+
 /** An operation whose look meets the fault: a read, whatever the operation does. */
 function looking(one: OperationCase): MatrixOperation {
 	const { lookFirst: look } = calledBy(one) as DeclaredOperation;
@@ -166,6 +176,7 @@ function looking(one: OperationCase): MatrixOperation {
 		only: requestOf(look?.method ?? '', look?.path ?? ''),
 		looked: one.answer === undefined ? '' : JSON.stringify(one.answer),
 		right: has(one.looked, 'id') ? NOT_THERE : ANOTHER_RECORD,
+		...goneAnswers(one),
 	};
 }
 

@@ -2,7 +2,7 @@ import { escapeRegExp } from 'lodash';
 
 import { REQUEST_ID } from './faultMatrixFaults';
 import { DOCUMENTS } from './faultMatrixOperations';
-import { expected } from './faultMatrixTable';
+import { NO_CONVERSATION, expected } from './faultMatrixTable';
 import type { Trial } from './faultMatrixTrials';
 
 /** What is known of a trial, in the words of the promise. */
@@ -55,8 +55,10 @@ export function promiseOf({ cell, onError }: Trial) {
 	const { kind } = operation;
 	const { succeeds, requests, message, mayBeStored } = expected(fault, operation, lasting);
 	const documents = DOCUMENTS[kind];
-	const { code } = fault;
-	const requestId = fault.answered ? REQUEST_ID : undefined;
+	// What a success says is no failure of its request.
+	const isGone = message === NO_CONVERSATION;
+	const code = isGone ? undefined : fault.code;
+	const requestId = fault.answered && !isGone ? REQUEST_ID : undefined;
 	const trial = { operation: operation.name, requests };
 	// A list that is empty makes no item.
 	const items: unknown = operation.right?.test(fault.title) ? expect.any(Boolean) : succeeds;
@@ -84,7 +86,7 @@ export function promiseOf({ cell, onError }: Trial) {
 		error: succeeds
 			? undefined
 			: {
-					name: 'NodeApiError',
+					name: isGone ? 'NodeOperationError' : 'NodeApiError',
 					message: worded(documents ? message + countsOf(documents, mayBeStored) : message),
 					code,
 					requestId,

@@ -234,6 +234,8 @@ export function rowOf({ title }: Fault): Row {
 	return found;
 }
 
+/** Said of a conversation that is not there. */
+export const NO_CONVERSATION = 'There is no conversation with this ID';
 const NOT_BEGUN = 'The message did not reach the assistant';
 /** Said of a file of a run before the words of the table. */
 export const NOT_UPLOADED = 'The file in "data" was not uploaded:';
@@ -259,7 +261,7 @@ function wordsOf(fault: Fault, kind: Kind): string {
 /** What must come of a cell: the table, spelled out. */
 export function expected(
 	fault: Fault,
-	{ kind, right }: Pick<MatrixOperation, 'kind' | 'right'>,
+	{ kind, right, gone }: Pick<MatrixOperation, 'kind' | 'right' | 'gone'>,
 	lasting: boolean,
 ): Expectation {
 	const reaction = right?.test(fault.title) ? 'goes through' : rowOf(fault).reactions[kind];
@@ -270,6 +272,7 @@ export function expected(
 	const looks = kind === 'start' && fault.unreachable ? RUN_TRIES : TRIES[kind];
 	const tries = fault.strange && !isMemory ? STRANGE_TRIES : looks;
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
+	if (gone?.test(fault.title)) return { ...fails, message: NO_CONVERSATION };
 	const passes = { ...fails, succeeds: !lasting };
 	switch (reaction) {
 		case 'fails':

@@ -7,11 +7,15 @@ import type { Connection } from '../../../nodes/XpertAi/transport/connections';
 import { node } from './node';
 
 /**
- * The boundary to n8n with nothing but the given methods behind it: code that asks for anything else
+ * The boundary to n8n with one item and nothing but the given methods behind it: code that asks for anything else
  * fails its test.
  */
 export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFunctions {
-	const known: Record<string, unknown> = { getNode: () => node, ...methods };
+	const known: Record<string, unknown> = {
+		getNode: () => node,
+		getInputData: () => [{ json: {} }],
+		...methods,
+	};
 	return new Proxy({} as IExecuteFunctions, {
 		has: (_, name) => name in known,
 		get: (_, name) => {
@@ -47,6 +51,7 @@ export function itemOf(
 	const context = contextWith({
 		// The overloads of n8n's method all come down to this one.
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
+		getInputData: () => Array.from({ length: index + 1 }, () => ({ json: {} })),
 		...methods,
 	});
 	return new Item(context, index, fields, connection);

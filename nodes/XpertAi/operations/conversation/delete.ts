@@ -1,12 +1,10 @@
-import { answerAbout } from '../../execution/ids';
-import type { NamedId } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
 import { deletedItem } from '../../execution/results';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { isEmptyObject } from '../../transport/answer';
+import { isGone, readConversationFirst } from './lookFirst';
 
 export const deleteConversation = declare({
 	value: 'delete',
@@ -20,8 +18,7 @@ export const deleteConversation = declare({
 		conversationId: conversationLocator,
 	},
 	lookFirst: {
-		method: 'GET',
-		path: '/conversations/{conversationId}',
+		...readConversationFirst,
 		options: [
 			{
 				displayName: 'Delete While Running',
@@ -32,16 +29,11 @@ export const deleteConversation = declare({
 					'Whether to delete it also while its assistant is at work, which then breaks off',
 			},
 		],
-		checkAnswer: (answer: unknown, ids: NamedId[]) =>
-			isGone(answer) ? undefined : answerAbout('conversation')(answer, ids),
 		decide: unlessRunning,
 	},
 	checkAnswer: (answer) => (answer === undefined ? undefined : 'it is not empty'),
 	shape: deletedItem,
 });
-
-/** Servers know a conversation that is not there by an empty answer. */
-const isGone = isEmptyObject;
 
 /** Servers delete also what is at work, whose run then ends in an answer of the database. */
 function unlessRunning(answer: unknown, item: Item): Decision {
@@ -49,7 +41,7 @@ function unlessRunning(answer: unknown, item: Item): Decision {
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.switch('options.deleteWhileRunning')) return {};
 	throw item.operationError(
-		`The conversation was not deleted: a run of it is under way [item ${item.index}]`,
+		`The conversation was not deleted: a run of it is under way${item.place}`,
 		'Try again when the run has ended, or switch on "Delete While Running" in Options.',
 	);
 }

@@ -1,6 +1,7 @@
 import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
+import { readConversationFirst, refuseGone } from './lookFirst';
 import { CONVERSATION_SUMMARY } from './summary';
 
 export const get = declare({
@@ -14,5 +15,12 @@ export const get = declare({
 	ids: { conversationId: conversationLocator },
 	repeatable: true,
 	checkAnswer: answerAbout('conversation'),
+	lookFirst: {
+		...readConversationFirst,
+		decide: (answer, item) => {
+			refuseGone(answer, item);
+			return { answer };
+		},
+	},
 	simplify: CONVERSATION_SUMMARY,
 });

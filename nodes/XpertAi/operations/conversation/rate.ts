@@ -80,7 +80,7 @@ function theAnswer(answer: unknown, item: Item): Decision {
 	if (holds(latest, 'id', 'role') && latest.role === 'ai')
 		return { found: { messageId: String(latest.id) } };
 	throw item.operationError(
-		`There is no answer to rate [item ${item.index}]`,
+		`There is no answer to rate${item.place}`,
 		'Check "Conversation" and "Run ID": the conversation, or the run in it, has no answer.',
 	);
 }

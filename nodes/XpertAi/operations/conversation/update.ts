@@ -2,6 +2,7 @@ import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
+import { readConversationFirst, refuseGone } from './lookFirst';
 import { CONVERSATION_SUMMARY } from './summary';
 import { titleField } from './title';
 
@@ -22,9 +23,13 @@ export const update = declare({
 		example: '{\n  "title": "Question from the website"\n}',
 	},
 	repeatable: true,
-	checkAnswer: answerAbout('conversation'),
-	statusHints: {
-		500: 'Xpert AI servers answer this way for a conversation that does not exist. Check "Conversation".',
+	lookFirst: {
+		...readConversationFirst,
+		decide: (answer, item) => {
+			refuseGone(answer, item);
+			return {};
+		},
 	},
+	checkAnswer: answerAbout('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -130,7 +130,7 @@ describe('a parameter in a collection', () => {
 		expect(itemOf({}, { fields }).number('options.timeout', z.number())).toBe(120);
 		const bad = itemOf({ options: { timeout: 'long' } }, { fields });
 		expect(thrownBy(() => bad.number('options.timeout', z.number())).message).toBe(
-			'"Timeout (Seconds)" must be a number, but is "long" [item 0]',
+			'"Timeout (Seconds)" must be a number, but is "long"',
 		);
 	});
 

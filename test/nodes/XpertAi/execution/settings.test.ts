@@ -73,6 +73,6 @@ describe('parameters that say how the node works', () => {
 		[{ options: [1] }, '"Options" must be an object (JSON), but is [1]'],
 		[{ simplify: 'perhaps' }, '"Simplify" must be true or false, but is "perhaps"'],
 	])('in %j are refused by their names', (parameters, message) => {
-		expect(thrownBy(() => read(parameters)).message).toBe(`${message} [item 0]`);
+		expect(thrownBy(() => read(parameters)).message).toBe(`${message}`);
 	});
 });

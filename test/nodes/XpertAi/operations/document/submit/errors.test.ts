@@ -53,7 +53,7 @@ describe('with Stop, the error of a document that was not stored', () => {
 			report.stopError ?? item.operationError('none'),
 			report,
 		);
-		expect(message).toBe('"Text" must not be empty [item 0]. 1 document is not stored');
+		expect(message).toBe('"Text" must not be empty. 1 document is not stored');
 		expect(description).not.toContain('second run');
 		expect(description).not.toMatch(/\.\./);
 	});

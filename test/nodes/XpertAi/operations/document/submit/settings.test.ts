@@ -88,7 +88,7 @@ describe('the settings of a submission', () => {
 	it('let a batch be as large as servers take, and no larger', () => {
 		expect(read({ batchMegabytes: 50 }).batchLimits.maxBytes).toBe(52_428_800);
 		expect(thrownBy(() => read({ batchMegabytes: 50.01 })).message).toBe(
-			'"Batch Size (MB)" in "Options" must be at most 50, but is 50.01 [item 0]',
+			'"Batch Size (MB)" in "Options" must be at most 50, but is 50.01',
 		);
 	});
 

@@ -68,7 +68,7 @@ describe('ids derived from a key', () => {
 	it.each([undefined, null, '', '  ', {}, true])('are not made of %j', (filePath) => {
 		const document = { filePath } as DocumentRecord;
 		expect(thrownBy(() => identify(document, withKeyField('filePath'))).message).toBe(
-			'"Key Field" names "filePath", which this document does not have [item 0]',
+			'"Key Field" names "filePath", which this document does not have',
 		);
 	});
 
@@ -79,7 +79,7 @@ describe('ids derived from a key', () => {
 			identify({}, { documentIdMode: 'derived', documentKey: key }, true, typed).id;
 		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
 		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
-			'"Document Key" must be text, but is {"a":1} [item 0]',
+			'"Document Key" must be text, but is {"a":1}',
 		);
 	});
 
@@ -87,7 +87,7 @@ describe('ids derived from a key', () => {
 		expect(
 			thrownBy(() => identify({ filePath: 'a\ud83d' }, withKeyField('filePath'))).message,
 		).toBe(
-			'"Key Field" holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere [item 0]',
+			'"Key Field" holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere',
 		);
 		expect(identify({ filePath: 'a\ud83d\ude00' }, withKeyField('filePath')).id).toBeDefined();
 	});
@@ -96,7 +96,7 @@ describe('ids derived from a key', () => {
 		const empty = { documentIdMode: 'derived', documentKey: '' };
 		const typed = { documentKey: '={{ $json.path }}' };
 		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
-			'"Document Key" must not be empty [item 0]',
+			'"Document Key" must not be empty',
 		);
 	});
 });
@@ -134,7 +134,7 @@ describe('ids of the documents themselves', () => {
 
 	it.each([undefined, null, '', '42', 'a.md'])('must be UUIDs: %j', (id) => {
 		const { message } = thrownBy(() => identify({ id }, { documentIdMode: 'field' }));
-		expect(message).toMatch(/^The document's ID must be a UUID such as .* \[item 0\]$/);
+		expect(message).toMatch(/^The document's ID must be a UUID such as .*$/);
 	});
 });
 
