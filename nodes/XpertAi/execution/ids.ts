@@ -1,7 +1,8 @@
+import truncate from 'lodash/truncate';
+
 import { EVERY_UUID, UUID_DEMAND, isUuid } from '../payloads/common';
-import { quoted } from './badInput';
-import type { Flaw } from './badInput';
 import { answerWith, holds, isJsonObject } from '../transport/answer';
+import type { Flaw } from './badInput';
 
 /** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
 export function chosenId(raw: unknown): unknown {
@@ -34,8 +35,9 @@ export function idFlaw({ subject, id, isAnyText }: NamedId): Flaw | undefined {
 		return { subject, demand: 'must be an ID, or the address of a page that has it', value: id };
 	if (isAnyText || isUuid(id)) return undefined;
 	if (!isName(id)) return { subject, demand: UUID_DEMAND, value: id };
-	const cure = 'is a name: paste the ID, or the address of its page';
-	return { subject, demand: `must be an ID, but ${quoted(id)} ${cure}` };
+	const name = truncate(`"${id}"`, { length: 80 });
+	const cure = 'paste the ID, or the address of its page';
+	return { subject, demand: `must be an ID, but ${name} is a name: ${cure}` };
 }
 
 /** Whether it is no part of a UUID either, but what people call a record. */

@@ -54,7 +54,6 @@ describe('documents of a batch that failed for good', () => {
 	it('may be stored where a request may have been done without our knowing', () => {
 		expect(mayBeStored(attempted({ mayBeDone: true }), REFUSED)).toBe(true);
 		expect(mayBeStored(attempted(), { kind: 'cancelled', ...request })).toBe(true);
-		expect(mayBeStored(attempted(), status(504))).toBe(true);
 	});
 
 	it('may be stored where others of the batch are: it was refused half-way', () => {
