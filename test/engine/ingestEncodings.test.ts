@@ -183,7 +183,7 @@ describe('a file of records', () => {
 			);
 		const wrapped = await run({ total: 8000, documents: rows });
 		expect(column(wrapped.outputs[1], 'error')).toEqual([
-			'The file is one object whose list "documents" holds the records. Write that list alone into it [item 0]',
+			'The file is one object whose list "documents" holds the records. Write that list alone into it',
 		]);
 		const broken = await run(undefined, JSON.stringify(rows, null, 1).slice(0, -1));
 		expect(column(broken.outputs[1], 'error')).toEqual([
@@ -345,7 +345,7 @@ describe('items that hold files', () => {
 			{ source: 'text', name: 'a', text: '={{ $json.text }}' },
 			{ items },
 		);
-		expect(error?.message).toContain('The items hold files: set Documents From to Files [item 0]');
+		expect(error?.message).toContain('The items hold files: set Documents From to Files');
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });
