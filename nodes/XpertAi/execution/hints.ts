@@ -4,7 +4,8 @@ import type { Failure } from '../transport/failure';
 import { isForLater } from '../transport/meaning';
 import { quoted, subjectOf } from './badInput';
 import type { Naming } from './badInput';
-import { namedId } from './ids';
+import type { Field } from './fields';
+import { chosenId, namedId } from './ids';
 import type { NamedId } from './ids';
 import { placeOf } from './places';
 import type { Place } from './places';
@@ -92,6 +93,20 @@ function forbiddenHint({ status }: Failure, ids: NamedId[]): string | undefined 
 
 function subjectsOf(ids: NamedId[]): string {
 	return [...new Set(ids.map(({ subject }) => subject))].join(' and ');
+}
+
+/** The ids of an operation's own fields that a path names, the last one first: what is not there is mostly that. */
+export function idsInPath(
+	path: string,
+	fields: Field[],
+	valueOf: (name: string) => unknown,
+): NamedId[] {
+	const own = fields.filter(({ name }) => /Id$/.test(name)).reverse();
+	return own.flatMap(({ name, displayName }) => {
+		const id = String(chosenId(valueOf(name)));
+		const isNamed = id !== '' && path.split('/').includes(encodeURIComponent(id));
+		return isNamed ? [namedId(name, `"${displayName}"`, id)] : [];
+	});
 }
 
 /** The ids that stand at these places of a body, as far as it has them; a place is written `where.xpertId`. */

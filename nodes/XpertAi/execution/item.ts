@@ -23,7 +23,7 @@ import type { Send } from '../transport/request';
 import { withoutSecrets } from '../transport/serverWords';
 import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
-import { hintFor, idsInBody } from './hints';
+import { hintFor, idsInBody, idsInPath } from './hints';
 import type { RequestMeaning } from './hints';
 import type { Field, FieldValues } from './fields';
 import { chosenId, idFlaw, isLeftExpression, namedId, splitIds } from './ids';
@@ -314,19 +314,10 @@ export class Item {
 
 	/** The error of a request that was made for the item. */
 	apiError(failure: Failure, meaning: RequestMeaning = {}): NodeApiError {
-		const hint = hintFor(failure, { ids: this.idsIn(failure.path), ...meaning });
+		const own = idsInPath(failure.path, this.fields, (name) => this.parameter(name, ''));
+		const hint = hintFor(failure, { ...meaning, ids: [...own, ...(meaning.ids ?? [])] });
 		const said = { ...failure, reason: this.hidden(failure.reason) };
 		return toNodeApiError(said, { node: this.context.getNode(), itemIndex: this.index, hint });
-	}
-
-	/** Its ids that the path of a request names, the last one first: what is not there is mostly that. */
-	private idsIn(path: string): NamedId[] {
-		const own = this.fields.filter(({ name }) => /Id$/.test(name)).reverse();
-		return own.flatMap(({ name, displayName }) => {
-			const id = String(chosenId(this.parameter(name, '')));
-			const isNamed = id !== '' && path.split('/').includes(encodeURIComponent(id));
-			return isNamed ? [namedId(name, `"${displayName}"`, id)] : [];
-		});
 	}
 
 	/** What was thrown for the item, as n8n shows it; anything unforeseen becomes a NodeOperationError. */

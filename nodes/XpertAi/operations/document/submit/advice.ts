@@ -59,14 +59,11 @@ export function knowledgebaseError(
 	failure: Failure,
 	named: NamedId[] = [],
 ): NodeApiError {
-	const name = 'knowledgebaseId';
-	const id = item.id(name);
 	// Uploads name no knowledgebase.
-	if (!failure.path.includes(id)) return item.apiError(failure);
+	if (!failure.path.includes(item.id('knowledgebaseId'))) return item.apiError(failure);
 	const first = ({ reason = '' }: Failure) =>
 		NOT_THE_FIRST.test(reason) ? FIRST_DOCUMENT : undefined;
-	const ids = [namedId(name, `"${item.labelOf(name)}"`, id), ...named];
-	return item.apiError(failure, { ids, statusHints: { 403: first } });
+	return item.apiError(failure, { ids: named, statusHints: { 403: first } });
 }
 
 /** The error of a document that is not stored, or may not be. */
