@@ -1,9 +1,11 @@
-import type { IPollFunctions } from 'n8n-workflow';
+import type { IPollFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { flawMessage } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/operationError';
+import { fixedExpression } from '../XpertAi/execution/rawParameters';
 import { readSettings as readParameters } from '../XpertAi/execution/settings';
+import type { Refuse } from '../XpertAi/execution/values';
 import { uuid } from '../XpertAi/payloads/common';
 import { EVENTS } from './events';
 import { triggerFields } from './fields';
@@ -27,14 +29,14 @@ export type TriggerSettings = z.infer<typeof triggerSettings>;
  * @throws NodeOperationError naming the parameter and what is expected
  */
 export function readSettings(context: IPollFunctions): TriggerSettings {
-	return readParameters(
-		triggerSettings,
-		triggerFields,
-		(name, initial) => context.getNodeParameter(name, initial) as unknown,
-		(flaw) => {
-			throw operationError(context.getNode(), flawMessage(flaw), {
-				description: 'No poll was made. Correct the value, or the expression it comes from.',
-			});
-		},
-	);
+	const node = context.getNode();
+	const refuse: Refuse = (flaw) => {
+		const { cure = 'Correct the value, or the expression it comes from.' } = flaw;
+		throw operationError(node, flawMessage(flaw), { description: `No poll was made. ${cure}` });
+	};
+	const read = (name: string, initial: NodeParameterValueType): unknown => {
+		const flaw = fixedExpression(node, name, triggerFields);
+		return flaw ? refuse(flaw) : context.getNodeParameter(name, initial);
+	};
+	return readParameters(triggerSettings, triggerFields, read, refuse);
 }

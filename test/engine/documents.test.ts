@@ -1,3 +1,5 @@
+import type { INodeParameters } from 'n8n-workflow';
+
 import { range } from 'lodash';
 
 import { useFixture } from './support/fixture';
@@ -222,5 +224,35 @@ describe('Document: Get Processing Status', () => {
 		});
 		expect(items.map(({ json }) => json.id)).toEqual(ids);
 		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+});
+
+describe('half a character in the name of a field', () => {
+	const metadata = { ['cut \ud83d']: 'a' };
+	const given = { name: 'a', metadata };
+
+	it.each<[string, INodeParameters, string]>([
+		['JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, '"JSON Body" at metadata'],
+		['Fields', BY_NAME, '"Metadata"'],
+		[
+			'Text',
+			{
+				...{ source: 'text', name: 'a', text: 'A text' },
+				documentSettings: { metadata: '={{ $json.metadata }}' },
+			},
+			'"Metadata" in "Document Settings"',
+		],
+		[
+			'pages',
+			{
+				...{ source: 'json', jsonBody: '={{ [{ pages: [{ metadata: $json.metadata }] }] }}' },
+			},
+			'"JSON Body" at pages[0].metadata',
+		],
+	])('is refused as in a value, from %s', async (_, parameters, subject) => {
+		const { error } = await submit(parameters, { items: [{ json: given }] });
+		expect(error?.message).toContain(`${subject} has a field whose name holds half of a character`);
+		expect(error?.message).not.toMatch(/\p{Surrogate}/u);
+		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

@@ -60,10 +60,14 @@ describe('what is no ID', () => {
 		const { displayName, name } = id.field;
 		// Callers choose the IDs of threads, which may be any text.
 		const others = name === 'threadId' ? [] : ['nope'];
-		for (const value of [LEFT_EXPRESSION, OTHER_PAGE, ...others]) {
+		for (const value of [OTHER_PAGE, ...others]) {
 			const { error } = await fixture.run(withId(good, id, value));
 			expect(error?.message).toMatch(new RegExp(`^"${displayName}" must be .*, but (is )?"`));
 		}
+		const { error } = await fixture.run(withId(good, id, LEFT_EXPRESSION));
+		expect(error?.message).toMatch(
+			new RegExp(`^"${displayName}"( in ".*")? is Fixed and holds an expression`),
+		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 
@@ -92,9 +96,11 @@ describe('what is no ID', () => {
 			operation: 'delete',
 			knowledgebaseId: byId(LEFT_EXPRESSION),
 		});
-		expect(error?.message).toBe('"Knowledgebase" must be an ID, but is "{{ $json.sessionId }}"');
+		expect(error?.message).toBe(
+			'"Knowledgebase" is Fixed and holds an expression: switch it to Expression',
+		);
 		expect(error?.description).toBe(
-			'Nothing was sent for this item. The value is the text of an expression: switch the field from Fixed to Expression.',
+			'Nothing was sent for this item. Fixed and Expression stand above the field.',
 		);
 	});
 
@@ -200,7 +206,9 @@ describe('a key that tells conversations apart', () => {
 			threadSource: 'key',
 			conversationKey: LEFT_EXPRESSION,
 		});
-		expect(error?.message).toBe('"Conversation Key" must be a key, but is "{{ $json.sessionId }}"');
+		expect(error?.message).toBe(
+			'"Conversation Key" is Fixed and holds an expression: switch it to Expression',
+		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

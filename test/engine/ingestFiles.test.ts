@@ -100,7 +100,7 @@ describe('texts', () => {
 
 	it.each([
 		['"Text" must not be empty', texts(['Empty', ' '])],
-		['"Name" must not be empty', texts(['', 'A text'])],
+		['"Name" is empty: its expression gave nothing for this item', texts(['', 'A text'])],
 	])('are refused: %s', async (message, items) => {
 		expect((await submit(TEXT, { items })).error?.message).toContain(message);
 		expect(fixture.sandbox.requests.all).toEqual([]);
@@ -169,8 +169,9 @@ describe('files', () => {
 
 	it('may be called otherwise, and get the extension that fits', async () => {
 		const items = [await fileItem('', 'text/html', '<html><p>Bears sleep.</p></html>')];
-		await submit({ ...FILES, name: 'Bears' }, { items });
+		const { items: out } = await submit({ ...FILES, name: 'Bears' }, { items });
 		expect(storedNames()).toEqual(['Bears.html']);
+		expect(column(out, 'key')).toEqual(['data']);
 	});
 
 	it('that an item does not have are refused before anything is sent', async () => {
@@ -209,7 +210,7 @@ describe('addresses', () => {
 		});
 	});
 
-	it.each(['', 'manual.pdf', 'ftp://example.com/a'])('"%s" is refused', async (url) => {
+	it.each([' ', 'manual.pdf', 'ftp://example.com/a'])('"%s" is refused', async (url) => {
 		const { error } = await submit(ADDRESSES, { items: [{ json: { url } }] });
 		expect(error?.message).toMatch(/^"Address" must be a web address/);
 	});

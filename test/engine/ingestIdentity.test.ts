@@ -109,7 +109,7 @@ describe('ids derived from a key', () => {
 		});
 		expect(column(outputs[1], 'error')).toEqual([
 			'A later document of this run came with the same key ("/manuals/0.md") and replaced this one',
-			'"Document Key" must not be empty [item 1]',
+			'"Document Key" is empty: its expression gave nothing for this item [item 1]',
 		]);
 	});
 

@@ -160,7 +160,9 @@ describe('Document: Disable', () => {
 		sent();
 		const items = [{ json: { name: 'a' } }, { json: {} }];
 		const { error } = await byKey('disable', '', {}, { items });
-		expect(error?.message).toBe('"Document Key" must not be empty [item 1]');
+		expect(error?.message).toBe(
+			'"Document Key" is empty: its expression gave nothing for this item [item 1]',
+		);
 		expect(sent()).toEqual([]);
 		const { outputs } = await byKey('disable', '', {}, { items, onError: 'continueErrorOutput' });
 		expect(outputs.map((output) => output.length)).toEqual([1, 1]);

@@ -110,3 +110,28 @@ describe('a new embedding model', () => {
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
 	});
 });
+
+describe('Knowledgebase: Update, where expressions give nothing', () => {
+	const before = { recall: { topK: 7, score: 0.3 }, parserConfig: { chunkSize: 500 } };
+
+	it.each<[string, INodeParameters]>([
+		['Recall', { recall: { topK: '={{ $json.nope }}', score: '={{ $json.nope }}' } }],
+		['Parser Config', { parserConfig: { chunkSize: '={{ $json.nope }}', delimiter: '' } }],
+		['Embedding Model', { copilotModel: { copilotId: '={{ $json.nope }}', model: '={{ "" }}' } }],
+		['a whole group', { recall: '={{ ({}) }}' }],
+		['an empty group', { recall: {} }],
+	])('keeps what the server has: %s', async (_, group) => {
+		await knowledgebase('update', { updateFields: before });
+		const description = 'New';
+		await knowledgebase('update', { updateFields: { description, ...group } });
+		expect(fixture.sandbox.requests.of('E2').at(-1)?.body).toEqual({ description });
+		const { knowledgebases } = fixture.sandbox.store;
+		expect(knowledgebases.get(fixture.world.knowledgebaseId)).toMatchObject(before);
+	});
+
+	it('changes what one of them gives', async () => {
+		const recall = { topK: '={{ $json.nope }}', score: '={{ 0.4 }}' };
+		await knowledgebase('update', { updateFields: { recall } });
+		expect(fixture.sandbox.requests.of('E2').at(-1)?.body).toEqual({ recall: { score: 0.4 } });
+	});
+});

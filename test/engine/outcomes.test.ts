@@ -72,7 +72,7 @@ describe('bad input', () => {
 			['Third', { item: 2 }],
 		]);
 		expect(outputs[1]?.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual([
-			['"Name" is missing [item 1]', { item: 1 }],
+			['"Name" is empty: its expression gave nothing for this item [item 1]', { item: 1 }],
 		]);
 	});
 });

@@ -198,7 +198,9 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 	])('%s', async (_, key) => {
 		const items = [says('ann', 'one'), { json: { thread: key, message: 'two' } }];
 		const { error } = await fixture.run(keyed(), { items });
-		expect(error?.message).toBe('"Conversation Key" must not be empty [item 1]');
+		expect(error?.message).toBe(
+			'"Conversation Key" is empty: its expression gave nothing for this item [item 1]',
+		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 
@@ -252,7 +254,7 @@ describe('a run that fails, with Failures as Replies', () => {
 		});
 		expect(error).toBeUndefined();
 		expect(items.map(({ json }) => json.output)).toEqual([
-			'"Message" is missing [item 0]',
+			'"Message" is empty: its expression gave nothing for this item [item 0]',
 			'You said: one [users seen: 1]',
 		]);
 	});

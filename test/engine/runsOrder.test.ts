@@ -87,7 +87,9 @@ describe('items', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const items = [says(thread, 'one'), says(thread, '')];
 		const { error } = await fixture.run(ask(), { items });
-		expect(error?.message).toBe('"Message" is missing [item 1]');
+		expect(error?.message).toBe(
+			'"Message" is empty: its expression gave nothing for this item [item 1]',
+		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

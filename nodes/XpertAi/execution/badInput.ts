@@ -1,11 +1,12 @@
 import findLastIndex from 'lodash/findLastIndex';
+import memoize from 'lodash/memoize';
 import minBy from 'lodash/minBy';
 import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
 import { UUID_DEMAND } from '../payloads/common';
-import { isCut } from '../payloads/plainly';
+import { CUT_DEMAND, isCut } from '../payloads/plainly';
 import { isContainer } from './fields';
 import { placeOf } from './places';
 import type { Place } from './places';
@@ -28,6 +29,8 @@ export interface Flaw {
 	demand: string;
 	/** What it is, where that says more. */
 	value?: unknown;
+	/** How to mend it, where it is not by another value. */
+	cure?: string;
 }
 
 /** The one wording for input that cannot be sent. */
@@ -71,7 +74,7 @@ export function jsonOf(value: unknown, naming: Naming): { text: string } | { fla
 	}
 	// JSON writes half a character as an escape: only what holds one is walked through.
 	const cut = text.includes('\\ud') ? placeOf(value, isCutText) : undefined;
-	if (cut) return { flaw: { subject: subjectOf(cut, naming), demand: CUT_DEMAND } };
+	if (cut) return { flaw: cutFlaw(cut, naming) };
 	// Infinity and NaN become null, which clears fields.
 	const place = text.includes('null') ? placeOf(value, isNoNumber) : undefined;
 	if (!place) return { text };
@@ -79,12 +82,15 @@ export function jsonOf(value: unknown, naming: Naming): { text: string } | { fla
 	return { flaw: { subject: subjectOf(place, naming), ...flaw } };
 }
 
-/** What is asked for where a text holds half of a character. */
-export const CUT_DEMAND =
-	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
+/** A name that holds half of a character stands in no message itself. */
+function cutFlaw(place: Place, naming: Naming): Flaw {
+	const whole = place.filter((key) => typeof key === 'number' || !isCut(key));
+	const inName = whole.length < place.length ? 'has a field whose name ' : '';
+	return { subject: subjectOf(whole, naming), demand: `${inName}${CUT_DEMAND}` };
+}
 
-function isCutText(part: unknown): boolean {
-	return typeof part === 'string' && isCut(part);
+function isCutText(part: unknown, key: unknown): boolean {
+	return [part, key].some((text) => typeof text === 'string' && isCut(text));
 }
 
 function placeWithoutText(value: unknown): string[] {
@@ -120,7 +126,10 @@ function demandOf(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			if (issue.received === 'undefined') return 'is missing';
-			return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+			// Of a choice, Zod lists the values as a type: 'confirm' | 'reject'.
+			return issue.expected.startsWith("'")
+				? `must be one of ${issue.expected.replaceAll("'", '').replaceAll(' | ', ', ')}`
+				: `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
 		case 'invalid_enum_value':
 			return `must be one of ${issue.options.join(', ')}`;
 		case 'invalid_literal':
@@ -198,6 +207,18 @@ export function fieldNamed(name: string, level: Level): INodeProperties | undefi
 		(inside.length > 0 ? fieldNamed(name, inside) : undefined)
 	);
 }
+
+function fieldIn(fields: INodeProperties[], name: string): INodeProperties | undefined {
+	const [outer = '', inner] = name.split('.');
+	const found = fieldNamed(outer, fields);
+	return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
+}
+
+/** The fields of an operation by their names, so that many items look for each once. */
+export const fieldsOf = memoize((fields: INodeProperties[]) =>
+	memoize((name: string) => fieldIn(fields, name)),
+);
+fieldsOf.cache = new WeakMap();
 
 function levelBelow(field: INodeProperties): Level {
 	return (field.options ?? []).flatMap((entry) => ('values' in entry ? entry.values : [entry]));

@@ -1,5 +1,8 @@
 import get from 'lodash/get';
+import { isExpression } from 'n8n-workflow';
 import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
+
+import { placeOf } from './places';
 
 /**
  * The same context for work on very many items. n8n copies the whole node at each `getNode`, and
@@ -16,7 +19,7 @@ export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 		const known = fixed.get(name);
 		if (known !== undefined) return known;
 		const parameter: unknown = get(node.parameters, name);
-		const result = parameter !== undefined && !hasExpression(parameter);
+		const result = parameter !== undefined && placeOf(parameter, isExpression) === undefined;
 		fixed.set(name, result);
 		return result;
 	};
@@ -42,16 +45,4 @@ export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 		getNode: { value: () => node },
 		getNodeParameter: { value: getNodeParameter },
 	}) as IExecuteFunctions;
-}
-
-/** Whether any text in a parameter is an expression, however deep it lies. */
-function hasExpression(parameter: unknown): boolean {
-	const open: unknown[] = [parameter];
-	while (open.length > 0) {
-		const part = open.pop();
-		if (typeof part === 'string' && part.startsWith('=')) return true;
-		if (typeof part !== 'object' || part === null) continue;
-		for (const inner of Object.values(part)) open.push(inner);
-	}
-	return false;
 }

@@ -1,6 +1,8 @@
 import truncate from 'lodash/truncate';
 
 import { EVERY_UUID, UUID_DEMAND, isUuid } from '../payloads/common';
+import { missingValueIn } from '../payloads/keys';
+import { isCut } from '../payloads/plainly';
 import { answerWith, holds, isJsonObject } from '../transport/answer';
 import type { Flaw } from './badInput';
 
@@ -43,31 +45,12 @@ export function idFlaw({ subject, id, isAnyText }: NamedId): Flaw | undefined {
 /** Whether it is no part of a UUID either, but what people call a record. */
 const isName = (text: string): boolean => /[^\da-f-]/i.test(text);
 
-/** Whether a text is an expression that nobody resolves, as its field is not set to Expression. */
-export function isLeftExpression(value: unknown): boolean {
-	return typeof value === 'string' && /\{\{|^\$(json|input|node|fromAI|\()/.test(value.trim());
-}
+/** Segments of a path that lead elsewhere. */
+const OTHER_PLACES = ['.', '..'];
 
-/** What expressions give that found no value, or no text for it, and segments of a path that lead elsewhere. */
-const NO_IDS = new Set([
-	'.',
-	'..',
-	'undefined',
-	'null',
-	'NaN',
-	'[object Object]',
-	'Invalid Date',
-	'Invalid DateTime',
-]);
-
-/** Whether a text may be an id of whatever kind. */
+/** Whether a text may be an id of whatever kind; half a surrogate pair cannot stand in an address. */
 function mayBeId(text: string): boolean {
-	return isEncodable(text) && !NO_IDS.has(text) && !isLeftExpression(text);
-}
-
-/** Whether a text can stand in an address: half a surrogate pair cannot. */
-function isEncodable(text: string): boolean {
-	return !/\p{Surrogate}/u.test(text);
+	return !OTHER_PLACES.includes(text) && !isCut(text) && missingValueIn(text) === undefined;
 }
 
 /** A pasted address stands for the last UUID in it. */

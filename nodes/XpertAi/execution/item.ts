@@ -2,7 +2,7 @@ import isEmpty from 'lodash/isEmpty';
 import mapValues from 'lodash/mapValues';
 import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
 import type {
 	IBinaryData,
 	IDataObject,
@@ -15,23 +15,24 @@ import { z } from 'zod';
 import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { idList } from '../payloads/common';
-import { isCut, isPlainJson } from '../payloads/plainly';
+import { CUT_DEMAND, isCut, isPlainJson } from '../payloads/plainly';
 import type { Connection } from '../transport/connections';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
 import { withoutSecrets } from '../transport/serverWords';
-import { CUT_DEMAND, checked, fieldNamed, flawMessage, jsonOf, quoted } from './badInput';
+import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { RequestMeaning } from './hints';
 import type { Field, FieldValues } from './fields';
-import { chosenId, idFlaw, isLeftExpression, namedId, splitIds } from './ids';
+import { chosenId, idFlaw, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
 import { operationError } from './operationError';
 import { failedItem } from './outputs';
 import type { ItemError } from './outputs';
+import { fixedExpression, givenFor, isNothing } from './rawParameters';
 import { readSettings } from './settings';
 import { atMost, fieldValues, fromText, isoText, parsedJson, typedValue } from './values';
 
@@ -43,8 +44,6 @@ const yesOrNo = z.boolean();
 /** A number that is one, made once of each schema and kept as long as that is. */
 const finite = memoize((schema: ZodNumber) => schema.finite());
 finite.cache = new WeakMap();
-
-const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
 
 /** A binary field of an item, by its name. */
 export interface BinaryField {
@@ -104,9 +103,19 @@ export class Item {
 		return this.parameter('bodyMode', 'fields') === 'json';
 	}
 
-	/** A parameter as n8n gives it. */
-	parameter(name: string, otherwise?: string | object): unknown {
-		return this.resolved(name, otherwise);
+	/**
+	 * A parameter as n8n gives it: the one place that reads any.
+	 *
+	 * @throws NodeOperationError when it is Fixed and holds an expression, or when its expression gives nothing that is required
+	 */
+	parameter(name: string, otherwise?: NodeParameterValueType, extractValue = false): unknown {
+		const node = this.context.getNode();
+		const flaw = fixedExpression(node, name, this.fields);
+		if (flaw) return this.refuse(flaw);
+		const options = extractValue ? { extractValue } : undefined;
+		const value = this.resolved(name, otherwise, options);
+		if (isNothing(value) && this.isRequired(name)) this.refuseIfExpression(name);
+		return value;
 	}
 
 	/** A text; numbers, switches and dates that an expression gave become what they say. */
@@ -120,6 +129,7 @@ export class Item {
 	/** A text that is not left empty. */
 	filledText(name: string): string {
 		const text = this.text(name);
+		if (text === '') this.refuseIfExpression(name);
 		return text.trim() === ''
 			? this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'must not be empty' })
 			: text;
@@ -127,10 +137,9 @@ export class Item {
 
 	/** The id of a record, given as text or through a resource locator, without surrounding blanks. */
 	id(name: string): string {
-		const id = chosenId(this.resolved(name, '', { extractValue: true }));
+		const id = chosenId(this.parameter(name, '', true));
 		const subject = `"${this.labelOf(name)}"`;
-		if (id === undefined || id === null || id === '')
-			return this.refuse({ subject, demand: 'must not be empty' });
+		if (isNothing(id)) return this.refuse({ subject, demand: 'must not be empty' });
 		if (typeof id !== 'string') return this.refuse({ subject, demand: 'must be text', value: id });
 		this.checkId(namedId(name, subject, id));
 		return id;
@@ -158,27 +167,9 @@ export class Item {
 		for (const named of idsInBody(body, places, naming)) this.checkId(named);
 	}
 
-	/**
-	 * A text that tells records apart, so that it is whole and no expression that nobody resolves.
-	 *
-	 * @param otherwise what it is where the parameter is left empty, which is refused without it
-	 */
-	key(name: string, otherwise?: string): string {
-		const key = this.text(name).trim() || (otherwise ?? '');
-		const subject = `"${this.labelOf(name)}"`;
-		const value = this.parameter(name, '');
-		if (Number.isInteger(value) && !Number.isSafeInteger(value))
-			return this.refuse({ subject, demand: LOST_DIGITS, value });
-		if (key === '' && otherwise === undefined)
-			return this.refuse({ subject, demand: 'must not be empty' });
-		if (isLeftExpression(key)) return this.refuse({ subject, demand: 'must be a key', value: key });
-		this.checkWhole(key, subject);
-		return key;
-	}
-
 	/** A number; the default and the most it may be are the field's own. */
 	number(name: string, schema: ZodNumber): number {
-		const raw = this.resolved(name, Number(this.defaultOf(name)));
+		const raw = this.parameter(name, Number(this.defaultOf(name)));
 		const parameter = this.labelOf(name);
 		const value = this.check(finite(schema), fromText('number', raw), { parameter });
 		const field = this.fieldOf(name);
@@ -190,8 +181,7 @@ export class Item {
 	 * it as it is by default, which is the field's own.
 	 */
 	switch(name: string, initial = this.defaultOf(name) === true): boolean {
-		const raw = this.resolved(name, initial);
-		const value = fromText('boolean', raw ?? initial);
+		const value = fromText('boolean', this.parameter(name, initial) ?? initial);
 		return this.check(yesOrNo, value, { parameter: this.labelOf(name) });
 	}
 
@@ -207,7 +197,7 @@ export class Item {
 
 	/** Parameters that say how it is worked on, such as `options`, by a schema with their names (see `readSettings`). */
 	settings<Schema extends AnyZodObject>(schema: Schema): z.output<Schema> {
-		const read = (name: string, initial: NodeParameterValueType) => this.resolved(name, initial);
+		const read = (name: string, initial: NodeParameterValueType) => this.parameter(name, initial);
 		return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
 	}
 
@@ -299,9 +289,7 @@ export class Item {
 
 	/** The error of a value that cannot be sent. */
 	refusal(flaw: Flaw): NodeOperationError {
-		const cure = isLeftExpression(flaw.value)
-			? 'The value is the text of an expression: switch the field from Fixed to Expression.'
-			: 'Correct the value, or the expression or column it comes from.';
+		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
 		const description = `Nothing was sent for this item. ${cure}`;
 		return this.operationError(`${flawMessage(flaw)}${this.place}`, description);
 	}
@@ -379,6 +367,19 @@ export class Item {
 		}
 	}
 
+	/** Whether a parameter is required whatever else is chosen. */
+	private isRequired(name: string): boolean {
+		const fields = this.fields.filter((field) => field.name === name);
+		return fields.length > 0 && fields.every(({ required }) => required);
+	}
+
+	/** Says of an expression that it gave nothing; what was left empty is another matter. */
+	refuseIfExpression(name: string): void {
+		const demand = 'is empty: its expression gave nothing for this item';
+		if (isExpression(givenFor(this.context.getNode(), name)))
+			this.refuse({ subject: `"${this.labelOf(name)}"`, demand });
+	}
+
 	private defaultOf(name: string): unknown {
 		return this.fieldOf(name)?.default;
 	}
@@ -387,13 +388,3 @@ export class Item {
 		return fieldsOf(this.fields)(name);
 	}
 }
-
-function fieldIn(fields: Field[], name: string): Field | undefined {
-	const [outer = '', inner] = name.split('.');
-	const found = fieldNamed(outer, fields);
-	return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
-}
-
-/** The fields of an operation by their names, so that many items look for each once. */
-const fieldsOf = memoize((fields: Field[]) => memoize((name: string) => fieldIn(fields, name)));
-fieldsOf.cache = new WeakMap();

@@ -11,11 +11,14 @@ interface Visit {
  * The place of the first part of a value that is looked for, in the order of its JSON text; dates and
  * the like are looked at as they are written there. Walks without recursion, as values may be deep.
  */
-export function placeOf(value: unknown, isWanted: (part: unknown) => boolean): Place | undefined {
+export function placeOf(
+	value: unknown,
+	isWanted: (part: unknown, key?: string | number) => boolean,
+): Place | undefined {
 	const open: Visit[] = [{ value }];
 	for (let visit = open.pop(); visit; visit = open.pop()) {
 		const part = asWritten(visit.value);
-		if (isWanted(part)) return placeTo(visit);
+		if (isWanted(part, visit.key)) return placeTo(visit);
 		if (typeof part !== 'object' || part === null) continue;
 		const entries = Array.isArray(part)
 			? part.map((inner, index): [number, unknown] => [index, inner])

@@ -1,3 +1,4 @@
+import isEmpty from 'lodash/isEmpty';
 import isEqual from 'lodash/isEqual';
 import omitBy from 'lodash/omitBy';
 import { validateFieldType } from 'n8n-workflow';
@@ -108,12 +109,18 @@ function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): u
 	if (group === undefined || isEqual(group, [])) return undefined;
 	const place = isContainer(field) ? '' : ` in "${displayName}"`;
 	const refuseHere: Refuse = (flaw) => refuse({ ...flaw, subject: flaw.subject + place });
-	if (isJsonObject(group)) return omitBy(readGroup(refuseHere, options, group), isEmptyText);
+	if (isJsonObject(group)) return filledGroup(refuseHere, options, group);
 	return refuse({
 		subject: `"${displayName}"`,
 		demand: 'must be an object (JSON)',
 		value: raw,
 	});
+}
+
+/** A group all of whose fields are left empty, or whose expressions gave nothing, says nothing: servers would take it for an empty object. */
+function filledGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues | undefined {
+	const values = omitBy(readGroup(refuse, entries, raw), isEmptyText);
+	return isEmpty(values) ? undefined : values;
 }
 
 /** A group without entries was not filled in; several groups of one field do not occur here. */
@@ -123,8 +130,9 @@ function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknow
 	);
 	const content = isJsonObject(raw) && group ? raw[group.name] : undefined;
 	if (!group || content === undefined) return undefined;
-	if (Array.isArray(content)) return content.map((entry) => readGroup(refuse, group.values, entry));
-	return readGroup(refuse, group.values, content);
+	if (!Array.isArray(content)) return readGroup(refuse, group.values, content);
+	const entries = content.flatMap((entry) => filledGroup(refuse, group.values, entry) ?? []);
+	return entries.length > 0 ? entries : undefined;
 }
 
 /** A value as its field takes it: text that says a number or a switch, and the other way round. */

@@ -16,6 +16,10 @@ export function isCut(text: string): boolean {
 	return PERHAPS_HALF.test(text) && HALF.test(text);
 }
 
+/** What is asked for where a text holds half of a character. */
+export const CUT_DEMAND =
+	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
+
 /** How deep, and how large, a value may be to be looked through quickly. */
 const MOST_LEVELS = 20;
 const MOST_CHARACTERS = 1_000_000;
@@ -36,7 +40,8 @@ function plainLength(value: unknown, levels: number): number {
 	if (levels === 0 || typeof value !== 'object' || 'toJSON' in value) return Infinity;
 	if (!Array.isArray(value) && !isPlain(value)) return Infinity;
 	let length = 1;
-	for (const inner of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
+	for (const [key, inner] of Object.entries(value)) {
+		if (isCut(key)) return Infinity;
 		length += plainLength(inner, levels - 1);
 		if (length > MOST_CHARACTERS) return Infinity;
 	}

@@ -1,5 +1,6 @@
 import get from 'lodash/get';
-import type { IExecuteFunctions } from 'n8n-workflow';
+import isEmpty from 'lodash/isEmpty';
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
 import type { Field } from '../../../nodes/XpertAi/execution/fields';
@@ -48,10 +49,12 @@ export function itemOf(
 ): Item {
 	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
 		get(parameters, name, fallback) as unknown;
+	const own = isEmpty(parameters) ? node : { ...node, parameters: parameters as INodeParameters };
 	const context = contextWith({
 		// The overloads of n8n's method all come down to this one.
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => Array.from({ length: index + 1 }, () => ({ json: {} })),
+		getNode: () => own,
 		...methods,
 	});
 	return new Item(context, index, fields, connection);

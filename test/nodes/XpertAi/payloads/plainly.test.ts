@@ -61,6 +61,7 @@ describe('a value that plainly has a JSON text', () => {
 		['a whole number without limits', { a: 1n }],
 		['a function', { a: () => 1 }],
 		['half a character', { a: ['cut \ud83d'] }],
+		['half a character in a name', { a: [{ 'cut \ud83d': 1 }] }],
 		['something deep', JSON.parse(`${'['.repeat(30)}${']'.repeat(30)}`)],
 		['something large', ['x'.repeat(600_000), 'x'.repeat(600_000)]],
 	])('is not %s', (_, value) => expect(isPlainJson(value)).toBe(false));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { keyIfGiven } from '../../../execution/keys';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import { finite } from '../../../payloads/common';
@@ -10,11 +11,9 @@ const MEGABYTE = 1024 * 1024;
 
 const wholeFrom1 = finite.int().min(1);
 const minutes = finite.min(0);
-const name = z.string().trim();
 
 const parameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
-	sourceName: name,
 	resendAll: z.boolean(),
 	maxGonePercent: finite.min(0),
 	simplify: z.boolean(),
@@ -28,7 +27,6 @@ const parameters = z.object({
 		isolateWithoutIds: z.boolean(),
 		output: z.enum(['documents', 'summary']),
 		retryMinutes: minutes,
-		shard: name,
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
@@ -47,7 +45,7 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
 export function readSettings(item: Item) {
 	const { mode, options, ...rest } = item.settings(parameters);
 	const { afterStoring, concurrency, dryRun, evenIfRunning, isolateWithoutIds } = options;
-	const { output, shard, stopAfterFailures } = options;
+	const { output, stopAfterFailures } = options;
 	return {
 		...rest,
 		concurrency,
@@ -57,7 +55,8 @@ export function readSettings(item: Item) {
 		evenIfRunning,
 		isolateWithoutIds,
 		output,
-		shard,
+		sourceName: keyIfGiven(item, 'sourceName') ?? '',
+		shard: keyIfGiven(item, 'options.shard') ?? '',
 		/** So many documents that fail one after another for the same reason end the sending; never with 0. */
 		stopAfterFailures,
 		/** Whether what is stored is remembered, so that unchanged documents are left out. */

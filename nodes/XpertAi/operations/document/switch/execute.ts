@@ -3,6 +3,7 @@ import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { keyIfGiven, keyOf } from '../../../execution/keys';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -85,7 +86,7 @@ function groupsOf(
 		try {
 			item.checkSameCredential(first);
 			const knowledgebaseId = item.id('knowledgebaseId');
-			const sourceName = item.text('sourceName').trim();
+			const sourceName = keyIfGiven(item, 'sourceName') ?? '';
 			const name = JSON.stringify([knowledgebaseId, sourceName]);
 			const group = groups.get(name) ?? { knowledgebaseId, sourceName, asked: [] };
 			const asked = askedBy(item, keyOwner(knowledgebaseId, sourceName));
@@ -106,7 +107,7 @@ function askedBy(item: Item, owner: string): Asked[] {
 		return item.jsonBody(documentsWithIds).map((record) => ({ item, id: record.id, record }));
 	if (item.choice('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ item, id }));
-	const key = item.key('documentKey');
+	const key = keyOf(item, 'documentKey');
 	// Without a name nobody could tell in the server's list which document it is.
 	return [{ item, key, id: derivedId(owner, key), record: { name: key } }];
 }

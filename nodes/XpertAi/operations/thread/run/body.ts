@@ -5,6 +5,7 @@ import type { Naming } from '../../../execution/badInput';
 import { splitIds } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import type { FieldValues } from '../../../execution/fields';
+import { typedValue } from '../../../execution/values';
 import { freeForm, idList } from '../../../payloads/common';
 import { changedArguments, runBodies } from '../../../payloads/run';
 import { askedBy, rejectsWithPayload, runInput } from '../../../runs/input';
@@ -88,13 +89,29 @@ function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunIn
 		}
 		case 'decision':
 			return {
-				...{ kind, decision: values.decision, payload: values.payload, target: values.target },
+				...{
+					kind,
+					decision: decisionOf(values.decision),
+					payload: values.payload,
+					target: values.target,
+				},
 				changedArguments: changesIn(item, values),
 			};
 		case 'retry':
 			return { kind };
 	}
 }
+
+/** A decision in the server's word for it: people and models write it with a capital, and approvals are often a yes or no. */
+function decisionOf(given: unknown): unknown {
+	const text = typedValue('string', given);
+	return typeof text === 'string' ? (DECISIONS.get(text.trim().toLowerCase()) ?? text) : given;
+}
+
+const DECISIONS = new Map([
+	...['confirm', 'true'].map((word) => [word, 'confirm'] as const),
+	...['reject', 'false'].map((word) => [word, 'reject'] as const),
+]);
 
 /** Other arguments for the calls that wait; none where nothing is given. */
 function changesIn(item: Item, { changedArguments: given }: FieldValues): Changes | undefined {

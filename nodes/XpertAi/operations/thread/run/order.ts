@@ -1,6 +1,7 @@
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
+import { keyOf } from '../../../execution/keys';
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
 import { askedBy } from '../../../runs/input';
@@ -93,7 +94,7 @@ function threadIdOf(
 ): string | undefined {
 	if (runOn === 'new') return undefined;
 	if (runOn === 'existing') return item.id('threadId');
-	const key = item.key('conversationKey');
+	const key = keyOf(item, 'conversationKey', true);
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
 	const subject = `"${item.labelOf('jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });

@@ -28,7 +28,7 @@ export const addresses: Source = {
 		}
 		const name = item.text('name').trim() || lastPart(new URL(url));
 		const record = checkedRecord(item, { name, fileUrl: url, ...settingsOf(item) });
-		return [{ key: keyOf(item, url), record }];
+		return [{ key: keyOf(item, url, `"${item.labelOf('url')}"`), record }];
 	},
 };
 

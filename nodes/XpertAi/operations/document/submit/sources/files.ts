@@ -13,8 +13,8 @@ export const files: Source = {
 		const field = item.binary();
 		const { fileName, directory } = field.binary;
 		const name = item.text('name').trim() || fileName || field.property;
-		const place = [directory, fileName ?? field.property].filter(Boolean).join('/');
-		const key = keyOf(item, place);
+		const place = [directory, fileName || field.property].filter(Boolean).join('/');
+		const key = keyOf(item, place, 'The name of the file');
 		return [{ key, ...binaryDocument(item, { ...settingsOf(item), name }, field) }];
 	},
 };

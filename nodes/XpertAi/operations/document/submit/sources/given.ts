@@ -3,6 +3,7 @@ import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import unset from 'lodash/unset';
 
+import { textIfGiven } from '../../../../execution/keys';
 import { quoted } from '../../../../execution/badInput';
 import type { Naming } from '../../../../execution/badInput';
 import { textChunks } from '../../../../execution/binary';
@@ -86,7 +87,7 @@ function isEmptyDocument({ record, key }: Identified): boolean {
 export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument | FlawedDocument> {
 	const field = item.binary();
 	const given = givenDocuments(item, { parameter: field.parameter });
-	const textField = item.text('textField').trim();
+	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { place } = read;
 		try {

@@ -3,6 +3,7 @@ import has from 'lodash/has';
 import omit from 'lodash/omit';
 import { z } from 'zod';
 
+import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys';
 import { quoted } from '../../../../execution/badInput';
 import type { Item } from '../../../../execution/item';
 import { derivedId } from '../../../../payloads/derivedId';
@@ -72,7 +73,8 @@ export function identifier(item: Item, fromFields: boolean): Identify {
 /** Whether the id a document brings is sent; if not, it may be anything. */
 export function ownIdIsSent(item: Item, fromFields: boolean): boolean {
 	const mode = idModeOf(item);
-	return mode === 'field' || (mode === 'derived' && !hasKey(item, fromFields));
+	if (mode !== 'derived') return mode === 'field';
+	return textIfGiven(item, keyParameter(fromFields)) === undefined;
 }
 
 function idModeOf(item: Item): z.infer<typeof idMode> {
@@ -80,18 +82,16 @@ function idModeOf(item: Item): z.infer<typeof idMode> {
 }
 
 function derivedIdentifier(item: Item, fromFields: boolean): Identify {
-	if (!hasKey(item, fromFields)) return (document) => ({ record: document });
-	const parameter = fromFields ? 'documentKey' : 'documentKeyField';
-	const given = item.text(parameter);
+	const parameter = keyParameter(fromFields);
+	const given = fromFields ? keyIfGiven(item, parameter) : textIfGiven(item, parameter);
+	if (given === undefined) return (record) => ({ record });
+	if (fromFields) return (record) => ({ record, key: given });
 	const label = `"${item.labelOf(parameter)}"`;
-	return (document, place) => {
-		const key: unknown = fromFields ? given : ownValue(document, given);
-		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number') {
-			item.checkWhole(String(key), place ? `${place}: ${label}` : label);
-			return { record: document, key: String(key) };
-		}
-		if (fromFields) return item.refuse({ subject: label, demand: 'must not be empty' });
+	return (record, place) => {
+		const key = ownValue(record, given);
 		const subject = place ? `${place}: ${label}` : label;
+		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
+			return { record, key: checkedKey(item, key, subject) };
 		const demand = `names ${quoted(given)}, which this document does not have`;
 		return item.refuse({ subject, demand });
 	};
@@ -102,8 +102,6 @@ export function ownValue(document: DocumentRecord, path: string): unknown {
 	return has(document, path) ? get(document, path) : undefined;
 }
 
-/** An expression that comes out empty for one document must not leave it without an id unnoticed. */
-function hasKey({ context }: Item, fromFields: boolean): boolean {
-	const parameter = context.getNode().parameters[fromFields ? 'documentKey' : 'documentKeyField'];
-	return typeof parameter === 'string' && parameter.trim() !== '' && parameter !== '=';
+function keyParameter(fromFields: boolean): string {
+	return fromFields ? 'documentKey' : 'documentKeyField';
 }

@@ -2,6 +2,7 @@ import isEmpty from 'lodash/isEmpty';
 import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 
+import { checkedKey, keyIfGiven } from '../../../../execution/keys';
 import { quoted } from '../../../../execution/badInput';
 import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
 import type { BinaryField, Item } from '../../../../execution/item';
@@ -139,11 +140,11 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
 /**
  * The key a document is known by.
  *
- * @param otherwise its key where none is given
- * @throws NodeOperationError when it holds half a character, or an expression that was left as text
+ * @param otherwise its key where none is given, and what that is called in messages
+ * @throws NodeOperationError when it is none, as where an expression found nothing
  */
-export function keyOf(item: Item, otherwise: string): string {
-	return item.key('documentKey', otherwise);
+export function keyOf(item: Item, otherwise: string, subject: string): string {
+	return keyIfGiven(item, 'documentKey') ?? checkedKey(item, otherwise, subject);
 }
 
 /**

@@ -28,7 +28,7 @@ export const text: Source = {
 			item.refuse({ subject: `"${textField.displayName}"`, demand: FILES_MEANT });
 		const content = wholeText(item, 'text');
 		const name = wholeText(item, 'name').trim();
-		const key = keyOf(item, name);
+		const key = keyOf(item, name, `"${item.labelOf('name')}"`);
 		return [{ key, ...textDocument(item, { ...settingsOf(item), name }, content) }];
 	},
 };

@@ -112,6 +112,28 @@ describe('the body of a run', () => {
 		expect(sent.input).not.toHaveProperty('patch');
 	});
 
+	it.each([
+		...['confirm', 'Confirm', ' CONFIRM\n', true, 'true', 'True'].map((given) => [
+			given,
+			'confirm',
+		]),
+		...['reject', 'Reject', 'REJECT', false, 'false', 'FALSE'].map((given) => [given, 'reject']),
+	])('takes %j for %s', (decision, type) => {
+		const sent = body({ decision, options: { payload: '{"a":1}' } }, 'decision');
+		// A rejection with a payload carries out what it rejects.
+		const payload = type === 'confirm' ? { payload: { a: 1 } } : {};
+		expect(sent.input).toMatchObject({ decision: { type } });
+		expect(get(sent, 'input.decision')).toEqual({ type, ...payload });
+	});
+
+	it.each(['perhaps', 'yes', 7, ['confirm'], { type: 'confirm' }])(
+		'refuses any other decision in one wording: %j',
+		(decision) =>
+			expect(refusal({ decision }, 'decision')).toMatch(
+				/^"Decision" must be one of confirm, reject, but is .* \[item 3\]$/,
+			),
+	);
+
 	it('has the last message answered again', () => {
 		expect(body({}, 'retry')).toEqual({
 			input: { action: 'retry', source: {} },

@@ -96,7 +96,7 @@ describe('ids derived from a key', () => {
 		const empty = { documentIdMode: 'derived', documentKey: '' };
 		const typed = { documentKey: '={{ $json.path }}' };
 		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
-			'"Document Key" must not be empty',
+			'"Document Key" is empty: its expression gave nothing for this item',
 		);
 	});
 });

@@ -1,0 +1,171 @@
+import { set } from 'lodash';
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+
+import type { Field } from '../../nodes/XpertAi/execution/fields';
+import { operationFields } from '../../nodes/XpertAi/execution/properties';
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
+import { calledBy, goodParameters, titleOf } from './support/caseOperations';
+import { ALL_CASES } from './support/cases';
+import { useFixture } from './support/fixture';
+import { TEXTS, column, embedsDocuments, ingestOn } from './support/ingest';
+import { byId } from './support/locators';
+import { ask } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+embedsDocuments(fixture);
+const { submit, storedNames } = ingestOn(fixture);
+
+const LEFT = '{{ $json.text }}';
+const WORDS = 'is Fixed and holds an expression: switch it to Expression';
+
+interface Place {
+	field: INodeProperties;
+	path: string;
+	shown: INodeParameters;
+}
+
+/** What must be chosen for a field to be shown. */
+const shownBy = ({ displayOptions }: INodeProperties): INodeParameters =>
+	Object.fromEntries(
+		Object.entries(displayOptions?.show ?? {})
+			.filter(([name]) => !name.startsWith('@') && name !== '/operation')
+			.map(([name, values]) => [name.replace('/', ''), values?.[0] as string]),
+	);
+
+/** Required beside the field that is tried. */
+const BESIDE = { name: 'a', text: 'A text', url: 'https://example.com/a.md' };
+
+/** Every field that takes a text, however deep it lies. */
+function textFields(
+	operation: string,
+	fields: INodeProperties[],
+	above = '',
+	shown: INodeParameters = {},
+): Place[] {
+	return fields.flatMap((field) => {
+		const path = `${above}${field.name}`;
+		const all = { ...shown, ...shownBy(field) };
+		const { '@tool': inTools, '/operation': others } = field.displayOptions?.show ?? {};
+		if (inTools || (others && !others.includes(operation))) return [];
+		if (field.type === 'string' || field.type === 'json') return [{ field, path, shown: all }];
+		const options = field.options ?? [];
+		if (field.type === 'collection')
+			return textFields(operation, options as INodeProperties[], `${path}.`, all);
+		return options.flatMap((group) =>
+			'values' in group
+				? textFields(operation, group.values, `${path}.${group.name}[0].`, all)
+				: [],
+		);
+	});
+}
+
+const ALL = ALL_CASES.flatMap((one) =>
+	textFields(calledBy(one).value, operationFields(calledBy(one)) as Field[]).map((place) => ({
+		title: `${titleOf(one)} ${place.path}`,
+		good: goodParameters(one),
+		place,
+	})),
+);
+
+describe('a Fixed text that holds an expression', () => {
+	it('is looked for in every field that takes a text', () => {
+		expect(ALL.length).toBeGreaterThan(100);
+		expect(ALL.some(({ place }) => place.path.includes('[0].additionalFields.'))).toBe(true);
+	});
+
+	it.each(ALL)('is refused before anything is sent: $title', async ({ good, place }) => {
+		const parameters = set(
+			{ ...BESIDE, ...good, ...place.shown } as INodeParameters,
+			place.path,
+			LEFT,
+		);
+		const { error } = await fixture.run(parameters);
+		expect(error?.message).toContain(`"${place.field.displayName}"`);
+		expect(error?.message).toContain(WORDS);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('is told item by item with Continue, and in the mapper as well', async () => {
+		const value = { name: LEFT };
+		const { outputs } = await submit(
+			{ documentFields: { mappingMode: 'defineBelow', value } },
+			{ items: [{ json: {} }, { json: {} }], onError: 'continueErrorOutput' },
+		);
+		expect(column(outputs[1], 'error')).toEqual(
+			[0, 1].map((at) => `"name" in "Document Fields" ${WORDS} [item ${at}]`),
+		);
+		expect(storedNames()).toEqual([]);
+	});
+});
+
+describe('braces that are no expression of n8n', () => {
+	it.each(['How {{ placeholders }} work', '/repo/{{cookiecutter.slug}}/readme.md'])(
+		'are taken in a Fixed text: %s',
+		async (name) => {
+			const parameters = { ...TEXTS, name, text: `{{ .Values.image }} of ${name}` };
+			const { items, error } = await submit(parameters, { items: [{ json: {} }] });
+			expect(error).toBeUndefined();
+			expect(column(items, 'key')).toEqual([name]);
+		},
+	);
+
+	it.each([LEFT, 'How {{ placeholders }} work', '$json.text'])(
+		'and all in what an expression gives are taken: %s',
+		async (text) => {
+			const parameters = { ...TEXTS, documentKey: '={{ $json.key }}' };
+			const items = [{ json: { name: text, text, key: text } }];
+			const submitted = await submit(parameters, { items });
+			expect(column(submitted.items, 'key')).toEqual([text]);
+			const said = await fixture.run(
+				ask({ threadSource: 'new', message: '={{ $json.text }}', assistantId: ECHO_ASSISTANT_ID }),
+				{ items },
+			);
+			expect(column(said.items, 'output')).toEqual([`Echo: ${text}`]);
+		},
+	);
+
+	it('disable a document that is gone, whatever it is called', async () => {
+		const night = async (names: string[]) =>
+			await submit(
+				{ ...TEXTS, mode: 'mirror', sourceName: 'repo', maxGonePercent: 100 },
+				{ items: names.map((name) => ({ json: { name, text: `About ${name}` } })) },
+			);
+		const others = [...'abcdefghij'];
+		await night([...others, '/{{cookiecutter.slug}}/{{ $json.x }}.md']);
+		const { items } = await night(others);
+		expect(column(items, 'outcome')).toContain('disabled');
+	});
+});
+
+describe('an expression that gives nothing', () => {
+	const required = ALL_CASES.flatMap((one) =>
+		(operationFields(calledBy(one)) as Field[])
+			.filter(({ type, displayOptions = {}, ...field }) => {
+				const isShown = displayOptions.show?.['@tool'] === undefined;
+				return field.required && isShown && type !== 'resourceMapper';
+			})
+			.map((field) => ({
+				title: `${titleOf(one)} ${field.displayName}`,
+				parameters: { ...BESIDE, ...goodParameters(one), ...shownBy(field) } as INodeParameters,
+				field,
+			})),
+	);
+
+	it('is looked for in every field that is required', () => {
+		expect(required.length).toBeGreaterThan(30);
+	});
+
+	it.each(required)('is said to be one: $title', async ({ parameters, field }) => {
+		for (const given of ['={{ $json.nope }}', '={{ null }}', '={{ "" }}']) {
+			const { name, type, displayName } = field;
+			parameters[name] = type === 'resourceLocator' ? byId(given) : given;
+			const { error } = await fixture.run(parameters);
+			expect(error?.message).toContain(
+				`"${displayName}" is empty: its expression gave nothing for this item`,
+			);
+		}
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import type { INodeParameters } from 'n8n-workflow';
+
+import { constantPart, fixedExpression } from '../../../../nodes/XpertAi/execution/rawParameters';
+import { submitFields } from '../../../../nodes/XpertAi/operations/document/submit/fields';
+import { node } from '../../support/node';
+
+/** What is said of a text that stands in a field as Fixed. */
+const saidOf = (text: unknown, name = 'text') => {
+	const parameters = { [name]: text } as INodeParameters;
+	return fixedExpression({ ...node, parameters }, name, submitFields)?.subject;
+};
+
+describe('a Fixed text', () => {
+	it.each([
+		'{{ $json.text }}',
+		'Dear {{$json["name"]}}, welcome',
+		'{{ $("Get Rows").item.json.id }}',
+		"{{ $('a b').first().json.x }}",
+		'{{ $now.toISO() }}',
+		'{{ "a" + $input.first().json.x }}',
+		'{{ $fromAI("key") }}',
+		'{{ $node["A"].json.x }}',
+		'{{ $itemIndex }}',
+		'{{ $vars.host }}/{{ $execution.id }}',
+		'{ "a": "{{ $json.a }}" }',
+		'$json.text',
+		" $('Get Rows').item.json.id ",
+	])('holds an expression: %s', (text) => expect(saidOf(text)).toBe('"Text"'));
+
+	it.each([
+		'/repo/{{cookiecutter.slug}}/readme.md',
+		'How {{ placeholders }} work',
+		'{{ .Values.image }} costs $5',
+		'{{ $labels.instance }} is down',
+		'{{ $t("hello") }}',
+		'{{ $jsonld }}',
+		'Write {{ and $json.text',
+		'$json.text is what an item holds',
+		'US$json',
+		'$data.csv',
+		"$('#menu').hide()",
+		'={{ $json.text }}',
+		'',
+		undefined,
+		5,
+	])('holds none: %s', (text) => expect(saidOf(text)).toBeUndefined());
+
+	it('is named wherever it stands', () => {
+		const left = '{{ $json.x }}';
+		expect(saidOf({ name: left }, 'documentSettings')).toBe('"name" in "Document Settings"');
+		expect(saidOf({ metadata: `{"a": "${left}"}` }, 'documentSettings')).toBe(
+			'"Metadata" in "Document Settings"',
+		);
+		expect(saidOf({ values: [{}, { pageContent: left }] }, 'pages')).toBe('"Content" in "Pages"');
+		expect(saidOf({ mappingMode: 'defineBelow', value: { name: left } }, 'documentFields')).toBe(
+			'"name" in "Document Fields"',
+		);
+		expect(saidOf({ __rl: true, mode: 'id', value: left }, 'knowledgebaseId')).toBe(
+			'"Knowledgebase"',
+		);
+	});
+
+	it('is not the name that a locator shows of what was chosen', () => {
+		const chosen = { __rl: true, mode: 'list', value: 'x', cachedResultName: '{{ $json.x }}' };
+		expect(saidOf(chosen, 'knowledgebaseId')).toBeUndefined();
+	});
+
+	it('is looked through once, in time that grows with its length', () => {
+		for (const piece of ['{{ ', '}}', '{{ $', '{{}}', '$json. ', "$('", ' ']) {
+			const started = performance.now();
+			expect(saidOf(piece.repeat(500_000))).toBeUndefined();
+			expect(performance.now() - started).toBeLessThan(2000);
+		}
+	});
+});
+
+it('what an expression says beside its braces is what it gives where these give nothing', () => {
+	const text = fc.stringMatching(/^[a-z -]{0,5}$/);
+	fc.assert(
+		fc.property(fc.array(text, { minLength: 1 }), (texts) => {
+			const expression = `=${texts.join('{{ $json.a }}')}`;
+			expect(constantPart(expression)).toBe(texts.length > 1 ? texts.join('') : '');
+		}),
+	);
+});
