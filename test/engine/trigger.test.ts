@@ -622,6 +622,10 @@ describe('a poll that fails', () => {
 
 describe('a setting that cannot be used', () => {
 	it.each<[INodeParameters, string]>([
+		[
+			{ options: { onlyWith: '{{ $json.text }}' } },
+			'"Only With Title or Text" in "Options" is Fixed and holds an expression: switch it to Expression',
+		],
 		[{ events: '={{ [] }}' }, '"Events" must not be empty, but is []'],
 		[
 			{ options: { conversationsPerPoll: 0 } },
