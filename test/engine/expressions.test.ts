@@ -161,7 +161,8 @@ describe('an expression that gives nothing', () => {
 		for (const given of ['={{ $json.nope }}', '={{ null }}', '={{ "" }}']) {
 			const { name, type, displayName } = field;
 			parameters[name] = type === 'resourceLocator' ? byId(given) : given;
-			const { error } = await fixture.run(parameters);
+			// With a file in place of a text, Submit says so.
+			const { error } = await fixture.run(parameters, { items: [{ json: {}, binary: {} }] });
 			expect(error?.message).toContain(
 				`"${displayName}" is empty: its expression gave nothing for this item`,
 			);

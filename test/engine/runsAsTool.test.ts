@@ -125,7 +125,7 @@ describe('a failure of the node as a tool of an agent', () => {
 		[
 			'a key that is missing',
 			{ threadSource: 'key', conversationKey: NOTHING },
-			'"Conversation Key" must not be empty',
+			'"Conversation Key" is empty: its expression gave nothing for this item',
 		],
 	])('is the reason in words: %s', async (_, parameters, reason) => {
 		const { json, error } = await asTool(ask(parameters), await newThread(), 'Hello');

@@ -6,6 +6,7 @@ import { checkedKey, keyIfGiven } from '../../../../execution/keys';
 import { quoted } from '../../../../execution/badInput';
 import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
 import type { BinaryField, Item } from '../../../../execution/item';
+import { isNothing } from '../../../../execution/rawParameters';
 import { withTextSplitter } from '../../../../ingest/textSplitter';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -145,6 +146,11 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  */
 export function keyOf(item: Item, otherwise: string, subject: string): string {
 	return keyIfGiven(item, 'documentKey') ?? checkedKey(item, otherwise, subject);
+}
+
+/** Whether an item brings a file and nothing for a text; read past the item, which refuses that. */
+export function hasFileInstead({ context, hasFile, index }: Item, parameter: string): boolean {
+	return hasFile && isNothing(context.getNodeParameter(parameter, index, ''));
 }
 
 /**

@@ -1,4 +1,12 @@
 /** What sources read with: in one place, so that they can be listed without any of it being loaded. */
 export { documentList } from '../../../../payloads/document';
 export { documentsInFile, givenDocuments, mappedDocument } from './given';
-export { binaryDocument, checkedRecord, keyOf, settingsOf, textDocument, wholeText } from './made';
+export {
+	binaryDocument,
+	hasFileInstead,
+	checkedRecord,
+	keyOf,
+	settingsOf,
+	textDocument,
+	wholeText,
+} from './made';

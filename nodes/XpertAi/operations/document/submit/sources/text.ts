@@ -23,8 +23,8 @@ export const text: Source = {
 	fields: [{ ...nameField, required: true }, textField],
 	identity: [keyOrName],
 	settings: [documentSettings],
-	read: (item, { keyOf, settingsOf, textDocument, wholeText }) => {
-		if (item.hasFile && item.text('text') === '')
+	read: (item, { hasFileInstead, keyOf, settingsOf, textDocument, wholeText }) => {
+		if (hasFileInstead(item, 'text'))
 			item.refuse({ subject: `"${textField.displayName}"`, demand: FILES_MEANT });
 		const content = wholeText(item, 'text');
 		const name = wholeText(item, 'name').trim();
