@@ -1,0 +1,136 @@
+import type { WorkflowFile } from '../../host/examples';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { COPILOT_ID, startSandbox, type Sandbox } from '../../sandbox';
+import { chain, manualTrigger, xpertAiNode } from '../queue/support/ingestion';
+import { answerOf } from './support/answers';
+import { useSharedHarness } from './support/harness';
+
+const harness = useSharedHarness();
+
+type Node = WorkflowFile['nodes'][number];
+
+const NODE = 'Xpert AI';
+
+const code = (jsCode: string): Node => ({
+	name: 'Code',
+	type: 'n8n-nodes-base.code',
+	typeVersion: 2,
+	parameters: { jsCode },
+});
+
+const run = async (workflow: WorkflowFile, credential: CredentialReference) =>
+	await harness.runManually(await harness.importWorkflow(workflow, credential));
+
+/** A knowledgebase whose documents can be found. */
+function findableKnowledgebase(): string {
+	const { store } = harness.sandbox;
+	store.copilotModels.set('any', {
+		copilotId: COPILOT_ID,
+		modelType: 'text-embedding',
+		model: 'any',
+	});
+	return store.putKnowledgebase({ name: 'Findable', copilotModelId: 'any' }).id;
+}
+
+const submit = (knowledgebaseId: string, parameters: object): Node =>
+	xpertAiNode(NODE, {
+		resource: 'document',
+		operation: 'submit',
+		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+		...parameters,
+	});
+
+describe('a credential whose fields are expressions', () => {
+	let other: Sandbox;
+	beforeAll(async () => (other = await startSandbox({ accessToken: 'other-token' })));
+	afterAll(async () => await other.close());
+
+	const named = (sandbox: Sandbox) =>
+		[...sandbox.store.knowledgebases.values()].map(({ name }) => String(name));
+
+	it('sends each item to its own server with its own token', async () => {
+		const { url, accessToken } = harness.sandbox;
+		const tenants = [
+			{ server: url, token: accessToken, name: 'Of the first' },
+			{ server: other.url, token: other.accessToken, name: 'Of the second' },
+		];
+		const items = JSON.stringify(tenants.map((json) => ({ json })));
+		const credential = await harness.createCredential({
+			baseUrl: '={{ $json.server }}',
+			accessToken: '={{ $json.token }}',
+		});
+		const create = xpertAiNode(NODE, {
+			resource: 'knowledgebase',
+			operation: 'create',
+			name: '={{ $json.name }}',
+		});
+		const execution = await run(
+			chain('Tenants', manualTrigger(), code(`return ${items};`), create),
+			credential,
+		);
+		expect(execution.error).toBeUndefined();
+		expect(named(harness.sandbox)).toContain('Of the first');
+		expect(named(harness.sandbox)).not.toContain('Of the second');
+		expect(named(other)).toContain('Of the second');
+		expect(named(other)).not.toContain('Of the first');
+	});
+});
+
+describe('a file that a Code node has made without a MIME type', () => {
+	it('is uploaded, processed and found', async () => {
+		const knowledgebaseId = findableKnowledgebase();
+		const file = `{ data: Buffer.from('The newt sleeps in the pond.').toString('base64'), fileName: 'newt.md' }`;
+		const execution = await run(
+			chain(
+				'No type',
+				manualTrigger(),
+				code(`return [{ json: {}, binary: { data: ${file} } }];`),
+				submit(knowledgebaseId, { source: 'files', mode: 'all' }),
+			),
+			await harness.createCredential(),
+		);
+		expect(execution.error).toBeUndefined();
+		expect(execution.json(NODE)).toEqual([expect.objectContaining({ outcome: 'found' })]);
+		expect(await answerOf(harness.sandbox, 'Where does the newt sleep?')).toContain('in the pond');
+	});
+});
+
+describe('a sub-workflow that mirrors its source', () => {
+	const text = (name: string) => ({ json: { name, text: `${name} sleeps.` } });
+
+	it('disables nothing while somebody tests its parent', async () => {
+		const knowledgebaseId = findableKnowledgebase();
+		const credential = await harness.createCredential();
+		const mirror = submit(knowledgebaseId, {
+			source: 'text',
+			name: '={{ $json.name }}',
+			text: '={{ $json.text }}',
+			mode: 'mirror',
+			maxGonePercent: 100,
+			sourceName: 'parent',
+		});
+		const called = {
+			name: 'When Called',
+			type: 'n8n-nodes-base.executeWorkflowTrigger',
+			typeVersion: 1.1,
+			parameters: { inputSource: 'passthrough' },
+		};
+		const child = await harness.importWorkflow(chain('Child', called, mirror), credential);
+		await harness.activate(child);
+		const parentOf = (items: object[]) =>
+			chain('Parent', manualTrigger(), code(`return ${JSON.stringify(items)};`), {
+				name: 'Call',
+				type: 'n8n-nodes-base.executeWorkflow',
+				typeVersion: 1.2,
+				parameters: { workflowId: { __rl: true, mode: 'id', value: child }, options: {} },
+			});
+		const first = await run(parentOf([text('Owl'), text('Bat')]), credential);
+		expect(first.error).toBeUndefined();
+		const second = await run(parentOf([text('Owl')]), credential);
+		expect(second.error).toBeUndefined();
+		const bat = harness.sandbox.store
+			.documentsOf(knowledgebaseId)
+			.filter(({ name }) => String(name).startsWith('Bat'));
+		expect(bat).toEqual([expect.objectContaining({ disabled: null })]);
+	});
+});
