@@ -107,7 +107,7 @@ describe('Only Show What Would Happen', () => {
 
 	it('ends with Stop as the next run would: a bad item, an empty file', async () => {
 		const { error } = await night('', { dryRun }, { items: [{ json: { name: 'b', text: '' } }] });
-		expect(error?.message).toContain('"Text" is empty');
+		expect(error?.message).toContain('"Text" must not be empty');
 		const empty = { ...(await file('')), json: {} };
 		const files = { source: 'files', binaryPropertyName: 'data', dryRun };
 		const unreadable = await night('', files, { items: [empty] });

@@ -354,7 +354,7 @@ export class Item {
 	}
 
 	/** A parameter as n8n resolves it, which takes no value that is nested too deeply for the call stack. */
-	private resolved(
+	resolved(
 		name: string,
 		otherwise?: NodeParameterValueType | object,
 		options?: IGetNodeParameterOptions,

@@ -148,9 +148,9 @@ export function keyOf(item: Item, otherwise: string, subject: string): string {
 	return keyIfGiven(item, 'documentKey') ?? checkedKey(item, otherwise, subject);
 }
 
-/** Whether an item brings a file and nothing for a text; read past the item, which refuses that. */
-export function hasFileInstead({ context, hasFile, index }: Item, parameter: string): boolean {
-	return hasFile && isNothing(context.getNodeParameter(parameter, index, ''));
+/** Whether an item brings a file and nothing for a text, which the item would refuse. */
+export function hasFileInstead(item: Item, parameter: string): boolean {
+	return item.hasFile && isNothing(item.resolved(parameter, ''));
 }
 
 /**
