@@ -61,7 +61,8 @@ export function givenFor(node: INode, name: string): unknown {
 
 /** Whether the user filled a parameter in; an expression that gives nothing counts. */
 export function isFilled(node: INode, name: string): boolean {
-	return !['', '='].includes(String(givenFor(node, name) ?? '').trim());
+	const given = givenFor(node, name) ?? '';
+	return typeof given !== 'string' || !['', '='].includes(given.trim());
 }
 
 /** One of n8n's variables and functions; other templates, such as Jinja, Handlebars or Helm, have none of these. */
