@@ -8,13 +8,16 @@ import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ing
 const fixture = useFixture();
 const { submit, storedNames, batchSizes } = ingestOn(fixture);
 
+/** A document that brings no ID has one that is made for the run. */
+const NEW_ID = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as string;
+
 describe('Document: Submit', () => {
 	it('makes a document of each item and sends them in batches, one after another', async () => {
 		const { items } = await submit(
 			{ ...BY_NAME, options: { batchSize: 100, concurrency: 1 } },
 			{ items: rows(250) },
 		);
-		expect(batchSizes()).toEqual([100, 100, 50]);
+		expect(batchSizes()).toEqual([10, 100, 100, 40]);
 		expect(storedNames()).toEqual(column(rows(250), 'name'));
 		expect(items.map(({ json, pairedItem }) => [json.name, pairedItem])).toEqual(
 			rows(250).map(({ json }, item) => [json.name, { item }]),
@@ -26,7 +29,7 @@ describe('Document: Submit', () => {
 			processing: 'none',
 			status: 201,
 			attempts: 1,
-			batch: 3,
+			batch: 4,
 		});
 	});
 
@@ -37,7 +40,7 @@ describe('Document: Submit', () => {
 			],
 		});
 		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ name: 'a', folder: '/x', size: 3, pages: [{ pageContent: 'p' }] },
+			{ id: NEW_ID, name: 'a', folder: '/x', size: 3, pages: [{ pageContent: 'p' }] },
 		]);
 	});
 
@@ -72,7 +75,7 @@ describe('Document: Submit', () => {
 	])('sends no document to which %s was mapped', async (_, json, has) => {
 		const { error } = await submit(BY_NAME, { items: [{ json }] });
 		expect(error?.message).toBe(
-			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has}. 1 document is not stored`,
+			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has}. Documents: 1 rejected`,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
@@ -108,7 +111,7 @@ describe('Document: Submit', () => {
 		await submit(parameters, { items: [{ json: { name: 'a', parserConfig } }] });
 		const textSplitter = { chunkSize: 200, separators: '\\n,;' };
 		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ name: 'a', parserConfig: { ...parserConfig, textSplitter } },
+			{ id: NEW_ID, name: 'a', parserConfig: { ...parserConfig, textSplitter } },
 		]);
 	});
 
@@ -132,11 +135,11 @@ describe('Document: Submit', () => {
 	it('says how much is stored when a batch fails', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { error } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
 			{ items: rows(30) },
 		);
 		expect(error?.message).toBe(
-			'The server answered 503: busy. 10 documents are stored, 10 may be stored, 10 were not sent',
+			'The server answered 503: busy. Documents: 10 stored, 10 unknown, 10 not sent',
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
 	});
@@ -145,7 +148,7 @@ describe('Document: Submit', () => {
 		const knowledgebaseId = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
 		const { error } = await submit({ ...BY_NAME, knowledgebaseId }, { items: rows(3) });
 		expect(error?.message).toBe(
-			'The server answered 404: The requested record was not found. 3 documents are not stored',
+			'The server answered 404: The requested record was not found. Documents: 3 rejected',
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
 	});
@@ -153,7 +156,7 @@ describe('Document: Submit', () => {
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { outputs } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
 			{ items: rows(30), onError: 'continueErrorOutput' },
 		);
 		expect(origins(outputs[0])).toEqual([...range(0, 10), ...range(20, 30)]);

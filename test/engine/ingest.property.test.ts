@@ -103,7 +103,9 @@ describe('whatever is submitted, and whatever goes wrong meanwhile', () => {
 			const result = await submitCourse(place, prepared);
 			expect(Math.max(...copiesOf(place.sandbox, prepared))).toBeLessThanOrEqual(1);
 			if (result.error) {
-				expect(result.error.message).toMatch(/document.*stored|\[item \d+\]/);
+				expect(result.error.message).toMatch(
+					/Documents: \d|documents? (is|are) stored but not found|\[item \d+\]/,
+				);
 				return;
 			}
 			const reports = reportsOf(result);

@@ -16,7 +16,7 @@ import { useFastClock } from './support/shortSleeps';
 
 const fixture = useFixture();
 useFastClock();
-const { submit, storedNames, file } = ingestOn(fixture);
+const { submit, storedNames, batchSizes, file } = ingestOn(fixture);
 
 const COUNT = 100;
 const texts = (count = COUNT) => rows(count, (index) => ({ text: `The word is ${index}.` }));
@@ -54,7 +54,7 @@ describe('documents that cannot be processed, one after another for the same rea
 		expect(failed.every(({ processing }) => processing === 'error')).toBe(true);
 		expect(left.at(-1)).toMatchObject({ name: `doc ${COUNT - 1}.md`, key: `doc ${COUNT - 1}` });
 		expect(result.outputs[1]?.at(-1)?.json.error).toBe(
-			'Not sent: too many documents before it came to nothing, all for the same reason',
+			'Not sent: documents before it came to nothing, all for the same reason',
 		);
 	});
 
@@ -64,7 +64,7 @@ describe('documents that cannot be processed, one after another for the same rea
 		expect(said).toHaveLength(1);
 		const left = withOutcome(result, 'notSent').length;
 		expect(said[0]).toMatch(
-			new RegExp(`^${left} documents were not sent, as 5 in a row came to nothing: `),
+			new RegExp(`^${left} documents were not sent, as none would be found: `),
 		);
 		expect(said[0]?.length).toBeLessThanOrEqual(120);
 	});
@@ -74,7 +74,7 @@ describe('documents that cannot be processed, one after another for the same rea
 		expect(error?.message).toMatch(/^\d+ documents are stored but not found: /);
 		expect(error?.description).toContain(NO_MODEL);
 		expect(error?.description).toMatch(
-			/\d+ documents were not sent, as 5 in a row came to nothing/,
+			/\d+ documents were not sent, as none would be found: Embedding model not set/,
 		);
 		expect(storedNames().length).toBeLessThan(COUNT);
 	});
@@ -118,13 +118,72 @@ describe('documents that cannot be processed, one after another for the same rea
 	it('are seen while the next batch is still being uploaded', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 30 });
 		await night(texts(), { options: { batchSize: 50 } });
-		expect(storedNames()).toHaveLength(50);
+		expect(storedNames()).toHaveLength(10);
 		expect(fixture.sandbox.requests.of('E16').length).toBeLessThan(COUNT);
 	});
 
 	it('end nothing with 0', async () => {
 		await night(texts(60), { options: { stopAfterFailures: 0 } });
 		expect(storedNames()).toHaveLength(60);
+	});
+});
+
+describe('the first batch', () => {
+	const slowly = () => fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 30 });
+	/** As the node has it: a hundred documents a batch, and a hundred in a row that come to nothing. */
+	const asItIs = { options: { batchSize: 100, concurrency: 5, stopAfterFailures: 100 } };
+
+	it('has ten documents, whose end is asked for while others are uploaded', async () => {
+		slowly();
+		await night(texts(), { options: { ...asItIs.options, stopAfterFailures: 0 } });
+		expect(batchSizes()).toEqual([10, 90]);
+		const order = fixture.sandbox.requests.all.map(({ endpoint }) => endpoint);
+		const last = order.lastIndexOf('E16');
+		expect(order.indexOf('process')).toBeLessThan(last);
+		expect(order.indexOf('status', order.indexOf('process'))).toBeLessThan(last);
+	});
+
+	it('is the last one where the knowledgebase has no embedding model', async () => {
+		slowly();
+		const result = await night(texts(), asItIs);
+		expect(storedNames()).toHaveLength(10);
+		expect(withOutcome(result, 'notSent')).toHaveLength(COUNT - 10);
+		expect(hintsOf(result)).toContainEqual(
+			expect.stringMatching(`^90 documents were not sent, as none would be found: ${NO_MODEL}`),
+		);
+	});
+
+	describe('of files that are broken', () => {
+		embedsDocuments(fixture);
+
+		it('is not: all others are sent and found', async () => {
+			const broken = (index: number) =>
+				index < 10 ? ending('error', 10, 'Invalid PDF structure') : ending('finish');
+			const result = await submit(
+				{ ...BY_NAME, afterStoring: 'wait', ...asItIs },
+				{ items: rows(COUNT, broken), onError: 'continueErrorOutput' },
+			);
+			expect(storedNames()).toHaveLength(COUNT);
+			expect(column(result.outputs[0], 'processing')).toEqual(Array(90).fill('finish'));
+		});
+	});
+});
+
+describe('documents that come to nothing for another reason', () => {
+	embedsDocuments(fixture);
+
+	it('are told with how many were enough', async () => {
+		const result = await submit(
+			{ ...BY_NAME, afterStoring: 'wait', options: options({ stopAfterFailures: 5 }) },
+			{
+				items: rows(400, () => ending('error', 10, 'No text found')),
+				onError: 'continueErrorOutput',
+			},
+		);
+		expect(storedNames().length).toBeLessThan(400);
+		expect(hintsOf(result)).toContainEqual(
+			expect.stringMatching(/^\d+ documents were not sent, as 5 in a row came to nothing: No text/),
+		);
 	});
 });
 

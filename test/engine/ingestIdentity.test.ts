@@ -120,12 +120,12 @@ describe('ids derived from a key', () => {
 		]);
 	});
 
-	it('are missed where nothing gives one, unless the server is to give it', async () => {
+	it('are missed where nothing gives one, unless they are to be new each time', async () => {
 		const hint =
 			'2 documents have no ID: a second run stores them again. A key for Document ID prevents that.';
 		expect(hintsOf(await submit(BY_NAME, { items: rows(2) }))).toContain(hint);
-		const byServer = { ...BY_NAME, documentIdMode: 'server' };
-		expect(hintsOf(await submit(byServer, { items: rows(2) })).join()).not.toContain('no ID');
+		const isNew = { ...BY_NAME, documentIdMode: 'new' };
+		expect(hintsOf(await submit(isNew, { items: rows(2) })).join()).not.toContain('no ID');
 	});
 
 	it.each(['documents', 'summary'])(
@@ -200,8 +200,8 @@ describe('ids of the documents', () => {
 	);
 });
 
-it('ids left to the server are new each time', async () => {
-	const parameters = { ...BY_NAME, documentIdMode: 'server' };
+it('ids that are new each time are made by the node, in place of those that documents bring', async () => {
+	const parameters = { ...BY_NAME, documentIdMode: 'new' };
 	const items = rows(2, () => ({ id: derivedId('kb', 'k') }));
 	const first = await submit(parameters, { items });
 	await submit(parameters, { items });

@@ -40,9 +40,9 @@ describe('After Storing: Start Processing', () => {
 		expect(sizes.sort()).toEqual([10, 10, 10, 4]);
 	});
 
-	it('takes the ids the server made', async () => {
+	it('takes the ids that are new each time', async () => {
 		const { items } = await submit(
-			{ ...BY_NAME, documentIdMode: 'server', afterStoring: 'process' },
+			{ ...BY_NAME, documentIdMode: 'new', afterStoring: 'process' },
 			{ items: rows(2) },
 		);
 		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
@@ -133,7 +133,7 @@ describe('After Storing: Process and Wait', () => {
 		const { error } = await submit(wait, { items: rows(3, (index) => ends[index] ?? {}) });
 		expect(error?.message).toBe('1 document is stored but not found: doc 1');
 		expect(error?.description).toBe(
-			'The document could not be processed: No text found. It is stored, and assistants do not find it. Replace the file, as it may be damaged or empty, and run it again. 2 documents are found. To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)".',
+			'The document could not be processed: No text found. It is stored, and assistants do not find it. Replace the file, as it may be damaged or empty, and run it again. Documents: 2 found, 1 stored. To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)".',
 		);
 	});
 
@@ -219,7 +219,7 @@ it('with Stop, what was stored before the one that was refused is processed all 
 	const { error } = await submit(parameters('wait', { batchSize: 1, concurrency: 1 }), {
 		items: rows(3, () => ending('finish')),
 	});
-	expect(error?.message).toContain('2 documents are stored, 1 is not stored');
+	expect(error?.message).toContain('Documents: 2 stored, 1 rejected');
 	const ids = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).map(({ id }) => id);
 	expect(requests('process').flatMap(({ body }) => body)).toEqual(ids);
 });

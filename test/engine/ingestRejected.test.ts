@@ -38,9 +38,9 @@ describe('a document the server rejects', () => {
 		expect(new Set(storedNames())).toEqual(new Set(namesBut(250, [137])));
 		expect(column(result.outputs[1], 'error')).toEqual([expect.stringMatching(REASON)]);
 		expect(column(result.outputs[1], 'details')).toEqual([
-			expect.objectContaining({ name: 'doc 137', outcome: 'rejected', status: 400, batch: 2 }),
+			expect.objectContaining({ name: 'doc 137', outcome: 'rejected', status: 400, batch: 3 }),
 		]);
-		expect(hintsOf(result)[0]).toBe('Documents: 249 stored, 1 rejected (3 batches).');
+		expect(hintsOf(result)[0]).toBe('Documents: 249 stored, 1 rejected (4 batches).');
 	});
 
 	it('is named with the counts when the node stops', async () => {
@@ -48,42 +48,22 @@ describe('a document the server rejects', () => {
 			viaJson(250, [137], { documentKeyField: 'name', options: { batchSize: 50, concurrency: 1 } }),
 		);
 		expect(error?.message).toMatch(REASON);
-		expect(error?.message).toMatch(
-			/\. 149 documents are stored, 1 is not stored, 100 were not sent$/,
-		);
+		expect(error?.message).toMatch(/\. Documents: 159 stored, 1 rejected, 90 not sent$/);
 		expect(error?.description).toContain(
 			'A second run replaces documents that carry a UUID as ID and stores all others again.',
 		);
-		expect(storedNames()).toHaveLength(149);
+		expect(storedNames()).toHaveLength(159);
 	});
 
-	it('leaves its whole batch unknown without ids, and nothing is sent twice', async () => {
-		const result = await submit(viaJson(30, [14], { options: { batchSize: 10, concurrency: 1 } }), {
-			onError: 'continueErrorOutput',
-		});
-		expect(batchSizes()).toEqual([10, 10, 10]);
-		expect(column(result.outputs[0], 'name')).toEqual(namesBut(30, range(10, 20)));
-		expect(column(result.outputs[1], 'details')).toEqual(
-			range(10, 20).map((index) =>
-				expect.objectContaining({ name: `doc ${index}`, outcome: 'unknown' }),
-			),
-		);
-		expect(column(result.outputs[1], 'error')[0]).toMatch(
-			/\. It is not known whether this document is stored$/,
-		);
-		expect(hintsOf(result).join(' ')).toContain('sending them again may store them twice');
-		expect(storedNames()).toEqual(namesBut(30, range(14, 20)));
-	});
-
-	it('is found without ids when the user says so', async () => {
+	it('is found also where documents bring no IDs, and nothing is doubled', async () => {
 		const { outputs } = await submit(
-			viaJson(30, [14], { options: { batchSize: 10, concurrency: 1, isolateWithoutIds: true } }),
+			viaJson(30, [14], { options: { batchSize: 10, concurrency: 1 } }),
 			{ onError: 'continueErrorOutput' },
 		);
 		expect(column(outputs[1], 'details')).toEqual([
 			expect.objectContaining({ name: 'doc 14', outcome: 'rejected' }),
 		]);
-		expect(new Set(storedNames())).toEqual(new Set(namesBut(30, [14])));
+		expect([...storedNames()].sort()).toEqual([...namesBut(30, [14])].sort());
 	});
 });
 
@@ -92,7 +72,7 @@ it('a document whose chunks changed is told what to do instead', async () => {
 	await submit(withIds, { items: items('first') });
 	const { error } = await submit(withIds, { items: items('changed') });
 	expect(error?.message).toBe(
-		'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. 1 document is not stored',
+		'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. Documents: 1 rejected',
 	);
 });
 
@@ -122,28 +102,23 @@ describe('a server that is busy', () => {
 		expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1000);
 	});
 
-	it('gets no batch again that may be stored and has no ids', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
-		const { outputs } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1 } },
-			{ items: rows(30), onError: 'continueErrorOutput' },
-		);
-		expect(fixture.sandbox.requests.of('E3')).toHaveLength(3);
-		expect(origins(outputs[1])).toEqual(range(10, 20));
-		expect(storedNames()).toHaveLength(30);
-	});
-
-	it('gets it again when its documents have ids, and nothing is doubled', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'truncate' });
-		const result = await submit(
-			{ ...withIds, options: { batchSize: 10, concurrency: 1 } },
-			{ items: rows(30) },
-		);
-		expect(result.error).toBeUndefined();
-		expect(origins(result.items)).toEqual(range(0, 30));
-		expect(storedNames()).toEqual(namesBut(30, []));
-	});
+	it.each([
+		['with IDs of their own', withIds],
+		['with IDs that are new each time', BY_NAME],
+	])(
+		'gets a batch again that may be stored, and nothing is doubled: documents %s',
+		async (_, own) => {
+			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'drop', when: 'after' });
+			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'truncate' });
+			const result = await submit(
+				{ ...own, options: { batchSize: 10, concurrency: 1 } },
+				{ items: rows(30) },
+			);
+			expect(result.error).toBeUndefined();
+			expect(origins(result.items)).toEqual(range(0, 30));
+			expect(storedNames()).toEqual(namesBut(30, []));
+		},
+	);
 
 	it('is given up when the time for retries is over', async () => {
 		fixture.sandbox.faults.add(busyFor(0, 429, secondBatch));
@@ -152,7 +127,7 @@ describe('a server that is busy', () => {
 			{ items: rows(30) },
 		);
 		expect(error?.message).toMatch(
-			/^The server answered 429: .*\. 10 documents are stored, 10 are not stored, 10 were not sent$/,
+			/^The server answered 429: .*\. Documents: 10 stored, 10 rejected, 10 not sent$/,
 		);
 	});
 });

@@ -179,7 +179,7 @@ describe('what the recorded server makes of documents, as Submit reports it', ()
 	it('tells of parts that do nothing, and how many are not found', () => {
 		expect(hintsOf(result)).toEqual(
 			expect.arrayContaining([
-				'Documents: 9 found, 8 stored (1 batch).',
+				'Documents: 9 found, 8 stored (2 batches).',
 				'8 documents are stored but not found: not processed.',
 				expect.stringContaining('the pages are not read'),
 				expect.stringContaining('File Path'),

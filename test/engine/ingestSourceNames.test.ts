@@ -85,84 +85,71 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 });
 
 describe('a source that gets a name', () => {
-	it('sends everything once more, and leaves no earlier copy behind', async () => {
-		await night('', 'abc');
-		const { items } = await night('x', 'abc');
-		expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
-		expect(column(items, 'outcome')).toEqual([
-			...Array.from({ length: 3 }, () => 'found'),
-			...Array.from({ length: 3 }, () => 'disabled'),
-		]);
-		fixture.sandbox.requests.clear();
-		const again = await night('x', 'abc');
-		expect(column(again.items, 'outcome')).toEqual(['unchanged', 'unchanged', 'unchanged']);
-		expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
-	});
-
-	it('leaves alone what it does not bring: that may be of another source', async () => {
-		await night('', 'abc');
-		await night('x', 'ab');
-		expect(found()).toEqual(['a of x', 'b of x', 'c of nobody']);
-	});
-
-	it('takes the earlier copies away as the new ones are processed, and says so', async () => {
-		await night('', 'ab');
-		const started = { parameters: { afterStoring: 'process' } };
-		const result = await night('x', 'ab', started);
-		expect(hintsOf(result)).toContain(
-			'2 documents are there twice, as the source was named: the earlier copies go when the new ones are processed.',
-		);
-		while (found().length < 4) await new Promise((resolve) => setTimeout(resolve, 20));
-		await night('x', 'ab', started);
-		expect(found()).toEqual(['a of x', 'b of x']);
-	});
-
-	it('takes them away in spite of other documents that cannot be sent', async () => {
-		await night('', 'ab');
-		fixture.sandbox.faults.add({ endpoint: 'E16', nth: 2, do: 'status', status: 422 });
-		const parameters = { source: 'text', afterStoring: 'wait', name: '={{ $json.name }}' };
-		const items = ['a', 'b'].map((name) => ({ json: { name, text: `${name} of x` } }));
-		await submit(
+	const twice = (count: string) =>
+		`${count} also stored without a Source Name, and found twice. Document: Disable takes them out.`;
+	/** Takes out what was stored under keys without the name of a source. */
+	const disableUnnamed = async (names: string) =>
+		await fixture.run(
 			{
-				...parameters,
-				text: '={{ $json.text }}',
-				mode: 'changed',
-				sourceName: 'x',
+				resource: 'document',
+				operation: 'disable',
+				knowledgebaseId: fixture.world.knowledgebaseId,
+				documentKey: '={{ $json.name }}',
+				sourceName: '',
 			},
-			{ items, onError: 'continueErrorOutput' },
+			{ items: [...names].map((name) => ({ json: { name } })) },
 		);
-		expect(found()).toEqual(['a of x', 'b of nobody']);
-		fixture.sandbox.faults.clear();
-		await night('x', 'ab');
-		expect(found()).toEqual(['a of x', 'b of x']);
+
+	it.each(['all', 'changed', 'mirror'])(
+		'after it was sent with %s is told once how many are found twice, and that Disable takes them out',
+		async (mode) => {
+			await night('', 'abc', { parameters: { mode } });
+			const mirror = { parameters: { mode: 'mirror' } };
+			const plan = await night('x', 'abc', {
+				parameters: { mode: 'mirror', options: { dryRun: true } },
+			});
+			expect(hintsOf(plan)).toContain(twice('3 documents are'));
+			const result = await night('x', 'abc', mirror);
+			expect(hintsOf(result)).toContain(twice('3 documents are'));
+			expect(found()).toHaveLength(6);
+			expect(hintsOf(await night('x', 'abc', mirror)).join()).not.toContain('twice');
+			const { items } = await disableUnnamed('abc');
+			expect(column(items, 'outcome')).toEqual(['disabled', 'disabled', 'disabled']);
+			expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
+			await night('x', 'abc', mirror);
+			expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
+		},
+	);
+
+	it('sends everything once more, and then only what is new or changed', async () => {
+		await night('', 'ab');
+		expect(column((await night('x', 'ab')).items, 'outcome')).toEqual(['found', 'found']);
+		expect(column((await night('x', 'ab')).items, 'outcome')).toEqual(['unchanged', 'unchanged']);
 	});
 
-	it('only says in a manual execution what it would do', async () => {
-		await night('', 'ab');
-		const result = await night('x', 'ab', { mode: 'manual' });
-		expect(hintsOf(result)).toContain(
-			'2 documents are there twice, as the source was named. A scheduled run would disable the earlier copies.',
-		);
-		expect(found()).toHaveLength(4);
+	it('is told nothing where only others were stored without a name, or nothing is left of them', async () => {
+		await night('', 'c');
+		expect(hintsOf(await night('x', 'ab')).join()).not.toContain('twice');
+		await disableUnnamed('c');
+		expect(hintsOf(await night('y', 'abc')).join()).not.toContain('twice');
 	});
 
-	it('leaves them to the next run where they cannot be asked for, or disabled', async () => {
-		await night('', 'ab');
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 5, do: 'status', status: 403 });
-		expect(hintsOf(await night('x', 'ab')).join()).toContain(
-			'Not known: what was stored before the source was named. The server answered 403',
-		);
-		expect(found()).toHaveLength(4);
-		fixture.sandbox.faults.clear();
-		fixture.sandbox.requests.clear();
-		await night('x', 'ab');
-		expect(found()).toEqual(['a of x', 'b of x']);
+	it('is told as far as the server can be asked: what it cannot say is said', async () => {
+		await night('', 'a');
+		const before = derivedId(fixture.world.knowledgebaseId, 'a');
+		fixture.sandbox.faults.add({ endpoint: 'status', path: before, do: 'status', status: 403 });
+		expect(hintsOf(await night('x', 'a')).join()).toContain('The server answered 403');
+		expect(found()).toEqual(['a of nobody', 'a of x']);
 	});
+});
 
-	it('has its name back as it was without it: what is disabled is sent again', async () => {
-		await night('', 'ab');
-		await night('x', 'ab');
-		await night('', 'ab');
-		expect(found()).toEqual(['a of nobody', 'a of x', 'b of nobody', 'b of x']);
-	});
+it('a source without notes whose documents are there is told that what has gone may still be found', async () => {
+	await night('', 'abc', { parameters: { mode: 'all' } });
+	const mirror = { mode: 'mirror', maxGonePercent: 100 };
+	const lost = expect.stringMatching(/^Notes from before .* may be found though gone/) as string;
+	for (let nights = 0; nights < 2; nights += 1)
+		expect(hintsOf(await night('', 'ab', { parameters: mirror }))).toContainEqual(lost);
+	const forget = { ...mirror, options: { forgetDamage: true } };
+	expect(hintsOf(await night('', 'ab', { parameters: forget }))).not.toContainEqual(lost);
+	expect(hintsOf(await night('', 'ab', { parameters: mirror }))).not.toContainEqual(lost);
 });

@@ -84,15 +84,15 @@ describe('a new embedding model', () => {
 		'is waited for by a submission until %s goes again, without cutting up a batch',
 		async (endpoint) => {
 			fixture.sandbox.faults.add({ endpoint, nth: [1, 2, 3, 4], ...REBUILDING });
-			const result = await submit({ ...BY_NAME, afterStoring: 'process' }, { items: rows(20) });
+			const result = await submit({ ...BY_NAME, afterStoring: 'process' }, { items: rows(10) });
 			expect(result.error).toBeUndefined();
 			expect(result.items.map(({ json }) => json.outcome)).toEqual(
-				Array<string>(20).fill('stored'),
+				Array<string>(10).fill('stored'),
 			);
 			const stored = fixture.sandbox.requests
 				.of('E3')
 				.map(({ body }) => (body as IDataObject[]).length);
-			expect(new Set(stored)).toEqual(new Set([20]));
+			expect(new Set(stored)).toEqual(new Set([10]));
 		},
 	);
 
@@ -100,7 +100,7 @@ describe('a new embedding model', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', ...REBUILDING });
 		const { error } = await submit(
 			{ ...BY_NAME, options: { retryMinutes: 0 } },
-			{ items: rows(20) },
+			{ items: rows(10) },
 		);
 		expect(error?.message).toContain('The server answered 400: Embedding rebuild is running');
 		expect(error?.description).toContain(

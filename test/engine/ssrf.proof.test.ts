@@ -56,7 +56,7 @@ describe("n8n's SSRF protection", () => {
 		expectOneTryEach(reports);
 		expect(knocks).toBe(0);
 		expect(reports.find(({ name }) => name === 'E3')?.error?.message).toContain(
-			'1 document is not stored',
+			'Documents: 1 rejected',
 		);
 	});
 

@@ -31,7 +31,6 @@ describe('a process of n8n that only shows the nodes', () => {
 		'XpertAi/execution/declared.js',
 		'XpertAi/ingest/storing.js',
 		'XpertAi/operations/document/submit/target.js',
-		'XpertAi/payloads/isDocument.js',
 		'XpertAi/pickers/listPage.js',
 		'XpertAi/runs/runAndWait.js',
 		'XpertAi/transport/request.js',

@@ -5,8 +5,7 @@ import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
-import { UUID_DEMAND } from '../payloads/common';
-import { CUT_DEMAND, isCut } from '../payloads/plainly';
+import { CUT_DEMAND, UUID_DEMAND, isCut } from '../payloads/common';
 import { isContainer } from './fields';
 import { placeOf } from './places';
 import type { Place } from './places';

@@ -1,8 +1,7 @@
 import truncate from 'lodash/truncate';
 
-import { EVERY_UUID, UUID_DEMAND, isUuid } from '../payloads/common';
+import { EVERY_UUID, UUID_DEMAND, isCut, isUuid } from '../payloads/common';
 import { missingValueIn } from '../payloads/keys';
-import { isCut } from '../payloads/plainly';
 import { answerWith, holds, isJsonObject } from '../transport/answer';
 import type { Flaw } from './badInput';
 

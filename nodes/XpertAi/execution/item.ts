@@ -14,8 +14,7 @@ import type {
 import { z } from 'zod';
 import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
-import { idList } from '../payloads/common';
-import { CUT_DEMAND, isCut, isPlainJson } from '../payloads/plainly';
+import { CUT_DEMAND, idList, isCut } from '../payloads/common';
 import type { Connection } from '../transport/connections';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
@@ -270,11 +269,6 @@ export class Item {
 	jsonText(value: unknown, naming: Naming): string {
 		const result = jsonOf(value, naming);
 		return 'flaw' in result ? this.refuse(result.flaw) : result.text;
-	}
-
-	/** Makes sure that a value has a JSON text, without making it where it plainly has. */
-	checkText(value: unknown, naming: Naming): void {
-		if (!isPlainJson(value)) this.jsonText(value, naming);
 	}
 
 	/** Makes sure that a text, sent as a file or used as a key, stays what it is: half a character does not. */

@@ -9,26 +9,27 @@ export const mustListDocuments = answerMustBe(
 	'it is not a list of documents',
 );
 
-type Sent = Pick<ReadyDocument<unknown>, 'id' | 'record'>;
+type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 
 /**
  * What the answer of E3 shows of each document that was sent. Stored is what it shows, and nothing else: every
- * recorded success names each document, in the order sent, with an id.
+ * recorded success names each document, in the order sent, with an id. A server may give ids of its own to documents
+ * whose ids the node has made.
  *
  * @param answer the parsed answer of any 2xx
  * @returns the record of each document; `undefined` where the answer does not show it
  */
 export function answeredRecords(sent: Sent[], answer: unknown): unknown[] {
 	const records: unknown[] = Array.isArray(answer) ? answer : [];
-	const sentIds = new Set(sent.flatMap(({ id }) => id?.toLowerCase() ?? []));
+	const sentIds = new Set(sent.map(({ id }) => id.toLowerCase()));
 	const byId = new Map(records.map((record) => [idOf(record), record]));
 	return sent.map((document, index) => {
-		const own = document.id?.toLowerCase();
+		const own = document.id.toLowerCase();
 		const inPlace = records[index];
 		const id = idOf(inPlace);
-		if (own !== undefined && byId.has(own)) return id === own ? inPlace : byId.get(own);
+		if (byId.has(own)) return id === own ? inPlace : byId.get(own);
 		if (id === undefined || records.length !== sent.length) return undefined;
-		const isIts = own === undefined ? !sentIds.has(id) : isSameSource(document, inPlace);
+		const isIts = document.isNew ? !sentIds.has(id) : isSameSource(document, inPlace);
 		return isIts ? inPlace : undefined;
 	});
 }

@@ -8,8 +8,10 @@ export interface ReadyDocument<Origin> {
 	json: string;
 	/** Bytes of that in UTF-8. */
 	bytes: number;
-	/** The UUID the server keeps the document under; sending it again replaces it. */
-	id?: string;
+	/** What the server keeps the document under; sending it again replaces it. */
+	id: string;
+	/** Whether no other run can know it by its id, as that is made for this one or is no UUID. */
+	isNew?: boolean;
 	/** What tells it from all others, where its id is made of that. */
 	key?: string;
 	/** Stands for what it says and what is in its file, to be compared with earlier runs; only where these are remembered. */
@@ -28,6 +30,8 @@ export type Documents<Origin> =
 /** When a batch is full. A single document over `maxBytes` makes a batch of its own. */
 export interface BatchLimits {
 	maxCount: number;
+	/** Documents in the first batch, which shows soon what keeps all of them from being found. */
+	firstCount?: number;
 	maxBytes: number;
 	/** Bytes that are kept free for what goes beside the documents: in each batch, and for each document. */
 	beside?: { once: number; each: number };
@@ -44,9 +48,12 @@ class Gathering<Origin> {
 
 	private bytes: number;
 
+	private maxCount: number;
+
 	constructor(private readonly limits: BatchLimits) {
 		this.beside = limits.beside ?? { once: 0, each: 0 };
 		this.bytes = BRACKETS + this.beside.once;
+		this.maxCount = Math.min(limits.firstCount ?? Infinity, limits.maxCount);
 	}
 
 	/** Adds a document; gives the batch that was full without it. */
@@ -54,11 +61,12 @@ class Gathering<Origin> {
 		const { batch, beside, limits } = this;
 		const bytes = document.bytes + beside.each;
 		const grown = this.bytes + bytes + (batch.length > 0 ? COMMA : 0);
-		if (batch.length === 0 || (batch.length < limits.maxCount && grown <= limits.maxBytes)) {
+		if (batch.length === 0 || (batch.length < this.maxCount && grown <= limits.maxBytes)) {
 			batch.push(document);
 			this.bytes = grown;
 			return undefined;
 		}
+		this.maxCount = limits.maxCount;
 		this.batch = [document];
 		this.bytes = BRACKETS + beside.once + bytes;
 		return batch;
@@ -103,14 +111,11 @@ export function halves<Item>(batch: Item[]): [Item[], Item[]] {
 /**
  * The JSON array E3 takes.
  *
- * @param beside rows that go before and behind the documents
+ * @param around rows that go before and behind the documents
  */
-export function batchBody(
-	batch: Array<ReadyDocument<unknown>>,
-	[before, behind]: string[] = [],
-): string {
-	const rows = [before, ...batch.map(({ json }) => json), behind];
-	return `[${rows.filter((row) => row !== undefined).join(',')}]`;
+export function batchBody(batch: Array<ReadyDocument<unknown>>, around: string[] = []): string {
+	const [before = [], behind = []] = around;
+	return `[${[before, batch.map(({ json }) => json), behind].flat().join(',')}]`;
 }
 
 /** A record as it stands in the body of a batch. */

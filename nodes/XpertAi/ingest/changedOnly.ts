@@ -50,10 +50,6 @@ export async function* changedOnly<Origin>(
 	}
 	for await (const document of given) {
 		const { id, content = '' } = document;
-		if (id === undefined) {
-			yield document;
-			continue;
-		}
 		// The later of two documents with one id is compared with the earlier, not with the last run's.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= HELD || bytes >= HELD_BYTES) yield* release();

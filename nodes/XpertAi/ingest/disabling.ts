@@ -2,8 +2,8 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import { askWhere, listOf } from './listedIds';
-import type { DocumentName, MemoryRoutes, SourceMemory } from './memory';
-import type { ProcessingRoutes } from './processingStatus';
+import type { DocumentName, MemoryRoutes } from './memory';
+import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 /** Documents in one request; each takes the server some milliseconds. */
 const DOCUMENTS_AT_ONCE = 100;
@@ -11,8 +11,12 @@ const DOCUMENTS_AT_ONCE = 100;
 /** What taking documents out of answers, or letting them in again, needs from outside. */
 export interface Switching {
 	disabled: boolean;
-	/** That of their source; none where nobody says which it is. */
-	memory?: SourceMemory;
+	/** A document that is certainly there, where one is known. */
+	witness?: string;
+	/** Whether a document is left as it is, by its status. */
+	leaves?: (id: string, status?: ProcessingStatus) => boolean;
+	/** Asked before documents are changed; gives why they must not be. */
+	expect?: (ids: string[]) => Promise<Failure | undefined>;
 	routes: ProcessingRoutes & MemoryRoutes;
 	/** What else is sent of them, by id. */
 	more?: Map<string, object>;
@@ -28,28 +32,26 @@ export function namedRows(called: Map<string, DocumentName>): Map<string, object
 }
 
 /**
- * Takes documents out of every answer, and forgets them, so that they are sent whole when the source brings them
- * again; or lets them in again, known without their content, so that they are sent whole as well. One that the
- * server does not have is only forgotten: it would be stored anew, without anything in it.
+ * Takes documents out of every answer, or lets them in again. One that the server does not have is left alone: it would
+ * be stored anew, without anything in it.
  *
- * @returns what kept the rest from it; the next run takes them up
+ * @returns what kept the rest from it
  */
 export async function switchDocuments(
 	ids: string[],
-	{ disabled, memory, routes, more, onSwitched }: Switching,
+	{ disabled, witness, leaves, expect, routes, more, onSwitched }: Switching,
 ): Promise<Failure | undefined> {
-	const { statuses, failure } = await askWhere(ids, memory?.witness, routes);
+	const { statuses, failure } = await askWhere(ids, witness, routes);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
-		const there = batch.filter((id) => statuses.has(id));
+		const there = batch.filter((id) => statuses.has(id) && !leaves?.(id, statuses.get(id)));
 		const rows = there.map((id) => ({ ...more?.get(id), id, disabled }));
 		if (there.length > 0) {
-			const ended = (await memory?.expect(there)) ?? (await sendBatch(rows, routes));
+			const ended = (await expect?.(there)) ?? (await sendBatch(rows, routes));
 			if (ended) return ended;
 		}
-		for (const id of batch) if (disabled || !statuses.has(id)) memory?.gone(id);
-		for (const id of batch) onSwitched(id, statuses.has(id));
+		for (const id of batch) onSwitched(id, there.includes(id));
 	}
 	return undefined;
 }

@@ -24,8 +24,6 @@ const STILL_MS = 5 * MINUTE_MS;
 export interface Following {
 	/** How long to wait for the end, in milliseconds; not at all without it. */
 	waitMs?: number;
-	/** While others are stored, it looks how far they have come from so many documents on that are under way. */
-	lookFrom: number;
 	/** Told each document once, as soon as nothing more is to be learned of it. */
 	onEnd: (id: string, end: ProcessingEnd) => void;
 }
@@ -97,13 +95,14 @@ export class Processing {
 	async startRest(): Promise<void> {
 		for (this.startWaiting(); this.waiting.length > 0; this.startWaiting())
 			await Promise.race(this.underWay);
-		await Promise.all(this.underWay);
+		// A look may have begun when a start was answered.
+		while (this.underWay.size > 0) await Promise.all(this.underWay);
 	}
 
 	/** Looks how far documents have come, where it is time to; does not wait for the answer. */
 	lookWhenDue(): void {
 		const { now } = this.routes.clock;
-		if (this.open.size < this.following.lookFrom) return;
+		if (this.open.size < IDS_TO_START) return;
 		this.lookAt ??= now() + this.pause;
 		if (now() >= this.lookAt) this.have(this.lookMeanwhile());
 	}

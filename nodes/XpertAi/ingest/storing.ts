@@ -37,8 +37,6 @@ export interface Storing<Origin> {
 	retryLimits: RetryLimits;
 	/** Requests at once. */
 	concurrency: number;
-	/** Whether a batch without ids may be cut up to find the documents the server rejects. */
-	isolateWithoutIds: boolean;
 	/**
 	 * Whether a failure is about the knowledgebase and not about a document: then nothing of the batch is
 	 * stored, and cutting it up leads nowhere. Not asked any more once something was stored.
@@ -109,7 +107,7 @@ class Storer<Origin> {
 			while (!this.storing.signal?.aborted) {
 				const { done, value: batch } = await (next ?? source.next());
 				if (done) return;
-				const ids = batch.flatMap(({ id }) => id?.toLowerCase() ?? []);
+				const ids = batch.map(({ id }) => id.toLowerCase());
 				const settled = order.after(ids, async () => await this.settleBatch(batch));
 				// Several at once have the next ready by themselves.
 				next = concurrency === 1 ? this.madeMeanwhile(source, settled) : undefined;
@@ -158,8 +156,7 @@ class Storer<Origin> {
 		const { batch, attempts } = attempted;
 		const journaled = await this.storing.journal?.(batch);
 		if (journaled && 'failure' in journaled) return this.reportUnsent(attempted, journaled.failure);
-		const repeatable = batch.every(({ id }) => id !== undefined);
-		const result = await this.send(batch, repeatable, journaled);
+		const result = await this.send(batch, journaled);
 		journaled?.ended(endOf(result), result.mayBeDone);
 		const { outcome } = result;
 		const tried = attempts + result.attempts;
@@ -174,8 +171,7 @@ class Storer<Origin> {
 			return undefined;
 		}
 		const { failure } = outcome;
-		const allowed = repeatable || this.storing.isolateWithoutIds;
-		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure, allowed))) {
+		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure))) {
 			this.counts.splits += 1;
 			if (mayBePartlyDone(failure)) now.partlyDone = [...now.partlyDone, { failure, ended: false }];
 			const [first, second] = halves(batch);
@@ -194,11 +190,10 @@ class Storer<Origin> {
 	 */
 	private async send(
 		batch: Batch<Origin>,
-		repeatable: boolean,
 		journaled?: Journaled,
 	): Promise<RetriedOutcome & { tooMuch: boolean; shown: unknown[] }> {
 		const { send, request, clock, signal } = this.storing;
-		const divisible = repeatable && batch.length > 1 && this.patience.isLeft;
+		const divisible = batch.length > 1 && this.patience.isLeft;
 		const overtaxed = (failure: Failure, attempts: number) =>
 			divisible && isTooMuch(batch, failure, attempts);
 		let shown: unknown[] = [];
@@ -213,7 +208,7 @@ class Storer<Origin> {
 		const result = await sendWithRetries(send, {
 			request: { ...request(batchBody(batch, journaled?.rows)), checkAnswer },
 			limits: this.patience.limits,
-			repeatable,
+			repeatable: true,
 			clock,
 			signal,
 			enough: (failure, attempts) =>
@@ -221,17 +216,16 @@ class Storer<Origin> {
 		});
 		const { outcome, attempts } = result;
 		const tooMuch = !outcome.ok && overtaxed(outcome.failure, attempts);
-		const isWaitedFor = repeatable || outcome.ok || certainlyNotDone(outcome.failure);
-		if (!tooMuch && isWaitedFor) this.patience.note(outcome);
+		if (!tooMuch) this.patience.note(outcome);
 		return { ...result, tooMuch, shown };
 	}
 
-	/** What is too large stores nothing, so its halves may always be sent; the others only if that can double nothing, or the user says so. */
-	private maySplit(attempted: Attempted<Origin>, failure: Failure, allowed: boolean): boolean {
+	/** Whether halves of a batch that was refused may be stored: not where the failure is about the knowledgebase. */
+	private maySplit(attempted: Attempted<Origin>, failure: Failure): boolean {
 		if (isTooLarge(failure)) return true;
 		if (this.storesNothing(attempted, failure)) return false;
 		if (isMissing(failure) && this.knowledgebaseMissing && !this.storedAny) return false;
-		return allowed && mayBePartlyDone(failure);
+		return mayBePartlyDone(failure);
 	}
 
 	/**

@@ -17,6 +17,18 @@ export interface FailedDocument {
 /** What documents are counted as. */
 type Counted = keyof Summary['counts'];
 
+/** How they are told, in this order. */
+const WORDS: Array<[Counted, string]> = [
+	['found', 'found'],
+	['stored', 'stored'],
+	['unchanged', 'unchanged and not sent'],
+	['replaced', 'replaced by a later one'],
+	['disabled', 'disabled'],
+	['rejected', 'rejected'],
+	['unknown', 'unknown'],
+	['notSent', 'not sent'],
+];
+
 /** Counts over a whole run, kept without keeping the documents. */
 export class Summary {
 	/** `found` are processed, `stored` are only kept. */
@@ -89,22 +101,19 @@ export class Summary {
 		}
 	}
 
+	/** The documents in words, without what there are none of. */
+	words(notSent = this.counts.notSent): string {
+		const all = { ...this.counts, notSent };
+		const parts = WORDS.flatMap(([kind, words]) => (all[kind] > 0 ? `${all[kind]} ${words}` : []));
+		return `Documents: ${parts.join(', ') || 'none'}`;
+	}
+
 	/** The run in one line. */
 	line(): string {
-		const { found, stored, unchanged, replaced, disabled, rejected, unknown, notSent } =
-			this.counts;
 		const { batches, retries } = this.requests;
-		const parts = found > 0 ? [`${found} found`] : [];
-		if (stored > 0) parts.push(`${stored} stored`);
-		if (unchanged > 0) parts.push(`${unchanged} unchanged and not sent`);
-		if (replaced > 0) parts.push(`${replaced} replaced by a later one`);
-		if (disabled > 0) parts.push(`${disabled} disabled`);
-		if (rejected > 0) parts.push(`${rejected} rejected`);
-		if (unknown > 0) parts.push(`${unknown} unknown`);
-		if (notSent > 0) parts.push(`${notSent} not sent`);
 		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
 		const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
-		return `Documents: ${parts.join(', ') || 'none'}${sent}.`;
+		return `${this.words()}${sent}.`;
 	}
 
 	private addFailed(document: FailedDocument): void {

@@ -13,6 +13,21 @@ export function isUuid(text: string): boolean {
 /** What is asked for where a UUID is. */
 export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
+/** Half of a pair that makes one character: sent as UTF-8, it becomes another character. */
+const HALF = /\p{Surrogate}/u;
+
+/** Any such half, also in its pair: not looked for in texts that hold no character beyond Latin 1. */
+const PERHAPS_HALF = /[\ud800-\udfff]/;
+
+/** Whether a text holds half of a character, as one does that was cut in the middle of an emoji. */
+export function isCut(text: string): boolean {
+	return PERHAPS_HALF.test(text) && HALF.test(text);
+}
+
+/** What is asked for where a text holds half of a character. */
+export const CUT_DEMAND =
+	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
+
 /** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
 export const uuid = z.string().uuid();
 

@@ -65,3 +65,11 @@ export function documentList(prepared: (document: unknown) => unknown = (one) =>
 }
 
 export type DocumentRecord = z.infer<typeof document>;
+
+/** The name of a field that the contract gives a document. */
+export type DocumentField = keyof typeof document.shape;
+
+/** Whether the contract gives a document a field of this name. */
+export function isDocumentField(name: string): name is DocumentField {
+	return Object.hasOwn(document.shape, name);
+}

@@ -1,4 +1,4 @@
-import { CUT_DEMAND, isCut } from './plainly';
+import { CUT_DEMAND, isCut } from './common';
 
 /** What expressions give, as text, that found no value. */
 const MISSING = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);

@@ -209,7 +209,13 @@ export const ALL_CASES: OperationCase[] = [
 			knowledgebaseId: byId(knowledgebaseId),
 			documentFields: {
 				mappingMode: 'defineBelow',
-				value: { name: 'guide.md', processDuation: 4, metadata: '{"lang":"en"}', disabled: false },
+				value: {
+					id: ID,
+					name: 'guide.md',
+					processDuation: 4,
+					metadata: '{"lang":"en"}',
+					disabled: false,
+				},
 				schema: [],
 			},
 			pages: {
@@ -222,6 +228,7 @@ export const ALL_CASES: OperationCase[] = [
 			path: `/api/ai/knowledges/${knowledgebaseId}/bulk`,
 			body: [
 				{
+					id: ID,
 					name: 'guide.md',
 					processDuation: 4,
 					metadata: { lang: 'en' },

@@ -13,8 +13,7 @@ export const KINDS = [
 	'update',
 	'read',
 	'upload',
-	'withIds',
-	'withoutIds',
+	'submit',
 	'withFile',
 	'memory',
 	'run',
@@ -32,8 +31,7 @@ export const KIND_TITLES: Record<Kind, string> = {
 	update: 'Updates',
 	read: 'Reads',
 	upload: 'Uploads',
-	withIds: 'Submit, with IDs',
-	withoutIds: 'Submit, without IDs',
+	submit: 'Submit',
 	withFile: 'Submit, uploads',
 	memory: 'Submit, memory',
 	run: 'Run and Wait',
@@ -81,8 +79,7 @@ const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
 
 /** Documents in one batch of Submit; each fault meets all of them. */
 export const DOCUMENTS: Partial<Record<Kind, number>> = {
-	withIds: 2,
-	withoutIds: 2,
+	submit: 2,
 	withFile: 1,
 	memory: 1,
 };
@@ -112,8 +109,8 @@ function kindOf(operation: Operation): Kind {
 }
 
 /**
- * Every operation of the catalogue; Submit also without IDs, because IDs decide what may be sent again, and
- * Submit and a run also with a file, whose upload meets the fault, and Submit with a memory that cannot be read.
+ * Every operation of the catalogue; Submit and a run also with a file, whose upload meets the fault, and Submit with a
+ * memory that cannot be read.
  */
 export function matrixOperations(): MatrixOperation[] {
 	const others = ALL_CASES.filter((one) => !isSubmit(one) && !isOtherRun(one)).map(
@@ -132,8 +129,7 @@ export function matrixOperations(): MatrixOperation[] {
 	return [
 		...others,
 		...ALL_CASES.filter((one) => 'lookFirst' in calledBy(one)).map(looking),
-		submit('withIds'),
-		submit('withoutIds'),
+		submit(),
 		submitFile(),
 		submitChanged(),
 		runFile(),
@@ -219,21 +215,21 @@ export function pollOperation(): MatrixOperation {
 	};
 }
 
-function submit(kind: 'withIds' | 'withoutIds'): MatrixOperation {
+function submit(): MatrixOperation {
 	const documents = [
 		{ id: ID, name: 'one' },
 		{ id: OTHER_ID, name: 'two' },
 	];
 	return {
-		name: `E3 document: submit (${kind})`,
-		kind,
+		name: 'E3 document: submit',
+		kind: 'submit',
 		parameters: {
 			resource: 'document',
 			operation: 'submit',
 			knowledgebaseId: ID,
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
-			documentIdMode: kind === 'withIds' ? 'field' : 'server',
+			documentIdMode: 'field',
 			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify(documents),
@@ -259,7 +255,7 @@ function submitFile(): MatrixOperation {
 
 /** Submit that asks what earlier runs have stored; nothing but that goes wrong. */
 function submitChanged(): MatrixOperation {
-	const { parameters } = submit('withIds');
+	const { parameters } = submit();
 	return {
 		name: 'E3 document: submit (memory)',
 		kind: 'memory',

@@ -36,11 +36,8 @@ export function outcomeOf({ cell, onError, result }: Trial) {
 }
 
 /** What is said of the documents when Submit ends. */
-function countsOf(documents: number, mayBeStored: boolean): string {
-	const are = documents === 1 ? 'document is' : 'documents are';
-	const may = documents === 1 ? 'document may be' : 'documents may be';
-	return `. ${documents} ${mayBeStored ? may : `${are} not`} stored`;
-}
+const countsOf = (documents: number, mayBeStored: boolean) =>
+	`. Documents: ${documents} ${mayBeStored ? 'unknown' : 'rejected'}`;
 
 /** Words to compare with: `…` stands for any. */
 export function worded(words: string): unknown {

@@ -33,8 +33,7 @@ const KIND_ROWS = [
 		'_Search_, _Count_ and _Get_ of every resource; each page of a list is a request; the lists to choose from in the editor',
 	],
 	['Uploads', '_File Context: Upload_, _File: Upload_'],
-	['Submit, with IDs', '_Document: Submit_ when every document of the batch has an ID'],
-	['Submit, without IDs', '_Document: Submit_ when the server makes the IDs'],
+	['Submit', '_Document: Submit_, whose documents always carry an ID'],
 	[
 		'Submit, uploads',
 		'the files and texts that _Document: Submit_ uploads before it stores their documents',
@@ -61,7 +60,6 @@ const LEGEND: Array<[Reaction, string]> = [
 		'fails',
 		'one request; the item fails with the words given. Nothing is sent a second time. Where a success was no answer of this operation, it is said that the server may have done the work.',
 	],
-	['fails (?)', 'as _fails_, and the documents are reported as _unknown_: they may be stored.'],
 	[
 		'goes through',
 		'one request; what the server sent is taken as its answer. So is an empty list where the answer is a list.',
@@ -76,7 +74,7 @@ const LEGEND: Array<[Reaction, string]> = [
 	],
 	[
 		'sends again (?)',
-		'as _sends again_; if the fault lasts, the documents are reported as _unknown_. With IDs, sending them once more replaces them, and a batch of several documents that gets no answer in time three times in a row is sent in halves.',
+		'as _sends again_; if the fault lasts, the documents are reported as _unknown_. Sending them once more under their IDs replaces them, and a batch of several documents that gets no answer in time three times in a row is sent in halves.',
 	],
 	[
 		'sends halves',
@@ -144,8 +142,8 @@ nginx, as it is installed, takes requests up to 1 MB and waits 60 seconds for an
 - It answers 413 to a batch that is larger: the batch is cut into halves until they fit. To an upload this
   is the last word: raise its \`client_max_body_size\`.
 - It answers 504 to a run that takes longer: the node follows the run on its thread and gives the answer. A batch
-  of documents with IDs that takes longer is sent in halves after three tries.
-- It is restarted in the middle of a submission: batches whose documents have an ID are sent again.
+  that takes longer is sent in halves after three tries.
+- It is restarted in the middle of a submission: batches that may not have arrived are sent again.
 ${NETWORK_SECTIONS}
 ## The access token
 

@@ -13,7 +13,6 @@ export type Reaction =
 	| 'sends again (?)'
 	| 'sends halves'
 	| 'sends halves (?)'
-	| 'fails (?)'
 	| 'reads the thread'
 	| 'looks at the deadline'
 	| 'looks in the list'
@@ -47,8 +46,7 @@ const TRIES: Record<Kind, number | 'several'> = {
 	read: SINGLE_TRIES,
 	upload: SINGLE_TRIES,
 	// As many as fit into Retry for (Minutes).
-	withIds: 'several',
-	withoutIds: 'several',
+	submit: 'several',
 	withFile: 'several',
 	memory: 'several',
 	run: RUN_TRIES,
@@ -63,15 +61,14 @@ const TRIES: Record<Kind, number | 'several'> = {
 const STRANGE_TRIES = 3;
 
 /**
- * Reactions of writes and uploads, of reads and updates, of Submit with and without IDs, and of a run. The uploads
+ * Reactions of writes and uploads, of reads and updates, of Submit, and of a run. The uploads
  * of Submit and of a run may arrive twice like a read: a file that nobody names harms nobody.
  */
 const row = (
 	words: string,
 	write: Reaction,
 	read: Reaction,
-	withIds: Reaction,
-	withoutIds: Reaction,
+	submit: Reaction,
 	run: Reaction,
 	update = read,
 ): Row => ({
@@ -81,8 +78,7 @@ const row = (
 		update,
 		read,
 		upload: write,
-		withIds,
-		withoutIds,
+		submit,
 		withFile: read,
 		memory: read,
 		run,
@@ -110,7 +106,7 @@ function withOwn({ words, reactions }: Row, own: Partial<Row['reactions']>): Row
 }
 
 const everywhere = (words: string, reaction: Reaction): Row =>
-	row(words, reaction, reaction, reaction, reaction, reaction);
+	row(words, reaction, reaction, reaction, reaction);
 
 const said = (status: number) => `The server answered ${status}: not today`;
 const unreached = (why: string) => `The server could not be reached: ${why}`;
@@ -119,14 +115,13 @@ const unread = (why: string, status: number) =>
 const RESET = unreached('the connection was closed before an answer came (ECONNRESET)');
 
 const finished = (status: number) => everywhere(said(status), 'fails');
-const rejected = (status: number) =>
-	row(said(status), 'fails', 'fails', 'sends halves', 'fails (?)', 'fails');
+const rejected = (status: number) => row(said(status), 'fails', 'fails', 'sends halves', 'fails');
 /** The server has certainly done nothing. */
 const notYet = (words: string) => everywhere(words, 'sends again');
 const notNow = (status: number) => notYet(said(status));
 /** The server may have done the work all the same. */
 const doubtful = (words: string) =>
-	row(words, 'fails', 'sends again', 'sends again (?)', 'fails (?)', 'reads the thread');
+	row(words, 'fails', 'sends again', 'sends again (?)', 'reads the thread');
 
 /** The promise: what every kind of operation does about every fault. */
 const ROWS: Record<string, Row> = {
@@ -148,14 +143,14 @@ const ROWS: Record<string, Row> = {
 	'404 without a body': doubtful('The server answered 404: Not Found'),
 	'408': doubtful(said(408)),
 	'409': finished(409),
-	'413': row(said(413), 'fails', 'fails', 'sends halves', 'sends halves', 'fails'),
+	'413': row(said(413), 'fails', 'fails', 'sends halves', 'fails'),
 	'422': rejected(422),
 	'425': doubtful(said(425)),
 	'429': notNow(429),
 	'429 with Retry-After in seconds': notNow(429),
 	'429 with Retry-After as a date': notNow(429),
 	// What of the whole batch was stored before it broke is told by none of its parts.
-	'500': row(said(500), 'fails', 'fails', 'sends halves (?)', 'fails (?)', 'fails'),
+	'500': row(said(500), 'fails', 'fails', 'sends halves (?)', 'fails'),
 	'502': doubtful(said(502)),
 	'503': doubtful(said(503)),
 	'503 with Retry-After': notNow(503),
@@ -205,7 +200,6 @@ const ROWS: Record<string, Row> = {
 			'goes through',
 			'goes through',
 			'sends again (?)',
-			'goes through',
 			'goes through',
 			'sends again',
 		),
@@ -277,8 +271,6 @@ export function expected(
 	switch (reaction) {
 		case 'fails':
 			return fails;
-		case 'fails (?)':
-			return { ...fails, mayBeStored: true };
 		case 'goes through':
 			return { ...fails, succeeds: true, requests: isMemory ? 'several' : 1 };
 		case 'sends again':

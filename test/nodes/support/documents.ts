@@ -6,7 +6,7 @@ import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 export function prepared(
 	record: DocumentRecord,
 	origin: number,
-	id?: string,
+	id = `document-${origin}`,
 ): ReadyDocument<number> {
-	return { record, ...inBody(record), origin, ...(id === undefined ? {} : { id }) };
+	return { record, ...inBody(record), origin, id };
 }

@@ -1,123 +1,60 @@
-import { randomUUID } from 'crypto';
+import chunk from 'lodash/chunk';
+import range from 'lodash/range';
 
-import without from 'lodash/without';
+import { UNKNOWN, keyOf, storedAs, unpack } from './fingerprints';
+import type { Entry } from './fingerprints';
+import { SIZES, isRead } from './notes';
+import type { MemoryNote, NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
-import type { Failure } from '../../transport/failure';
-import { keyOf } from './fingerprints';
-import type { Fingerprints } from './fingerprints';
-import type { NoteFacts } from './note';
-import type { NoteName, NotesOnServer, WrittenNote } from './notesOnServer';
-import { SIZES } from './sizes';
+/** Bytes that the notes of a batch may take: in each, and for each document. */
+export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
-/** So many runs may leave a journal each that the memory does not hold yet. */
-export const LANES = 8;
+/** Runs write in two places by turns, so that a late row of a crashed run does not overwrite the next run's pages. */
+export const PLACES = 2;
 
-/** So many notes say what of a run was carried out, in turn: more than there are batches on their way at once. */
-export const DONE_NOTES = 24;
-
-/** So many requests of a run that were not carried out are told apart from those that were. */
-const MOST_OPEN = 100;
-
-/** Bytes that a page and what stands behind the documents may take in a batch: in each, and for each document. */
-export const ROOM_IN_BATCH = { once: 8 * 1024, each: 30 };
-
-/** A page of the journal of a lane; both count from 0. */
-export const pageOf = (lane: number, page: number): NoteName => ({
-	name: page === 0 ? `journal ${lane}` : `journal ${lane}.${page}`,
-	title: `n8n: what … is storing, ${lane + 1}.${page + 1}`,
+const pageName = (run: number, at: number): NoteName => ({
+	name: `journal ${run % PLACES}.${at}`,
+	title: `what … is storing, ${(run % PLACES) + 1}.${at + 1}`,
 });
 
-/** What says which batches of the run in a lane were carried out. */
-export const doneOf = (lane: number, at: number): NoteName => ({
-	name: `journal ${lane} done ${at}`,
-	title: `n8n: what … has sent, ${lane + 1}.${at + 1}`,
+const endName = (run: number, at: number): NoteName => ({
+	name: `journal ${run % PLACES} end ${at % SIZES.ends}`,
+	title: `how far … has come, ${(run % PLACES) + 1}.${(at % SIZES.ends) + 1}`,
 });
 
-/** A page that a run writes. */
-interface Page {
-	at: number;
-	/** The keys of its documents. */
-	keys: Set<string>;
-	/** Whether the server certainly has it. */
-	isThere: boolean;
-}
+/** The notes that say how many pages there are, of both places. */
+export const endNames = () =>
+	range(PLACES).flatMap((place) => range(SIZES.ends).map((at) => endName(place, at)));
 
 /** How the request of a batch ended: it was carried out, certainly nothing of it was, or that is not known. */
 export type BatchEnd = 'done' | 'nothing' | 'unclear';
 
-/** What goes around the documents of a batch, in the same request. */
+/** The rows that go around the documents of a batch in the same request, as JSON, and their IDs. */
 export interface Journaled {
-	/** The rows before and behind the documents, as JSON. */
-	rows: string[];
-	/** The ids of these rows. */
+	rows: [before: string, behind: string];
 	ids: string[];
-	/**
-	 * To be told how the request ended.
-	 *
-	 * @param late whether a try of it that nobody waits for any more may still be carried out
-	 */
-	ended: (end: BatchEnd, late: boolean) => void;
+	/** To be told how the request ended, and whether a try of it may still be carried out. */
+	ended: (end: BatchEnd, late?: boolean) => void;
 }
 
-/** What a page says of the run. */
-type RunFacts = Pick<NoteFacts, 'after' | 'overlapped'>;
-
-/** What a run notes while it is at work, in pages of a lane: whatever a crash leaves behind is known. */
+/** What a run notes while it is at work, a page for each batch, so that a crash leaves nothing unknown. */
 export class Journal {
-	/** Told from other runs by this. */
-	readonly run = randomUUID();
+	/** The number of the run. */
+	run = 0;
 
-	private lane = 0;
-
-	/** How many pages there are. */
 	private count = 0;
-
-	/** Pages with room for more documents. */
-	private roomy: Page[] = [];
-
-	/** Pages that are to be written by themselves: too many that are missing would hide those behind them. */
-	private missing: Page[] = [];
-
-	/** The numbers of pages that are not certainly on the server; such as are taken anew are noted anew. */
-	private readonly absent = new Set<number>();
-
-	/** While the first page is on its way, which leads to all others. */
-	private opening?: Promise<void>;
-
-	private writings = 0;
-
-	/** Writings of pages whose batches are not known to be carried out. */
+	/** Pages on their way. */
 	private readonly open = new Set<number>();
-
-	/** What documents were sent with in requests that may still be carried out, by key; '' where that were several. */
+	/** Pages that may not have arrived, with their keys. */
+	private readonly unclear = new Map<number, string[]>();
+	/** What requests that may still be carried out bring, by key; nothing where two of them differ. */
 	private readonly late = new Map<string, string>();
 
-	constructor(
-		private readonly notes: NotesOnServer,
-		private readonly known: Fingerprints,
-	) {}
+	constructor(private readonly notes: NotesOnServer) {}
 
-	/**
-	 * Chooses the lane: runs that begin one after the other, or at once, have different ones.
-	 *
-	 * @param free the lanes in which it may write
-	 * @param version tells this run from others that chose from the same lanes
-	 */
-	begin(free: number[], version: number): void {
-		this.lane = free[version % free.length] ?? version % LANES;
-		// Where no lane is free, what was left in this one is noted once more.
-		if (free.length === 0) this.missing.push(this.newPage(this.known.changed));
-	}
-
-	/** What of it the memory holds as soon as it is written. */
-	get included(): Required<Pick<NoteFacts, 'closed' | 'unsettled'>> {
-		const { run, writings } = this;
-		return { closed: [[run, writings]], unsettled: this.late.size > 0 ? [run] : [] };
-	}
-
-	/** Whether it holds nothing but what the memory holds as well. */
-	get isIncluded(): boolean {
-		return this.count === 0;
+	/** The note that has to be there before the first page. */
+	get beginning(): WrittenNote {
+		return { note: endName(this.run, 0), facts: { run: this.run, pages: 0 } };
 	}
 
 	/** Whether a request may still be carried out that brings a document. */
@@ -127,140 +64,132 @@ export class Journal {
 
 	/** Whether a document keeps what it is sent with: no request that may still be carried out brings it otherwise. */
 	isCertain(id: string, content: string): boolean {
-		return (this.late.get(keyOf(id)) ?? content) === content;
+		return (this.late.get(keyOf(id)) ?? storedAs(content)) === storedAs(content);
 	}
 
-	/** Notes documents by themselves, with nothing of their contents. */
-	async write(ids: string[], facts: RunFacts): Promise<Failure | undefined> {
-		const failure = await this.writeMissing(facts);
-		if (failure) return failure;
-		const page = this.pageFor(ids.map(keyOf));
-		for (const id of ids) this.known.expect(id);
-		this.missing.push(page);
-		const notWritten = await this.writeMissing(facts);
-		if (!notWritten) this.keep(page);
-		return notWritten;
+	/** Notes documents in a page of its own, with nothing of their contents. */
+	async write(ids: string[]): Promise<void> {
+		this.unclear.set(this.count++, ids.map(keyOf));
+		await this.writeUnclear();
 	}
 
-	/**
-	 * Notes documents in a page that goes before them in their request, with what they are sent with. Behind them goes
-	 * that the request was carried out. Each says what stays true, however late it arrives.
-	 *
-	 * @param contents by the ids of the documents
-	 */
-	async around(
-		contents: Map<string, string>,
-		facts: RunFacts,
-	): Promise<Journaled | { failure: Failure }> {
-		const failure = await this.writeMissing(facts);
-		if (failure) return { failure };
-		const { known, notes } = this;
-		const keys = [...contents.keys()].map(keyOf);
-		const page = this.pageFor(keys);
-		for (const [id, content] of contents)
-			known.expect(id, this.isCertain(id, content) ? content : undefined);
-		const { writing, notes: pageAndDone } = this.nextWriting(page, facts, keys);
-		this.open.add(writing);
-		const rows = pageAndDone.map((row) => notes.row(row, known));
-		let opened: (() => void) | undefined;
-		if (!page.isThere && page.at === 0)
-			this.opening = new Promise<void>((resolve) => (opened = resolve));
+	/** Notes documents in the request that stores them, with their contents by their IDs. */
+	async around(contents: Map<string, string>): Promise<Journaled> {
+		await this.writeUnclear();
+		const at = this.count++;
+		this.open.add(at);
+		const sent = [...contents].map(([id, content]): Entry => [keyOf(id), storedAs(content)]);
+		const keys = sent.map(([key]) => key);
+		const isCertain = [...contents].every(([id, content]) => this.isCertain(id, content));
+		const notes = [...this.page(at, keys), { ...this.note(at, isCertain), entries: sent }];
+		const rows = notes.map((note) => this.notes.row(note));
+		const [page, end, behind = ''] = rows.map((row) => JSON.stringify(row));
 		return {
-			rows: rows.map((row) => JSON.stringify(row)),
+			rows: [`${page},${end}`, behind],
 			ids: rows.map(({ id }) => id),
-			ended: (end, late) => {
-				if (late) this.addLate(contents);
-				if (end === 'done') this.open.delete(writing);
-				this.end(page, keys, end, late);
-				opened?.();
+			ended: (how, late = how === 'unclear') => {
+				this.open.delete(at);
+				if (late)
+					for (const [id, content] of contents)
+						this.late.set(keyOf(id), this.isCertain(id, content) ? storedAs(content) : UNKNOWN);
+				if (how === 'nothing' && at === this.count - 1) this.count -= 1;
+				else if (how !== 'done') this.unclear.set(at, how === 'nothing' ? [] : keys);
 			},
 		};
 	}
 
-	/** Begins anew, as the memory holds what was noted so far. */
-	startOver(): void {
-		this.count = 0;
-		this.roomy = [];
-		this.missing = [];
+	private async writeUnclear(): Promise<void> {
+		const pages = [...this.unclear];
+		if (pages.length === 0) return;
+		await this.notes.write(...pages.flatMap(([at, keys]) => this.page(at, keys)));
+		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	private end(page: Page, keys: string[], end: BatchEnd, late: boolean): void {
-		if (end === 'done') this.arrived(page);
-		if (end === 'nothing') for (const key of keys) page.keys.delete(key);
-		const isUnused = end === 'nothing' && !late && !page.isThere && page.at === this.count - 1;
-		if (isUnused) this.count -= 1;
-		else if (!page.isThere) this.missing.push(page);
-		// A row that comes late may take back what is added to a page.
-		else if (!late) this.keep(page);
+	/** A page whose batch is not carried out yet, and how many there are with it. */
+	private page(at: number, keys: string[]): WrittenNote[] {
+		return [
+			{ ...this.note(at, false), entries: keys.map((key): Entry => [key, UNKNOWN]) },
+			{ note: endName(this.run, at), facts: { run: this.run, pages: at + 1 } },
+		];
 	}
 
-	private addLate(contents: Map<string, string>): void {
-		for (const [id, content] of contents)
-			this.late.set(keyOf(id), this.isCertain(id, content) ? content : '');
+	private note(at: number, done: boolean): WrittenNote {
+		const open = [...this.open, ...this.unclear.keys()];
+		return { note: pageName(this.run, at), facts: { run: this.run, page: { at, done, open } } };
 	}
+}
 
-	/**
-	 * A page as it is now, and what follows it: which requests were carried out and which pages are there, this one with them.
-	 *
-	 * @param sent the keys of the documents between the two
-	 */
-	private nextWriting(
-		page: Page,
-		facts: RunFacts,
-		sent?: string[],
-	): { writing: number; notes: WrittenNote[] } {
-		const { lane, run } = this;
-		const writing = ++this.writings;
-		const mark = `${run}:${writing}`;
-		const but = [...this.open].slice(-MOST_OPEN);
-		const from = this.open.size > MOST_OPEN ? (but[0] ?? 0) : 0;
-		const done = { from, to: writing, but };
-		const pages = { to: this.count, but: without([...this.absent], page.at) };
-		return {
-			writing,
-			notes: [
-				{
-					note: pageOf(lane, page.at),
-					facts: { mark, ...facts },
-					keys: page.keys,
-					sent: new Set(sent),
-				},
-				{ note: doneOf(lane, writing % DONE_NOTES), facts: { mark, done, pages } },
-			],
-		};
-	}
+/** The journal that a crashed run has left: its number, or 0, its pages, and whether some are gone. */
+export interface LeftJournal {
+	run: number;
+	pages: MemoryNote[];
+	isDamaged: boolean;
+}
 
-	private async writeMissing(facts: RunFacts): Promise<Failure | undefined> {
-		await this.opening;
-		for (let page = this.missing[0]; page; page = this.missing[0]) {
-			const { notes } = this.nextWriting(page, facts);
-			const notWritten = await this.notes.writeMany(notes, this.known);
-			if (notWritten) return notWritten.failure;
-			this.arrived(page);
-			this.missing.shift();
-		}
-		return undefined;
+/** Reads what runs have left after the last one that the memory holds, with the notes that say how many pages there are. */
+export async function readJournals(
+	notes: NotesOnServer,
+	after: number,
+	allEnds: ReadNote[],
+): Promise<LeftJournal> {
+	const left: LeftJournal = { run: 0, pages: [], isDamaged: false };
+	for (const [place, part] of chunk(allEnds, SIZES.ends).entries()) {
+		const ends = laterOf(part, after);
+		const pages = await readPages(notes, place, after, countOf(ends));
+		left.pages.push(...pages.filter(isRead));
+		left.isDamaged ||= isDamaged(pages, ends);
+		left.run = Math.max(left.run, latestRun([...pages, ...ends]));
 	}
+	left.pages.sort((one, other) => (one.run ?? 0) - (other.run ?? 0));
+	return left;
+}
 
-	/** A page for some documents. What this run has noted before comes into a new one: the last page counts. */
-	private pageFor(keys: string[]): Page {
-		const isNoted = keys.some((key) => this.known.changed.has(key));
-		const page = (isNoted ? undefined : this.roomy.pop()) ?? this.newPage();
-		for (const key of keys) page.keys.add(key);
-		return page;
+/** Reads the pages in the place of a run, at least so many. */
+export async function readPages(
+	notes: NotesOnServer,
+	run: number,
+	after: number,
+	count = 0,
+): Promise<ReadNote[]> {
+	const pages: ReadNote[] = [];
+	for (let isMore = true; isMore; ) {
+		const next = range(pages.length, pages.length + SIZES.pages);
+		const later = laterOf(await notes.read(next.map((at) => pageName(run, at))), after);
+		pages.push(...later);
+		isMore = later.some((note) => note !== undefined) || pages.length < count;
 	}
+	return pages;
+}
 
-	private newPage(keys: Iterable<string> = []): Page {
-		this.absent.add(this.count);
-		return { at: this.count++, keys: new Set(keys), isThere: false };
-	}
+/** Leaves out notes of runs that are in the memory. */
+export const laterOf = (notes: ReadNote[], after: number) =>
+	notes.map((note) => (isRead(note) && (note.run ?? 0) <= after ? undefined : note));
 
-	private arrived(page: Page): void {
-		page.isThere = true;
-		this.absent.delete(page.at);
-	}
+/** The last run that has written some notes, or 0. */
+export const latestRun = (notes: ReadNote[]) =>
+	Math.max(0, ...notes.filter(isRead).map(({ run = 0 }) => run));
 
-	private keep(page: Page): void {
-		if (this.known.bytes(page.keys) < SIZES.page) this.roomy.push(page);
-	}
+const countOf = (ends: ReadNote[]) =>
+	Math.max(0, ...ends.filter(isRead).map(({ pages = 0 }) => pages));
+
+/**
+ * Whether pages are gone. One that is missing was never there if its end is not there either, and all later ones say that
+ * it may not have arrived; one behind all ends that cannot be read is of an earlier run.
+ */
+function isDamaged(pages: ReadNote[], ends: ReadNote[]): boolean {
+	const count = countOf(ends);
+	const isEndKnown = ends.slice(0, count || 1).every(isRead);
+	return range(Math.max(count, pages.length)).some((at) => {
+		if (pages[at] !== undefined) return !isRead(pages[at]) && !(isEndKnown && at >= count);
+		const end = ends[at % SIZES.ends];
+		const behind = pages.slice(at + 1).filter(isRead);
+		const wasThere = isRead(end) && end.pages === at + 1;
+		return wasThere || behind.some(({ page }) => !page?.open.includes(at));
+	});
+}
+
+/** What pages say of documents; only a batch that was carried out gives certain contents. */
+export function* entriesIn(pages: MemoryNote[]): Generator<Entry> {
+	for (const note of pages)
+		for (const [key, content] of unpack(note)) yield [key, note.page?.done ? content : UNKNOWN];
 }

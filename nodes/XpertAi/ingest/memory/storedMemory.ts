@@ -1,175 +1,239 @@
 import { randomUUID } from 'crypto';
 
-import type { Failure } from '../../transport/failure';
-import { keyOf } from './fingerprints';
-import type { Fingerprints } from './fingerprints';
-import type { Journal } from './journal';
-import { LEASE, TURN, mayHaveLeft } from './lease';
-import type { Looked } from './lease';
-import { FIRST_PAGES, LeftBehind, readLanes } from './leftBehind';
-import type { Lanes } from './leftBehind';
+import pick from 'lodash/pick';
+import range from 'lodash/range';
+import sum from 'lodash/sum';
+
+import type { Clock } from '../../transport/clock';
+import { ID_BYTES, UNKNOWN, idOf, keyOf, unpack } from './fingerprints';
+import type { Entry, Fingerprints } from './fingerprints';
+import { endNames, entriesIn, laterOf, latestRun, readJournals, readPages } from './journal';
+import type { LeftJournal } from './journal';
+import { LEASE, TURN, saidBy } from './lease';
+import type { Lease } from './lease';
 import type { Names } from './names';
-import { takeUp } from './note';
-import type { NoteFlaw } from './note';
-import type { NoteName, NotesOnServer, ReadNote } from './notesOnServer';
-import { Pieces } from './pieces';
+import { NotesFailed, SIZES, isRead, orFailure } from './notes';
+import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
 
-const MEMORY: NoteName = { name: 'memory', title: 'n8n: what … has stored' };
+const ROOT: NoteName = { name: 'memory', title: 'what … has stored' };
 
-/** What of the memory does not count. */
-export interface MemoryLoss {
-	/** Why what earlier runs have stored does not count. */
-	flaw?: NoteFlaw;
-	/** How many documents were in pieces of the memory that cannot be read. */
-	lost?: number;
-}
+/** Two copies: nothing else says what somebody enabled by hand. */
+const BY_HAND: NoteName[] = [1, 2].map((copy) => ({
+	name: `by hand ${copy}`,
+	title: `what of … was disabled or enabled, ${copy}`,
+}));
 
-/** What was read: beside the documents, the turn, what earlier runs have left, and what does not count. */
-interface ReadMemory {
-	turn: ReadNote;
-	left: LeftBehind;
-	loss: MemoryLoss;
-}
+const pieceName = (at: number, of: number): NoteName => ({
+	name: `piece ${at + 1} of ${of}`,
+	title: `what … has stored, ${at + 1} of ${of}`,
+});
 
-/** The memory of a source as it lies on the server: read, with what the journals hold beyond it, and written anew. */
+/** What was stored and is not known any more: since when, and of how many documents, where that is known. */
+export type LostMemory = NonNullable<MemoryNote['lost']>;
+
+/** The memory of a source on the server: read, with what a crashed run has left beyond it, and written anew. */
 export class StoredMemory {
-	/** A note that the server has given back: an answer that should list it and does not is none. */
-	witness?: string;
+	/** What is lost, until the user has taken note. */
+	lost?: LostMemory;
+	/** Whether no run of the source has stored anything, as far as notes say. */
+	isNew = false;
+	/** What a crashed run has left. */
+	left: LeftJournal = { run: 0, pages: [], isDamaged: false };
+	/** The keys of documents of which it is not known what became: they are not missed if the source does not bring them. */
+	readonly uncertain = new Map<string, { disabled?: boolean }>();
 
-	/** Tells this writing of it from others. */
-	mark?: string;
+	/** What the root says, and whether that is to be written anew before anything is sent. */
+	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = {};
+	private isStale = false;
+	/** Pieces to be written whatever they hold. */
+	private readonly unreadable = new Set<number>();
+	/** Which writing of `by hand` is taken in. */
+	private byHand?: string;
 
-	/** Whether no content in it is certain. */
-	isUncertain = false;
-
-	/** Whether it is to be written though nothing has changed: what lies there is old, or damaged. */
-	isStale = false;
-
-	/** Whether it holds all that earlier runs have noted. */
-	holdsEarlier = false;
-
-	private pieces = new Pieces();
-
-	private left = new LeftBehind([], {});
-
-	/** The keys of documents that are known without their names; none where that holds for all. */
-	private unnamed?: Set<string>;
-
-	/**
-	 * @param known takes up what is read, and is what is written
-	 */
 	constructor(
 		private readonly notes: NotesOnServer,
 		private readonly known: Fingerprints,
 		private readonly names: Names,
+		private readonly clock: Clock,
 	) {}
 
-	/** Whether it is not known what a document is called. */
-	isUnnamed(id: string): boolean {
-		return this.unnamed === undefined || this.unnamed.has(keyOf(id));
+	/** Whether anything is to be written, at the latest at the end of the run. */
+	get isDue(): boolean {
+		const { byHand, known, left, names, root } = this;
+		const isChanged = known.changed.size > 0 || names.isDue || byHand !== root.byHand;
+		return this.isStale || left.run > 0 || isChanged;
 	}
 
-	/**
-	 * Reads it and, over it, what the journals hold beyond it.
-	 *
-	 * @param witness a document that is certainly there
-	 * @param before what turn and lease said when the run began, where it has written them since
-	 */
-	async read(witness?: string, before?: Looked): Promise<ReadMemory | { failure: Failure }> {
-		const first = await this.notes.read([TURN, LEASE, MEMORY, ...FIRST_PAGES], witness);
-		if ('failure' in first) return first;
-		const [turn, lease, memory, ...pages] = first.notes;
-		const seen = turn === undefined ? memory && MEMORY : TURN;
-		this.witness = seen && this.notes.idOf(seen);
-		const included = typeof memory === 'object' ? memory : {};
-		const mayBeLost = mayHaveLeft(before ?? { turn, lease });
-		const journals = await readLanes(this.notes, pages, { included, witness, mayBeLost });
-		if ('failure' in journals) return journals;
-		const all = [turn, memory, ...journals.lanes.flatMap((lane) => lane.pages)];
-		if (all.includes('of a later version')) return { failure: LATER };
-		const loss = await this.takeUp(memory, journals.lanes, witness);
-		return 'failure' in loss ? loss : { turn, left: this.left, loss };
+	/** The last run that it holds. */
+	get run(): number {
+		return this.root.run ?? 0;
 	}
 
-	/**
-	 * Writes what is known. The pieces go first: until the memory says that it includes the journals, these count.
-	 *
-	 * @param journal begins anew once the memory holds it
-	 */
-	async write(journal: Journal): Promise<Failure | undefined> {
-		const { known, names, notes, left } = this;
-		const { changed } = known;
-		const plan = this.pieces.plan(known);
-		const pieces = plan.done();
-		const keys = pieces.isWhole ? [...known.keys()] : [];
-		known.changed = new Set();
-		const mark = randomUUID();
-		const { includes, closed, unsettled } = left.included;
+	/** Reads it, over it what a crashed run has left, and what was disabled or enabled by hand since; returns `turn`. */
+	async read(before?: Lease['said'], forgetLost = false): Promise<ReadNote> {
+		const first = [TURN, LEASE, ROOT, pieceName(0, 1), ...BY_HAND, ...endNames()];
+		const [turn, lease, root, piece, byHand, copy, ...ends] = await this.notes.read(first);
+		const said = before ?? saidBy(lease);
+		// A root that a late request has written over the one that the lease knows of does not count.
+		const isLost = isRead(root) ? (root.run ?? 0) < said.root : (root ?? said.root) !== 0;
+		this.left.isDamaged = isLost;
+		if (isLost) await this.rebuild();
+		else if (isRead(root)) await this.readRoot(root, piece, forgetLost);
+		await this.readLeft(ends, said.sent);
+		this.isNew = root === undefined && Math.max(this.left.run, said.root, said.sent) === 0;
+		this.takeByHand([byHand, copy].find(isRead));
+		return turn;
+	}
+
+	/** Writes it before anything is sent. A crashed run's pages are read once more then, unless they are damaged. */
+	async refresh(last: number): Promise<void> {
+		const { run, isDamaged } = this.left;
+		if (this.isStale) await this.write(run > 0 && !isDamaged ? run - 1 : last);
+	}
+
+	/** Writes all that this run knows; of what has come late of a crashed run's requests, no content is certain. */
+	async finish(run: number): Promise<void> {
+		const { byHand, known, left, notes } = this;
+		const own = left.pages.filter((page) => page.run === left.run);
+		const before = new Map(own.map(({ page }) => [page?.at, page?.done]));
+		const now = left.run > 0 ? await readPages(notes, left.run, left.run - 1) : [];
+		for (const late of now.filter(isRead))
+			if (before.get(late.page?.at) !== late.page?.done)
+				for (const [key] of unpack(late)) known.take([key, UNKNOWN]);
+		await this.write(run, byHand);
+	}
+
+	/** Notes that documents may still be found though they are gone, and how many, where that is known. */
+	lose(count?: number): void {
+		const { lost } = this;
+		const isCounted = count !== undefined && (lost === undefined || lost.count !== undefined);
+		const at = new Date(this.clock.now()).toISOString();
+		this.lost = { at, ...(isCounted && { count: count + (lost?.count ?? 0) }) };
+		this.isStale = true;
+	}
+
+	/** Writes pieces first, and the root last, which then counts. */
+	private async write(run: number, byHand = this.root.byHand): Promise<void> {
+		const { known, lost, names, root, unreadable } = this;
+		const { pieces: before = [] } = root;
 		if (names.isDue) await names.write();
-		const facts = {
-			mark,
-			includes,
-			closed: [...closed, ...journal.included.closed],
-			unsettled: [...unsettled, ...journal.included.unsettled],
-			pieces: pieces.sizes,
-			names: names.lies,
-		};
-		const written =
-			(await notes.writeMany(plan.notes, known)) ??
-			(await notes.write({ note: MEMORY, facts, keys }, known));
-		if ('failure' in written) {
-			for (const key of changed) known.changed.add(key);
-			return written.failure;
+		const of = Math.max(before.length, 2 ** Math.ceil(Math.log2(known.size / SIZES.piece)), 1);
+		const { changed } = known;
+		const dirty = new Set(of === before.length ? unreadable : range(of));
+		for (const key of changed) dirty.add(pieceOf(key, of));
+		const byPiece = new Map([...dirty].map((at): [number, string[]] => [at, []]));
+		let areAll = names.counted.areAll;
+		for (const [key] of known.entries()) {
+			byPiece.get(pieceOf(key, of))?.push(key);
+			areAll &&= !names.unnamed.has(key);
 		}
-		this.pieces = pieces;
-		this.mark = mark;
-		this.isUncertain = false;
-		this.isStale = false;
-		this.holdsEarlier = true;
-		journal.startOver();
-		return await this.mend(`${journal.run}:0`);
-	}
-
-	private async takeUp(
-		memory: ReadNote,
-		lanes: Lanes,
-		witness?: string,
-	): Promise<MemoryLoss | { failure: Failure }> {
-		const { known, names, notes } = this;
-		const root = typeof memory === 'object' ? memory : undefined;
-		const loss: MemoryLoss = typeof memory === 'string' ? { flaw: memory } : {};
-		if (root) takeUp(root, known);
+		const pieces = range(of).map((at) => byPiece.get(at)?.length ?? before[at] ?? 0);
+		const facts = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
 		known.changed = new Set();
-		if (root?.pieces) {
-			const read = await this.pieces.read(notes, root.pieces, { known, witness });
-			if ('failure' in read) return read;
-			if (read.lost > 0) loss.lost = read.lost;
-		}
-		const left = new LeftBehind(lanes, root ?? {});
-		this.left = left;
-		this.holdsEarlier = left.isEmpty && left.damaged.length === 0;
-		this.mark = root?.mark;
-		this.isUncertain = left.isUncertain;
-		this.isStale = root?.isOld === true || left.isOver || loss.lost !== undefined;
-		left.takeUp(known, memory);
-		names.lies = root?.names ?? names.lies;
-		if (root?.names) this.unnamed = new Set(known.changed);
-		if (this.isUncertain) known.forgetContents();
-		return loss;
+		const pieceNotes = [...byPiece].map(([at, keys]) => {
+			const entries = { [Symbol.iterator]: () => known.entries(keys) };
+			return { note: pieceName(at, of), facts: { run }, entries };
+		});
+		// A piece that is written anew does not show any more that something of it was lost.
+		const isSaidFirst = lost && lost !== root.lost && root.run;
+		const first = isSaidFirst ? [{ note: ROOT, facts: { ...root, lost } }] : [];
+		const notes = [...first, ...pieceNotes, { note: ROOT, facts }];
+		const written = await orFailure(async () => await this.notes.write(...notes));
+		if (written) for (const key of changed) known.changed.add(key);
+		if (written) throw new NotesFailed(written.failure);
+		this.root = facts;
+		this.isStale = false;
+		unreadable.clear();
 	}
 
-	/** Pages that cannot be read would make all contents uncertain once more; the memory includes what they may have said. */
-	private async mend(mark: string): Promise<Failure | undefined> {
-		const rows = this.left.damaged.map((note) => ({ note, facts: { mark } }));
-		return (await this.notes.writeMany(rows, this.known))?.failure;
+	/** Reads the pieces; those that cannot be read are rebuilt from names. */
+	private async readRoot(
+		root: MemoryNote,
+		firstPiece: ReadNote,
+		forgetLost: boolean,
+	): Promise<void> {
+		const { known, names, notes, unreadable } = this;
+		const { pieces = [], lost } = root;
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'byHand');
+		this.isStale = forgetLost && lost !== undefined;
+		if (!forgetLost) this.lost = lost;
+		names.counted = root.names ?? names.counted;
+		notes.witness ??= notes.idOf(ROOT);
+		const all = range(pieces.length).map((at) => pieceName(at, pieces.length));
+		const read = all.length === 1 ? [firstPiece] : await notes.read(all, SIZES.answer);
+		for (const [at, piece] of read.entries())
+			if (isRead(piece)) for (const entry of unpack(piece)) known.take(entry);
+			else unreadable.add(at);
+		known.changed = new Set();
+		if (unreadable.size > 0) await this.rebuild(unreadable);
+	}
+
+	/** Takes over from names the documents of pieces that cannot be read, or of all where the root cannot be read. */
+	private async rebuild(pieces?: Set<number>): Promise<void> {
+		const { known, names, uncertain } = this;
+		const { pieces: sizes = [] } = this.root;
+		let missing = sum([...(pieces ?? [])].map((at) => sizes[at]));
+		for (const id of await names.derivedIds(pieces !== undefined)) {
+			const isIn = !pieces || pieces.has(pieceOf(keyOf(id), sizes.length));
+			if (!isIn || known.knows(id)) continue;
+			missing -= 1;
+			known.expect(id);
+			uncertain.set(keyOf(id), {});
+		}
+		this.isStale = true;
+		if (!pieces || !names.counted.areAll) this.lose(missing > 0 ? missing : undefined);
+	}
+
+	/** Reads what a crashed run has left, if there may be any. */
+	private async readLeft(ends: ReadNote[], sent: number): Promise<void> {
+		const { known, names, run } = this;
+		if (sent > run || latestRun(laterOf(ends, run)) > 0) {
+			const left = await readJournals(this.notes, run, ends);
+			for (const entry of entriesIn(left.pages)) {
+				known.take(entry);
+				names.unnamed.add(entry[0]);
+			}
+			left.isDamaged ||= this.left.isDamaged || left.run < sent;
+			this.left = left;
+			this.isStale = true;
+			// What is gone may have changed any document; without a root, pages of earlier runs are read as well.
+			if (left.isDamaged) {
+				known.forgetContents();
+				this.lose();
+			}
+		}
+		// A document of which no run has learned what became of it has no name yet.
+		for (const [key, content] of known.entries()) if (content === UNKNOWN) names.unnamed.add(key);
+	}
+
+	private takeByHand(note?: MemoryNote): void {
+		const { known, names, root, uncertain } = this;
+		this.byHand = note?.mark ?? root.byHand;
+		for (const [key, content] of note && this.byHand !== root.byHand ? unpack(note) : []) {
+			const id = idOf(key);
+			if (!known.knows(id)) names.unnamed.add(key);
+			if (content === undefined) known.forget(id);
+			else known.expect(id);
+			uncertain.set(key, { disabled: content === undefined });
+		}
 	}
 }
 
-const LATER: Failure = {
-	kind: 'unreadable',
-	status: 200,
-	reason:
-		'what this source has stored was noted by a later version of this node, which has to be installed here as well',
-	path: '',
-	method: 'GET',
-};
+/** Notes that documents are disabled or enabled, for the next run of their source. */
+export async function noteByHand(
+	notes: NotesOnServer,
+	{ ids, disabled }: { ids: string[]; disabled: boolean },
+): Promise<void> {
+	const [root, ...copies] = await notes.read([ROOT, ...BY_HAND]);
+	const before = copies.find(isRead);
+	const isTakenIn = isRead(root) && root.byHand === before?.mark;
+	const entries = new Map<string, Entry[1]>(before && !isTakenIn ? unpack(before) : []);
+	// Disabling may fail: a document that was enabled before may still be.
+	for (const key of ids.map(keyOf)) entries.set(key, disabled ? entries.get(key) : UNKNOWN);
+	const facts = { mark: randomUUID() };
+	await notes.write(...BY_HAND.map((note) => ({ note, facts, entries })));
+}
+
+/** The piece that a document belongs to, by the end of its ID: some IDs begin with the time. */
+const pieceOf = (key: string, of: number) =>
+	(key.charCodeAt(ID_BYTES - 1) + 256 * key.charCodeAt(ID_BYTES - 2)) % of;

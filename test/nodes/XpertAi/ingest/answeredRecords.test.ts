@@ -10,7 +10,10 @@ const ID_B = 'bbbbbbbb-0000-4000-8000-000000000000';
 
 const A = prepared({ name: 'A' }, 0, ID_A);
 const B = prepared({ name: 'B' }, 1, ID_B);
-const withoutId = prepared({ name: 'C' }, 2);
+const ofNewId = {
+	...prepared({ name: 'C' }, 2, 'cccccccc-1111-4000-8000-000000000000'),
+	isNew: true,
+};
 
 const recordA = { id: ID_A, name: 'A' };
 const recordB = { id: ID_B, name: 'B' };
@@ -34,8 +37,8 @@ describe('the record of each document in the answer', () => {
 		expect(answeredRecords([A, B], [recordB])).toEqual([undefined, recordB]);
 	});
 
-	it('is the one in its place for a document without an id', () => {
-		expect(answeredRecords([A, withoutId, B], [recordA, recordC, recordB])).toEqual([
+	it('is the one in its place for a document whose id was made for this run, where a server gives ids of its own', () => {
+		expect(answeredRecords([A, ofNewId, B], [recordA, recordC, recordB])).toEqual([
 			recordA,
 			recordC,
 			recordB,
@@ -43,7 +46,7 @@ describe('the record of each document in the answer', () => {
 	});
 
 	it("is never that of another document's id", () => {
-		expect(answeredRecords([withoutId, A], [recordA, recordC])).toEqual([undefined, recordA]);
+		expect(answeredRecords([ofNewId, A], [recordA, recordC])).toEqual([undefined, recordA]);
 	});
 
 	it.each([
@@ -53,7 +56,7 @@ describe('the record of each document in the answer', () => {
 		['nothing in its place', [null, recordB]],
 	])('is not one with %s', (_, answer) => {
 		expect(answeredRecords([A, B], answer)).toEqual([undefined, recordB]);
-		expect(answeredRecords([withoutId, B], [{ name: 'C' }, recordB])).toEqual([undefined, recordB]);
+		expect(answeredRecords([ofNewId, B], [{ name: 'C' }, recordB])).toEqual([undefined, recordB]);
 	});
 
 	it.each([
@@ -63,10 +66,10 @@ describe('the record of each document in the answer', () => {
 		['a list of something else', [{ success: false }]],
 		['text', 'ok'],
 		['records with empty ids', [{ id: '' }, { id: '' }]],
-		['fewer records than were sent, without ids', [recordC]],
-		['more records than were sent, without ids', [recordC, recordC, recordC]],
+		['fewer records than were sent, with other ids', [recordC]],
+		['more records than were sent, with other ids', [recordC, recordC, recordC]],
 	])('is missing in %s', (_, answer) => {
-		expect(answeredRecords([withoutId, withoutId], answer)).toEqual([undefined, undefined]);
+		expect(answeredRecords([ofNewId, ofNewId], answer)).toEqual([undefined, undefined]);
 		expect(answeredRecords([A], [answer])).toEqual([undefined]);
 	});
 
@@ -144,7 +147,7 @@ describe('every recorded success', () => {
 	it.each(all)('shows all documents as stored: $name', ({ sent, answer }) => {
 		const documents = sent.map((document: unknown, place) => {
 			const { id } = Object(document) as { id?: string };
-			return prepared(document as DocumentRecord, place, id);
+			return { ...prepared(document as DocumentRecord, place, id), isNew: id === undefined };
 		});
 		expect(storingFlaw(answer, answeredRecords(documents, answer))).toBeUndefined();
 	});

@@ -18,6 +18,7 @@ const documents = fc
 	.map((values) => values.map((value, index) => prepared(value, index)));
 const limits = fc.record({
 	maxCount: fc.integer({ min: 1, max: 8 }),
+	firstCount: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined }),
 	maxBytes: fc.integer({ min: 1, max: 400 }),
 	beside: fc.option(fc.record({ once: fc.nat(60), each: fc.nat(20) }), { nil: undefined }),
 });
@@ -35,6 +36,10 @@ const origins = async (list: Array<ReadyDocument<number>>, maxCount: number, max
 const sized = (bytes: number, origin: number) =>
 	prepared({ name: 'x'.repeat(bytes - '{"name":""}'.length) }, origin);
 
+/** How many documents a batch may hold. */
+const mostIn = ({ maxCount, firstCount = maxCount }: BatchLimits, index: number) =>
+	index === 0 ? Math.min(firstCount, maxCount) : maxCount;
+
 /** Bytes of a batch, with those that are kept free beside its documents. */
 const sizeOf = (batch: Array<ReadyDocument<number>>, { beside }: Partial<BatchLimits> = {}) =>
 	Buffer.byteLength(batchBody(batch)) + (beside ? beside.once + beside.each * batch.length : 0);
@@ -51,9 +56,9 @@ describe('batches', () => {
 	it('are never empty and never over count or bytes, unless a single document is', async () => {
 		await fc.assert(
 			fc.asyncProperty(documents, limits, async (list, limit) => {
-				for (const batch of await split(list, limit)) {
+				for (const [index, batch] of (await split(list, limit)).entries()) {
 					expect(batch.length).toBeGreaterThan(0);
-					expect(batch.length).toBeLessThanOrEqual(limit.maxCount);
+					expect(batch.length).toBeLessThanOrEqual(mostIn(limit, index));
 					if (batch.length > 1) expect(sizeOf(batch, limit)).toBeLessThanOrEqual(limit.maxBytes);
 				}
 			}),
@@ -66,7 +71,7 @@ describe('batches', () => {
 				const all = await split(list, limit);
 				for (const [index, batch] of all.slice(0, -1).entries()) {
 					const more = [...batch, ...(all[index + 1]?.slice(0, 1) ?? [])];
-					const fits = more.length <= limit.maxCount && sizeOf(more, limit) <= limit.maxBytes;
+					const fits = more.length <= mostIn(limit, index) && sizeOf(more, limit) <= limit.maxBytes;
 					expect(fits).toBe(false);
 				}
 			}),

@@ -77,3 +77,31 @@ it('takes what differs in nothing but IDs for the same, and says it as it was sa
 		),
 	).toBeUndefined();
 });
+
+describe('what may hold for all', () => {
+	const forbidden = (count: number, more: Event[] = []) => {
+		const brake = new Brake(100);
+		for (const [stage] of more) brake.passed(stage);
+		for (let n = 0; n < count; n += 1) brake.failed('upload', 'Forbidden', undefined, true);
+		return [brake.reason, brake.row];
+	};
+
+	it('stops after a few where none has come through', () => {
+		expect(forbidden(2)).toEqual([undefined, undefined]);
+		expect(forbidden(3)).toEqual(['Forbidden', 3]);
+	});
+
+	it('counts like all else where one has: it is about single documents', () => {
+		const passed: Event[] = [['upload', undefined]];
+		expect(forbidden(99, passed)).toEqual([undefined, undefined]);
+		expect(forbidden(100, passed)).toEqual(['Forbidden', 100]);
+	});
+
+	it('stops at once where the server says so of the knowledgebase, unless nothing is to stop', () => {
+		const said = 'Embedding model not set for the knowledgebase';
+		const brake = new Brake(100);
+		brake.failed('processing', said);
+		expect([brake.reason, brake.row]).toEqual([said, undefined]);
+		expect(braked(0, [['processing', said]])).toBeUndefined();
+	});
+});

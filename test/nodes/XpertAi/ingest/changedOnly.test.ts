@@ -82,12 +82,12 @@ describe('where documents are done when they are stored', () => {
 		];
 		const memory = knowing(['a', 'b', 'd']);
 		const { sent, unchanged, asked } = await sift(
-			[...documents, prepared({}, 3)],
+			documents,
 			memory,
 			{ has: { a: null, b: null, c: null } },
 			false,
 		);
-		expect(sent).toEqual(['b', 'c', undefined, 'd']);
+		expect(sent).toEqual(['b', 'c', 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
 		expect(names.map((name) => memory.has(idOf(name), document(name).content))).toEqual([
@@ -201,7 +201,6 @@ describe('a plan', () => {
 			same: 'unchanged',
 			deleted: 'new',
 			unknown: 'new',
-			'no id': 'new',
 			changed: 'changed',
 			'at work': 'changed',
 			'of somebody': 'changed',
@@ -213,8 +212,7 @@ describe('a plan', () => {
 		};
 		const documents = Object.keys(plans).map((name) => {
 			const isOther = ['changed', 'at work', 'hidden before'].includes(name);
-			const id = name === 'no id' ? undefined : idOf(name).toUpperCase();
-			return { ...document(name, isOther ? 'other' : 'same'), id };
+			return { ...document(name, isOther ? 'other' : 'same'), id: idOf(name).toUpperCase() };
 		});
 		const { asked, statusesOf } = answering({ has });
 		const told: Record<string, string> = {};
@@ -225,7 +223,7 @@ describe('a plan', () => {
 			onPlanned: (one, plan) => (told[nameOf(one) ?? ''] = plan),
 		});
 		expect(told).toEqual(plans);
-		const known = documents.map(({ id }) => id?.toLowerCase());
+		const known = documents.map(({ id }) => id.toLowerCase());
 		expect(asked.flat().filter((id) => !known.includes(id))).toEqual([]);
 	});
 

@@ -1,50 +1,21 @@
 import { switchDocuments } from '../../../../nodes/XpertAi/ingest/disabling';
-import { SourceMemory } from '../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/memory';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { virtualTime } from '../../support/virtualTime';
 import { answered } from './support/outcomes';
-
-const ids = ['2f78e81b-0000-4000-8000-00000000000a', '2f78e81b-0000-4000-8000-00000000000b'];
-
-it('what the server takes no note of is not disabled', async () => {
-	const sent: string[] = [];
-	/** Knows every document, and takes any note but a journal. */
-	const send: MemoryRoutes['send'] = async ({ path, body }) => {
-		if (typeof body !== 'string') {
-			const answer = path.split(',').map((id) => ({ id, processMsg: notes.get(id) }));
-			return { ok: true, status: 200, answer };
-		}
-		const answer = JSON.parse(body) as Array<{ id: string; name?: string; processMsg?: string }>;
-		for (const { id, name = 'a document', processMsg = '' } of answer) {
-			sent.push(name);
-			if (name.includes('is storing')) return answered(422);
-			notes.set(id, processMsg);
-		}
-		return { ok: true, status: 201, answer };
-	};
-	const notes = new Map<string, string>();
-	const clock = virtualTime();
-	const memoryRoutes = { send, storePath: '', statusPath: (asked: string[]) => asked.join(',') };
-	const place = { knowledgebaseId: 'kb', source: 'a', title: 'a' };
-	const memory = await SourceMemory.open(place, memoryRoutes);
-	for (const id of ids) memory.stored(id, 'content');
-	const disabled: string[] = [];
-	const failure = await switchDocuments(ids, {
-		memory,
-		routes: { ...memoryRoutes, startPath: '', clock },
-		disabled: true,
-		onSwitched: (id) => disabled.push(id),
-	});
-	expect(failure).toMatchObject({ status: 422 });
-	expect(disabled).toEqual([]);
-	expect(sent).not.toContain('a document');
-	expect([...memory.known.ids()]).toEqual(ids);
-});
 
 /** A server that has some of the documents, and notes what it is sent. */
 async function switched(
 	given: string[],
-	{ has = given, disabled = true, failing = [], more, stopped = false }: Switched = {},
+	{
+		has = given,
+		disabled = true,
+		failing = [],
+		more,
+		stopped = false,
+		unexpected,
+		leaves,
+	}: Switched = {},
 ) {
 	const sent: unknown[] = [];
 	const asked: string[] = [];
@@ -63,14 +34,19 @@ async function switched(
 	};
 	const clock = virtualTime(stopped ? 0 : Infinity);
 	const told: Array<[string, boolean]> = [];
+	const expected: string[][] = [];
+	const expect = async (some: string[]) => {
+		expected.push(some);
+		return await Promise.resolve(unexpected);
+	};
 	const failure = await switchDocuments(given, {
-		...{ disabled, more, onSwitched: (id, isThere) => told.push([id, isThere]) },
+		...{ disabled, leaves, more, expect, onSwitched: (id, isThere) => told.push([id, isThere]) },
 		routes: {
 			...{ send, storePath: '/store', startPath: '', clock, signal: clock.signal },
 			statusPath: (some) => some.join(','),
 		},
 	});
-	return { sent, asked, told, failure, flaw };
+	return { sent, asked, told, expected, failure, flaw };
 }
 
 interface Switched {
@@ -79,6 +55,9 @@ interface Switched {
 	/** Which requests fail. */
 	failing?: string[];
 	more?: Map<string, object>;
+	leaves?: (id: string, status?: { status?: unknown }) => boolean;
+	/** Why the documents must not be changed. */
+	unexpected?: Failure;
 	stopped?: boolean;
 }
 
@@ -122,6 +101,28 @@ describe('documents that are taken out of all answers, or let in again', () => {
 		expect(told.map(([id]) => id)).toEqual(many);
 	});
 
+	it('are not sent where they are left as they are, by their status', async () => {
+		const { sent, told, expected } = await switched(['a', 'b'], {
+			leaves: (id, status) => id === 'a' && status?.status === 'finish',
+		});
+		expect([sent, expected]).toEqual([[[{ id: 'b', disabled: true }]], [['b']]]);
+		expect(told).toEqual([
+			['a', false],
+			['b', true],
+		]);
+	});
+
+	it('are noted before, those that are there', async () => {
+		const { expected, sent } = await switched(['a', 'b'], { has: ['b'] });
+		expect([expected, sent]).toEqual([[['b']], [[{ id: 'b', disabled: true }]]]);
+	});
+
+	it('are left as they are where they cannot be noted', async () => {
+		const { failure: unexpected } = answered(422) as { failure: Failure };
+		const { sent, told, failure } = await switched(['a'], { unexpected });
+		expect({ sent, told, failure }).toEqual({ sent: [], told: [], failure: unexpected });
+	});
+
 	it('are told as far as it went, with what kept the rest from it', async () => {
 		const half = await switched(many, { failing: ['store 2'] });
 		expect(half.failure).toMatchObject({ status: 403 });
@@ -132,42 +133,5 @@ describe('documents that are taken out of all answers, or let in again', () => {
 
 	it('are left as they are once the execution is stopped', async () => {
 		expect(await switched(many, { stopped: true })).toMatchObject({ sent: [], told: [] });
-	});
-});
-
-describe('what is remembered of documents', () => {
-	/** Those that are remembered once the server, which has one of the two, was told. */
-	async function rememberedAfter(disabled: boolean): Promise<string[]> {
-		const [there = '', gone = ''] = ids;
-		const notes = new Map<string, string>([[there, '']]);
-		const send: MemoryRoutes['send'] = async ({ path, body }) => {
-			await Promise.resolve();
-			const rows =
-				typeof body === 'string'
-					? (JSON.parse(body) as Array<{ id: string; processMsg?: string }>)
-					: path
-							.split(',')
-							.flatMap((id) => (notes.has(id) ? [{ id, processMsg: notes.get(id) }] : []));
-			if (body !== undefined) for (const { id, processMsg = '' } of rows) notes.set(id, processMsg);
-			return { ok: true, status: 200, answer: rows };
-		};
-		const memoryRoutes = { send, storePath: '', statusPath: (some: string[]) => some.join(',') };
-		const place = { knowledgebaseId: 'kb', source: 'a', title: 'a' };
-		const memory = await SourceMemory.open(place, memoryRoutes);
-		for (const id of [there, gone]) memory.stored(id, 'content');
-		const routes = { ...memoryRoutes, startPath: '', clock: virtualTime() };
-		const failure = await switchDocuments([there, gone], {
-			...{ memory, routes, disabled, onSwitched: () => undefined },
-		});
-		expect(failure).toBeUndefined();
-		return [...memory.known.ids()];
-	}
-
-	it('is nothing of those that are disabled: the source may bring them again', async () => {
-		expect(await rememberedAfter(true)).toEqual([]);
-	});
-
-	it('is that they are there of those that are let in again', async () => {
-		expect(await rememberedAfter(false)).toEqual([ids[0]]);
 	});
 });

@@ -59,7 +59,7 @@ async function process(
 			clock,
 			...routes,
 		},
-		{ waitMs, lookFrom: 100, onEnd: (id, end) => ends.push([id, end]) },
+		{ waitMs, onEnd: (id, end) => ends.push([id, end]) },
 	);
 	ids.forEach((id) => processing.add(id));
 	const result = await processing.end();
@@ -575,7 +575,6 @@ describe('very many documents', () => {
 		let most = 0;
 		const processing = new Processing(routes, {
 			waitMs: 600 * MINUTE,
-			lookFrom: 100,
 			onEnd: (id, end) => ended.set(id, end),
 		});
 		for (const id of some(count)) {

@@ -6,7 +6,10 @@ import { answered, checking, succeeded } from './support/outcomes';
 import { submitTo, withIds } from './support/storingOn';
 
 const documents = (count: number) =>
-	Array.from({ length: count }, (_, index) => prepared({ name: `d${index}` }, index));
+	Array.from({ length: count }, (_, index) => ({
+		...prepared({ name: `d${index}` }, index),
+		isNew: true,
+	}));
 
 /** Submits two documents a request to a server that stores them, unless `answers` has something else. */
 async function submit(
@@ -90,7 +93,8 @@ describe('submitting documents', () => {
 	});
 
 	it('does not claim to know what a batch of several left behind, which is not transactional', async () => {
-		const { told } = await submit(2, { 1: answered(400) });
+		const refused = { 1: answered(400), 2: answered(401), 3: answered(401) };
+		const { told } = await submit(2, refused);
 		expect(told).toEqual([
 			[0, 'unknown', 1],
 			[1, 'unknown', 1],

@@ -24,9 +24,6 @@ const wrong = fc.array(
 const oneOddity = fc
 	.tuple(fc.nat({ max: 12 }), fc.constantFrom(...ODDITIES))
 	.map(([before, oddity]) => [...Array<Fault>(before).fill('none'), oddity]);
-const harmless = fc.array(
-	fc.constantFrom<Fault>('none', 'refused', 'limited', 'unavailable', 'rebuilding'),
-);
 const batchLimits = fc.record({
 	maxCount: fc.integer({ min: 1, max: 12 }),
 	maxBytes: fc.integer({ min: 40, max: 400 }),
@@ -38,28 +35,22 @@ const retryLimits = fc.record({
 });
 const serverBytes = fc.oneof(fc.constant(Infinity), fc.integer({ min: 60, max: 300 }));
 
-function documents(
-	hasId: fc.Arbitrary<boolean>,
-	hasChunks: fc.Arbitrary<boolean> = fc.constant(false),
-): fc.Arbitrary<ModelDocument[]> {
-	return fc.array(fc.record({ bad, hasId, hasChunks }), { maxLength: 50 }).map((drawn) =>
+function documents(hasChunks: fc.Arbitrary<boolean>): fc.Arbitrary<ModelDocument[]> {
+	const isNew = fc.boolean();
+	return fc.array(fc.record({ bad, isNew, hasChunks }), { maxLength: 50 }).map((drawn) =>
 		drawn.map((one, key) => ({
 			key,
-			...(one.hasId ? { id: `id-${key}` } : {}),
+			id: `id-${key}`,
+			isNew: one.isNew,
 			...(one.bad === undefined ? {} : { bad: one.bad }),
 			...(one.hasChunks ? { chunks: [] } : {}),
 		})),
 	);
 }
 
-const allWithIds = documents(fc.constant(true));
+const plain = documents(fc.constant(false));
 /** Chunks are refused when they come again, as after a batch that was stored as far as a bad document. */
-const someWithChunks = documents(fc.constant(true), fc.boolean());
-const noneWithIds = documents(fc.constant(false));
-const someWithIds = documents(fc.boolean());
-const goodWithoutIds = fc
-	.nat({ max: 50 })
-	.map((count) => Array.from({ length: count }, (_, key) => ({ key })));
+const someWithChunks = documents(fc.boolean());
 
 /** What goes wrong with the requests of a submission, and how it is set up. */
 interface Course extends NonNullable<Parameters<typeof submitTo>[2]> {
@@ -121,10 +112,10 @@ function expectHonest({ placesOf }: Submitted, server: BulkServer): void {
 	expect(placesOf('rejected').filter((key) => server.copiesOf(key) > 0)).toEqual([]);
 }
 
-describe('documents with ids', () => {
+describe('documents, whether their ids were made for this run or not,', () => {
 	it('are all stored, once, but for those the server rejects, when what is wrong passes', async () => {
 		await always(
-			allWithIds,
+			plain,
 			fc.oneof(outlasting(passing), patient(oneOddity)),
 			(submitted, server, models) => {
 				const good = models.filter((model) => model.bad === undefined).map(({ key }) => key);
@@ -138,7 +129,7 @@ describe('documents with ids', () => {
 
 	it('are reported as what they are, whatever goes wrong and for however long', async () => {
 		await always(
-			fc.oneof(allWithIds, someWithChunks),
+			fc.oneof(plain, someWithChunks),
 			any,
 			(submitted, server, models) => {
 				expectToldOnce(submitted, models);
@@ -150,45 +141,10 @@ describe('documents with ids', () => {
 	});
 });
 
-describe('documents without ids', () => {
-	it('are never stored twice, and what may be stored is not called stored or rejected', async () => {
-		await always(
-			fc.oneof(noneWithIds, someWithIds),
-			any,
-			(submitted, server, models) => {
-				expectToldOnce(submitted, models);
-				expectHonest(submitted, server);
-				expect(models.filter(({ key }) => server.copiesOf(key) > 1)).toEqual([]);
-			},
-			500,
-		);
-	});
-
-	it('are all stored once when nothing worse than "not now" is answered', async () => {
-		await always(goodWithoutIds, outlasting(harmless), ({ placesOf }, server, models) => {
-			expect(placesOf('stored')).toEqual(models.map(({ key }) => key));
-			expect(models.filter(({ key }) => server.copiesOf(key) !== 1)).toEqual([]);
-		});
-	});
-
-	it('are reported as what they are also when their batches are cut up', async () => {
-		const isolateWithoutIds = fc.constant(true);
-		await always(
-			noneWithIds,
-			fc.record({ wrong, batchLimits, retryLimits, isolateWithoutIds }),
-			(submitted, server, models) => {
-				expectToldOnce(submitted, models);
-				expectHonest(submitted, server);
-			},
-			300,
-		);
-	});
-});
-
 it('has no more requests under way than asked for', async () => {
 	const pairs = fc.constant({ maxCount: 2, maxBytes: Infinity });
 	await always(
-		allWithIds,
+		plain,
 		fc.record({ wrong, batchLimits: pairs, concurrency }),
 		(_submitted, server, _models, course) =>
 			expect(server.most).toBeLessThanOrEqual(Number(course.concurrency)),
@@ -196,7 +152,7 @@ it('has no more requests under way than asked for', async () => {
 });
 
 it('counts requests, retries and splits as they were', async () => {
-	await always(allWithIds, fc.record({ wrong, batchLimits }), ({ counts }, server) => {
+	await always(plain, fc.record({ wrong, batchLimits }), ({ counts }, server) => {
 		expect(counts.requests).toBe(server.requests);
 		// Every batch is one request; a split makes two more of it, and a retry one.
 		expect(counts.requests).toBe(counts.batches + 2 * counts.splits + counts.retries);

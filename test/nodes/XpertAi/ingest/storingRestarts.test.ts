@@ -3,8 +3,8 @@ import { pick, range } from 'lodash';
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer, REBUILDING } from './support/bulkServer';
-import { answered, broken } from './support/outcomes';
-import { submitTo, withIds, withoutIds } from './support/storingOn';
+import { broken } from './support/outcomes';
+import { submitTo, withIds } from './support/storingOn';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -40,7 +40,7 @@ describe('a server that restarts', () => {
 		'for %i ms is waited for, whatever chance says',
 		async (down) => {
 			for (const random of [0.02, 0.5, 0.999]) {
-				const { placesOf, server, elapsed } = await submitDuring(down, withoutIds(25), random);
+				const { placesOf, server, elapsed } = await submitDuring(down, withIds(25), random);
 				expect(placesOf('stored')).toEqual(range(0, 25));
 				expect(server.rows).toHaveLength(25);
 				expect(elapsed - down).toBeLessThanOrEqual(31 * SECOND);
@@ -61,15 +61,6 @@ describe('a server that does not come back', () => {
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(elapsed).toBeLessThanOrEqual(11 * MINUTE);
 		expect(counts.requests - counts.retries).toBe(10);
-	});
-
-	it('is waited for after the answer to documents without ids was lost, which are sent once', async () => {
-		const answers = [broken('ECONNRESET'), answered(429)];
-		const server = new BulkServer();
-		const send: BulkServer['send'] = async (request) =>
-			answers.shift() ?? (await server.send(request));
-		const { placesOf } = await submitTo({ send }, withoutIds(20));
-		expect(placesOf('stored')).toEqual(range(10, 20));
 	});
 
 	it('is waited for again after it has answered', async () => {
@@ -101,14 +92,11 @@ describe('a server that embeds everything anew', () => {
 		return { ...submitted, server, elapsed: clock.elapsed() };
 	};
 
-	it.each([withIds(25), withoutIds(25)])(
-		'is waited for, and no batch is cut up (%#)',
-		async (...models) => {
-			const { placesOf, counts } = await during(12, models);
-			expect(placesOf('stored')).toEqual(range(0, 25));
-			expect(counts).toMatchObject({ splits: 0, retries: 12 });
-		},
-	);
+	it('is waited for, and no batch is cut up', async () => {
+		const { placesOf, counts } = await during(12, withIds(25));
+		expect(placesOf('stored')).toEqual(range(0, 25));
+		expect(counts).toMatchObject({ splits: 0, retries: 12 });
+	});
 
 	it('for too long is told as what it is: nothing is stored', async () => {
 		const { placesOf, told, server, elapsed } = await during(10_000, withIds(25));

@@ -3,7 +3,7 @@ import { range } from 'lodash';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer, REBUILDING } from './support/bulkServer';
 import { answered, broken, failed } from './support/outcomes';
-import { submitTo, withIds, withoutIds } from './support/storingOn';
+import { submitTo, withIds } from './support/storingOn';
 
 /** A server that gives these outcomes to its first requests and stores what comes after them. */
 function answering(...outcomes: Outcome[]) {
@@ -15,7 +15,7 @@ function answering(...outcomes: Outcome[]) {
 
 const oneBatch = (maxCount: number) => ({ batchLimits: { maxCount, maxBytes: Infinity } });
 
-describe('a batch the server rejects, of documents with ids', () => {
+describe('a batch the server rejects', () => {
 	it.each([400, 404, 422])('is cut up until those it answers %i to are found', async (status) => {
 		const server = new BulkServer();
 		const { placesOf, told, counts } = await submitTo(
@@ -96,8 +96,9 @@ describe('a document that was stored before a bad one of its batch', () => {
 	});
 
 	it('is not called rejected when it is refused because it is there, with its chunks', async () => {
-		const [first, bad] = withIds(2, { 1: 400 });
-		const models = [{ key: 0, ...first, chunks: [] }, bad ?? { key: 1 }];
+		const models = withIds(2, { 1: 400 }).map((model, at) =>
+			at === 0 ? { ...model, chunks: [] } : model,
+		);
 		const server = new BulkServer();
 		const { placesOf } = await submitTo(server, models);
 		expect(server.rows.map(({ key }) => key)).toEqual([0]);
@@ -112,45 +113,18 @@ describe('a document that was stored before a bad one of its batch', () => {
 	});
 });
 
-describe('a batch the server rejects, of documents without ids', () => {
-	it('is left as it is, because sending its documents again could double them', async () => {
-		const server = new BulkServer();
-		const { placesOf, counts } = await submitTo(server, withoutIds(20, { 3: 400 }));
-		expect(placesOf('unknown')).toEqual(range(0, 10));
-		expect(placesOf('stored')).toEqual(range(10, 20));
-		expect(counts).toMatchObject({ requests: 2, splits: 0 });
-	});
-
-	it('is cut up when the user says so', async () => {
-		const server = new BulkServer();
-		const { placesOf } = await submitTo(server, withoutIds(20, { 3: 422 }), {
-			isolateWithoutIds: true,
-		});
-		expect(placesOf('rejected')).toEqual([3]);
-		expect(placesOf('stored')).toHaveLength(19);
-	});
-
-	it('is left as it is also when only one of its documents has none', async () => {
-		const models = [...withIds(9, { 3: 400 }), { key: 9 }];
-		expect((await submitTo(new BulkServer(), models)).counts.splits).toBe(0);
-	});
-});
-
 describe('a batch that is too large for the server', () => {
-	it.each([
-		['with', withIds],
-		['without', withoutIds],
-	])('is halved until it fits, %s ids', async (_, make) => {
-		const server = new BulkServer([], 70);
-		const { placesOf, told } = await submitTo(server, make(20));
+	it('is halved until it fits', async () => {
+		const server = new BulkServer([], 90);
+		const { placesOf, told } = await submitTo(server, withIds(20));
 		expect(placesOf('stored')).toEqual(range(0, 20));
 		expect(server.rows.map(({ key }) => key)).toEqual(range(0, 20));
 		expect(told.map(({ document }) => document.origin)).toEqual(range(0, 20));
 	});
 
 	it('leaves a single document that is too large rejected, and stores the others', async () => {
-		const large = { key: 4, text: 'x'.repeat(500) };
-		const models = withoutIds(10).map((model) => (model.key === 4 ? large : model));
+		const text = 'x'.repeat(500);
+		const models = withIds(10).map((model) => (model.key === 4 ? { ...model, text } : model));
 		const server = new BulkServer([], 300);
 		const { placesOf, told } = await submitTo(server, models);
 		expect(placesOf('rejected')).toEqual([4]);
@@ -189,13 +163,6 @@ describe('a batch that the server never manages in time', () => {
 		expect(counts).toMatchObject({ requests: 3 + 2 * 3 + 4, splits: 3 });
 	});
 
-	it('is left as it is without ids: its documents may be stored', async () => {
-		const { send } = impatient(answered(504));
-		const { placesOf, counts } = await submitTo({ send }, withoutIds(10), oneBatch(10));
-		expect(placesOf('unknown')).toEqual(range(0, 10));
-		expect(counts).toMatchObject({ requests: 1, splits: 0 });
-	});
-
 	it('costs little where the server never answers: once a document was waited for in vain, each batch is tried once', async () => {
 		const { send } = impatient(answered(504), 0);
 		const { placesOf, counts } = await submitTo({ send }, withIds(80));
@@ -219,11 +186,8 @@ describe('a knowledgebase that is missing', () => {
 	const withFiles = (count: number) =>
 		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
 
-	it.each([
-		['with', withIds],
-		['without', withoutIds],
-	])('stores nothing, which is certain, and costs one request a batch: %s ids', async (_, make) => {
-		const { placesOf, counts } = await submitTo(missing(), make(100));
+	it('stores nothing, which is certain, and costs one request a batch', async () => {
+		const { placesOf, counts } = await submitTo(missing(), withIds(100));
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(counts).toMatchObject({ requests: 10, splits: 0 });
 	});

@@ -9,7 +9,7 @@ import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
 import { answered, failed } from './support/outcomes';
-import { submitTo, waiting, withIds, withoutIds } from './support/storingOn';
+import { submitTo, waiting, withIds } from './support/storingOn';
 
 const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
@@ -84,14 +84,15 @@ describe('before a batch', () => {
 		expect(server.rows.map(({ id }) => id)).toEqual(['before', 'id-0', 'behind', 'id-2']);
 	});
 
-	it('what goes around it is none of the documents that the answer shows, also of those without ids', async () => {
-		const rows = ['{"id":"before"}', '{"id":"behind"}'];
+	it('what goes around it is none of the documents that the answer shows, also where a server gives ids of its own', async () => {
+		const rows: [string, string] = ['{"id":"before"}', '{"id":"behind"}'];
+		const ofNewIds = withIds(2).map((model) => ({ ...model, isNew: true }));
 		const journal: Storing<number>['journal'] = async () => ({
 			rows,
 			ids: ['before', 'behind'],
 			ended: () => undefined,
 		});
-		const { placesOf, counts } = await submitTo(new BulkServer(), withoutIds(2), { journal });
+		const { placesOf, counts } = await submitTo(new BulkServer(), ofNewIds, { journal });
 		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
 	});
 
@@ -112,7 +113,11 @@ describe('before a batch', () => {
 	])('what goes around it is told that it was %s', async (_, faults, end) => {
 		const told: unknown[] = [];
 		await submitTo(new BulkServer(faults), withIds(1), {
-			journal: async () => ({ rows: [], ids: [], ended: (...one) => void told.push(one) }),
+			journal: async () => ({
+				rows: ['{}', '{}'],
+				ids: [],
+				ended: (...one) => void told.push(one),
+			}),
 		});
 		expect(told).toEqual([end]);
 	});
@@ -120,7 +125,11 @@ describe('before a batch', () => {
 	it('what goes around it may be stored where only its last try was too large', async () => {
 		const told: unknown[] = [];
 		await submitTo(new BulkServer(['dropped before storing'], 1), withIds(1), {
-			journal: async () => ({ rows: [], ids: [], ended: (...one) => void told.push(one) }),
+			journal: async () => ({
+				rows: ['{}', '{}'],
+				ids: [],
+				ended: (...one) => void told.push(one),
+			}),
 		});
 		expect(told).toEqual([['unclear', true]]);
 	});

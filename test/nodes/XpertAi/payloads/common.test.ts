@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 
-import { anyJson, dateTime, freeForm, uuid } from '../../../../nodes/XpertAi/payloads/common';
+import {
+	anyJson,
+	dateTime,
+	freeForm,
+	isCut,
+	uuid,
+} from '../../../../nodes/XpertAi/payloads/common';
 
 describe('a UUID of the contract', () => {
 	it('is any UUID, whatever its version and case', () => {
@@ -64,5 +70,16 @@ describe('free-form values', () => {
 
 	it('a body the contract does not show may be any JSON', () => {
 		fc.assert(fc.property(fc.jsonValue(), (value) => expect(anyJson.parse(value)).toBe(value)));
+	});
+});
+
+describe('half of a character', () => {
+	it.each(['cut \ud83d', '\ude00', 'ä \ud83d!'])('is found in %j', (text) => {
+		expect(isCut(text)).toBe(true);
+	});
+
+	it('is none in whole characters of any kind', () => {
+		fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => !isCut(text)));
+		expect(isCut('ä 漢 😀')).toBe(false);
 	});
 });

@@ -150,7 +150,8 @@ describe('a credential that cannot be used', () => {
 		await fc.assert(
 			fc.asyncProperty(token, async (accessToken) => {
 				const { sent } = await sendOnce({ credential: { accessToken } });
-				expect(sent).toHaveLength(/^[\x21-\x7e]+$/.test(accessToken) ? 1 : 0);
+				// Blanks around it, as pasted, are left out.
+				expect(sent).toHaveLength(/^[\x21-\x7e]+$/.test(accessToken.trim()) ? 1 : 0);
 			}),
 		);
 	});

@@ -1,11 +1,9 @@
-import { createHash, hash } from 'crypto';
+import { createHash, hash, randomUUID } from 'crypto';
 
 import type { Item } from '../../../execution/item';
 import { inBody } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
-import type { Fingerprints } from '../../../ingest/memory';
 import { isUuid } from '../../../payloads/common';
-import { derivedId } from '../../../payloads/derivedId';
 import { keyOwner, withId } from './sources/identity';
 import type { FoundDocument, Origin } from './sources/found';
 import type { Source } from './sources/source';
@@ -30,12 +28,6 @@ export class Bringing {
 	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
 	readonly brought = new Set<string>();
 
-	/** The ids of documents that were brought, by those they had before the source had a name. */
-	readonly renamed = new Map<string, string>();
-
-	/** What this node stored before its source had a name, where that is known. */
-	unnamed?: Fingerprints;
-
 	/** Items that may still have something to bring. */
 	private turns: Turn[] = [];
 
@@ -46,7 +38,7 @@ export class Bringing {
 
 	constructor(
 		private readonly submission: Submission,
-		private readonly knowledgebaseId: string,
+		knowledgebaseId: string,
 		private readonly events: BringingEvents,
 	) {
 		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
@@ -103,11 +95,12 @@ export class Bringing {
 		}
 	}
 
-	/** A document under its id. */
+	/** A document under its ID; one that brings none gets a new one, so that a request can always be repeated. */
 	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
-		const record = withId(found, this.owner);
-		const { id } = record;
+		const own = withId(found, this.owner);
+		const id = own.id || randomUUID();
+		const record = own.id ? own : { ...own, id };
 		origin.name = record.name ?? undefined;
 		origin.isUploaded = file !== undefined;
 		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
@@ -116,7 +109,8 @@ export class Bringing {
 			record,
 			...inBody(record),
 			origin,
-			...(typeof id === 'string' && isUuid(id) ? { id } : {}),
+			id,
+			isNew: id !== own.id || !isUuid(id),
 			...(key === undefined ? {} : { key }),
 			...(file ? { file } : {}),
 		};
@@ -144,7 +138,7 @@ export class Bringing {
 		const { noticed, report, settings } = this.submission;
 		const { id, key, origin } = document;
 		noticed.note(document, found);
-		if (!id) return;
+		if (document.isNew) return;
 		const known = id.toLowerCase();
 		if (origin.isTracked) {
 			const earlier = this.originOf.get(known);
@@ -153,9 +147,6 @@ export class Bringing {
 			this.originOf.set(known, origin);
 		}
 		if (settings.mirrors) this.brought.add(known);
-		if (!this.unnamed || key === undefined) return;
-		const before = derivedId(this.knowledgebaseId, key);
-		if (this.unnamed.knows(before)) this.renamed.set(before, id);
 	}
 }
 

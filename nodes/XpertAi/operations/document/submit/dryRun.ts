@@ -5,8 +5,8 @@ import { counted } from '../../../ingest/summary';
 import { isRouteMissing } from '../../../transport/meaning';
 import { knowledgebaseError } from './advice';
 import { withCounts } from './errors';
-import { goneFrom, isTooMuch, reasonInRun } from './gone';
-import { troubleHints } from './memory';
+import { goneFrom, isDisabledAlready, isTooMuch, missingOf, reasonInRun } from './gone';
+import { recallMemory, troubleHints } from './memory';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
@@ -34,9 +34,14 @@ export async function showPlan(submission: Submission, targets: Target[]): Promi
 
 async function recall({ first, settings }: Submission, target: Target): Promise<Recalled> {
 	const namesOf: Recalled['namesOf'] = async () => await Promise.resolve(new Map());
-	const nothing = { known: new Fingerprints(), troubles: {}, namesOf };
+	const isUncertain = () => false;
+	const lose = () => undefined;
+	const nothing = {
+		...{ known: new Fingerprints(), troubles: {}, isNew: false, lose, namesOf },
+		...{ isUncertain, isDisabledByHand: isUncertain },
+	};
 	if (!settings.remembers) return nothing;
-	const recalled = await target.remembered.recall();
+	const recalled = await recallMemory(target);
 	if ('known' in recalled) return recalled;
 	if (!isRouteMissing(recalled.failure)) throw knowledgebaseError(first, recalled.failure);
 	return { ...nothing, troubles: { noRoute: true } };
@@ -56,8 +61,8 @@ async function planGone(
 	if (gone.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);
-	if (isTooMuch(gone.length, before, settings.maxGonePercent)) {
-		const of = `${gone.length} of ${counted(before, 'document')}`;
+	if (isTooMuch(missingOf(gone, memory), before, settings.maxGonePercent)) {
+		const of = `${missingOf(gone, memory)} of ${counted(before, 'document')}`;
 		const label = first.labelOf('maxGonePercent');
 		return report.remark(
 			`The next run would fail: ${of} did not come, more than "${label}" allows.`,
@@ -66,5 +71,7 @@ async function planGone(
 	const { statuses, failure } = await askWhere(gone, witness, target.memoryRoutes);
 	troubles.notAsked ??= failure;
 	const called = await memory.namesOf(gone);
-	for (const id of gone) if (statuses.has(id)) report.addPlanned('gone', { ...called.get(id), id });
+	for (const id of gone)
+		if (statuses.has(id) && !isDisabledAlready(memory, id, statuses.get(id)))
+			report.addPlanned('gone', { ...called.get(id), id });
 }

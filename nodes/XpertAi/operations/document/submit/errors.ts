@@ -14,40 +14,23 @@ export function withCounts(
 	error: ItemError,
 	{ summary, notSent, notRead }: SubmitReport,
 ): ItemError {
-	const { found, stored, unknown, rejected, unchanged } = summary.counts;
-	const kept = found + stored;
-	const words: Array<[count: number, one: string, many: string]> = [
-		[kept, 'is stored', 'are stored'],
-		[unchanged, 'was unchanged', 'were unchanged'],
-		[unknown, 'may be stored', 'may be stored'],
-		[rejected, 'is not stored', 'are not stored'],
-		[notSent, 'was not sent', 'were not sent'],
-	];
-	const counts = words
-		.filter(([count]) => count > 0)
-		.map(([count, one, many], at) =>
-			at === 0 ? counted(count, `document ${one}`, `documents ${many}`) : counted(count, one, many),
-		);
-	if (notRead > 0) counts.push(`${counted(notRead, 'item was', 'items were')} not read`);
+	const { found, stored, unknown } = summary.counts;
+	const unread = notRead > 0 ? `, ${counted(notRead, 'item')} not read` : '';
 	const failed = summary.failed.filter(({ outcome }) => outcome !== 'stored');
 	const names = failed.flatMap(({ name }) => name ?? []);
 	const reasons = reasonsOf(failed);
-	error.message = trimmedMessage(error, counts);
+	error.message = trimEnd(sentences(error.message, `${summary.words(notSent)}${unread}`), '.');
 	error.description = sentences(
 		error.description ?? undefined,
 		names.length > 0 ? `Not stored: ${named(names)}` : undefined,
 		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}` : undefined,
-		kept + unknown > 0 ? SECOND_RUN : undefined,
+		found + stored + unknown > 0 ? SECOND_RUN : undefined,
 	);
 	return error;
 }
 
 const SECOND_RUN =
 	'A second run replaces documents that carry a UUID as ID and stores all others again';
-
-function trimmedMessage({ message }: ItemError, counts: string[]): string {
-	return trimEnd(sentences(message, counts.join(', ')), '.');
-}
 
 const LET_OTHERS_OUT =
 	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)"';
@@ -58,15 +41,21 @@ function reasonsOf(failed: FailedDocument[]): string[] {
 }
 
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
-export function processingError(item: Item, { summary, remarks }: SubmitReport): ItemError {
+export function processingError(
+	item: Item,
+	{ summary, remarks, notFound }: SubmitReport,
+): ItemError {
 	const failed = summary.failed.filter(({ outcome }) => outcome === 'stored');
 	const reasons = reasonsOf(failed);
-	const documents = counted(failed.length, 'document is', 'documents are');
 	const names = named(failed.map(({ name, id = 'one without a name' }) => name ?? id));
-	const { found } = summary.counts;
-	const rest = found > 0 ? `${counted(found, 'document is', 'documents are')} found` : undefined;
 	return item.operationError(
-		`${documents} stored but not found: ${names}`,
-		sentences(...reasons, ...uniq(reasons.map(adviceFor)), ...remarks, rest, LET_OTHERS_OUT),
+		`${notFound}: ${names}`,
+		sentences(
+			...reasons,
+			...uniq(reasons.map(adviceFor)),
+			...remarks,
+			summary.words(),
+			LET_OTHERS_OUT,
+		),
 	);
 }

@@ -78,28 +78,24 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 }
 
 /** Says once why documents were not sent. */
-function remarkBrake({ brake: { reason }, report, settings }: Submission): void {
+function remarkBrake({ brake: { reason, row }, report }: Submission): void {
 	const { notSent } = report;
 	if (reason === undefined || notSent === 0) return;
 	const documents = counted(notSent, 'document was', 'documents were');
-	const row = settings.stopAfterFailures;
-	report.remark(asHint(`${documents} not sent, as ${row} in a row came to nothing: ${reason}`));
+	const why = row === undefined ? 'none would be found' : `${row} in a row came to nothing`;
+	report.remark(asHint(`${documents} not sent, as ${why}: ${reason}`));
 }
 
 const COUNT_MAY_BE_LOW =
 	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
-const MAY_BE_STORED =
-	'Documents reported as unknown may be stored; without an ID, sending them again may store them twice.';
 
 /** Tells the user what stands in no item. */
 function addHints({ execution: { context }, first, report, noticed }: Submission): void {
-	const { line, summary, notes, countMayBeLow } = report;
-	const isUnknown = summary.counts.unknown > 0 && mayContinue(context);
+	const { line, notes, countMayBeLow } = report;
 	tellUser(context, [
 		line,
 		...notes,
 		...noticed.hints(first),
 		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
-		...(isUnknown ? [MAY_BE_STORED] : []),
 	]);
 }

@@ -47,7 +47,7 @@ export const sourceName: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. handbook',
 	description:
-		'What the documents come from; left empty, this node in this workflow. Sources are remembered apart, and may bring the same keys. A source that gets a name later sends everything once more; its earlier copies are disabled.',
+		'What the documents come from; left empty, this node in this workflow. Sources are remembered apart, and may bring the same keys. A source that gets a name later sends everything once more; its earlier copies stay until Document: Disable takes them out.',
 };
 
 const resendAll: INodeProperties = {

@@ -3,7 +3,9 @@ import { mayContinue } from '../../../execution/outputs';
 import { isTest, outermostMode } from '../../../execution/testRun';
 import { namedRows, switchDocuments } from '../../../ingest/disabling';
 import type { Switching } from '../../../ingest/disabling';
-import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
+import type { Fingerprints, Recalled, SourceMemory } from '../../../ingest/memory';
+import { processingWord } from '../../../ingest/processingStatus';
+import type { ProcessingStatus } from '../../../ingest/processingStatus';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import { asHint } from './memory';
@@ -33,15 +35,13 @@ export function refuseInLoop(item: Item): void {
 
 /**
  * Takes the documents out of every answer that this source stored earlier and did not bring this time
- * (Runs Again: Equal the Source). Only a whole run does so. What was stored before the source had a name
- * goes as soon as it is there under its new id, whatever became of the others.
+ * (Runs Again: Equal the Source). Only a whole run does so.
  *
  * @throws NodeOperationError with Stop, when more are missing than Max Share Gone allows
  */
 export async function disableMissing(submission: Submission, target: Target): Promise<void> {
 	const { memory } = target;
 	if (!memory) return;
-	await disableRenamed(submission, target, memory);
 	if (!submission.settings.mirrors) return;
 	const gone = goneFrom(target, memory.known);
 	if (gone.length === 0) return;
@@ -55,30 +55,17 @@ export function goneFrom({ bringing: { brought } }: Target, known: Fingerprints)
 	return [...known.ids()].filter((id) => !brought.has(id));
 }
 
-/** Takes out of answers what the source stored before it had a name, where it is there under its new id. */
-async function disableRenamed(
-	submission: Submission,
-	{ bringing: { renamed }, memoryRoutes: routes, remembered }: Target,
-	memory: SourceMemory,
-): Promise<void> {
-	const { settings, report, execution, signal } = submission;
-	const twice = [...renamed].flatMap(([before, id]) =>
-		memory.known.isDone(id, settings.process) ? before : [],
-	);
-	const documents = (count: number) => counted(count, 'document is', 'documents are');
-	const later = renamed.size - twice.length;
-	if (later > 0) report.remark(`${documents(later)} ${NOT_YET}`);
-	if (twice.length === 0 || signal?.aborted) return;
-	if (isTest(execution.context)) return report.remark(`${documents(twice.length)} ${IN_MANUAL}`);
-	const earlier = await remembered.openUnnamed();
-	const how = await switching(submission, earlier, { routes, ids: twice });
-	const failure = await switchDocuments(twice, how);
-	await earlier.close();
-	if (failure)
-		report.remark(
-			asHint(`Documents are there twice, as the source was named. ${failureMessage(failure)}`),
-		);
+/** How many of the documents that are gone are missed: not those changed by hand, or known from names alone. */
+export function missingOf(gone: string[], memory: Pick<Recalled, 'isUncertain'>): number {
+	return gone.filter((id) => !memory.isUncertain(id)).length;
 }
+
+/** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
+export const isDisabledAlready = (
+	memory: Pick<Recalled, 'isDisabledByHand'>,
+	id: string,
+	status?: ProcessingStatus,
+) => memory.isDisabledByHand(id) && processingWord(status) === 'none';
 
 /** Documents are disabled, and those that were there come out by name, which they keep on the server. */
 async function switching(
@@ -89,17 +76,17 @@ async function switching(
 	const called = await memory.namesOf(ids);
 	if (outermostMode(execution.context) === 'integrated') report.remark(MODE_NOT_TOLD);
 	const onSwitched = (id: string, isThere: boolean) => {
+		memory.known.drop(id);
 		if (isThere) report.addDisabled(id, called.get(id));
 	};
-	return { disabled: true, memory, routes, more: namedRows(called), onSwitched };
+	const expect = async (there: string[]) => await memory.expect(there);
+	const { witness } = memory;
+	const leaves: Switching['leaves'] = (id, status) => isDisabledAlready(memory, id, status);
+	return { disabled: true, witness, leaves, expect, routes, more: namedRows(called), onSwitched };
 }
 
 const MODE_NOT_TOLD =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
-const NOT_YET =
-	'there twice, as the source was named: the earlier copies go when the new ones are processed.';
-const IN_MANUAL =
-	'there twice, as the source was named. A scheduled run would disable the earlier copies.';
 
 /** Why what was brought does not show what the source holds. */
 export function reasonInRun(
@@ -131,9 +118,9 @@ async function reasonToKeep(
 	const reason = reasonInRun(submission, target);
 	if (reason) return reason;
 	if (!memory.isKept) return 'this run cannot be remembered';
-	const standing = await memory.standing();
-	if ('failure' in standing) return 'whether another run of this source is at work is not known';
-	return standing.alone ? undefined : 'another run of this source is at work';
+	return (await memory.check())
+		? 'whether another run of this source is at work is not known'
+		: undefined;
 }
 
 /** Disables what is missing of one knowledgebase after a whole run, if it is not too much. */
@@ -145,13 +132,14 @@ async function disableGone(
 ): Promise<void> {
 	const { execution, report, settings } = submission;
 	const { maxGonePercent } = settings;
-	const isAllowed = !isTooMuch(gone.length, memory.knownBefore, maxGonePercent);
-	const of = `${gone.length} of ${counted(memory.knownBefore, 'document')}`;
+	const missing = missingOf(gone, memory);
+	const isAllowed = !isTooMuch(missing, memory.knownBefore, maxGonePercent);
+	const of = `${missing} of ${counted(memory.knownBefore, 'document')}`;
 	if (isTest(execution.context)) {
 		const does = isAllowed ? 'disable them' : `disable none: more than ${maxGonePercent} %`;
 		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
 	}
-	const share = percentOf(gone.length, memory.knownBefore);
+	const share = percentOf(missing, memory.knownBefore);
 	if (!isAllowed) return refuse(submission, of, share, await examplesOf(gone, memory));
 	const how = await switching(submission, memory, { routes, ids: gone });
 	const failure = await switchDocuments(gone, how);

@@ -2,7 +2,7 @@ import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
 import { SourceMemory } from '../../../ingest/memory';
-import type { MemoryPlace, MemoryTroubles, NoteFlaw } from '../../../ingest/memory';
+import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
@@ -11,52 +11,35 @@ import type { SubmitSettings } from './settings';
 import { keyOwner } from './sources/identity';
 import type { Submission } from './submission';
 
-/** What a source has stored in a knowledgebase under its own name, and what this node had before it got one. */
-export class Remembered {
-	constructor(
-		private readonly submission: Submission,
-		private readonly knowledgebaseId: string,
-		private readonly routes: KnowledgebaseRoutes,
-	) {}
+/** Whose memory it is, and how it is read and written. */
+interface Remembering {
+	submission: Submission;
+	knowledgebaseId: string;
+	memoryRoutes: KnowledgebaseRoutes;
+}
 
-	/** The memory of the source. */
-	async open(): Promise<SourceMemory> {
-		const { evenIfRunning, sourceName } = this.submission.settings;
-		return await this.openAs(sourceName, evenIfRunning);
-	}
+/** The memory of the source. */
+export async function openMemory(from: Remembering): Promise<SourceMemory> {
+	const { clock, execution, settings, signal } = from.submission;
+	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
+	const beginning = { clock, signal, by: runOf(execution.context), fresh, forgetLost };
+	return await SourceMemory.open(placeOf(from), from.memoryRoutes, beginning);
+}
 
-	/** The memory of this node without the name of its source. */
-	async openUnnamed(): Promise<SourceMemory> {
-		return await this.openAs('', true);
-	}
+/** What is remembered of the source, for a run that leaves it as it is. */
+export async function recallMemory(from: Remembering) {
+	const { resendAll, forgetDamage } = from.submission.settings;
+	const recalled = await SourceMemory.recall(placeOf(from), from.memoryRoutes);
+	if ('failure' in recalled) return recalled;
+	if (resendAll) recalled.known.forgetContents();
+	if (forgetDamage) recalled.troubles.lost = undefined;
+	return recalled;
+}
 
-	/** What is remembered of the source, for a run that leaves it as it is. */
-	async recall() {
-		const { settings } = this.submission;
-		const place = this.placeOf(settings.sourceName);
-		const recalled = await SourceMemory.recall(place, this.routes);
-		if ('known' in recalled && settings.resendAll) recalled.known.forgetContents();
-		return recalled;
-	}
-
-	/** What was stored under ids that the same documents do not get any more. */
-	async recallUnnamed({ witness }: SourceMemory) {
-		return await SourceMemory.recall(this.placeOf(''), this.routes, { witness });
-	}
-
-	private async openAs(sourceName: string, evenIfRunning: boolean): Promise<SourceMemory> {
-		const { clock, execution, settings, signal } = this.submission;
-		const by = runOf(execution.context);
-		const beginning = { clock, signal, by, fresh: settings.resendAll, evenIfRunning };
-		return await SourceMemory.open(this.placeOf(sourceName), this.routes, beginning);
-	}
-
-	private placeOf(sourceName: string): MemoryPlace {
-		const { execution, settings } = this.submission;
-		const { knowledgebaseId } = this;
-		const owner = keyOwner(knowledgebaseId, sourceName);
-		return { knowledgebaseId, owner, ...sourceOf(execution, sourceName, settings) };
-	}
+function placeOf({ submission, knowledgebaseId }: Remembering): MemoryPlace {
+	const { execution, settings } = submission;
+	const owner = keyOwner(knowledgebaseId, settings.sourceName);
+	return { knowledgebaseId, owner, ...sourceOf(execution, settings) };
 }
 
 /** Where the memory of a source with a name is. */
@@ -71,8 +54,7 @@ export function placeOfSource(knowledgebaseId: string, sourceName: string): Memo
  */
 function sourceOf(
 	{ context }: Execution,
-	sourceName: string,
-	{ shard }: Pick<SubmitSettings, 'shard'>,
+	{ shard, sourceName }: Pick<SubmitSettings, 'shard' | 'sourceName'>,
 ): Pick<MemoryPlace, 'source' | 'title'> {
 	const part = shard === '' ? [] : [`shard ${shard}`];
 	if (sourceName !== '')
@@ -95,32 +77,23 @@ export function runOf(context: Execution['context']): string {
 /** The longest hint. */
 const HINT_LENGTH = 120;
 
-const FLAWS: Record<NoteFlaw, string> = {
-	damaged: 'is damaged',
-	overwritten: 'was overwritten, as by Process on the server',
-	'of a later version': 'is of a later version of this node',
-	'of another source': 'is of another source',
-};
-
-/** What of remembering did not go as it should, in words. */
-export function troubleHints(troubles: MemoryTroubles): string[] {
-	const { noRoute, flaw, lost = 0, overlapped, notWritten, notAsked, notRecalled } = troubles;
+/** What went wrong with the memory, in words. */
+export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
 	const hints: string[] = [];
 	const say = (failure: Failure | undefined, what: string) => {
 		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
 	};
 	if (noRoute)
 		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');
-	if (flaw) hints.push(`Everything is sent: what was remembered of earlier runs ${FLAWS[flaw]}.`);
-	if (lost > 0)
+	if (lost) {
+		const documents =
+			lost.count === undefined ? 'documents' : `up to ${counted(lost.count, 'document')}`;
 		hints.push(
-			`A note in the knowledgebase was lost or overwritten. Of ${counted(lost, 'document')} it is not known what is gone.`,
+			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may be found though gone. See "Forget Earlier Damage".`,
 		);
-	if (overlapped)
-		hints.push('Another run of this source was at work as well: the next run sends everything.');
+	}
 	say(notWritten, 'Noted, but not remembered as a whole: the next run does that.');
 	say(notAsked, 'Not known: whether unchanged documents are still there.');
-	say(notRecalled, 'Not known: what was stored before the source was named.');
 	return hints;
 }
 

@@ -19,10 +19,10 @@ export class Noticed {
 	/** Files of records in which there was none. */
 	emptyFiles = 0;
 
-	/** Documents that come without an id. */
+	/** Documents that come without an ID of their own. */
 	withoutId = 0;
 
-	/** Those of them whose ids were not left to the server on purpose. */
+	/** Those of them that do not get a new one each time on purpose. */
 	private idMissed = 0;
 
 	/** Documents that came with the id of an earlier one. */
@@ -42,11 +42,11 @@ export class Noticed {
 
 	/** Notes a document whose turn has come. */
 	note(
-		{ id, record }: ReadyDocument<unknown>,
-		{ idByServer, readAsText, unusedColumns = [] }: FoundDocument,
+		{ isNew, record }: ReadyDocument<unknown>,
+		{ newEachTime, readAsText, unusedColumns = [] }: FoundDocument,
 	): void {
-		if (!id) this.withoutId += 1;
-		if (!id && !idByServer) this.idMissed += 1;
+		if (isNew) this.withoutId += 1;
+		if (isNew && !newEachTime) this.idMissed += 1;
 		if (readAsText) this.readAsText += 1;
 		for (const column of unusedColumns) this.unusedColumns.add(column);
 		const hasId = (part: { id?: string | null }) => Boolean(part.id);

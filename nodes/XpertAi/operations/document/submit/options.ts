@@ -46,12 +46,13 @@ export const submitOptions = optionsField([
 		description: 'Max size of one request. Servers take up to 50 MB.',
 	},
 	{
-		displayName: 'Isolate Rejected Documents Without IDs',
-		name: 'isolateWithoutIds',
+		displayName: 'Forget Earlier Damage',
+		name: 'forgetDamage',
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to cut up a batch the server rejects even if its documents have no IDs: those that it had stored already are then stored twice. Batches with IDs are always cut up.',
+			'Whether to say no more that notes of this source were lost. Switch it on for one run.',
+		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	{
 		displayName: 'Only Show What Would Happen',
@@ -98,15 +99,6 @@ export const submitOptions = optionsField([
 		default: 10,
 		description:
 			'How long to go on trying when the server is busy or cannot be reached, as while it restarts. With 0, each request is sent once.',
-	},
-	{
-		displayName: 'Run Beside Another',
-		name: 'evenIfRunning',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to begin also while another run of this source is at work. The next run then sends everything. Without it, nothing is sent.',
-		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	{
 		displayName: 'Shard',

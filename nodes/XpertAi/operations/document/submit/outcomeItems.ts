@@ -19,57 +19,41 @@ export function outcomeItem(
 ): INodeExecutionData {
 	const { document, batch, attempts, outcome } = result;
 	const { item } = document.origin;
-	const { id, key } = document;
-	const { name } = document.record;
+	const facts = factsOf(document, outcome);
 	if (result.outcome === 'notSent') {
-		const hint = `The hints of the node say why. After how many it stops: "${item.labelOf('options.stopAfterFailures')}".`;
+		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
 		const error = item.operationError(result.reason ?? NOT_SENT, result.reason ? undefined : hint);
-		return item.failed(error, { name: name ?? undefined, outcome, key, id });
+		return item.failed(error, facts);
 	}
 	if (result.outcome !== 'stored') {
 		const error = storingError(document, result.failure);
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		const { status } = result.failure;
-		return item.failed(error, {
-			name: name ?? undefined,
-			outcome,
-			key,
-			id,
-			status,
-			attempts,
-			batch,
-		});
+		return item.failed(error, { ...facts, status, attempts, batch });
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
 	if (!simplify) return item.output(record ?? asJson(document.record));
-	return item.output({
-		name: record?.name ?? name,
-		outcome,
-		processing: 'none',
-		...(key === undefined ? {} : { key }),
-		id: record?.id ?? id,
-		status: result.status,
-		attempts,
-		batch,
-	});
+	const { name = facts.name, id = document.id } = record ?? {};
+	const { status } = result;
+	const kept = factsOf(document, outcome, { processing: 'none' });
+	return item.output({ ...kept, name, id, status, attempts, batch });
 }
 
-const NOT_SENT = 'Not sent: too many documents before it came to nothing, all for the same reason';
+/** What is told of every document. */
+function factsOf(
+	{ id, key, record: { name } }: ReadyDocument<Origin>,
+	outcome: Origin['outcome'],
+	more: IDataObject = {},
+): IDataObject {
+	return { name: name ?? undefined, outcome, ...more, ...(key === undefined ? {} : { key }), id };
+}
+
+const NOT_SENT = 'Not sent: documents before it came to nothing, all for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 /** The item of a document that an earlier run has stored with the same content. */
-export function unchangedItem({
-	id,
-	key,
-	record,
-	origin,
-}: ReadyDocument<Origin>): INodeExecutionData {
-	return origin.item.output({
-		name: record.name,
-		outcome: 'unchanged',
-		...(key === undefined ? {} : { key }),
-		id,
-	});
+export function unchangedItem(document: ReadyDocument<Origin>): INodeExecutionData {
+	return document.origin.item.output(factsOf(document, 'unchanged'));
 }
 
 /** The item of a record that could not be sent. */

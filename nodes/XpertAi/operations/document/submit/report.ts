@@ -98,11 +98,15 @@ export class SubmitReport {
 		return uniq(this.said);
 	}
 
+	/** How many documents no assistant finds. */
+	get notFound(): string {
+		return `${counted(this.processingFailed, 'document is', 'documents are')} stored but not found`;
+	}
+
 	/** The remarks, and how many documents no assistant finds. */
 	get notes(): string[] {
-		if (this.processingFailed === 0) return this.remarks;
-		const documents = counted(this.processingFailed, 'document is', 'documents are');
-		return [...this.remarks, `${documents} stored but not found: not processed.`];
+		const { notFound, processingFailed, remarks } = this;
+		return processingFailed === 0 ? remarks : [...remarks, `${notFound}: not processed.`];
 	}
 
 	/** The run in one line. */

@@ -22,9 +22,8 @@ const parameters = z.object({
 		batchSize: wholeFrom1,
 		batchMegabytes: z.number().positive(),
 		dryRun: z.boolean(),
-		evenIfRunning: z.boolean(),
+		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
-		isolateWithoutIds: z.boolean(),
 		output: z.enum(['documents', 'summary']),
 		retryMinutes: minutes,
 		stopAfterFailures: finite.int().min(0),
@@ -44,16 +43,15 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  */
 export function readSettings(item: Item) {
 	const { mode, options, ...rest } = item.settings(parameters);
-	const { afterStoring, concurrency, dryRun, evenIfRunning, isolateWithoutIds } = options;
+	const { afterStoring, concurrency, dryRun, forgetDamage } = options;
 	const { output, stopAfterFailures } = options;
 	return {
 		...rest,
 		concurrency,
 		/** Whether the run only tells what the next one would do. */
 		dryRun,
-		/** Whether it begins also while another run of the source is at work. */
-		evenIfRunning,
-		isolateWithoutIds,
+		/** Whether the user has taken note of what the memory has lost. */
+		forgetDamage,
 		output,
 		sourceName: keyIfGiven(item, 'sourceName') ?? '',
 		shard: keyIfGiven(item, 'options.shard') ?? '',

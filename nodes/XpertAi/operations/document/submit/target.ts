@@ -6,18 +6,19 @@ import type { DocumentName, Holder, Recalled, SourceMemory } from '../../../inge
 import { planDocuments } from '../../../ingest/plan';
 import type { Planning } from '../../../ingest/plan';
 import { Processing } from '../../../ingest/processing';
-import { saidOf } from '../../../ingest/processingStatus';
+import { processingWord, saidOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
+import { counted } from '../../../ingest/summary';
 import { uploaded } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
+import { derivedId } from '../../../payloads/derivedId';
 import { isJsonObject } from '../../../transport/answer';
-import { IDS_PER_ADDRESS } from '../../../transport/api';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { Bringing } from './bringing';
-import { Remembered } from './memory';
+import { asHint, openMemory } from './memory';
 import { processingFlaw } from './outcomeItems';
 import { inWords, isForeignId } from './rejections';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
@@ -27,6 +28,16 @@ import type { Submission } from './submission';
 
 const PROGRESS_EVERY_MS = 1000;
 
+/** A first batch that is small is processed soon, and shows what keeps all documents from being found. */
+const FIRST_BATCH = 10;
+
+/** Documents that are asked after where a source has no note, at most so many bytes of them. */
+const ASKED_FIRST = 500;
+const ASKED_BYTES = 8 * 1024 * 1024;
+
+const THERE_TWICE =
+	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
+
 const ELSEWHERE = 'Not sent: another run of this source is at work';
 
 /** What a document is called, for a run that does not bring it any more. */
@@ -35,9 +46,9 @@ const calledOf = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
 	...(key !== undefined && { key }),
 });
 
-/** What documents are sent with, by id. */
+/** What documents are sent with, by id; one whose id is new each time is no concern of a later run. */
 const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
-	new Map(batch.flatMap(({ id, content = '' }) => (id === undefined ? [] : [[id, content]])));
+	new Map(batch.flatMap(({ id, isNew, content = '' }) => (isNew ? [] : [[id, content]])));
 
 /** One knowledgebase in a run: what is brought for it, what is remembered of it, and its processing. */
 export class Target {
@@ -49,8 +60,6 @@ export class Target {
 
 	/** By which what is remembered is read and written: these wait for a server on their own. */
 	readonly memoryRoutes: KnowledgebaseRoutes;
-
-	readonly remembered: Remembered;
 
 	/** What follows the documents that are stored; none with After Storing = Nothing. */
 	readonly processing?: Processing;
@@ -67,22 +76,19 @@ export class Target {
 		const { settings } = submission;
 		const routes = knowledgebaseRoutes(submission, knowledgebaseId);
 		this.memoryRoutes = knowledgebaseRoutes(submission, knowledgebaseId);
-		this.remembered = new Remembered(submission, knowledgebaseId, this.memoryRoutes);
 		this.bringing = new Bringing(submission, knowledgebaseId, {
 			onTurn: () => this.processing?.lookWhenDue(),
 			onLeftOut: (document) => this.leaveOut(document),
 		});
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
-		const lookFrom = Math.min(settings.stopAfterFailures || Infinity, IDS_PER_ADDRESS);
-		if (settings.process)
-			this.processing = new Processing(routes, { ...settings, lookFrom, onEnd });
+		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
 	}
 
 	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	async store(): Promise<void> {
 		const { submission, knowledgebaseId } = this;
 		const { execution, settings, report, brake, clock, signal } = submission;
-		if (submission.goesOn) await this.remember();
+		if (submission.goesOn && settings.remembers) this.memory = await openMemory(this);
 		const { memory, memoryRoutes } = this;
 		if (memory?.holder) return await this.leaveTo(memory.holder);
 		const wanted = memory ? this.changed(memory) : this.bringing.documents();
@@ -100,7 +106,11 @@ export class Target {
 			}),
 			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 			send: submission.send,
-			batchLimits: { ...settings.batchLimits, beside: memory?.roomInBatch },
+			batchLimits: {
+				...settings.batchLimits,
+				firstCount: FIRST_BATCH,
+				beside: memory?.roomInBatch,
+			},
 			journal: memory && (async (batch) => await memory.around(contentsOf(batch))),
 			request: (body) => ({
 				method: 'POST',
@@ -127,11 +137,15 @@ export class Target {
 	private braking(upload: Upload<Origin>): Upload<Origin> {
 		const { brake } = this.submission;
 		return async (document) => {
+			this.processing?.lookWhenDue();
 			// What may not be stored need not be uploaded.
 			const failure = this.memory?.refusal;
 			const result = failure ? { failure, attempts: 0 } : await upload(document);
-			if ('failure' in result) brake.failed('upload', failureMessage(result.failure));
-			else brake.passed('upload');
+			if ('failure' in result) {
+				const { failure: refused } = result;
+				// The key may have no right to upload.
+				brake.failed('upload', failureMessage(refused), undefined, refused.status === 403);
+			} else brake.passed('upload');
 			return result;
 		};
 	}
@@ -145,7 +159,7 @@ export class Target {
 		const { first, report } = this.submission;
 		const error = first.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
-			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${first.labelOf('sourceName')}". To run beside it all the same, switch on "Run Beside Another" in "Options".`,
+			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${first.labelOf('sourceName')}".`,
 		);
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
@@ -164,12 +178,47 @@ export class Target {
 	 */
 	async plan(memory: Recalled, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
 		const { settings } = this.submission;
-		await planDocuments(this.bringing.withFiles(), {
+		await planDocuments(this.askingFirst(this.bringing.withFiles(), memory), {
 			memory: memory.known,
 			processed: settings.process,
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onPlanned,
 		});
+	}
+
+	/**
+	 * Asks after the first documents of a source that has no note: its memory may be gone, or they may have been stored
+	 * otherwise before, also under the IDs they have without a Source Name.
+	 */
+	private async *askingFirst(
+		documents: AsyncGenerator<ReadyDocument<Origin>>,
+		memory: Recalled,
+	): AsyncGenerator<ReadyDocument<Origin>> {
+		const held: Array<ReadyDocument<Origin>> = [];
+		let bytes = 0;
+		while (memory.isNew && held.length < ASKED_FIRST && bytes < ASKED_BYTES) {
+			const { done, value } = await documents.next();
+			if (done) break;
+			held.push(value);
+			bytes += value.bytes;
+		}
+		if (held.length > 0) await this.askAfter(held, memory);
+		yield* held;
+		yield* documents;
+	}
+
+	private async askAfter(documents: Array<ReadyDocument<Origin>>, memory: Recalled): Promise<void> {
+		const { report, settings } = this.submission;
+		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
+		const without = documents.flatMap(({ key }) =>
+			key === undefined || settings.sourceName === '' ? [] : derivedId(this.knowledgebaseId, key),
+		);
+		const { statuses } = await this.statusesOf([...ids, ...without], memory);
+		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.lose();
+		// One that was disabled has no status.
+		const twice = without.filter((id) => processingWord(statuses.get(id)) !== 'none').length;
+		if (twice > 0)
+			report.remark(asHint(`${counted(twice, 'document is', 'documents are')} ${THERE_TWICE}`));
 	}
 
 	private async statusesOf(ids: string[], { witness, troubles }: Recalled): Promise<Statuses> {
@@ -178,47 +227,38 @@ export class Target {
 		return asked;
 	}
 
-	private async remember(): Promise<void> {
-		const { remembers, sourceName } = this.submission.settings;
-		if (!remembers) return;
-		this.memory = await this.remembered.open();
-		if (sourceName === '' || !this.memory.isKept) return;
-		const before = await this.remembered.recallUnnamed(this.memory);
-		if ('failure' in before) this.memory.troubles.notRecalled = before.failure;
-		else this.bringing.unnamed = before.known;
-	}
-
 	private changed(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		const { report, settings } = this.submission;
-		return changedOnly(this.bringing.documents(), {
+		return changedOnly(this.askingFirst(this.bringing.documents(), memory), {
 			memory: memory.known,
 			processed: settings.process,
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
-				if (document.id) memory.unchanged(document.id, calledOf(document));
+				memory.unchanged(document.id, calledOf(document));
 				if (saidOf(status).word === 'running') this.follow(document.id, document.origin);
 			},
 		});
 	}
 
 	private addOutcome(result: DocumentOutcome<Origin>): void {
-		const { id, content = '', origin } = result.document;
-		if (id && result.outcome === 'stored')
-			this.memory?.stored(id, content, calledOf(result.document));
-		else if (id && result.outcome === 'rejected') this.memory?.refused(id);
+		const { id, isNew, content = '', origin } = result.document;
+		const memory = isNew ? undefined : this.memory;
+		if (result.outcome === 'stored') memory?.stored(id, content, calledOf(result.document));
+		else if (result.outcome === 'rejected') memory?.refused(id);
 		this.submission.report.addOutcome(result);
 		if (result.outcome === 'stored') {
 			// With incremental sync, a server keeps a document under the first id its source had.
 			const kept = isJsonObject(result.record) ? result.record.id : undefined;
 			this.follow(typeof kept === 'string' ? kept : id, origin.isTracked ? origin : undefined);
 		}
+		this.processing?.lookWhenDue();
 		this.showProgress();
 	}
 
 	/** Has a stored document processed, or followed where the server is at it. */
-	private follow(id: string | undefined, origin: Origin | undefined): void {
-		if (!this.processing || id === undefined) return;
+	private follow(id: string, origin: Origin | undefined): void {
+		if (!this.processing) return;
 		if (origin) this.inProcess.set(id, [...(this.inProcess.get(id) ?? []), origin]);
 		this.processing.add(id);
 	}

@@ -16,9 +16,10 @@ import { derivedId } from '../../../payloads/derivedId';
 import { systemClock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
 import { cancelSignal } from '../../../transport/request';
+import { isRouteMissing } from '../../../transport/meaning';
 import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
 import { knowledgebaseError } from '../submit/advice';
-import { asHint, placeOfSource, runOf, troubleHints } from '../submit/memory';
+import { asHint, placeOfSource, troubleHints } from '../submit/memory';
 import { knowledgebaseRoutes } from '../submit/routes';
 import { keyOwner } from '../submit/sources/identity';
 
@@ -123,9 +124,10 @@ async function switchGroup(
 	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = placeOfSource(knowledgebaseId, sourceName);
-	// A page that is deleted at noon is taken out at noon, also while the night of its source is at work.
-	const beginning = { signal, by: runOf(context), evenIfRunning: true };
-	const memory = sourceName === '' ? undefined : await SourceMemory.open(place, routes, beginning);
+	const recalled = sourceName === '' ? undefined : await SourceMemory.recall(place, routes);
+	if (recalled && 'failure' in recalled && !isRouteMissing(recalled.failure))
+		return { facts: new Map(), failure: recalled.failure };
+	const memory = recalled && 'known' in recalled ? recalled : undefined;
 	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
 	const unknown = new Set(memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : []);
 	const facts: Switched['facts'] = new Map();
@@ -140,9 +142,10 @@ async function switchGroup(
 	);
 	const called = await memory?.namesOf(ids.filter((id) => !has(more.get(id), 'name')));
 	for (const [id, row] of namedRows(called ?? new Map())) more.set(id, { ...row, ...more.get(id) });
-	const how = { disabled, memory, routes, more, onSwitched };
-	const failure = memory?.refusal ?? (await switchDocuments(ids, how));
-	await memory?.close();
+	// At any time, also while the night of its source is at work, which takes the note in or leaves it to the next one.
+	const noted = memory && (await SourceMemory.noteByHand(place, routes, { ids, disabled }));
+	const how = { disabled, witness: memory?.witness, routes, more, onSwitched };
+	const failure = noted ?? (await switchDocuments(ids, how));
 	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];
 	tellUser(context, messages);
 	return { facts, failure };

@@ -61,7 +61,7 @@ export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
 	const naming = { fields, sources: SOURCES };
 	item.checkIds(body, RUN_IDS, naming);
 	const checked: RunBody = item.check(SCHEMAS[kind], body, naming);
-	item.checkText(checked, naming);
+	item.jsonText(checked, naming);
 	return checked;
 }
 
@@ -70,7 +70,7 @@ function ownBody(item: Item, kind: RunInput['kind']): RunBody {
 	const value: RunBody = item.jsonBody(freeForm);
 	const naming: Naming = { parameter: item.labelOf('jsonBody') };
 	const subject = `"${naming.parameter}"`;
-	item.checkText(value, naming);
+	item.jsonText(value, naming);
 	if (kind !== 'message' && askedBy(value).kind !== kind)
 		return item.refuse({ subject, demand: `must have the "input" of this operation` });
 	if (!rejectsWithPayload(value)) return value;

@@ -1,16 +1,17 @@
-import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { Lease, mayHaveLeft } from '../../../../../nodes/XpertAi/ingest/memory/lease';
-import type { Looked } from '../../../../../nodes/XpertAi/ingest/memory/lease';
-import { noteText, readNote } from '../../../../../nodes/XpertAi/ingest/memory/note';
-import type { NoteFacts } from '../../../../../nodes/XpertAi/ingest/memory/note';
-import { NotesOnServer } from '../../../../../nodes/XpertAi/ingest/memory/notesOnServer';
+import { Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
+import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
 import { answered } from '../support/outcomes';
 
 const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
 const SECOND = 1000;
+
+interface Options {
+	signal?: AbortSignal;
+	clock?: ReturnType<Timeline['clock']>;
+}
 
 interface Row {
 	id: string;
@@ -32,8 +33,7 @@ function scene() {
 		const failure = rules.fails(what);
 		if (failure) return failure;
 		for (const row of sent) rows.set(row.id, row);
-		if (sent.length > 0)
-			return { ok: true, status: 201, answer: sent.map(({ id }) => ({ id, version: 1 })) };
+		if (sent.length > 0) return { ok: true, status: 201, answer: sent.map(({ id }) => ({ id })) };
 		return { ok: true, status: 200, answer: path.split(',').flatMap((id) => rows.get(id) ?? []) };
 	};
 	const routes: MemoryRoutes = {
@@ -44,16 +44,11 @@ function scene() {
 			return answer(path, body);
 		},
 	};
-	const lease = (
-		run: string,
-		more: { signal?: AbortSignal; clock?: ReturnType<Timeline['clock']> } = {},
-	) =>
-		new Lease(new NotesOnServer(PLACE, routes), new Fingerprints(), run, {
-			clock: time.clock(),
-			by: `execution ${run}`,
-			...more,
-		});
-	const of = async <Result>(work: Promise<Result>) => await time.of(work);
+	const lease = (run: string, { signal, clock = time.clock() }: Options = {}) =>
+		new Lease(new NotesOnServer(PLACE, routes), clock, signal, `execution ${run}`);
+	/** Undefined where all is well. */
+	const of = async <Result>(work: Promise<Result>) =>
+		await time.of(orFailure(async () => await work));
 	const named = (word: string) => [...rows.values()].find(({ name }) => name.includes(word));
 	return { time, rows, requests, rules, lease, of, named };
 }
@@ -64,7 +59,7 @@ describe('the lease of a source', () => {
 	it('is taken with two notes, and given back with one', async () => {
 		const { lease, of, requests, rows } = scene();
 		const one = lease('one');
-		expect(await of(one.take())).toEqual({ version: 1 });
+		expect(await of(one.take())).toBeUndefined();
 		expect(requests).toEqual(['looks', 'writes began', 'looks', 'writes at work', 'looks']);
 		await of(one.giveBack());
 		expect(requests.slice(5)).toEqual(['writes at work']);
@@ -82,7 +77,7 @@ describe('the lease of a source', () => {
 		await of(one.take());
 		await of(one.giveBack());
 		const from = time.now;
-		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(await of(lease('two').take())).toBeUndefined();
 		expect(time.now - from).toBeLessThan(SECOND);
 	});
 
@@ -92,7 +87,7 @@ describe('the lease of a source', () => {
 		requests.length = 0;
 		await time.run(101 * SECOND);
 		expect(requests).toEqual(Array.from({ length: 5 }, () => 'writes at work'));
-		expect(await of(lease('two').take())).toEqual({ holder: { by: 'execution one', since: AT } });
+		expect(await of(lease('two').take())).toEqual({ by: 'execution one', since: AT });
 		expect(time.now).toBeLessThan(127 * SECOND);
 	});
 
@@ -102,7 +97,7 @@ describe('the lease of a source', () => {
 		await of(lease('one', { clock: crashed }).take());
 		await time.run(500 * SECOND);
 		const from = time.now;
-		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(await of(lease('two').take())).toBeUndefined();
 		expect(time.now - from).toBeGreaterThanOrEqual(60 * SECOND);
 		expect(time.now - from).toBeLessThan(62 * SECOND);
 	});
@@ -112,8 +107,8 @@ describe('the lease of a source', () => {
 		const one = lease('one');
 		await of(one.take());
 		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
-		expect(await of(lease('two').take())).toEqual({ holder: { by: 'execution one', since: AT } });
-		expect(await of(one.standing())).toEqual({ alone: true });
+		expect(await of(lease('two').take())).toEqual({ by: 'execution one', since: AT });
+		expect(await of(one.check())).toBeUndefined();
 	});
 
 	it('is free a minute later where its note cannot be read and nobody is at work', async () => {
@@ -122,7 +117,7 @@ describe('the lease of a source', () => {
 		await of(one.take());
 		await of(one.giveBack());
 		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
-		expect(await of(lease('two').take())).toEqual({ version: 1 });
+		expect(await of(lease('two').take())).toBeUndefined();
 		expect(time.now).toBeLessThan(62 * SECOND);
 	});
 
@@ -169,7 +164,7 @@ describe('the lease of a source', () => {
 			if (turn && requests.length === 5) rows.set(turn.id, turn);
 			return undefined;
 		};
-		expect(await of(lease('one').take())).toEqual({ version: 1 });
+		expect(await of(lease('one').take())).toBeUndefined();
 		expect(time.now).toBeGreaterThanOrEqual(30 * SECOND);
 	});
 
@@ -181,7 +176,7 @@ describe('the lease of a source', () => {
 				Map.prototype.set.call(rows, row.id, { ...row, processMsg: '' }),
 		};
 		Object.assign(rows, forget);
-		expect(await of(taken)).toEqual({ version: 1 });
+		expect(await of(taken)).toBeUndefined();
 		expect(requests).toEqual(['looks', 'writes began', 'looks']);
 	});
 });
@@ -199,30 +194,32 @@ describe('a run that has not said a word for long', () => {
 		const { one, of, time, requests } = await asleep();
 		requests.length = 0;
 		await time.run(40 * SECOND);
-		expect(await of(one.makeSure())).toBeUndefined();
+		expect(await of(one.check())).toBeUndefined();
 		expect(requests).toEqual([]);
 		await of(time.wait(10 * SECOND));
-		expect(await of(one.makeSure())).toBeUndefined();
+		expect(await of(one.check())).toBeUndefined();
 		expect(requests).toEqual(['looks', 'writes at work']);
-		expect(await of(one.makeSure())).toBeUndefined();
+		expect(await of(one.check())).toBeUndefined();
 		expect(requests).toHaveLength(2);
 	});
 
 	it('sends nothing more, nor gives anything back, when another has taken its place', async () => {
 		const { one, lease, of, requests } = await asleep();
-		expect(await of(lease('two').take())).toEqual({ version: 1 });
-		expect(await of(one.makeSure())).toMatchObject({
-			kind: 'unsuccessful',
-			reason: expect.stringMatching(
-				/^Another run .* has taken over.*: execution two, since 19/,
-			) as string,
+		expect(await of(lease('two').take())).toBeUndefined();
+		expect(await of(one.check())).toMatchObject({
+			failure: {
+				kind: 'unsuccessful',
+				reason: expect.stringMatching(
+					/^Another run .* has taken over.*: execution two, since 19/,
+				) as string,
+			},
 		});
 		expect(one.lost).toBeDefined();
 		requests.length = 0;
-		expect(await of(one.makeSure())).toBe(one.lost);
+		expect(await of(one.check())).toEqual({ failure: one.lost });
 		await of(one.giveBack());
 		expect(requests).toEqual([]);
-		expect(await of(one.standing())).toEqual({ alone: false });
+		expect(await of(one.check())).toEqual({ failure: one.lost });
 	});
 
 	it('gives nothing back that another has taken meanwhile', async () => {
@@ -238,7 +235,7 @@ describe('a run that has not said a word for long', () => {
 		await of(time.wait(50 * SECOND));
 		rows.clear();
 		const reason = expect.stringContaining('unknown, since unknown') as string;
-		expect(await of(one.makeSure())).toMatchObject({ reason });
+		expect(await of(one.check())).toMatchObject({ failure: { reason } });
 	});
 
 	it.each(['began', 'at work'])(
@@ -249,7 +246,7 @@ describe('a run that has not said a word for long', () => {
 			await of(lease('two').take());
 			const kept = named(word === 'began' ? 'at work' : 'began');
 			Object.assign(kept ?? {}, own);
-			expect(await of(one.makeSure())).toBeUndefined();
+			expect(await of(one.check())).toBeUndefined();
 			expect(one.lost).toBeUndefined();
 		},
 	);
@@ -258,123 +255,11 @@ describe('a run that has not said a word for long', () => {
 		const { one, of, time, rules } = await asleep();
 		await of(time.wait(50 * SECOND));
 		rules.fails = () => answered(503);
-		expect(await of(one.makeSure())).toMatchObject({ status: 503 });
-		expect(await of(one.standing())).toMatchObject({ failure: { status: 503 } });
+		expect(await of(one.check())).toMatchObject({ failure: { status: 503 } });
 		rules.fails = (what) => (what === 'looks' ? undefined : answered(503));
-		expect(await of(one.makeSure())).toMatchObject({ status: 503 });
-		expect(await of(one.standing())).toMatchObject({ failure: { status: 503 } });
+		expect(await of(one.check())).toMatchObject({ failure: { status: 503 } });
 		rules.fails = () => undefined;
-		expect(await of(one.makeSure())).toBeUndefined();
-		expect(await of(one.standing())).toEqual({ alone: true });
-	});
-});
-
-describe('whether a run was the only one', () => {
-	/** What another run writes into a note. */
-	const others = async (which: 'turn' | 'lease' | 'ended' | 'beside') => {
-		const world = scene();
-		const two = world.lease('two');
-		await world.of(which === 'beside' ? two.beginBeside() : two.take());
-		if (which === 'ended') await world.of(two.giveBack());
-		return world.named(which === 'turn' || which === 'beside' ? 'began' : 'at work');
-	};
-	/** Of a run that holds the lease, and over whose notes these have been written. */
-	const standing = async (...over: Array<Row | undefined>) => {
-		const { lease, of, rows } = scene();
-		const one = lease('one');
-		await of(one.take());
-		for (const row of over) if (row) rows.set(row.id, row);
-		return await of(one.standing());
-	};
-
-	it.each([
-		[true, 'nobody has written over its notes', []],
-		[true, 'one that has left since has written the turn', ['turn']],
-		[true, 'one that is slow has written the lease, and leaves', ['lease']],
-		[false, 'one that has ended its work has written the lease', ['ended']],
-		[false, 'another has written both', ['turn', 'lease']],
-		[false, 'one works beside it', ['beside']],
-	] as const)('is %s where %s', async (alone, _, written) => {
-		const over = await Promise.all(written.map(others));
-		expect(await standing(...over)).toEqual({ alone });
-	});
-
-	it('is not believed where the turn cannot be read, and is where the lease cannot', async () => {
-		const spoilt = async (which: 'turn' | 'lease') => {
-			const row = await others(which);
-			return row && { ...row, processMsg: 'Invalid PDF structure' };
-		};
-		expect(await standing(await spoilt('turn'))).toEqual({ alone: false });
-		expect(await standing(await spoilt('lease'))).toEqual({ alone: true });
-		const { lease, of, rows, named } = scene();
-		const one = lease('one');
-		await of(one.take());
-		rows.delete(named('at work')?.id ?? '');
-		expect(await of(one.standing())).toEqual({ alone: true });
-	});
-});
-
-describe('a run that begins beside another', () => {
-	it('is told of by the other one and by itself', async () => {
-		const { lease, of } = scene();
-		const [one, beside] = [lease('one'), lease('beside')];
-		await of(one.take());
-		expect(await of(beside.beginBeside())).toEqual({ version: 1 });
-		expect(await of(one.standing())).toEqual({ alone: false });
-		await of(one.giveBack());
-		expect(await of(beside.standing())).toEqual({ alone: false });
-	});
-
-	it('is alone where nobody else has been at work, and holds nothing', async () => {
-		const { lease, of, requests, time } = scene();
-		const beside = lease('beside');
-		await of(beside.beginBeside());
-		await of(time.wait(50 * SECOND));
-		expect(await of(beside.standing())).toEqual({ alone: true });
-		await of(beside.giveBack());
-		expect(requests).toEqual(['looks', 'writes began', 'looks']);
-		expect(await of(lease('next').take())).toEqual({ version: 1 });
-		expect(await of(beside.standing())).toEqual({ alone: false });
-	});
-
-	it('does not begin where the server fails', async () => {
-		const { lease, of, rules, requests } = scene();
-		rules.fails = () => answered(503);
-		expect(await of(lease('beside').beginBeside())).toMatchObject({ failure: { status: 503 } });
-		expect(requests).toEqual(['looks']);
-	});
-});
-
-describe('whether a run before may have noted what the memory does not hold', () => {
-	const note = (facts: Omit<NoteFacts, 'mark'>) =>
-		readNote(
-			noteText({ source: PLACE.source, mark: 'run:1', ...facts }, new Fingerprints()),
-			PLACE.source,
-		);
-	const began = note({});
-	const beside = note({ beside: true });
-	const lease = (ended: boolean, more: { left?: boolean } = {}) =>
-		note({ lease: { by: 'execution 1', since: AT, ended, ...more } });
-
-	it.each<[string, Looked, boolean]>([
-		['none was ever at work', { turn: undefined, lease: undefined }, false],
-		['it has ended', { turn: began, lease: lease(true) }, false],
-		['it has ended, with all of it', { turn: began, lease: lease(true, { left: false }) }, false],
-		[
-			'it has ended, but not with all of it',
-			{ turn: began, lease: lease(true, { left: true }) },
-			true,
-		],
-		['it has not ended', { turn: began, lease: lease(false) }, true],
-		['it worked beside another', { turn: beside, lease: lease(true) }, true],
-		['it was the first, beside others', { turn: beside, lease: undefined }, true],
-		['it had no lease yet', { turn: began, lease: undefined }, true],
-		['its lease says nothing of that', { turn: began, lease: began }, true],
-		['its lease was overwritten', { turn: began, lease: 'overwritten' }, true],
-		['only its lease is there, and has ended', { turn: undefined, lease: lease(true) }, false],
-		['only its lease is there, and goes on', { turn: undefined, lease: lease(false) }, true],
-		['its turn was overwritten', { turn: 'overwritten', lease: lease(true) }, false],
-	])('where %s', (_, looked, may) => {
-		expect(mayHaveLeft(looked)).toBe(may);
+		expect(await of(one.check())).toBeUndefined();
+		expect(await of(one.check())).toBeUndefined();
 	});
 });

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 
-import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { DocumentName, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
+import type { DocumentName } from '../../../../../nodes/XpertAi/ingest/memory';
+import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
-import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
-import { virtualTime } from '../../../support/virtualTime';
 import { journaledBatch } from '../support/journaledBatch';
-import { failed } from '../support/outcomes';
+import { Knowledgebase, open, recall } from '../support/knowledgebase';
 
 const OWNER = derivedId('kb', 'source Nightly');
 const PLACE = { knowledgebaseId: 'kb', owner: OWNER, source: 'a node', title: 'Nightly' };
@@ -17,7 +14,7 @@ const idOf = (key: string) =>
 	key < 'e' ? derivedId(OWNER, key) : derivedId('somewhere else', key);
 
 const sizes = { ...SIZES };
-beforeAll(() => Object.assign(SIZES, { names: 60, piece: 3, page: 60, answer: 2 }));
+beforeAll(() => Object.assign(SIZES, { names: 60, piece: 3, answer: 2 }));
 afterAll(() => Object.assign(SIZES, sizes));
 
 /** What a run brings: what each document is called, and whether it has changed. */
@@ -26,7 +23,7 @@ interface Run {
 	/** The request at which the run breaks off. */
 	crash?: number;
 	/** A note of names that somebody deletes or has processed before it. */
-	harm?: { at: number; text?: string };
+	harm?: { at: number; how: 'processes' | 'deletes' };
 }
 
 const run: fc.Arbitrary<Run> = fc.record(
@@ -43,79 +40,41 @@ const run: fc.Arbitrary<Run> = fc.record(
 			{ selector: ({ key }) => key },
 		),
 		crash: fc.nat(20),
-		harm: fc.record(
-			{ at: fc.nat(3), text: fc.constant('Invalid PDF structure') },
-			{ requiredKeys: ['at'] },
-		),
+		harm: fc.record({ at: fc.nat(3), how: fc.constantFrom('processes', 'deletes') }),
 	},
 	{ requiredKeys: ['brings'] },
 );
 
 class World {
-	readonly rows = new Map<string, { name: string; processMsg: string }>();
-
-	readonly written: string[] = [];
-
+	readonly server = new Knowledgebase();
 	/** What each document was ever called. */
 	readonly called = new Map<string, Set<string>>();
 
-	routes(crash = Infinity): MemoryRoutes {
-		let count = 0;
-		const answer = (path: string, body: unknown): Outcome => {
-			if (count++ >= crash) return failed({ kind: 'network' });
-			if (typeof body !== 'string') {
-				const there = path.split(',').flatMap((id) => {
-					const row = this.rows.get(id);
-					return row ? { id, processMsg: row.processMsg } : [];
-				});
-				return { ok: true, status: 200, answer: there };
-			}
-			const rows = JSON.parse(body) as Array<{ id: string; name: string; processMsg: string }>;
-			for (const row of rows) this.rows.set(row.id, row);
-			this.written.push(...rows.map(({ name }) => name));
-			return { ok: true, status: 201, answer: rows.map(({ id }) => ({ id, version: 1 })) };
-		};
-		return {
-			storePath: '/bulk',
-			statusPath: (ids) => ids.join(','),
-			send: async ({ path, body }) => await Promise.resolve(answer(path, body)),
-		};
-	}
-
 	async pass({ brings, crash, harm }: Run): Promise<void> {
-		const notes = [...this.rows].filter(([, { name }]) => name.includes('calls its documents'));
-		const harmed = harm && notes[harm.at];
-		if (harmed && harm.text === undefined) this.rows.delete(harmed[0]);
-		else if (harmed) Object.assign(harmed[1], { processMsg: harm.text });
-		const routes = this.routes(crash);
-		const memory = await SourceMemory.open(PLACE, routes, { clock: virtualTime() });
+		const note = harm && this.server.notes('calls its documents')[harm.at];
+		if (note) this.server.harm([note], harm.how);
+		const fault = { request: crash ?? 0, ofBatches: false, rows: 0, crash: true, again: false };
+		const routes = this.server.routes(crash === undefined ? [] : [fault]);
+		const memory = await open(routes, {}, PLACE);
 		for (const { key, name, changed } of brings) {
 			const id = idOf(key);
 			this.called.set(id, new Set([...(this.called.get(id) ?? []), name]));
-			const content = changed ? `${name} ${this.written.length}` : name;
-			if (memory.known.has(id, content)) memory.unchanged(id, { name, key });
-			else await store(memory, routes, { id, content, called: { name, key } });
+			const content = changed ? `${name} ${this.server.written.length}` : name;
+			if (memory.known.has(id, content)) {
+				memory.unchanged(id, { name, key });
+				continue;
+			}
+			const journaled = await journaledBatch(memory, routes, new Map([[id, content]]));
+			const sent = await journaled?.send();
+			journaled?.ended(sent?.ok ? 'done' : 'unclear');
+			if (sent?.ok) memory.stored(id, content, { name, key });
 		}
 		await memory.close();
 	}
 
 	async names(): Promise<Map<string, DocumentName>> {
-		const recalled = await SourceMemory.recall(PLACE, this.routes());
-		return 'failure' in recalled ? new Map() : await recalled.namesOf(KEYS.map(idOf));
+		return await (await recall(this.server.routes(), PLACE)).namesOf(KEYS.map(idOf));
 	}
-}
-
-/** Stores a document, as a batch of one. */
-async function store(
-	memory: SourceMemory,
-	routes: MemoryRoutes,
-	{ id, content, called }: { id: string; content: string; called: DocumentName },
-): Promise<void> {
-	const journaled = await journaledBatch(memory, routes, new Map([[id, content]]));
-	if (!journaled) return memory.refused(id);
-	const { ok } = await journaled.send();
-	journaled.ended(ok ? 'done' : 'unclear', !ok);
-	if (ok) memory.stored(id, content, called);
 }
 
 describe('what documents are called', () => {
@@ -160,9 +119,9 @@ describe('what documents are called', () => {
 		const world = new World();
 		const brings = KEYS.map((key) => ({ key, name: key, changed: false }));
 		await world.pass({ brings });
-		world.written.length = 0;
+		world.server.written.length = 0;
 		await world.pass({ brings });
 		await world.pass({ brings: brings.map((one) => ({ ...one, changed: true })) });
-		expect(world.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
+		expect(world.server.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
 	});
 });

@@ -1,1249 +1,557 @@
-import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import range from 'lodash/range';
+
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type {
-	BatchEnd,
-	DocumentName,
-	MemoryRoutes,
-} from '../../../../../nodes/XpertAi/ingest/memory';
-import { deflated } from '../../../../../nodes/XpertAi/ingest/memory/deflated';
-import { Fingerprints } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
-import { noteText } from '../../../../../nodes/XpertAi/ingest/memory/note';
-import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
+import type { BatchEnd, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
+import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
-import { journaledBatch } from '../support/journaledBatch';
-import { OLD } from '../support/oldNote';
+import { Knowledgebase, PLACE, open, recall } from '../support/knowledgebase';
 import { answered, failed } from '../support/outcomes';
 
-const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
-const IDS = [...'abcdefghijklm'].map((key) => derivedId('kb', key));
-const [A, B] = IDS as [string, string];
+const KEYS = [...'abcdefghijklm'];
+const IDS = KEYS.map((key) => derivedId('kb', key));
+const [A, B, C, D] = IDS as [string, string, string, string];
 
-interface Row {
-	id: string;
-	name: string;
-	processMsg: string;
-	disabled: boolean;
-	version: number;
+const sizes = { ...SIZES };
+beforeEach(() =>
+	Object.assign(SIZES, { piece: 4, names: 70, request: 700, answer: 2, pages: 4, ends: 4 }),
+);
+afterAll(() => Object.assign(SIZES, sizes));
+
+interface Sending {
+	content?: string;
+	end?: BatchEnd;
+	arrives?: boolean;
+	late?: boolean;
 }
 
-/** The two routes on rows in memory; `refuses` says which notes the server does not take, and how. */
-function server(refuses: (name: string) => number | undefined = () => undefined) {
-	const rows = new Map<string, Row>();
-	const written: string[] = [];
-	const asked: string[][] = [];
-	const store = (body: string): Outcome => {
-		const sent = JSON.parse(body) as Row[];
-		const refused = sent.flatMap(({ name }) => refuses(name) ?? [])[0];
-		if (refused !== undefined || sent.length === 0) return answered(refused ?? 400);
-		const answer = sent.map((one) => ({ ...one, version: (rows.get(one.id)?.version ?? 0) + 1 }));
-		for (const row of answer) {
-			written.push(row.name);
-			rows.set(row.id, row);
-		}
-		return { ok: true, status: 201, answer };
-	};
-	const status = (ids: string[]): Outcome => ({
-		ok: true,
-		status: 200,
-		answer: ids.flatMap((id) => rows.get(id) ?? []),
-	});
-	const routes: MemoryRoutes = {
-		storePath: '/bulk',
-		statusPath: (ids) => ids.join(','),
-		send: async ({ path, body }) => {
-			if (typeof body === 'string') return store(body);
-			asked.push(path.split(','));
-			return status(path.split(','));
-		},
-	};
-	return { rows, written, asked, routes };
+/** Sends a batch, with the documents in it. */
+async function send(
+	server: Knowledgebase,
+	memory: SourceMemory,
+	ids: string[],
+	{ content = 'one', end = 'done', arrives = end === 'done', late = false }: Sending = {},
+) {
+	const around = await memory.around(new Map(ids.map((id) => [id, content])));
+	if (!around || 'failure' in around) throw new Error('nothing may be sent');
+	const rows = ids.map((id) => JSON.stringify({ id, content }));
+	const body = `[${[around.rows[0], ...rows, around.rows[1]].join(',')}]`;
+	const arrive = async () => await server.routes().send({ method: 'POST', path: '/bulk', body });
+	if (arrives) await arrive();
+	around.ended(end, late || end === 'unclear');
+	if (end === 'done')
+		for (const id of ids) memory.stored(id, content, { key: KEYS[IDS.indexOf(id)] });
+	return arrive;
 }
 
-const HAS_STORED = 'n8n: what Nightly has stored (do not process)';
-const routesOf = new WeakMap<SourceMemory, MemoryRoutes>();
-/** Opens it; a run before that has not closed its memory has crashed, and the minute that takes is none. */
-const open = async (...[place, routes, more]: Parameters<typeof SourceMemory.open>) => {
-	const memory = await SourceMemory.open(place, routes, { clock: virtualTime(), ...more });
-	routesOf.set(memory, routes);
+/** A run that stores documents, one in a batch. */
+async function night(server: Knowledgebase, ids: string[], content = 'one', closes = true) {
+	const memory = await open(server.routes());
+	for (const id of ids) await send(server, memory, [id], { content });
+	if (closes) await memory.close();
 	return memory;
-};
-const BESIDE = { evenIfRunning: true };
-const times = (written: string[], name: string) => written.filter((one) => one === name).length;
-
-/** Sends a batch, as far as it is about what is noted of it. */
-async function sendBatch(memory: SourceMemory, ids: string[], content: string) {
-	const routes = routesOf.get(memory);
-	const contents = new Map(ids.map((id) => [id, content]));
-	const journaled = routes && (await journaledBatch(memory, routes, contents));
-	if (!journaled) throw new Error('nothing may be sent');
-	await journaled.send();
-	return journaled;
 }
 
-/** Stores documents one after another, as batches of one. */
-async function store(memory: SourceMemory, ids: string[], content = 'one') {
-	for (const id of ids) {
-		const { ended } = await sendBatch(memory, [id], content);
-		ended('done', false);
-		memory.stored(id, content);
-	}
+/** What a dry run knows: the documents, those with a content, and what is lost. */
+async function remembered(server: Knowledgebase) {
+	const { known, troubles } = await recall(server.routes());
+	const having = (content: string) => IDS.filter((id) => known.has(id, content));
+	return { ids: IDS.filter((id) => known.knows(id)), having, lost: troubles.lost };
 }
 
-/** What is remembered, without a note of that. */
-async function recalled(routes: MemoryRoutes) {
-	const read = await SourceMemory.recall(PLACE, routes);
-	if ('failure' in read) throw new Error(read.failure.reason);
-	const withContent = (content: string) => IDS.filter((id) => read.known.has(id, content));
-	return {
-		read,
-		ids: IDS.filter((id) => read.known.knows(id)),
-		withContent,
-		troubles: read.troubles,
-	};
-}
+describe('a source that was stored', () => {
+	it('is known in the next run, with the contents; a fresh run knows the documents alone', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		const next = await open(server.routes());
+		expect([next.knownBefore, next.known.has(A, 'one')]).toEqual([IDS.length, true]);
+		const fresh = await open(server.routes(), { fresh: true });
+		expect([fresh.knownBefore, fresh.known.has(A, 'one')]).toEqual([IDS.length, false]);
+	});
 
-/** Has a note say what is none, as a server does that was asked to process it. */
-function spoil<Some extends Row | undefined>(row: Some): Some {
-	if (row) row.processMsg = 'Invalid PDF structure';
-	return row;
-}
-
-describe('the memory of a source', () => {
-	it('is written once, at the end, however many documents were stored', async () => {
-		const { routes, written } = server();
-		const memory = await open(PLACE, routes);
-		for (let batch = 0; batch < 30; batch++) {
-			const id = derivedId('kb', `${batch}`);
-			expect(await memory.expect([id])).toBeUndefined();
-			memory.stored(id, 'content');
-		}
-		expect(times(written, HAS_STORED)).toBe(0);
-		await memory.save();
-		await memory.save();
-		expect(written.filter((name) => name.includes('has stored'))).toEqual([HAS_STORED]);
-		const next = await open(PLACE, routes);
-		expect([next.knownBefore, next.known.has(derivedId('kb', '29'), 'content')]).toEqual([
-			30,
-			true,
-		]);
-		const fresh = await open(PLACE, routes, { fresh: true });
-		expect([fresh.knownBefore, fresh.known.has(derivedId('kb', '29'), 'content')]).toEqual([
-			30,
-			false,
+	it('costs an unchanged run three notes, the lease and the turn', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.written.length = 0;
+		await night(server, []);
+		expect(server.written.map((name) => /began|at work/.exec(name)?.[0])).toEqual([
+			'began',
+			'at work',
+			'at work',
 		]);
 	});
 
-	it('is not written by a run that changed nothing, nor when the execution was stopped', async () => {
-		const { routes, written } = server();
-		await (await open(PLACE, routes)).save();
+	it('is written in pieces, of which those that changed are written again, and whole', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		expect(server.notes('of 4 (')).toHaveLength(4);
+		server.written.length = 0;
+		await night(server, [A], 'two');
+		expect(server.written.filter((name) => name.includes('of 4 ('))).toHaveLength(1);
+		const { having } = await remembered(server);
+		expect([having('one'), having('two')]).toEqual([IDS.slice(1), [A]]);
+	});
+
+	it('is not written when the execution was stopped; its pages are known', async () => {
+		const server = new Knowledgebase();
 		const { signal } = virtualTime(0);
-		const stopped = await open(PLACE, routes, { signal });
-		stopped.stored(A, 'content');
-		await stopped.save();
-		expect(times(written, HAS_STORED)).toBe(0);
-	});
-
-	it('knows after a crash what may be on the server, and sends that again', async () => {
-		const { routes, asked } = server();
-		const first = await open(PLACE, routes);
-		first.stored(A, 'one');
-		await first.save();
-		const crashed = await open(PLACE, routes);
-		await crashed.expect([A, B]);
-		const next = await open(PLACE, routes);
-		expect([...next.known.ids()]).toEqual([A, B]);
-		expect(next.known.has(A, 'one')).toBe(false);
-		// Behind a first page that the memory does not hold, more are asked for, once; so are lanes whose first was lost.
-		asked.length = 0;
-		await recalled(routes);
-		expect(asked).toHaveLength(4);
-	});
-
-	it('knows no content for certain where a page of a journal was overwritten', async () => {
-		const { rows, routes } = server();
-		const first = await open(PLACE, routes);
-		first.stored(A, 'one');
-		await first.save();
-		// It stores another content, and crashes; then somebody has its page processed.
-		const crashed = await open(PLACE, routes);
-		await crashed.expect([A]);
-		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
-		expect(pages).toHaveLength(1);
-		for (const page of pages) page.processMsg = 'Invalid PDF structure';
-		const next = await open(PLACE, routes);
-		expect([next.known.knows(A), next.known.has(A, 'one')]).toEqual([true, false]);
+		const memory = await open(server.routes(), { signal });
+		await send(server, memory, [A]);
+		await memory.close();
+		expect(server.notes('has stored')).toEqual([]);
+		expect((await remembered(server)).having('one')).toEqual([A]);
 	});
 
 	it('keeps what a refused document was before, and nothing of one that was new', async () => {
-		const { routes } = server();
-		const memory = await open(PLACE, routes);
-		memory.stored(A, 'one');
-		const { ended } = await sendBatch(memory, [A, B], 'two');
-		ended('nothing', false);
-		memory.refused(A);
-		memory.refused(B);
-		expect([memory.known.knows(A), memory.known.knows(B)]).toEqual([true, false]);
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		const memory = await open(server.routes());
+		await send(server, memory, [A, B], { content: 'two', end: 'nothing' });
+		for (const id of [A, B]) memory.refused(id);
+		expect([A, B].map((id) => memory.known.knows(id))).toEqual([true, false]);
 	});
 
-	it('of two runs is left to the one that began beside it; the next run sends everything', async () => {
-		const { routes } = server();
-		const first = await open(PLACE, routes);
-		const second = await open(PLACE, routes, BESIDE);
-		await first.expect([A]);
-		first.stored(A, 'one');
-		await second.expect([B]);
-		second.stored(B, 'two');
-		await second.close();
-		await first.close();
-		expect([first.troubles.overlapped, second.troubles.overlapped]).toEqual([true, undefined]);
-		expect(await first.standing()).toEqual({ alone: false });
-		const next = await open(PLACE, routes);
-		expect(new Set(next.known.ids())).toEqual(new Set([A, B]));
-		expect([next.known.has(A, 'one'), next.known.has(B, 'two')]).toEqual([false, false]);
+	it('is new as long as nothing was sent, whatever became of runs that began', async () => {
+		const server = new Knowledgebase();
+		const crash = { ofBatches: false, rows: 0, crash: true, again: false };
+		for (const request of range(8)) {
+			const memory = await open(server.routes([{ ...crash, request }]));
+			await memory.close();
+			expect((await recall(server.routes())).isNew).toBe(true);
+		}
+		await night(server, [A], 'one', false);
+		expect((await recall(server.routes())).isNew).toBe(false);
+	});
+});
+
+describe('a run that crashed', () => {
+	it('leaves all of its batches known with their contents, but for those on their way', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		for (const at of range(40)) await send(server, memory, [derivedId('kb', `${at}`)]);
+		const around = await memory.around(new Map([[A, 'one']]));
+		if (!around || 'failure' in around) throw new Error('nothing may be sent');
+		await server.routes().send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
+		const { known } = await recall(server.routes());
+		for (const at of range(40)) expect(known.has(derivedId('kb', `${at}`), 'one')).toBe(true);
+		expect([known.knows(A), known.has(A, 'one')]).toEqual([true, false]);
 	});
 
-	it('loses nothing of a run beside, whenever that stores', async () => {
-		for (let moment = 0, isOver = false; !isOver; moment++) {
-			const { routes } = server();
-			const beside = await open(PLACE, routes, BESIDE);
-			let requests = 0;
-			const send: MemoryRoutes['send'] = async (request) => {
-				if (requests++ === moment) await store(beside, [B], 'beside');
-				return await routes.send(request);
-			};
-			const alone = await open(PLACE, { ...routes, send });
-			await store(alone, [A], 'two');
-			await alone.close();
-			isOver = requests <= moment;
-			if (!isOver) expect([moment, (await recalled(routes)).ids]).toEqual([moment, [A, B]]);
+	it('is known also when its rows come in the middle of the next one, and after a further crash', async () => {
+		for (const closes of [true, false]) {
+			const server = new Knowledgebase();
+			const crashed = await open(server.routes());
+			await send(server, crashed, [A]);
+			const arrive = await send(server, crashed, [B], { end: 'unclear' });
+			const next = await open(server.routes());
+			await send(server, next, [C], { content: 'two' });
+			await arrive();
+			if (closes) await next.close();
+			const { ids, having, lost } = await remembered(server);
+			expect([ids, having('two'), lost]).toEqual([[A, B, C], [C], undefined]);
 		}
 	});
 
-	it('lets nothing be sent while another run of the source is at work, and says which', async () => {
-		const { routes, written } = server();
-		let word = () => undefined as unknown;
-		const clock = { ...virtualTime(), later: (_: number, say: () => void) => (word = say) };
-		await open(PLACE, routes, { clock, by: 'execution 7' });
-		const sleep = async () => {
-			await Promise.resolve(word());
-		};
-		const before = written.length;
-		const memory = await open(PLACE, routes, { clock: { ...virtualTime(), sleep } });
-		expect([memory.holder?.by, memory.isKept]).toEqual(['execution 7', false]);
-		expect(await memory.expect([A])).toMatchObject({
-			kind: 'unsuccessful',
-			reason: expect.stringContaining('is at work: execution 7, since 2026') as string,
-		});
-		expect(await memory.around(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
-		expect(written.slice(before).filter((name) => !name.includes('is at work'))).toEqual([]);
+	it('has each of its pages missed that somebody deletes or has processed', async () => {
+		for (const how of ['deletes', 'processes'] as const)
+			for (const at of range(13)) {
+				const server = new Knowledgebase();
+				await night(server, IDS, 'zero');
+				await night(server, IDS, 'one', false);
+				server.harm([server.notes('is storing, 2.')[at] ?? { id: '' }], how);
+				const { ids, having, lost } = await remembered(server);
+				expect([ids, having('zero'), having('one'), lost?.at]).toEqual([
+					IDS,
+					[],
+					[],
+					expect.any(String),
+				]);
+			}
 	});
 
-	it('lets nothing be sent once another run has taken this one for gone', async () => {
-		const { routes } = server();
+	it('is missed as a whole, also behind a run that has sent nothing', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A], 'zero');
+		await night(server, [A, B], 'one', false);
+		await open(server.routes());
+		for (const words of ['is storing', 'how far']) server.harm(server.notes(words), 'deletes');
+		const { having, lost } = await remembered(server);
+		expect([having('zero'), lost]).toEqual([[], { at: expect.any(String) as string }]);
+	});
+
+	it('is known as far as its pages go where the first ones are deleted', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS, 'one', false);
+		server.harm(server.notes('is storing').slice(0, 9), 'deletes');
+		const { ids, lost } = await remembered(server);
+		expect([ids, lost !== undefined]).toEqual([IDS.slice(9), true]);
+	});
+
+	it('is not called damaged where a batch did not arrive and a later one did', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		await memory.around(new Map([[A, 'one']]));
+		await send(server, memory, [B]);
+		const { ids, lost } = await remembered(server);
+		expect([ids, lost]).toEqual([[B], undefined]);
+	});
+
+	it('is not called damaged where it ended between two pages that it wrote by themselves', async () => {
+		const server = new Knowledgebase();
+		const routes = server.routes([], ({ name }) => name?.includes('is storing, 1.1 (') === true);
+		const memory = await open(routes);
+		const first = await memory.around(new Map([[A, 'one']]));
+		await send(server, memory, [B], { end: 'unclear' });
+		if (first && 'ended' in first) first.ended('unclear');
+		expect(await memory.expect([C])).toMatchObject({ status: 422 });
+		const { ids, lost } = await remembered(server);
+		expect([ids, lost]).toEqual([[B], undefined]);
+	});
+
+	it('is not called damaged where pages of earlier runs are processed', async () => {
+		const server = new Knowledgebase();
+		for (const content of ['zero', 'one']) await night(server, IDS, content);
+		server.harm(server.notes('is storing, 1.3 ('), 'processes');
+		await night(server, [A], 'two', false);
+		const { having, lost } = await remembered(server);
+		expect([having('one'), having('two'), lost]).toEqual([IDS.slice(1), [A], undefined]);
+	});
+
+	it('writes in another place than the one before, so that late rows overwrite nothing', async () => {
+		const server = new Knowledgebase();
+		const places = [];
+		for (const closes of [true, false, false, true, true]) {
+			// One that sends nothing does not change whose rows may still come.
+			if (places.length === 2) await open(server.routes());
+			server.written.length = 0;
+			await night(server, [A], `${places.length}`, closes);
+			const page = server.written.find((name) => name.includes('is storing'));
+			places.push(/storing, (\d)/.exec(page ?? '')?.[1]);
+		}
+		for (const [at, place] of places.entries()) expect(place).not.toBe(places[at + 1]);
+	});
+});
+
+describe('a batch whose request was not answered', () => {
+	it('is noted by itself before anything more is sent, however many there are', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		const ids = range(30).map((at) => derivedId('kb', `${at}`));
+		for (const id of ids) await send(server, memory, [id], { end: 'unclear' });
+		await send(server, memory, [A]);
+		const { known, troubles } = await recall(server.routes());
+		expect([ids.filter((id) => !known.knows(id)), troubles.lost]).toEqual([[], undefined]);
+		expect(known.has(A, 'one')).toBe(true);
+	});
+
+	it('keeps others from being sent as long as that is not taken', async () => {
+		const server = new Knowledgebase();
+		let refuses = false;
+		const memory = await open(server.routes([], () => refuses));
+		await send(server, memory, [A], { end: 'unclear' });
+		refuses = true;
+		const failure = { status: 422 };
+		expect(await memory.around(new Map([[B, 'one']]))).toMatchObject({ failure });
+		expect(await memory.expect([B])).toMatchObject(failure);
+		refuses = false;
+		expect(await memory.expect([B])).toBeUndefined();
+		expect((await remembered(server)).ids).toEqual([A, B]);
+	});
+
+	it('leaves no content certain that it may still bring otherwise', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		const arrive = await send(server, memory, [A, B, C], { end: 'unclear' });
+		await send(server, memory, [A]);
+		await send(server, memory, [B], { content: 'two' });
+		memory.refused(C);
+		await arrive();
+		const { known } = memory;
+		expect([known.has(A, 'one'), known.has(B, 'two'), known.knows(C)]).toEqual([true, false, true]);
+		expect((await remembered(server)).having('two')).toEqual([]);
+	});
+
+	it('leaves no trace where certainly nothing of it was carried out, whichever comes first', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		const contents = [A, B, C].map((id) => new Map([[id, 'one']]));
+		const batches = [];
+		for (const content of contents) batches.push(await memory.around(content));
+		for (const at of [1, 2, 0]) {
+			const around = batches[at];
+			if (around && 'ended' in around) around.ended('nothing');
+		}
+		for (const id of [A, B, C]) memory.refused(id);
+		await send(server, memory, [D]);
+		server.written.length = 0;
+		await send(server, memory, [D], { end: 'nothing' });
+		await send(server, memory, [D]);
+		expect(server.written).toHaveLength(3);
+		const { ids, lost } = await remembered(server);
+		expect([ids, lost]).toEqual([[D], undefined]);
+	});
+});
+
+describe('what is lost', () => {
+	it('of a piece is rebuilt from names; its documents are sent again and not missed', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		const memory = await open(server.routes());
+		const unknown = IDS.filter((id) => !memory.known.has(id, 'one'));
+		expect(IDS.filter((id) => memory.isUncertain(id))).toEqual(unknown);
+		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
+			true,
+			IDS.length,
+			{},
+		]);
+	});
+
+	it('of a piece without names is said with a number, until the user has taken note once', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.harm(server.notes('has stored, 2 of'), 'processes');
+		server.harm(server.notes('calls its documents'), 'deletes');
+		const { ids, lost } = await remembered(server);
+		expect(lost?.count).toBe(IDS.length - ids.length);
+		const first = await night(server, []);
+		expect(first.troubles.lost?.count).toBe(lost?.count);
+		expect((await night(server, [])).troubles).toEqual(first.troubles);
+		expect((await remembered(server)).lost).toEqual(first.troubles.lost);
+		const forgetful = await open(server.routes(), { forgetLost: true });
+		await forgetful.close();
+		expect([forgetful.troubles, (await remembered(server)).lost]).toEqual([{}, undefined]);
+	});
+
+	it.each<[string, (server: Knowledgebase) => Promise<unknown>]>([
+		['a run that crashed', async (server) => await night(server, IDS, 'one', false)],
+		[
+			'one whose names were not taken',
+			async (server) => {
+				const names = ({ name = '' }) => name.includes('calls its documents');
+				const memory = await open(server.routes([], names));
+				for (const id of IDS) await send(server, memory, [id]);
+				await memory.close();
+			},
+		],
+		[
+			'one whose documents have IDs of their own',
+			async (server) => {
+				const own = KEYS.map((key) => derivedId('somewhere else', key));
+				const memory = await open(server.routes());
+				await send(server, memory, own);
+				await memory.close();
+			},
+		],
+	])('of a piece is said where names do not give its documents: of %s', async (_, work) => {
+		const server = new Knowledgebase();
+		await work(server);
+		await night(server, []);
+		expect((await remembered(server)).lost).toBeUndefined();
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		expect((await remembered(server)).lost).toBeDefined();
+	});
+
+	it('of a piece is said once it is written anew, though the root is not', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.harm(server.notes('has stored, 2 of'), 'processes');
+		server.harm(server.notes('calls its documents'), 'deletes');
+		let roots = 0;
+		const isSecondRoot = ({ name = '' }) => name.includes('has stored (') && ++roots > 1;
+		const memory = await open(server.routes([], isSecondRoot));
+		await memory.close();
+		expect(memory.troubles.notWritten).toBeDefined();
+		expect((await remembered(server)).lost).toEqual(memory.troubles.lost);
+	});
+
+	it('with the root is said without a number; names give the documents', async () => {
+		for (const how of ['processes', 'deletes'] as const) {
+			const server = new Knowledgebase();
+			await night(server, IDS);
+			await night(server, []);
+			server.harm(server.notes('what Nightly has stored ('), how);
+			const { ids, having, lost } = await remembered(server);
+			expect([ids, having('one')]).toEqual([IDS, []]);
+			expect(lost).toEqual({ at: expect.any(String) as string });
+		}
+	});
+
+	it('where the caller finds documents and no note is said before and after a crash', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		memory.lose();
+		await send(server, memory, [A]);
+		expect(memory.troubles.lost).toBeDefined();
+		expect((await remembered(server)).lost).toEqual(memory.troubles.lost);
+		server.harm(server.notes('has stored ('), 'deletes');
+		expect((await remembered(server)).lost).toBeDefined();
+	});
+});
+
+describe('what somebody disables or enables', () => {
+	const noteByHand = async (server: Knowledgebase, id: string, disabled: boolean) =>
+		await SourceMemory.noteByHand(PLACE, server.routes(), { ids: [id], disabled });
+
+	it('is sent again by the next run, and not missed; the one after that knows nothing of it', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A, B]);
+		for (const id of [A, C, D]) await noteByHand(server, id, id !== D);
+		const next = await open(server.routes());
+		const knows = [A, B, C, D].map((id) => next.known.knows(id));
+		expect([knows, next.known.has(A, 'one')]).toEqual([[true, true, false, true], false]);
+		expect([A, B, D].map((id) => next.isUncertain(id))).toEqual([true, false, true]);
+		await send(server, next, [A]);
+		await next.close();
+		const last = await open(server.routes());
+		expect([last.known.has(A, 'one'), last.isUncertain(A)]).toEqual([true, false]);
+	});
+
+	it('in the middle of a run is taken in by the next one, with what was noted before', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		await send(server, memory, [A, B]);
+		await noteByHand(server, A, true);
+		await noteByHand(server, B, true);
+		await memory.close();
+		const { ids, having } = await remembered(server);
+		expect([ids, having('one')]).toEqual([[A, B], []]);
+	});
+
+	it('is known where it was enabled, whether disabling it then succeeds or not', async () => {
+		const server = new Knowledgebase();
+		for (const disabled of [true, false, true]) await noteByHand(server, A, disabled);
+		await noteByHand(server, B, true);
+		expect((await remembered(server)).ids).toEqual([A]);
+	});
+
+	it('must not be where the server takes no note', async () => {
+		const routes = new Knowledgebase().routes([], () => true);
+		expect(
+			await SourceMemory.noteByHand(PLACE, routes, { ids: [A], disabled: true }),
+		).toMatchObject({ status: 422 });
+	});
+});
+
+describe('a run that may not send', () => {
+	it('says who is at work, and writes nothing', async () => {
+		const server = new Knowledgebase();
+		let renew = () => undefined as unknown;
+		const clock = { ...virtualTime(), later: (_: number, work: () => void) => (renew = work) };
+		await open(server.routes(), { clock, by: 'execution 7' });
+		const sleep = async () => await Promise.resolve(void renew());
+		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
+		expect([memory.holder?.by, memory.isKept]).toEqual(['execution 7', false]);
+		expect(memory.refusal?.reason).toMatch(/is at work: execution 7, since 2026/);
+		for (const kept of [await memory.expect([A]), await memory.check()])
+			expect(kept).toBe(memory.refusal);
+		expect(await memory.around(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
+	});
+
+	it('is one whose place another has taken', async () => {
+		const server = new Knowledgebase();
 		const clock = virtualTime();
-		const memory = await open(PLACE, routes, { clock });
-		await open(PLACE, routes);
+		const memory = await open(server.routes(), { clock });
+		await open(server.routes());
 		clock.pass(50_000);
-		expect(await memory.expect([A])).toMatchObject({
-			reason: expect.stringContaining('has taken over') as string,
-		});
+		const reason = expect.stringContaining('has taken over') as string;
+		expect(await memory.expect([A])).toMatchObject({ reason });
 		expect([memory.isKept, memory.known.knows(A)]).toEqual([false, false]);
 	});
 
-	it('knows what is unchanged where the server takes no note any more, and asks no more where it gives none', async () => {
-		const { routes } = server();
-		await store(await open(PLACE, routes), [A, B]);
-		const asked: string[] = [];
-		const without = (method: 'GET' | 'POST'): MemoryRoutes => ({
-			...routes,
-			send: async (request) => {
-				asked.push(request.method);
-				if (request.method !== method) return await routes.send(request);
-				return { ok: false, failure: { kind: 'status', status: 403, method, path: request.path } };
-			},
-		});
-		const memory = await open(PLACE, without('POST'));
-		expect([memory.known.has(A, 'one'), memory.isKept]).toEqual([true, false]);
-		asked.length = 0;
-		expect((await open(PLACE, without('GET'))).isKept).toBe(false);
-		expect(asked).toEqual(['GET']);
-	});
-
-	it('lets nothing be sent that the server does not take a note of', async () => {
-		const { routes } = server((name) => (name.includes('is storing') ? 422 : undefined));
-		const memory = await open(PLACE, routes);
-		expect(await memory.expect([A])).toMatchObject({ status: 422 });
-	});
-
-	const PASSING = [
+	it.each([
 		['somebody else answers 404', failed({ kind: 'status', status: 404 })],
 		['a record is missing', answered(404)],
 		['the server is away', answered(503)],
 		['the answer is none', failed({ kind: 'unreadable', status: 200, reason: 'it is empty' })],
-	] as const;
+	])('is one at whose beginning %s, at any request', async (_, outcome) => {
+		for (const nth of range(7)) {
+			const memory = await open(failing(new Knowledgebase(), nth, outcome));
+			expect({ ok: false, failure: await memory.expect([A]) }).toEqual(outcome);
+			expect(memory.troubles.noRoute).toBeUndefined();
+		}
+	});
 
-	/** A server whose nth request fails. */
-	const failing = (nth: number, outcome: Outcome) => {
-		const { routes, ...rest } = server();
+	it('knows what is unchanged where the server takes no note any more, and asks no more where it gives none', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		const memory = await open(server.routes([], () => true));
+		expect([memory.known.has(A, 'one'), memory.isKept]).toEqual([true, false]);
+		server.asked.length = 0;
+		const refused: Outcome = {
+			ok: false,
+			failure: { kind: 'status', status: 403, method: 'GET', path: '' },
+		};
+		expect((await open(failing(server, 0, refused))).isKept).toBe(false);
+		expect(server.asked).toEqual([]);
+	});
+
+	/** A server of which one request of a run fails. */
+	function failing(server: Knowledgebase, nth: number, outcome: Outcome): MemoryRoutes {
+		const routes = server.routes();
 		let count = 0;
 		const send: MemoryRoutes['send'] = async (request) =>
-			++count === nth ? outcome : await routes.send(request);
-		return { ...rest, routes: { ...routes, send } };
+			count++ === nth ? outcome : await routes.send(request);
+		return { ...routes, send };
+	}
+});
+
+describe('a server', () => {
+	const without = async (routes: MemoryRoutes) => {
+		const memory = await open(routes);
+		expect([memory.isKept, memory.troubles.noRoute, memory.roomInBatch]).toEqual([
+			false,
+			true,
+			undefined,
+		]);
+		expect(await memory.expect([A])).toBeUndefined();
+		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
 	};
 
-	it.each(
-		PASSING.flatMap(([what, outcome]) =>
-			[1, 2, 3, 4, 5, 6].map((nth) => [what, nth, outcome] as const),
-		),
-	)('lets nothing be sent when %s in request %d of its beginning', async (_, nth, outcome) => {
-		const { routes } = failing(nth, outcome);
-		const memory = await open(PLACE, routes);
-		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, undefined]);
-		expect({ ok: false, failure: await memory.expect([A]) }).toEqual(outcome);
+	it('that does not have the route, by its own words, remembers nothing', async () => {
+		const routeMissing = failed({ kind: 'status', status: 404, missing: 'route' });
+		await without({ ...new Knowledgebase().routes(), send: async () => routeMissing });
 	});
 
-	it.each([
-		['asked whether it is alone', 7],
-		['written', 8],
-	])(
-		'says so when it cannot be %s at the end; the next run knows all the same, from the journal',
-		async (_, nth) => {
-			const outcome = failed({ kind: 'status', status: 404 });
-			const { routes } = failing(nth + 1, outcome);
-			const memory = await open(PLACE, routes);
-			await store(memory, [A]);
-			await memory.save();
-			expect({ ok: false, failure: memory.troubles.notWritten }).toEqual(outcome);
-			expect(memory.troubles.overlapped).toBeUndefined();
-			const next = await open(PLACE, routes);
-			expect([next.known.knows(A), next.known.has(A, 'one')]).toEqual([true, true]);
-		},
-	);
-
-	it('does not know whether it is alone where it cannot ask', async () => {
-		const { routes } = failing(7, answered(503));
-		const memory = await open(PLACE, routes);
-		expect(await memory.standing()).toMatchObject({ failure: { status: 503 } });
-		expect(await memory.standing()).toEqual({ alone: true });
-	});
-
-	it('counts only what was known when it was written: later changes are written next', async () => {
-		const { routes, written } = server();
-		let whileWriting: () => void = () => undefined;
+	it('that takes notes and does not give them back remembers nothing', async () => {
+		const server = new Knowledgebase();
+		const routes = server.routes();
 		const send: MemoryRoutes['send'] = async (request) => {
 			const outcome = await routes.send(request);
-			if (typeof request.body === 'string' && request.body.includes('has stored')) whileWriting();
+			server.harm(server.notes(), 'processes');
 			return outcome;
 		};
-		const memory = await open(PLACE, { ...routes, send });
-		memory.stored(A, 'one');
-		whileWriting = () => memory.stored(B, 'two');
-		await memory.save();
-		whileWriting = () => undefined;
-		await memory.save();
-		expect(times(written, HAS_STORED)).toBe(2);
-		const next = await open(PLACE, routes);
-		expect(next.known.has(B, 'two')).toBe(true);
+		await without({ ...routes, send });
 	});
 
-	it('of two runs has a journal each: neither overwrites what the other has noted', async () => {
-		const { routes } = server();
-		const first = await open(PLACE, routes);
-		const second = await open(PLACE, routes, BESIDE);
-		await first.expect([A]);
-		await second.expect([B]);
-		const next = await open(PLACE, routes);
-		expect(new Set(next.known.ids())).toEqual(new Set([A, B]));
-	});
-
-	it.each(['turn', 'memory', 'journal 1'])(
-		'lets nothing be sent where its note %s is of a later version',
-		async (name) => {
-			const { routes, rows, written } = server();
-			const first = await open(PLACE, routes);
-			await first.expect([A]);
-			await first.save();
-			const id = derivedId('kb', `n8n ${name} of a node`);
-			const row = rows.get(id);
-			if (!row) throw new Error(`${name} is not there`);
-			// The turn is written anew before it is read.
-			const later = { ...row, processMsg: 'n8n-memory-5:what nobody knows' };
-			const keep: MemoryRoutes['send'] = async (request) => {
-				rows.set(id, later);
-				const outcome = await routes.send(request);
-				rows.set(id, later);
-				return outcome;
-			};
-			written.length = 0;
-			const next = await open(PLACE, { ...routes, send: keep });
-			expect(await next.expect([A])).toMatchObject({
-				reason: expect.stringContaining('a later version of this node') as string,
-			});
-			expect(written.filter((one) => !/began|is at work/.test(one))).toEqual([]);
-		},
-	);
-
-	it('is nothing where the server does not have the route, by its own words', async () => {
-		const routeMissing = failed({ kind: 'status', status: 404, missing: 'route' });
-		const routes = { ...server().routes, send: async () => routeMissing };
-		const memory = await open(PLACE, routes);
-		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
-		expect(await memory.expect([A])).toBeUndefined();
-		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
-		expect(memory.roomInBatch).toBeUndefined();
-	});
-
-	it('is nothing where the server takes it and does not give it back', async () => {
-		const { routes, rows } = server();
-		const forgetful: MemoryRoutes = {
-			...routes,
-			send: async (request) => {
-				const outcome = await routes.send(request);
-				for (const row of rows.values()) row.processMsg = '';
-				return outcome;
-			},
-		};
-		const memory = await open(PLACE, forgetful);
-		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
-		expect(await memory.expect([A])).toBeUndefined();
-		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
-		expect(memory.roomInBatch).toBeUndefined();
-	});
-
-	it('asks for a list of what is certainly there: any other answer does not count', async () => {
-		const asked: Array<[string, AnswerCheck | undefined]> = [];
-		const { routes, rows } = server();
+	it('has to list what is certainly there: any other answer does not count', async () => {
+		const server = new Knowledgebase();
+		const routes = server.routes();
+		const checks: Array<AnswerCheck | undefined> = [];
 		const send: MemoryRoutes['send'] = async (request) => {
-			asked.push([request.method, request.checkAnswer]);
+			checks.push(request.checkAnswer);
 			return await routes.send(request);
 		};
-		const memory = await open(PLACE, { ...routes, send });
-		expect(memory.witness).toBe([...rows.keys()][0]);
-		await memory.standing();
-		const own = [{ id: memory.witness?.toUpperCase() }];
-		const others = [{ id: A }];
-		const says = asked.map(([method, check]) => [
-			method,
-			...[own, others, [], {}, 'text', undefined].map((answer) => check?.(answer)),
-		]);
+		const memory = await open({ ...routes, send });
+		expect(memory.witness).toBe(server.notes('began')[0]?.id);
+		const answers = [[{ id: memory.witness?.toUpperCase() }], [{ id: A }], {}, undefined];
+		const said = checks.map((check) => answers.map((answer) => check?.(answer)));
 		const [short, empty] = ['it does not list the documents that it should', 'it is empty'];
-		expect(says).toEqual([
-			// Before its first run, nothing of a source is there.
-			['GET', undefined, undefined, undefined, short, short, empty],
-			['POST', undefined, short, short, short, short, empty],
-			['GET', undefined, short, short, short, short, empty],
-			['POST', short, short, short, short, short, empty],
-			['GET', undefined, short, short, short, short, empty],
-			['GET', undefined, short, short, short, short, empty],
-			['GET', undefined, short, short, short, short, empty],
-		]);
+		// Before its first run, nothing of a source is there; the lease is written by itself.
+		expect(said[0]).toEqual([undefined, undefined, short, empty]);
+		expect(said[3]).toEqual([short, short, short, empty]);
+		for (const at of [1, 2, 4, 5]) expect(said[at]).toEqual([undefined, short, short, empty]);
 	});
 
-	it('is recalled for another source without a note of that, journals included', async () => {
-		const { rows, routes, written } = server();
-		expect((await recalled(routes)).read.witness).toBeUndefined();
-		const memory = await open(PLACE, routes);
-		memory.stored(A, 'one');
-		await memory.save();
-		await memory.expect([B]);
-		const before = written.length;
-		const { witness = '' } = memory;
-		const read = await SourceMemory.recall(PLACE, routes, { witness });
-		expect('known' in read && [...read.known.ids()]).toEqual([A, B]);
-		expect(written).toHaveLength(before);
-		rows.delete(witness);
-		const id = derivedId('kb', 'n8n memory of a node');
-		const without = await recalled(routes);
-		expect([without.withContent('one'), without.read.witness, without.troubles]).toEqual([
-			[A],
-			id,
-			{},
-		]);
-		spoil(rows.get(id));
-		expect(await recalled(routes)).toMatchObject({
-			ids: [B],
-			troubles: { flaw: 'overwritten' },
-		});
-		const away: MemoryRoutes = { ...routes, send: async () => answered(503) };
-		expect(await SourceMemory.recall(PLACE, away, {})).toMatchObject({
-			failure: { status: 503 },
-		});
-	});
-
-	it('lies in disabled documents, whose IDs are made of the knowledgebase and the source', async () => {
-		const { routes, rows } = server();
-		const memory = await open(PLACE, routes);
-		await memory.expect([A]);
-		await memory.save();
-		const other = server();
-		await (await open(PLACE, other.routes)).expect([A]);
-		const ids = [...rows.keys()];
-		expect([...other.rows.keys()].every((id) => ids.includes(id))).toBe(true);
-		expect([...rows.values()].every(({ disabled }) => disabled)).toBe(true);
+	it('that does not take the memory at the end has the journal; the next run knows all the same', async () => {
+		const server = new Knowledgebase();
+		const isMemory = (name = '') => name.includes('has stored');
+		const memory = await open(server.routes([], ({ name }) => isMemory(name)));
+		await send(server, memory, [A]);
+		await memory.close();
+		expect(memory.troubles.notWritten).toMatchObject({ status: 422 });
+		expect((await remembered(server)).having('one')).toEqual([A]);
 	});
 });
-
-describe('a batch that is its own journal', () => {
-	const page = (at: number) => `n8n: what Nightly is storing, 2.${at} (do not process)`;
-	const done = (at: number) => `n8n: what Nightly has sent, 2.${at} (do not process)`;
-	const [C = '', D = '', E = ''] = IDS.slice(2);
-
-	/** A run that has begun, and what it has written since. */
-	async function begun() {
-		const { routes, written, rows } = server();
-		const memory = await open(PLACE, routes);
-		written.length = 0;
-		const send = async (...ids: string[]) => await sendBatch(memory, ids, 'one');
-		return { memory, routes, rows, send, since: () => written.splice(0) };
-	}
-
-	it('carries a page, and behind its documents that it was carried out', async () => {
-		const { memory, since } = await begun();
-		expect(memory.roomInBatch).toEqual({ once: 8192, each: 30 });
-		await store(memory, [A, B]);
-		expect(since()).toEqual([page(1), done(2), page(1), done(3)]);
-	});
-
-	it('has a page of its own beside others, once the first page is there', async () => {
-		const { send, since } = await begun();
-		const first = await send(A);
-		let isSent = false;
-		const second = send(B).then((sent) => ((isSent = true), sent));
-		await new Promise(setImmediate);
-		expect(isSent).toBe(false);
-		first.ended('done', false);
-		const third = await send(C);
-		for (const { ended } of [await second, third]) ended('done', false);
-		expect(since()).toEqual([page(1), done(2), page(1), done(3), page(2), done(4)]);
-	});
-
-	it.each<[string, BatchEnd, boolean, string[]]>([
-		[
-			'certainly has not arrived leaves its number to the next',
-			'nothing',
-			false,
-			[page(1), done(3)],
-		],
-		[
-			'may have arrived is written by itself',
-			'unclear',
-			false,
-			[page(1), done(3), page(2), done(4)],
-		],
-		['may still come is written by itself', 'unclear', true, [page(1), done(3), page(2), done(4)]],
-		['may come once more is not written again', 'done', true, [page(2), done(3)]],
-	])('whose page %s', async (_, end, late, then) => {
-		const { send, since } = await begun();
-		(await send(A)).ended(end, late);
-		since();
-		await send(B);
-		expect(since()).toEqual(then);
-	});
-
-	it('whose later page did not arrive leaves no gap, and is not added to', async () => {
-		const { memory, send, since } = await begun();
-		await store(memory, [A]);
-		const [second, third] = [await send(B), await send(C)];
-		third.ended('nothing', false);
-		second.ended('unclear', true);
-		since();
-		await send(D);
-		// The second was in the first page, of which a row may come late.
-		expect(since()).toEqual([page(2), done(5)]);
-	});
-
-	it('is known with its contents as far as it was carried out, whatever follows', async () => {
-		const { memory, routes, send } = await begun();
-		(await send(A)).ended('unclear', true);
-		await store(memory, [B]);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([[A, B], [B]]);
-	});
-
-	it('leaves no trace where certainly nothing of it was carried out', async () => {
-		const { routes } = server();
-		const first = await open(PLACE, routes);
-		await store(first, [A, B], 'zero');
-		await first.close();
-		const crashed = await open(PLACE, routes);
-		await store(crashed, [C]);
-		await crashed.around(new Map([[B, 'one']])).then((around) => {
-			if (around && 'ended' in around) around.ended('nothing', false);
-		});
-		await store(crashed, [D]);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('zero'), withContent('one')]).toEqual([
-			[A, B, C, D],
-			[A, B],
-			[C, D],
-		]);
-	});
-
-	it('is not taken for carried out where its page arrived and nothing behind it', async () => {
-		const { memory, routes } = await begun();
-		await store(memory, [A]);
-		// The server stores the rows of a request in order, and ends after the first.
-		const around = await memory.around(new Map([[B, 'one']]));
-		if (!around || 'failure' in around) throw new Error('nothing may be sent');
-		await routes.send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([[A, B], [A]]);
-	});
-
-	it('is not read where the pages behind the first are not given', async () => {
-		const { memory, routes } = await begun();
-		await store(memory, [A]);
-		const send: MemoryRoutes['send'] = async (request) =>
-			request.path.includes(derivedId('kb', `n8n journal 1.1 of ${PLACE.source}`))
-				? answered(503)
-				: await routes.send(request);
-		expect(await SourceMemory.recall(PLACE, { ...routes, send })).toMatchObject({
-			failure: { status: 503 },
-		});
-	});
-
-	it('is not taken for carried out with another one whose page it was to go into', async () => {
-		const { memory, routes, send } = await begun();
-		await store(memory, [A]);
-		(await send(B)).ended('nothing', false);
-		// It is on its way once more, as a half of the batch that was too large.
-		await memory.around(new Map([[B, 'one']]));
-		(await send(C)).ended('done', false);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids.includes(C), withContent('one')]).toEqual([true, [A, C]]);
-	});
-
-	it('is not taken for carried out with another one that goes into the page where it was noted before', async () => {
-		const { memory, routes, send } = await begun();
-		await store(memory, [A]);
-		const again = await memory.around(new Map([[A, 'two']]));
-		if (!again || 'failure' in again) throw new Error('nothing may be sent');
-		(await send(B)).ended('done', false);
-		again.ended('nothing', false);
-		memory.refused(A);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one'), withContent('two')]).toEqual([[A, B], [B], []]);
-	});
-
-	it('is not taken for carried out, however many others of the run were not, as its page comes late', async () => {
-		const { memory, routes, send } = await begun();
-		const around = await memory.around(new Map([[A, 'one']]));
-		if (!around || 'failure' in around) throw new Error('nothing may be sent');
-		around.ended('unclear', true);
-		for (let batch = 0; batch < 101; batch++) (await send(B)).ended('unclear', true);
-		await store(memory, [C]);
-		await routes.send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([[A, B, C], [C]]);
-	});
-
-	it('leaves no content certain where a request may still bring another one', async () => {
-		const { memory, send } = await begun();
-		(await send(A, B)).ended('unclear', true);
-		await store(memory, [A]);
-		await store(memory, [B], 'two');
-		const { known } = memory;
-		expect([known.has(A, 'one'), known.has(B, 'two'), known.knows(B)]).toEqual([true, false, true]);
-		(await send(C)).ended('unclear', true);
-		memory.refused(C);
-		memory.gone(A);
-		expect([C, A].map((id) => known.knows(id))).toEqual([true, true]);
-	});
-
-	it('is known with its contents also behind very many others', async () => {
-		const { memory, routes } = await begun();
-		const ids = Array.from({ length: 60 }, (_, at) => derivedId('kb', `${at}`));
-		await store(memory, ids);
-		const { read } = await recalled(routes);
-		expect(ids.filter((id) => !read.known.has(id, 'one'))).toEqual([]);
-	});
-
-	it('with a document that was noted before goes into a new page, which counts', async () => {
-		const { memory, send, since } = await begun();
-		await store(memory, [A]);
-		since();
-		(await send(A, B)).ended('done', false);
-		expect(since()).toEqual([page(2), done(3)]);
-	});
-
-	it('leaves a page that did not arrive among others to be written by itself', async () => {
-		const { memory, send, since } = await begun();
-		await store(memory, [A]);
-		const batches = [await send(B), await send(C), await send(D)];
-		batches[1]?.ended('nothing', false);
-		since();
-		await send(E);
-		expect(since()).toEqual([page(2), done(6), page(4), done(7)]);
-	});
-
-	it('is not sent while such a page is not taken, nor is anything else that is noted', async () => {
-		const rules = { refuses: false };
-		const { routes, written } = server((name) =>
-			rules.refuses && name.includes('is storing') ? 422 : undefined,
-		);
-		const memory = await open(PLACE, routes);
-		(await sendBatch(memory, [A], 'one')).ended('unclear', true);
-		rules.refuses = true;
-		const refused = { failure: { status: 422 } };
-		expect(await memory.around(new Map([[B, 'one']]))).toMatchObject(refused);
-		expect(await memory.expect([B])).toMatchObject(refused.failure);
-		rules.refuses = false;
-		written.length = 0;
-		expect([await memory.expect([B]), await memory.expect([C])]).toEqual([undefined, undefined]);
-		expect(written).toEqual([page(1), done(5), page(2), done(6), page(2), done(7)]);
-		rules.refuses = true;
-		expect(await memory.expect([D])).toMatchObject(refused.failure);
-		rules.refuses = false;
-		written.length = 0;
-		await memory.expect([E]);
-		expect(written).toEqual([page(2), done(9), page(3), done(10)]);
-	});
-
-	it('tells its own two rows from its documents', async () => {
-		const { memory, rows, send } = await begun();
-		const around = await memory.around(new Map([[A, 'one']]));
-		if (!around || 'failure' in around) throw new Error('nothing may be sent');
-		around.ended('nothing', false);
-		(await send(A)).ended('done', false);
-		const idOf = (name: string) => [...rows.values()].find((row) => row.name === name)?.id;
-		const sent = around.rows.map((row) => (JSON.parse(row) as Row).id);
-		expect([around.ids[0], around.ids]).toEqual([idOf(page(1)), sent]);
-	});
-
-	/** Runs that store one document each, in a lane of their own. */
-	async function manyRuns(routes: MemoryRoutes, count: number, end: BatchEnd = 'done') {
-		for (let run = 0; run < count; run++) {
-			const next = await open(PLACE, routes);
-			(await sendBatch(next, [B], `${run}`)).ended(end, end !== 'done');
-			if (end === 'done') next.stored(B, `${run}`);
-			await next.close();
-		}
-	}
-
-	const textOf = (rows: Map<string, Row>, name: string) =>
-		[...rows.values()].find((row) => row.name === name)?.processMsg;
-
-	it.each([
-		['has ended', 'unclear', true],
-		['has crashed', 'unclear', false],
-		['has ended, and nothing can come any more', 'done', true],
-	] as const)(
-		'of a run that %s: its lane is taken last where a row may come',
-		async (_, end, closes) => {
-			const { memory, routes, rows, send } = await begun();
-			(await send(A)).ended(end, end === 'unclear');
-			if (closes) await memory.close();
-			const before = textOf(rows, page(1));
-			// The ninth run would take the same lane as the first.
-			await manyRuns(routes, 9);
-			expect(textOf(rows, page(1)) === before).toBe(end === 'unclear');
-			expect([...rows.values()].filter(({ name }) => name.includes('is storing'))).toHaveLength(8);
-		},
-	);
-
-	it('takes such a lane where there is no other, without what is known already', async () => {
-		const { memory, routes, send, since } = await begun();
-		(await send(A)).ended('unclear', true);
-		await memory.close();
-		await manyRuns(routes, 7, 'unclear');
-		const next = await open(PLACE, routes);
-		since();
-		await sendBatch(next, [C], 'one');
-		expect(since()).toEqual([page(1), done(2)]);
-	});
-
-	it('is not taken for carried out where an earlier run in the same lane has said so of its own', async () => {
-		const { memory, routes } = await begun();
-		await store(memory, IDS);
-		await memory.close();
-		await manyRuns(routes, 7);
-		const next = await open(PLACE, routes);
-		const around = await next.around(new Map([[A, 'two']]));
-		if (!around || 'failure' in around) throw new Error('nothing may be sent');
-		await routes.send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
-		const { ids, withContent } = await recalled(routes);
-		expect([ids.includes(A), withContent('one').includes(A), withContent('two')]).toEqual([
-			true,
-			false,
-			[],
-		]);
-	});
-});
-
-describe('a source that is large for its notes', () => {
-	const sizes = { ...SIZES };
-	beforeEach(() =>
-		Object.assign(SIZES, { piece: 4, changes: 2, page: 60, request: 700, answer: 2, pages: 3 }),
-	);
-	afterEach(() => Object.assign(SIZES, sizes));
-
-	/** The pages that a run has filled which crashed as it had stored all. */
-	async function crashed() {
-		const { rows, routes, written, asked } = server();
-		await store(await open(PLACE, routes), IDS);
-		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
-		return { rows, routes, written, pages, asked };
-	}
-
-	it('is known after a crash from as many pages as that took', async () => {
-		const { routes, pages, written } = await crashed();
-		expect(pages.map(({ name }) => name)).toEqual(
-			[1, 2, 3, 4, 5].map((page) => `n8n: what Nightly is storing, 2.${page} (do not process)`),
-		);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([IDS, IDS]);
-		let count = 0;
-		const away: MemoryRoutes['send'] = async (request) =>
-			++count === 2 ? answered(503) : await routes.send(request);
-		expect(await SourceMemory.recall(PLACE, { ...routes, send: away })).toMatchObject({
-			failure: { status: 503 },
-		});
-		// The next run takes that into the memory before it begins.
-		expect(times(written, HAS_STORED)).toBe(0);
-		await open(PLACE, routes);
-		expect(times(written, HAS_STORED)).toBe(1);
-	});
-
-	it('is known from the memory alone once that is written, and from what later runs leave', async () => {
-		const { routes, written } = server();
-		const first = await open(PLACE, routes);
-		await store(first, IDS);
-		await first.save();
-		await store(first, [A]);
-		expect(written.at(-2)).toContain('is storing, 2.1');
-		await first.close();
-		for (const [at, id] of [A, B].entries()) {
-			const next = await open(PLACE, routes);
-			await store(next, [id], 'two');
-			await next.close();
-			const { withContent, troubles } = await recalled(routes);
-			expect(withContent('two')).toEqual(IDS.slice(0, at + 1));
-			expect([withContent('one'), troubles]).toEqual([IDS.slice(at + 1), {}]);
-		}
-		written.length = 0;
-		await (await open(PLACE, routes)).close();
-		expect(written.filter((name) => name.includes('stor'))).toEqual([]);
-		await store(await open(PLACE, routes), [B, A], 'three');
-		expect((await recalled(routes)).withContent('three')).toEqual([A, B]);
-	});
-
-	it('is not read any more from the pages of a crashed run once two runs have had it', async () => {
-		const { routes, asked } = await crashed();
-		const requests: number[] = [];
-		for (let run = 0; run < 4; run++) {
-			asked.length = 0;
-			await (await open(PLACE, routes)).close();
-			requests.push(asked.filter((ids) => ids.length > 8).length);
-		}
-		expect(requests).toEqual([4, 2, 1, 1]);
-		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
-	});
-
-	it('is known behind a page that did not arrive, however many there are', async () => {
-		const { rows, routes } = server();
-		const ids = Array.from({ length: 120 }, (_, at) => derivedId('kb', `${at}`));
-		const memory = await open(PLACE, routes);
-		await store(memory, ids.slice(0, 90));
-		await memory.around(new Map(ids.slice(90, 93).map((id) => [id, 'one'])));
-		await store(memory, ids.slice(93));
-		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing'));
-		expect(pages).toHaveLength(39);
-		const { read } = await recalled(routes);
-		expect(ids.filter((id) => !read.known.has(id, 'one'))).toEqual(ids.slice(90, 93));
-	});
-
-	it.each([0, 1, 39])(
-		'has no certain content where somebody has deleted its page %i after a crash',
-		async (at) => {
-			const { rows, routes } = server();
-			const first = await open(PLACE, routes);
-			await store(first, IDS, 'zero');
-			await first.close();
-			const all = Array.from({ length: 120 }, (_, at) => IDS[at] ?? derivedId('kb', `${at}`));
-			await store(await open(PLACE, routes), all);
-			const pages = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
-			expect(pages).toHaveLength(40);
-			rows.delete(pages[at]?.id ?? '');
-			const { ids, withContent } = await recalled(routes);
-			expect([ids, withContent('zero'), withContent('one')]).toEqual([IDS, [], []]);
-			for (const content of ['two', 'three']) {
-				const next = await open(PLACE, routes);
-				await store(next, [A], content);
-				await next.close();
-				expect((await recalled(routes)).withContent(content)).toEqual([A]);
-			}
-		},
-	);
-
-	/** A run that has noted what it stored, on a server that does not take the memory. */
-	async function unwritten() {
-		const rules = { refuses: false };
-		const { rows, routes } = server((name) =>
-			rules.refuses && name.includes('has stored') ? 413 : undefined,
-		);
-		const first = await open(PLACE, routes);
-		await store(first, IDS, 'zero');
-		await first.close();
-		rules.refuses = true;
-		const second = await open(PLACE, routes);
-		await store(second, [A]);
-		await second.close();
-		const deletePage = () => {
-			const [page] = [...rows.values()].filter(({ name }) => name.includes('is storing, 3'));
-			rows.delete(page?.id ?? '');
-		};
-		return { rules, routes, deletePage };
-	}
-
-	it.each([
-		['nor could the next one', false],
-		['and the next one could not read it', true],
-	])('misses a page of a run that could not write the memory, %s', async (_, isAway) => {
-		const { rules, routes, deletePage } = await unwritten();
-		expect((await recalled(routes)).withContent('zero')).toEqual(IDS.slice(1));
-		// The next ones can write it as little, or not even read it.
-		await (await open(PLACE, routes)).close();
-		const away: MemoryRoutes['send'] = async (request) =>
-			request.path.split(',').length > 8 ? answered(503) : await routes.send(request);
-		if (isAway) await (await open(PLACE, { ...routes, send: away })).close();
-		deletePage();
-		expect((await recalled(routes)).withContent('zero')).toEqual([]);
-		rules.refuses = false;
-		await (await open(PLACE, routes)).close();
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('zero')]).toEqual([IDS, []]);
-	});
-
-	it('misses a page also after a run that missed it and could not write the memory either', async () => {
-		const { routes, deletePage } = await unwritten();
-		deletePage();
-		await (await open(PLACE, routes)).close();
-		expect((await recalled(routes)).withContent('zero')).toEqual([]);
-	});
-
-	it('has contents where somebody deletes a page of an earlier run in the same lane', async () => {
-		SIZES.piece = 100;
-		const { rows, routes } = server();
-		for (let run = 0; run < 8; run++) {
-			const memory = await open(PLACE, routes);
-			await store(memory, run === 0 ? IDS : [A]);
-			await memory.close();
-		}
-		await store(await open(PLACE, routes), [A], 'two');
-		const pages = [...rows.values()].filter(({ name }) => name.includes('is storing, 2.'));
-		expect(pages).toHaveLength(5);
-		rows.delete(pages[3]?.id ?? '');
-		const { withContent } = await recalled(routes);
-		expect([withContent('one'), withContent('two')]).toEqual([IDS.slice(1), [A]]);
-	});
-
-	it('is not written where a page was lost, until the memory is', async () => {
-		const { rows, routes } = server();
-		await store(await open(PLACE, routes), [A]);
-		const pageIn = (lane: string) =>
-			[...rows.values()].find(({ name }) => name.includes(`is storing, ${lane}.1`));
-		rows.delete(pageIn('2')?.id ?? '');
-		for (let run = 0; run < 7; run++) await store(await open(PLACE, routes), [B]);
-		expect(['1', '2', '3'].map((lane) => pageIn(lane) !== undefined)).toEqual([true, false, true]);
-	});
-
-	it('does not look for lost pages where the last run has ended with all of it written', async () => {
-		const { routes, asked } = server();
-		const askedBy = async (work: () => Promise<unknown>) => {
-			asked.length = 0;
-			await work();
-			return asked.filter((ids) => ids.length > 8).length;
-		};
-		const run = async (ids: string[], more?: typeof BESIDE) => {
-			const memory = await open(PLACE, routes, more);
-			await store(memory, ids);
-			await memory.close();
-		};
-		await run(IDS);
-		expect(await askedBy(async () => await run([]))).toBe(1);
-		expect(await askedBy(async () => await run([A], BESIDE))).toBe(1);
-		// Who works beside others takes no lease that would tell how it has ended.
-		expect(await askedBy(async () => await run([]))).toBeGreaterThan(1);
-		expect(await askedBy(async () => await run([]))).toBe(1);
-	});
-
-	it('has no page of a run count behind those of a later one in the same lane, nor asks for them all', async () => {
-		SIZES.piece = 100;
-		const { routes, asked } = server();
-		for (let run = 0; run < 8; run++) {
-			const memory = await open(PLACE, routes);
-			await store(memory, run === 0 ? IDS : [A]);
-			await memory.close();
-		}
-		const left = async () => {
-			asked.length = 0;
-			const { withContent } = await recalled(routes);
-			const pages = asked.length - 1;
-			return { one: withContent('one'), two: withContent('two'), pages };
-		};
-		expect(await left()).toEqual({ one: IDS, two: [], pages: 0 });
-		await store(await open(PLACE, routes), IDS.slice(0, 3), 'two');
-		const now = { one: IDS.slice(3), two: IDS.slice(0, 3), pages: 8 };
-		expect(await left()).toEqual(now);
-		await (await open(PLACE, routes)).close();
-		expect(await left()).toEqual(now);
-	});
-
-	it.each([
-		[[0, 1, 2], 'jklm'],
-		[[0, 1, 2, 3], 'm'],
-		[[1, 2, 3], 'abcm'],
-		[[1, 2, 3, 4], 'abc'],
-	])(
-		'has no certain content without its pages %j, and is looked for behind them',
-		async (lost, left) => {
-			const { routes, pages } = await crashed();
-			for (const at of lost) spoil(pages[at]);
-			const { ids, withContent } = await recalled(routes);
-			expect([ids, withContent('one')]).toEqual([[...left].map((key) => derivedId('kb', key)), []]);
-			const next = await open(PLACE, routes);
-			await store(next, IDS);
-			await next.close();
-			// What the pages may have said is in the memory by now.
-			expect((await recalled(routes)).withContent('one')).toEqual(IDS);
-		},
-	);
-
-	it('is known, without contents, from the journals of more runs than there are lanes', async () => {
-		const { routes, written } = server((name) => (name.includes('has stored') ? 413 : undefined));
-		const [first = '', ...others] = IDS;
-		await store(await open(PLACE, routes), [first]);
-		for (let idle = 0; idle < 7; idle++) await (await open(PLACE, routes)).close();
-		for (const id of others) await store(await open(PLACE, routes), [id, B]);
-		const memory = await open(PLACE, routes);
-		await memory.save();
-		const before = written.length;
-		await memory.save();
-		expect(written).toHaveLength(before);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one')]).toEqual([IDS, []]);
-	});
-
-	it('has no certain content where a run was taken for gone and went on', async () => {
-		const { routes } = server();
-		const [slow, other] = [await open(PLACE, routes), await open(PLACE, routes)];
-		await store(other, [A], 'two');
-		await other.close();
-		await store(slow, [A, B]);
-		const { ids, withContent } = await recalled(routes);
-		expect([ids, withContent('one'), withContent('two')]).toEqual([[A, B], [], []]);
-	});
-
-	it('lies in notes of a size that a request may have, several in one as long as they fit', async () => {
-		const { routes, asked, written } = server();
-		const sent: Row[][] = [];
-		const send: MemoryRoutes['send'] = async (request) => {
-			if (typeof request.body === 'string') sent.push(JSON.parse(request.body) as Row[]);
-			return await routes.send(request);
-		};
-		const memory = await open(PLACE, { ...routes, send });
-		await store(memory, IDS);
-		sent.length = 0;
-		await memory.save();
-		const textOf = (rows: Row[]) => rows.map(({ processMsg }) => processMsg).join('');
-		expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
-		expect(Math.max(...sent.map((rows) => textOf(rows).length))).toBeLessThanOrEqual(700);
-		await memory.close();
-		asked.length = 0;
-		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
-		expect(asked.slice(1).map(({ length }) => length)).toEqual([2, 2]);
-		asked.length = 0;
-		const away: MemoryRoutes['send'] = async (request) =>
-			asked.length === 1 ? answered(503) : await routes.send(request);
-		expect(await SourceMemory.recall(PLACE, { ...routes, send: away })).toMatchObject({
-			failure: { status: 503 },
-		});
-		// Where much of them has changed, they are written anew.
-		const next = await open(PLACE, routes);
-		await store(next, IDS, 'two');
-		written.length = 0;
-		SIZES.request = 1;
-		await next.close();
-		expect(written.filter((name) => name.includes('has stored, '))).toHaveLength(4);
-		expect(written.filter((name) => name.includes('changes'))).toEqual([]);
-	});
-
-	it.each([1, 4])('is not written without its piece %i; journals have it', async (number) => {
-		SIZES.request = 1;
-		const { routes, written } = server((name) =>
-			name.includes(`has stored, ${number} of`) ? 413 : undefined,
-		);
-		const memory = await open(PLACE, routes);
-		await store(memory, IDS);
-		await memory.close();
-		expect(memory.troubles.notWritten).toMatchObject({ status: 413 });
-		expect(times(written, HAS_STORED)).toBe(0);
-		expect((await recalled(routes)).withContent('one')).toEqual(IDS);
-	});
-
-	it('loses with a piece its documents, and with the changes beside one the contents of it', async () => {
-		const { rows, routes } = server();
-		for (const content of ['one', 'two']) {
-			const memory = await open(PLACE, routes);
-			await store(memory, content === 'one' ? IDS : [A, B], content);
-			await memory.close();
-		}
-		const notes = [...rows.values()].filter(({ name }) => name.includes('has stored, '));
-		expect(notes.map(({ id, name }) => [id, name])).toEqual(
-			['1', '2', '3', '4', 'changes in 3', 'changes in 4'].map((part) => [
-				derivedId('kb', `n8n ${part.replace(/(?=\d)/, 'piece ')} of 4 of a node`),
-				`n8n: what Nightly has stored, ${part} of 4 (do not process)`,
-			]),
-		);
-		for (const note of notes) {
-			const isChanges = note.name.includes('changes');
-			rows.set(note.id, spoil({ ...note }));
-			const { ids, withContent, troubles } = await recalled(routes);
-			const certain = [...withContent('one'), ...withContent('two')];
-			expect(certain.length).toBeLessThan(IDS.length - 1);
-			expect(troubles.lost).toBe(isChanges ? 1 : IDS.length - certain.length);
-			// Of a piece that cannot be read, the changes beside it name some documents.
-			const named = IDS.filter((id) => certain.includes(id) || id === A || id === B);
-			expect(ids).toEqual(isChanges ? IDS : named);
-			rows.set(note.id, note);
-		}
-		// What is left of it is whole one run later, also of one that changes nothing.
-		rows.delete(notes[2]?.id ?? '');
-		await (await open(PLACE, routes)).close();
-		const { read, troubles } = await recalled(routes);
-		expect([read.known.knows(A), read.known.has(A, 'two'), troubles]).toEqual([true, false, {}]);
-	});
-});
-
-describe('what documents are called', () => {
-	const sizes = { ...SIZES };
-	beforeEach(() => Object.assign(SIZES, { names: 70 }));
-	afterEach(() => Object.assign(SIZES, sizes));
-
-	const of = (number: number) =>
-		`n8n: what Nightly calls its documents, ${number} (do not process)`;
-	const [C = '', D = '', E = '', F = '', G = '', H = '', I = ''] = IDS.slice(2);
-
-	/** One run after another that brings documents, and which notes of names it writes. */
-	function scene() {
-		const rules = { refuses: false };
-		const { rows, routes, written } = server((name) =>
-			rules.refuses && name.includes('calls its') ? 413 : undefined,
-		);
-		const bring = async (
-			some: Array<[id: string, called: DocumentName]>,
-			{ content = 'one', crashes = false } = {},
-		) => {
-			const memory = await open(PLACE, routes);
-			for (const [id, called] of some)
-				if (memory.known.has(id, content)) memory.unchanged(id, called);
-				else {
-					(await sendBatch(memory, [id], content)).ended('done', false);
-					memory.stored(id, content, called);
-				}
-			if (!crashes) await memory.close();
-			return written.splice(0).filter((name) => name.includes('calls its'));
-		};
-		const names = async (ids = IDS) =>
-			Object.fromEntries(await (await recalled(routes)).read.namesOf(ids));
-		const noteOf = (number: number) => [...rows.values()].find(({ name }) => name === of(number));
-		return { bring, names, noteOf, rows, rules };
-	}
-
-	it('is noted when they are first stored, in notes to which more is added as long as they have room', async () => {
-		const { bring, names, noteOf, rows, rules } = scene();
-		rules.refuses = true;
-		await bring([[I, { name: 'never noted' }]]);
-		rules.refuses = false;
-		expect(await bring([[A, { key: 'a', name: 'first' }]])).toEqual([of(1)]);
-		// An id of its own, in upper case.
-		expect(await bring([[B.toUpperCase(), { key: 'own', name: 'second' }]])).toEqual([of(1)]);
-		expect(
-			await bring([
-				[C, { key: 'c' }],
-				[D, {}],
-			]),
-		).toEqual([of(2)]);
-		const called = {
-			[A]: { key: 'a', name: 'first' },
-			[B]: { name: 'second' },
-			[C]: { key: 'c', name: 'c' },
-		};
-		expect(await names()).toEqual(called);
-		expect(await names([A])).toEqual({ [A]: called[A] });
-		expect(await names([])).toEqual({});
-		expect(await bring([[A, { name: 'again' }]])).toEqual([]);
-		expect(await bring([[A, { name: 'again' }]], { content: 'two' })).toEqual([]);
-		// What cannot be read is lost alone, and nothing is added to it.
-		spoil(noteOf(2));
-		expect(await bring([[E, { name: 'the fifth of them' }]])).toEqual([of(3)]);
-		expect(await names()).toEqual({
-			[A]: called[A],
-			[B]: called[B],
-			[E]: { name: 'the fifth of them' },
-		});
-		// While a run is at work, as soon as there is enough of it.
-		const many = [F, G, H].map((id): [string, DocumentName] => [id, { name: 'many' }]);
-		expect(await bring(many)).toEqual([of(4), of(5)]);
-		expect(Object.keys(await names())).toEqual([A, B, E, F, G, H]);
-		rows.delete(noteOf(1)?.id ?? '');
-		expect(Object.keys(await names())).toEqual([E, F, G, H]);
-	});
-
-	it('is read as earlier versions noted it, with whole ids', async () => {
-		const { bring, names, noteOf } = scene();
-		await bring([[B, { name: 'second' }]]);
-		const body = await deflated(JSON.stringify([[null, 'second', B.toUpperCase()]]));
-		const text = noteText({ source: PLACE.source, mark: 'names 0' }, new Fingerprints(), { body });
-		Object.assign(noteOf(1) ?? {}, { processMsg: text.replace('memory-4', 'memory-2') });
-		expect(await names()).toEqual({ [B]: { name: 'second' } });
-	});
-
-	it('is noted of a memory from before there were names, once they are brought again', async () => {
-		const { bring, names, rows } = scene();
-		const known = new Fingerprints();
-		known.record(B, 'one');
-		const id = derivedId('kb', `n8n memory of ${PLACE.source}`);
-		const processMsg = noteText({ source: PLACE.source, mark: 'before' }, known, {
-			keys: known.keys(),
-		});
-		rows.set(id, { id, name: '', processMsg, disabled: true, version: 1 });
-		expect(await bring([[B, { name: 'second' }]])).toEqual([of(1)]);
-		expect(await names()).toEqual({ [B]: { name: 'second' } });
-	});
-
-	it('is known after a crash once they are brought again, changed or not', async () => {
-		const { bring, names } = scene();
-		const both: Parameters<typeof bring>[0] = [
-			[H, { name: 'eighth' }],
-			[I, { name: 'ninth' }],
-		];
-		await bring([[A, { name: 'first' }]]);
-		expect(await bring(both, { crashes: true })).toEqual([]);
-		await bring([...both, [A, { name: 'another' }]]);
-		expect(Object.values(await names())).toEqual([
-			{ name: 'first' },
-			{ name: 'eighth' },
-			{ name: 'ninth' },
-		]);
-	});
-});
-
-it.each([1, 2])(
-	'the memory of a source of version %i is taken over, and written anew',
-	async (of) => {
-		const { rows, routes, written } = server();
-		const id = derivedId('kb', 'n8n memory of handbook');
-		const processMsg = OLD.replace('memory-1', `memory-${of}`);
-		rows.set(id, { id, name: '', processMsg, disabled: true, version: 1 });
-		const place = { ...PLACE, source: 'handbook' };
-		for (let run = 0; run < 2; run++) {
-			const memory = await open(place, routes);
-			expect(memory.known.has(A, 'content')).toBe(true);
-			await memory.close();
-			expect(times(written, HAS_STORED)).toBe(1);
-		}
-	},
-);

@@ -64,9 +64,11 @@ export const REFUSALS: Fault[] = ['refused for now', 'broken off with 500'];
 
 /** A document as the model reads it: `key` tells it apart, `bad` is the status that refuses it. */
 export interface ModelDocument extends DocumentRecord {
-	id?: string;
+	id: string;
 	key: number;
 	bad?: number;
+	/** Whether its id was made for this run. */
+	isNew?: boolean;
 	/** Given by documents that may be refused with 404 themselves. */
 	storageFileId?: string;
 	/** Such a document is refused when it is there already. */
@@ -75,8 +77,7 @@ export interface ModelDocument extends DocumentRecord {
 
 /** A server of E3 in memory: replaces by id, stores one document after another, without transaction. */
 export class BulkServer {
-	/** Keys of the rows; a row whose document had no id is a new one each time. */
-	readonly rows: Array<{ id?: string; key: number }> = [];
+	readonly rows: Array<{ id: string; key: number }> = [];
 
 	requests = 0;
 
@@ -164,8 +165,8 @@ export class BulkServer {
 			'other ids': records.map((record, at) => ({ ...record, id: `other-${at}` })),
 			'one record less': records.slice(1),
 		};
-		// What a document without an id is stored under is the server's to say.
-		const known = sent.every(({ id }) => id !== undefined);
+		// A document whose id was made for this run may be stored under another one.
+		const known = !sent.some(({ isNew }) => isNew);
 		const kind = known ? fault.replace(/, .*/, '') : 'empty list';
 		return { ...outcome, answer: answers[kind] };
 	}
@@ -177,18 +178,17 @@ export class BulkServer {
 		for (const document of JSON.parse(body) as ModelDocument[]) {
 			if (answer.length >= mostRows) return answered(500);
 			if (document.bad !== undefined) return answered(document.bad);
-			if (document.chunks && document.id !== undefined && this.placeOf.has(document.id))
-				return answered(400);
+			if (document.chunks && this.placeOf.has(document.id)) return answered(400);
 			this.store(document);
-			answer.push({ ...document, id: document.id ?? `new-${this.rows.length}` });
+			answer.push(document);
 		}
 		this.hasAnswered = true;
 		return succeeded(answer);
 	}
 
 	private store({ id, key }: ModelDocument): void {
-		const place = (id === undefined ? undefined : this.placeOf.get(id)) ?? this.rows.length;
-		if (id !== undefined) this.placeOf.set(id, place);
+		const place = this.placeOf.get(id) ?? this.rows.length;
+		this.placeOf.set(id, place);
 		this.rows[place] = { id, key };
 	}
 }

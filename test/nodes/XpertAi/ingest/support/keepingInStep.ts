@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { map, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/sizes';
+import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
-import { HARMS, KEYS, Nights, UNREMEMBERED, VERSIONS, isWhole } from './nights';
+import { KEYS, LOST, NOTES, Nights, UNREMEMBERED, VERSIONS, isWhole } from './nights';
 import type { Course, Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
@@ -60,26 +60,36 @@ const refusing: fc.Arbitrary<Trouble> = fc.record({
 	stays: fc.constant(true),
 });
 
+/** What somebody does to some documents by hand. */
+const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean() };
+
 export const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns }),
 	fc.record({ source, turns, trouble }),
-	fc.record({ source, turns, other: source, beside: fc.boolean() }),
+	fc.record({ source, turns, others: fc.array(source, { minLength: 1, maxLength: 2 }) }),
+	fc.record({ source, turns, hand: fc.record({ ...hand, at: request }) }),
+	fc.record({ source, turns, mostDocuments: fc.constant(1) }),
 	fc.record({ source, turns, rebuild: fc.nat(8) }),
 	fc.record({ source, turns, brake, trouble: fc.oneof(trouble, refusing) }),
 );
 
-/** What somebody does to some documents between two nights, and how many of these have passed by then. */
-const noon = fc.record({
-	after: fc.nat(5),
-	keys: fc.subarray(KEYS, { minLength: 1 }),
-	disabled: fc.boolean(),
-});
+/** What somebody does between two nights, and how many of these have passed by then. */
+const noon = fc.record({ ...hand, after: fc.nat(5) });
 
-/** A night before which somebody deletes a note of the memory, or has it processed. */
+const kinds = Object.keys(NOTES) as Array<keyof typeof NOTES>;
+
+/** A night before which somebody deletes notes of the memory, or has them processed: all of a kind, or one. */
 const harmed: fc.Arbitrary<Night> = fc.record({
 	source,
 	turns,
-	harm: fc.record({ note: fc.nat(12), how: fc.constantFrom(...HARMS) }),
+	harm: fc.record(
+		{
+			kind: fc.constantFrom(...kinds),
+			which: fc.nat(6),
+			how: fc.constantFrom('deleted' as const, 'processed' as const),
+		},
+		{ requiredKeys: ['kind', 'how'] },
+	),
 });
 
 /** A night in which somebody only looks what the next one would do. */
@@ -95,62 +105,99 @@ function expectAll({ source: brought }: Night, { items, error }: Course): void {
 	if (outcomes.includes('notSent')) expect(outcomes).not.toContain('disabled');
 }
 
+/** Of runs that begin at the same moment, one works, and the others say which one. */
+function expectOneAtWork({ others = [] }: Night, { worked, refused }: Course): void {
+	expect([worked.length, refused.length]).toEqual([1, others.length]);
+	for (const words of refused)
+		expect(words).toMatch(
+			/another run of this source is at work, execution \d of "Nights", since 2/,
+		);
+}
+
+/** A history, and what is known of it. */
+class History {
+	/** Whether it was said that what had gone may still be found. */
+	private isLossSaid = false;
+	/** Whether nothing more can be expected of it. */
+	isOver = false;
+
+	constructor(
+		private readonly nights: Nights,
+		private readonly knowledgebaseId: string,
+	) {}
+
+	/** Disables documents, or lets them in again; what is disabled is not found. */
+	async noon({ keys, disabled }: { keys: string[]; disabled: boolean }): Promise<void> {
+		const { nights, knowledgebaseId } = this;
+		await nights.found(knowledgebaseId);
+		await nights.noon(knowledgebaseId, { keys, disabled });
+		if (!disabled) return;
+		const found = Object.keys(await nights.found(knowledgebaseId));
+		expect(found.filter((key) => keys.includes(key))).toEqual([]);
+	}
+
+	/** Lets a night pass. */
+	async night(one: Night): Promise<void> {
+		const { nights, knowledgebaseId } = this;
+		const before = await nights.found(knowledgebaseId);
+		const stored = nights.stored(knowledgebaseId);
+		const course = await nights.night(knowledgebaseId, one);
+		const { wrong, said, writes, worked } = course;
+		expect(wrong).toEqual([]);
+		if (one.brake) expectAll(one, course);
+		if (one.others) expectOneAtWork(one, course);
+		if (one.dryRun) {
+			expect(writes).toBe(0);
+			expect(await nights.found(knowledgebaseId)).toEqual(before);
+		}
+		// What such a night has stored is known to no later one.
+		this.isOver ||= said.some((words) => UNREMEMBERED.test(words));
+		// A source none of whose documents is there has nothing to tell it that it had notes.
+		const isForgotten = one.harm?.kind === 'every' && one.harm.which === undefined;
+		this.isOver ||= isForgotten && !Object.keys(one.source).some((key) => stored.includes(key));
+		if (this.isOver) return;
+		const isLossSaid = said.some((words) => LOST.test(words));
+		if (!isWhole(one)) return;
+		if (this.isLossSaid) expect(isLossSaid).toBe(true);
+		this.isLossSaid = isLossSaid;
+		const found = await nights.found(knowledgebaseId);
+		const expected = nights.expected(worked[0] ?? {});
+		// What may still be found is said; all else is as it should be.
+		expect(isLossSaid ? pick(found, Object.keys(expected)) : found).toEqual(expected);
+	}
+}
+
 /**
  * Lets so many sequences of nights pass. After each night without trouble, assistants find exactly what its
- * source holds; no run ever takes a document out of answers that it has brought, one that ends the sending none at all,
- * and a dry run changes nothing. Where a note was lost, what was gone by then may stay; a history ends where one is lost
- * after two runs at once, before another has put things right.
+ * source holds, or it is said that more may be found; no run ever takes a document out of answers that it has brought,
+ * one that ends the sending none at all, and a dry run changes nothing. Where a note was lost, what was gone by then may
+ * stay, which every later run says.
  */
 export async function keepInStep(sequences: number): Promise<void> {
 	const nights = await Nights.start();
 	const sizes = { ...SIZES };
 	// What is remembered of five documents is in pieces, and a journal has pages.
-	Object.assign(SIZES, { piece: 2, changes: 2, page: 50, answer: 3, pages: 3 });
+	Object.assign(SIZES, { piece: 2, names: 60, answer: 3, pages: 3 });
+	const nightOrLook = fc.oneof(
+		{ arbitrary: night, weight: 6 },
+		{ arbitrary: harmed, weight: 2 },
+		look,
+	);
 	try {
 		await fc.assert(
 			fc.asyncProperty(
-				fc.array(
-					fc.oneof({ arbitrary: night, weight: 6 }, { arbitrary: harmed, weight: 2 }, look),
-					{
-						minLength: 1,
-						maxLength: 6,
-					},
-				),
+				fc.array(nightOrLook, { minLength: 1, maxLength: 6 }),
 				source,
 				setup,
 				fc.array(noon, { maxLength: 2 }),
 				async (all, last, how, noons) => {
 					const knowledgebaseId = await nights.knowledgebase();
-					let isHarmed = false;
-					let haveMet = false;
-					for (const [number, one] of [...all, { source: last, turns: [0] }].entries()) {
-						isHarmed ||= one.harm !== undefined;
-						// Which of two runs at once has stored a document last only the notes of both tell.
-						if (one.harm && haveMet) break;
-						haveMet ||= one.other !== undefined;
-						for (const { after, keys, disabled } of noons) {
-							if (after !== number) continue;
-							await nights.found(knowledgebaseId);
-							await nights.noon(knowledgebaseId, keys, disabled);
-							if (!disabled) continue;
-							const found = Object.keys(await nights.found(knowledgebaseId));
-							expect(found.filter((key) => keys.includes(key))).toEqual([]);
-						}
-						const before = one.dryRun && (await nights.found(knowledgebaseId));
-						const course = await nights.night(knowledgebaseId, { ...one, ...how });
-						const { wrong, said, writes } = course;
-						expect(wrong).toEqual([]);
-						if (one.brake) expectAll(one, course);
-						if (before) expect(writes).toBe(0);
-						if (before) expect(await nights.found(knowledgebaseId)).toEqual(before);
-						// What such a night has stored is known to no later one.
-						if (said.some((words) => UNREMEMBERED.test(words))) break;
-						if (!isWhole({ ...one, ...how })) continue;
-						haveMet = false;
-						const found = await nights.found(knowledgebaseId);
-						const expected = nights.expected(one.source);
-						// What was gone when a note was lost may be found for ever; all else is as it should be.
-						expect(isHarmed ? pick(found, Object.keys(expected)) : found).toEqual(expected);
+					const history = new History(nights, knowledgebaseId);
+					const clean = { source: last, turns: [0] };
+					for (const [number, one] of [...all, clean, clean].entries()) {
+						for (const { after, ...by } of noons) if (after === number) await history.noon(by);
+						await history.night({ ...one, ...how });
+						if (history.isOver) break;
 					}
 					nights.remove(knowledgebaseId);
 				},

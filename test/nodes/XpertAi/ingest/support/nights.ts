@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { get } from 'lodash';
+import { get, partition } from 'lodash';
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -34,6 +34,8 @@ export interface Trouble {
 	done: boolean;
 	/** Whether that address answers so for the rest of the night. */
 	stays?: boolean;
+	/** Whether all requests with documents are answered so from then on, and which of them the server has done, by turns. */
+	ofDocuments?: boolean[];
 	/** After how many further requests the server carries it out, at the latest when the night has ended. */
 	late?: number;
 }
@@ -47,16 +49,27 @@ export interface Setup {
 	retries: boolean;
 }
 
-/** One run, or two at the same time. */
+/** What somebody does to some documents by their keys, with Disable or Enable. */
+export interface Hand {
+	keys: string[];
+	disabled: boolean;
+}
+
+/** One run, or several that begin at the same moment. */
 export interface Night extends Partial<Setup> {
 	source: Source;
 	trouble?: Trouble;
 	/** What happens to a note of the memory before. */
-	harm?: { note: number; how: (typeof HARMS)[number] };
-	/** What another run of the same node brings meanwhile. */
-	other?: Source;
-	/** Whether that one begins beside it: else one of them leaves, unless it takes the other for gone. */
-	beside?: boolean;
+	harm?: Harm;
+	/** What other runs of the same source bring that begin at the same moment. */
+	others?: Source[];
+	/** What is done by hand while it is at work, and at which request. */
+	hand?: Hand & { at: number };
+	/** How many documents a proxy lets through in one request. */
+	mostDocuments?: number;
+	/** How many batches go at once, and how large they are; else as the node has it, and two. */
+	concurrency?: number;
+	batchSize?: number;
 	/** How many turns each request takes on its way, over and over. */
 	turns: number[];
 	/** Whether the first run only tells what the next one would do. */
@@ -81,17 +94,44 @@ export interface Course {
 	items: IDataObject[];
 	/** Why the first run failed. */
 	error?: Error;
-	/** What the first run said beside its counts. */
+	/** What the runs said beside their counts. */
 	said: string[];
+	/** What the runs brought that were not refused because another one was at work. */
+	worked: Source[];
+	/** Why the others were. */
+	refused: string[];
+	/** Whether the run has ended, and its process with it if it crashed. */
+	isOver?: boolean;
 	/** What the server still has to carry out of a request that nobody waits for. */
 	late?: { from: number; carryOut: () => Promise<unknown> };
 }
 
-/** What people do to a note: delete it, or have it processed in the server's list. */
-export const HARMS = ['deleted', 'processed'] as const;
+/** What people do to notes: delete them, or have them processed in the server's list. */
+export interface Harm {
+	how: 'deleted' | 'processed';
+	kind: keyof typeof NOTES;
+	/** Which of this kind; all without it. */
+	which?: number;
+}
+
+/** The kinds of notes, by their names in the server's list. */
+export const NOTES = {
+	every: /^n8n: /,
+	turn: /^n8n: when .* began/,
+	lease: /^n8n: whether .* is at work/,
+	root: /^n8n: what .* has stored \(/,
+	piece: /^n8n: what .* has stored, /,
+	names: /^n8n: what .* calls its documents/,
+	page: /^n8n: what .* is storing/,
+	end: /^n8n: how far .* has come/,
+	'by hand': /^n8n: what of .* was disabled or enabled/,
+};
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
 export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
+
+/** What is said as long as what was gone may still be found. */
+export const LOST = /^Notes from before .* may be found though gone/;
 
 export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
@@ -100,8 +140,8 @@ const SOURCE_NAME = 'nights';
 const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false };
 
 /** Whether all that a night brings has to be found after it. */
-export const isWhole = ({ trouble, other, brake, dryRun, rebuild, retries }: Night): boolean =>
-	!(trouble || other || brake || dryRun) && (rebuild === undefined || retries === true);
+export const isWhole = ({ trouble, brake, hand, dryRun, rebuild, retries }: Night): boolean =>
+	!(trouble || brake || hand || dryRun) && (rebuild === undefined || retries === true);
 
 class Crash extends Error {}
 
@@ -111,12 +151,13 @@ export class Nights {
 		private readonly sandbox: Sandbox,
 		private readonly addresses: Map<string, string>,
 		private readonly restoreTime: () => void,
+		private readonly keys: string[],
 	) {}
 
-	static async start(): Promise<Nights> {
+	static async start(keys = KEYS): Promise<Nights> {
 		const sandbox = await startSandbox({ processMs: 0, logBodies: false });
-		const nights = new Nights(sandbox, new Map(), passQuickly());
-		for (const key of [...KEYS, 'by hand'])
+		const nights = new Nights(sandbox, new Map(), passQuickly(), keys);
+		for (const key of [...keys, 'by hand'])
 			for (const version of VERSIONS) await nights.upload(key, textOf(key, version));
 		return nights;
 	}
@@ -149,7 +190,7 @@ export class Nights {
 	async found(knowledgebaseId: string): Promise<Record<string, string>> {
 		await this.processed(knowledgebaseId);
 		const { store } = this.sandbox;
-		const ids = KEYS.map((key) => [key, idOf(knowledgebaseId, key)]);
+		const ids = this.keys.map((key) => [key, idOf(knowledgebaseId, key)]);
 		const all = [...ids, ['by hand', derivedId(knowledgebaseId, 'by hand')]];
 		return Object.fromEntries(
 			all.flatMap(([key, id = '']) => {
@@ -167,12 +208,12 @@ export class Nights {
 
 	/** The keys of the source's documents that the server has, found or not. */
 	stored(knowledgebaseId: string): string[] {
-		return KEYS.filter((key) => this.sandbox.store.documents.has(idOf(knowledgebaseId, key)));
+		return this.keys.filter((key) => this.sandbox.store.documents.has(idOf(knowledgebaseId, key)));
 	}
 
 	/** The key of a document of the source. */
 	keyOf(knowledgebaseId: string, id: unknown): string | undefined {
-		return KEYS.find((key) => idOf(knowledgebaseId, key) === id);
+		return this.keys.find((key) => idOf(knowledgebaseId, key) === id);
 	}
 
 	/** Somebody deletes a document on the server. */
@@ -181,17 +222,17 @@ export class Nights {
 	}
 
 	/** At noon, documents are taken out of answers, or let in again, by another node with the name of the source. */
-	async noon(knowledgebaseId: string, keys: string[], disabled: boolean): Promise<IDataObject[]> {
+	async noon(knowledgebaseId: string, { keys, disabled }: Hand): Promise<IDataObject[]> {
 		const methods = {
 			getInputData: () => keys.map(() => ({ json: {} })),
 			getExecutionCancelSignal: () => undefined,
 			continueOnFail: () => false,
 			addExecutionHints: () => undefined,
 			getWorkflow: () => ({ id: 'noon', name: 'Noon' }),
-			getExecutionId: () => '2',
+			getExecutionId: () => 'noon',
 		} as unknown as Partial<IExecuteFunctions>;
 		const { fields, execute } = disabled ? disable : enable;
-		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
+		const course = newCourse();
 		const send = await createSend(this.client(knowledgebaseId, { source: {}, turns: [0] }, course));
 		const connection = { send, secrets: [] };
 		const items = keys.map((documentKey, index) =>
@@ -207,46 +248,52 @@ export class Nights {
 
 	/** One night. */
 	async night(knowledgebaseId: string, night: Night): Promise<Course> {
-		const { other, turns } = night;
-		const course: Course = { wrong: [], requests: 0, writes: 0, items: [], said: [] };
+		const { others = [], turns } = night;
 		if (night.harm) this.harm(knowledgebaseId, night.harm);
 		const owner = this.sandbox.store.knowledgebases.get(knowledgebaseId) ?? {};
 		if (night.rebuild !== undefined) Object.assign(owner, { status: 'rebuilding' });
-		const runs = [this.run(knowledgebaseId, night, course)];
-		if (other) {
-			const meanwhile = {
-				...night,
-				source: other,
-				trouble: undefined,
-				turns: [...turns].reverse(),
-				evenIfRunning: night.beside,
-			};
-			runs.push(this.run(knowledgebaseId, meanwhile, { ...course, items: [], said: [] }));
-		}
-		const [first, second] = await Promise.allSettled(runs);
+		const beside = others.map((source, at) => {
+			const later = [...turns.slice(at + 1), ...turns.slice(0, at + 1)];
+			return { ...night, source, trouble: undefined, hand: undefined, turns: later };
+		});
+		const runs = [night, ...beside].map(async (one, at) => {
+			const own = newCourse();
+			try {
+				await this.run(knowledgebaseId, { ...one, runId: at + 1 }, own);
+				own.worked.push(one.source);
+			} catch (caught) {
+				if (isAtWork(caught)) own.refused.push(wordsOf(caught));
+				else own.error = caught as Error;
+			}
+			own.isOver = true;
+			return own;
+		});
+		const courses = await Promise.all(runs);
+		const [course = newCourse()] = courses;
 		await course.late?.carryOut();
-		if (second?.status === 'rejected' && !isOverlap(second.reason)) throw second.reason;
-		if (first?.status === 'rejected') course.error = first.reason as Error;
 		Object.assign(owner, { status: 'ready' });
-		const mayFail = night.trouble ?? (night.rebuild !== undefined && !night.retries);
-		if (!mayFail && course.error && !isOverlap(course.error)) throw course.error;
+		const mayFail = night.trouble ?? night.hand ?? (night.rebuild !== undefined && !night.retries);
+		const failed = courses.find(({ error }) => error);
+		if (!mayFail && failed?.error) throw failed.error;
+		for (const list of ['wrong', 'said', 'refused', 'worked'] as const)
+			Object.assign(course, { [list]: courses.flatMap((one): unknown[] => one[list]) });
 		return course;
 	}
 
-	private harm(knowledgebaseId: string, { note, how }: NonNullable<Night['harm']>): void {
+	private harm(knowledgebaseId: string, { kind, which, how }: Harm): void {
 		const { store } = this.sandbox;
-		const notes = store
+		const all = store
 			.documentsOf(knowledgebaseId)
-			.filter(({ name }) => String(name).startsWith('n8n: '));
-		const one = notes[note % notes.length];
-		if (!one) return;
-		if (how === 'deleted') store.documents.delete(one.id);
-		else Object.assign(one, { status: 'error', processMsg: NO_FILE });
+			.filter(({ name }) => NOTES[kind].test(String(name)));
+		for (const [at, one] of all.entries())
+			if (which !== undefined && at !== which % all.length) continue;
+			else if (how === 'deleted') store.documents.delete(one.id);
+			else Object.assign(one, { status: 'error', processMsg: NO_FILE });
 	}
 
 	private async run(
 		knowledgebaseId: string,
-		night: Night & { evenIfRunning?: boolean },
+		night: Night & { runId?: number },
 		course: Course,
 	): Promise<void> {
 		const { source, from, afterStoring, retries } = { ...SETUP, ...night };
@@ -262,9 +309,10 @@ export class Nights {
 				afterStoring,
 				retryMinutes: retries ? 10 : 0,
 				dryRun: night.dryRun ?? false,
-				evenIfRunning: night.evenIfRunning ?? false,
-				batchSize: 2,
-				...(night.brake ? { stopAfterFailures: night.brake, concurrency: 1 } : {}),
+				batchSize: night.batchSize ?? 2,
+				...(night.brake
+					? { stopAfterFailures: night.brake, concurrency: night.concurrency ?? 1 }
+					: {}),
 			},
 		};
 		const inputs: INodeExecutionData[] =
@@ -276,7 +324,7 @@ export class Nights {
 			getParentNodes: () => [],
 			getChildNodes: () => [],
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
-			getExecutionId: () => '1',
+			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => night.brake !== undefined,
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
@@ -304,13 +352,21 @@ export class Nights {
 	/** n8n's HTTP client and the credential, with what goes wrong on the way. */
 	private client(
 		knowledgebaseId: string,
-		{ source, trouble, turns, rebuild }: Night,
+		{ source, trouble, turns, rebuild, hand, mostDocuments = Infinity }: Night,
 		course: Course,
 	): IExecuteFunctions {
 		const brought = new Map(Object.keys(source).map((key) => [idOf(knowledgebaseId, key), key]));
 		let gone = false;
 		let address: string | undefined;
+		let answersLost = 0;
+		const isHit = (number: number, here: string, documents: number) => {
+			if (!trouble) return false;
+			if (trouble.ofDocuments) return number >= trouble.request && documents > 0;
+			return number === trouble.request || here === address;
+		};
 		const httpRequestWithAuthentication = async (_: string, options: IHttpRequestOptions) => {
+			// What a crashed n8n would have done later it does not do.
+			if (course.isOver && gone) return await new Promise<never>(() => undefined);
 			const number = course.requests++;
 			if (options.method !== 'GET') course.writes += 1;
 			if (gone) throw new Crash();
@@ -319,20 +375,26 @@ export class Nights {
 				Object.assign(owner ?? {}, { status: 'ready' });
 			}
 			for (let left = turns[number % turns.length] ?? 0; left > 0; left--) await nextTurn();
-			for (const id of disabledBy(options)) {
-				const key = brought.get(id);
+			if (number === hand?.at) await this.noon(knowledgebaseId, hand);
+			const rows = rowsOf(options);
+			for (const { id, disabled } of rows) {
+				const key = disabled === true ? brought.get(String(id)) : undefined;
 				if (key !== undefined) course.wrong.push(key);
 			}
+			const documents = rows.filter(({ name }) => !NOTES.every.test(String(name))).length;
+			const whole = rows.filter((row) => 'fileUrl' in row).length;
+			if (whole > mostDocuments) return answered({ status: 413 });
 			if (course.late && number >= course.late.from) {
 				const { carryOut } = course.late;
 				course.late = undefined;
 				await carryOut();
 			}
 			const here = `${options.method} ${options.url.replace(/\?.*/, '')}`;
-			if (!trouble || (number !== trouble.request && here !== address))
-				return await this.request(options);
+			if (!trouble || !isHit(number, here, documents)) return await this.request(options);
 			if (trouble.stays) address = here;
-			if (trouble.done) await this.request(options);
+			const { ofDocuments } = trouble;
+			const isDone = ofDocuments?.[answersLost++ % ofDocuments.length] ?? trouble.done;
+			if (isDone) await this.request(options);
 			if (trouble.late !== undefined)
 				course.late = {
 					from: number + trouble.late,
@@ -405,31 +467,38 @@ export class Nights {
 }
 
 /**
- * Has pauses pass at once: waiting is none of what is tried here.
+ * Has pauses pass at once: waiting is none of what is tried here. What is to be done meanwhile is.
  *
  * @returns what has them take their time again
  */
 function passQuickly(): () => void {
-	const { now, sleep } = systemClock;
+	const { now, sleep, later } = systemClock;
 	let slept = 0;
+	let waiting: Array<{ at: number; work: () => void }> = [];
 	systemClock.now = () => now() + slept;
+	systemClock.later = (ms, work) => void waiting.push({ at: systemClock.now() + ms, work });
 	systemClock.sleep = async (ms) => {
 		slept += ms;
+		const [due, rest] = partition(waiting, ({ at }) => at <= systemClock.now());
+		waiting = rest;
+		for (const { work } of due) work();
 		await nextTurn();
 	};
-	return () => Object.assign(systemClock, { now, sleep });
+	return () => Object.assign(systemClock, { now, sleep, later });
 }
+
+const newCourse = (): Course => ({
+	...{ wrong: [], requests: 0, writes: 0, items: [], said: [], worked: [], refused: [] },
+});
 
 const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;
 
 const idOf = (knowledgebaseId: string, key: string) =>
 	derivedId(keyOwner(knowledgebaseId, SOURCE_NAME), key);
 
-/** The ids of documents that a request takes out of answers. */
-function disabledBy({ url, body }: IHttpRequestOptions): string[] {
-	if (!url.endsWith('/bulk')) return [];
-	const documents = JSON.parse(String(body)) as IDataObject[];
-	return documents.flatMap(({ id, disabled }) => (disabled === true ? String(id) : []));
+/** The documents, and notes, that a request stores. */
+function rowsOf({ url, body }: IHttpRequestOptions): IDataObject[] {
+	return url.endsWith('/bulk') ? (JSON.parse(String(body)) as IDataObject[]) : [];
 }
 
 /** What n8n's client gives for an answer, or throws for a connection that breaks. */
@@ -440,8 +509,7 @@ function answered(answer: Answer) {
 	return { statusCode, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-/** Whether a run has ended in words because another one was at work: what one stores anew, the other does not see begun. */
-const isOverlap = (error: unknown): boolean =>
-	/another run of this source (was at work as well|is at work|has taken over)/i.test(
-		`${get(error, 'message')} ${get(error, 'description')}`,
-	);
+const wordsOf = (error: unknown) => `${get(error, 'message')} ${get(error, 'description')}`;
+
+/** Whether a run has ended in words because another one was at work. */
+const isAtWork = (error: unknown) => /another run of this source/i.test(wordsOf(error));

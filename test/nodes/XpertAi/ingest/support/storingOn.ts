@@ -21,17 +21,12 @@ export interface Submitted {
 
 /** Documents as they wait to be sent, from their models. */
 export function waiting(models: ModelDocument[]): Array<ReadyDocument<number>> {
-	return models.map((model) => prepared(model, model.key, model.id));
+	return models.map((model) => ({ ...prepared(model, model.key, model.id), isNew: model.isNew }));
 }
 
 /** So many documents, each under an id. */
 export function withIds(count: number, bad: Record<number, number> = {}): ModelDocument[] {
 	return Array.from({ length: count }, (_, key) => ({ key, id: `id-${key}`, ...badOf(bad[key]) }));
-}
-
-/** So many documents whose ids are left to the server. */
-export function withoutIds(count: number, bad: Record<number, number> = {}): ModelDocument[] {
-	return Array.from({ length: count }, (_, key) => ({ key, ...badOf(bad[key]) }));
 }
 
 /** What is bad about a document; 404 is said to one whose uploaded file is missing. */
@@ -52,7 +47,6 @@ export async function submitTo(
 		batchLimits: { maxCount: 10, maxBytes: Infinity },
 		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },
 		concurrency: 1,
-		isolateWithoutIds: false,
 		noKnowledgebase: () => false,
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
 		send: checking(server.send),

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isUuid } from '../../../../payloads/common';
-import { isDocumentField } from '../../../../payloads/isDocument';
-import type { DocumentField } from '../../../../payloads/isDocument';
+import { isDocumentField } from '../../../../payloads/document';
+import type { DocumentField } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 
 /** A field of a document, or its text, which becomes pages or chunks. */

@@ -10,9 +10,8 @@ import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
 import { withTextSplitter } from '../../../../ingest/textSplitter';
-import { document } from '../../../../payloads/document';
+import { document, isDocumentField } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
-import { isDocument, isDocumentField } from '../../../../payloads/isDocument';
 import { isJsonObject } from '../../../../transport/answer';
 import { identifier, ownIdIsSent, ownValue } from './identity';
 import type { Identified, Identify } from './identity';
@@ -48,7 +47,7 @@ export function givenDocuments(
 		identify: identifier(item, fromFields),
 		asGiven: (identified) => {
 			const record = withTextSplitter(identified.record);
-			item.checkText(record, naming);
+			item.jsonText(record, naming);
 			return { ...identified, record };
 		},
 	};
@@ -92,8 +91,7 @@ export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument
 		const { place } = read;
 		try {
 			if ('flaw' in read) throw item.refusal({ subject: place, demand: read.flaw });
-			const value = given.prepared(read.value);
-			const record = isDocument(value) ? value : item.check(document, value, { parameter: place });
+			const record = item.check(document, given.prepared(read.value), { parameter: place });
 			const list = read.isAlone ? listAround(record, textField) : undefined;
 			if (list !== undefined) {
 				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;

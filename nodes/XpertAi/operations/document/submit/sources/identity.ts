@@ -23,8 +23,8 @@ export interface Identified {
 	record: DocumentRecord;
 	/** What its id is made of, when its turn comes; without it the id is its own. */
 	key?: string;
-	/** Whether its id is left to the server because the user wants it so. */
-	idByServer?: boolean;
+	/** Whether the user wants it to have a new id each time. */
+	newEachTime?: boolean;
 }
 
 /**
@@ -47,7 +47,7 @@ export function withId({ record, key }: Identified, owner: string): DocumentReco
 	return key === undefined ? record : { ...record, id: derivedId(owner, key) };
 }
 
-const idMode = z.enum(['derived', 'field', 'server']);
+const idMode = z.enum(['derived', 'field', 'new']);
 
 /**
  * How the documents of an item get their ids (Document ID).
@@ -57,8 +57,8 @@ const idMode = z.enum(['derived', 'field', 'server']);
  */
 export function identifier(item: Item, fromFields: boolean): Identify {
 	switch (idModeOf(item)) {
-		case 'server':
-			return (document) => ({ record: omit(document, 'id'), idByServer: true });
+		case 'new':
+			return (document) => ({ record: omit(document, 'id'), newEachTime: true });
 		case 'field':
 			return (document, place) => {
 				if (typeof document.id === 'string' && isUuid(document.id)) return { record: document };

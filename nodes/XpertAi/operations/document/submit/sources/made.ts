@@ -39,7 +39,7 @@ type Named = DocumentRecord & { name: string };
  */
 export function checkedRecord(item: Item, given: DocumentRecord): DocumentRecord {
 	const record = withTextSplitter(given);
-	item.checkText(record, SETTINGS_NAMING);
+	item.jsonText(record, SETTINGS_NAMING);
 	return record;
 }
 

@@ -6,9 +6,8 @@ import type { FieldType, IDataObject } from 'n8n-workflow';
 import type { Item } from '../../../../execution/item';
 import type { Field } from '../../../../execution/fields';
 import { isoText, typedValue } from '../../../../execution/values';
-import { document } from '../../../../payloads/document';
+import { document, isDocumentField } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
-import { isDocument, isDocumentField } from '../../../../payloads/isDocument';
 import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
 import { isJsonObject } from '../../../../transport/answer';
 import { parserConfigField } from '../../../shared/parserConfig';
@@ -59,9 +58,7 @@ export function documentFromFields(
 	// A column with the text becomes a page, unless the item has pages or chunks.
 	if (text && (mapped.pages || mapped.chunks)) unusedColumns.push(text.column);
 	else if (text) mapped.pages = [{ pageContent: text.value }];
-	const whole = prepared(mapped);
-	const made = isDocument(whole) ? whole : item.check(document, whole, DOCUMENT_NAMING);
-	return { made, unusedColumns };
+	return { made: item.check(document, prepared(mapped), DOCUMENT_NAMING), unusedColumns };
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {

@@ -29,14 +29,14 @@ export const documentIdMode: INodeProperties = {
 				"The document's own ID, which must be a UUID. A second run replaces the document.",
 		},
 		{
-			name: 'Left to the Server',
-			value: 'server',
-			description: 'A new ID each time, so that a second run stores every document again',
+			name: 'New Each Time',
+			value: 'new',
+			description: 'A random UUID, so that a second run stores every document again',
 		},
 	],
 	default: 'derived',
 	description:
-		'What the server keeps a document under. Only documents with an ID can be sent again without being doubled.',
+		'What the server keeps a document under. A second run replaces a document that has the same ID again.',
 };
 
 const WHEN_DERIVED = { show: { documentIdMode: ['derived'] } };

@@ -36,7 +36,7 @@ describe('with Stop, the error of a document that was not stored', () => {
 		report.addOutcome({ ...sent(1), outcome: 'rejected', failure: refused });
 		const error = withCounts(report.stopError ?? item.operationError('none'), report);
 		expect(error.message).toBe(
-			'The server answered 422: no. 1 document is stored, 1 is not stored, 2 were not sent, 2 items were not read',
+			'The server answered 422: no. Documents: 1 stored, 1 rejected, 2 not sent, 2 items not read',
 		);
 		expect(error.description).toContain(
 			'Not stored: 1.pdf. A second run replaces documents that carry a UUID as ID and stores all others again.',
@@ -53,7 +53,7 @@ describe('with Stop, the error of a document that was not stored', () => {
 			report.stopError ?? item.operationError('none'),
 			report,
 		);
-		expect(message).toBe('"Text" must not be empty. 1 document is not stored');
+		expect(message).toBe('"Text" must not be empty. Documents: 1 rejected');
 		expect(description).not.toContain('second run');
 		expect(description).not.toMatch(/\.\./);
 	});

@@ -138,6 +138,6 @@ describe('ids of the documents themselves', () => {
 	});
 });
 
-it('ids left to the server are not sent', () => {
-	expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'server' })).toEqual({ name: 'a' });
+it('the IDs of documents go where they are new each time', () => {
+	expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'new' })).toEqual({ name: 'a' });
 });

@@ -1,0 +1,216 @@
+import { createHash } from 'crypto';
+
+import chunk from 'lodash/chunk';
+import sumBy from 'lodash/sumBy';
+import uniq from 'lodash/uniq';
+import { z } from 'zod';
+
+import { derivedId } from '../../payloads/derivedId';
+import type { Failure } from '../../transport/failure';
+import type { ApiRequest, Outcome } from '../../transport/request';
+import { listOf } from '../listedIds';
+import { statusesById } from '../processingStatus';
+import { pack } from './fingerprints';
+import type { Entry } from './fingerprints';
+
+/** What memory needs from outside. */
+export interface MemoryRoutes {
+	/** Sends a request with the retry policy. */
+	send: (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome>;
+	storePath: string;
+	/** Path of the status of some documents, which gives back what was stored as their `processMsg`. */
+	statusPath: (ids: string[]) => string;
+}
+
+/** Whose memory it is, and where it is kept. */
+export interface MemoryPlace {
+	knowledgebaseId: string;
+	/** What tells the source from others that fill the same knowledgebase; `title` is what people know it by. */
+	source: string;
+	title: string;
+	/** What the IDs of its documents are derived from beside their keys, where that is not the knowledgebase. */
+	owner?: string;
+}
+
+/** A note by its name, from which its ID is derived, and by its title in the knowledgebase, with … for the source. */
+export type NoteName = Record<'name' | 'title', string>;
+
+const count = z.number().int().min(0);
+
+const head = z.object({
+	/** Whose note it is. */
+	source: z.string(),
+	/** Tells one writing of a note from others; of turn and lease, it begins with the ID of the run. */
+	mark: z.string().optional(),
+	/** The number of the run that wrote it; of the root, of the last run that it holds. */
+	run: count.optional(),
+	/** Of the lease: who is at work, or was; the last run that has begun to send, and that of the root, to be expected. */
+	lease: z
+		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
+		.optional(),
+	/** Of the root: how many documents each piece holds. */
+	pieces: z.array(count).optional(),
+	/** Of the root: how many notes hold names, whether the last has room, and whether they give the IDs of all documents. */
+	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
+	/** Of the root: since when it is not known what was stored, and of how many documents. */
+	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
+	/** Of the root: the mark of the `by hand` that it holds. */
+	byHand: z.string().optional(),
+	/** Of a page: its place, whether its batch was carried out, and which pages may not have arrived. */
+	page: z.object({ at: count, done: z.boolean(), open: z.array(count) }).optional(),
+	/** Of an end of a journal: how many pages it had. */
+	pages: count.optional(),
+	/** How many entries of each group follow. */
+	counts: z.array(count),
+});
+
+type Head = z.infer<typeof head>;
+
+/** What a source keeps beside its documents on the server. */
+export type MemoryNote = Head & { body: Buffer };
+
+/** A note as it was read. `overwritten`: by the server, as it does when somebody has it processed. */
+export type ReadNote = MemoryNote | 'damaged' | 'overwritten' | 'of a later version' | undefined;
+
+/** Whether a note can be used. */
+export const isRead = (note: ReadNote): note is MemoryNote => typeof note === 'object';
+
+/** A note to be written: what it says of itself, and what it holds, which is entries or something else. */
+export interface WrittenNote {
+	note: NoteName;
+	facts: Omit<Head, 'counts' | 'source'>;
+	entries?: Iterable<Entry>;
+	body?: Buffer;
+}
+
+/** Stands before every note, with its version. */
+const FORMAT = 'n8n-memory-';
+const VERSION = 1;
+
+/**
+ * Sizes that tests make smaller: characters of notes in one request, as proxies take 1 MiB; large notes in one answer;
+ * documents in a piece, which take 59 KB; characters of names in one note, before they are compressed; pages read at a
+ * time; and notes that say by turns how many pages there are, more than there are requests at once.
+ */
+export const SIZES = {
+	request: 512 * 1024,
+	answer: 8,
+	piece: 2000,
+	names: 128 * 1024,
+	pages: 32,
+	ends: 24,
+};
+
+/** Why notes could not be read or written. */
+export class NotesFailed extends Error {
+	constructor(readonly failure: Failure) {
+		super(failure.reason);
+	}
+}
+
+/** What came of work with notes, or why they could not be read or written. */
+export async function orFailure<Result>(
+	work: () => Promise<Result>,
+): Promise<Result | { failure: Failure }> {
+	return await work().catch((caught: unknown) => {
+		if (caught instanceof NotesFailed) return { failure: caught.failure };
+		throw caught;
+	});
+}
+
+/** What a source keeps beside its documents, in documents that are disabled: nobody finds them. */
+export class NotesOnServer {
+	/** A document that is certainly there: an answer without it does not count. */
+	witness?: string;
+	/** What the IDs of the source's documents are derived from beside their keys. */
+	readonly owner: string;
+
+	constructor(
+		private readonly place: MemoryPlace,
+		private readonly routes: MemoryRoutes,
+	) {
+		this.owner = place.owner ?? place.knowledgebaseId;
+	}
+
+	/** The ID of the document that holds a note. */
+	idOf({ name }: NoteName): string {
+		return derivedId(this.place.knowledgebaseId, `n8n ${name} of ${this.place.source}`);
+	}
+
+	/** Reads notes, so many in an answer (one address takes a hundred); one that was never written is missing. */
+	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
+		const notes: ReadNote[] = [];
+		const there = this.witness === undefined ? [] : [this.witness];
+		for (const ids of chunk(
+			names.map((name) => this.idOf(name)),
+			atOnce,
+		)) {
+			const path = this.routes.statusPath(uniq([...ids, ...there]));
+			// What is no answer must not count as nothing stored.
+			const answer = await this.send({ method: 'GET', path, checkAnswer: listOf(there) });
+			const said = statusesById(answer);
+			for (const id of ids)
+				notes.push(said.has(id) ? this.noteOf(said.get(id)?.processMsg ?? '') : undefined);
+		}
+		if (notes.includes('of a later version')) throw new NotesFailed(LATER);
+		return notes;
+	}
+
+	/** Writes notes in the order given, as few requests as it takes. */
+	async write(...notes: WrittenNote[]): Promise<void> {
+		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
+		const store = async () => {
+			const checkAnswer = listOf(rows.map(({ id }) => id));
+			const body = JSON.stringify(rows);
+			await this.send({ method: 'POST', path: this.routes.storePath, body, checkAnswer });
+			rows = [];
+		};
+		for (const written of notes) {
+			const row = this.row(written);
+			const isFull = sumBy([...rows, row], 'processMsg.length') > SIZES.request;
+			if (rows.length > 0 && isFull) await store();
+			rows.push(row);
+		}
+		await store();
+	}
+
+	/** The document that holds a note. */
+	row({ note, facts, entries = [], body }: WrittenNote) {
+		const { source, title } = this.place;
+		const packed = pack(entries);
+		const facing = Buffer.from(JSON.stringify({ ...facts, source, counts: packed.counts }));
+		const text = [facing, body ?? packed.body].map((part) => part.toString('base64')).join(':');
+		return {
+			id: this.idOf(note),
+			name: `n8n: ${note.title.replace('…', () => title)} (do not process)`,
+			disabled: true,
+			processMsg: `${FORMAT}${VERSION}:${checksum(text)}:${text}`,
+		};
+	}
+
+	private noteOf(note: string): ReadNote {
+		if (!note.startsWith(FORMAT)) return 'overwritten';
+		const [title = '', sum, ...parts] = note.split(':');
+		const version = Number(title.slice(FORMAT.length));
+		if (version > VERSION) return 'of a later version';
+		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
+		// What has its checksum was written by this node.
+		const [facing, body] = parts.map((part) => Buffer.from(part, 'base64'));
+		const { data } = head.safeParse(JSON.parse(String(facing)));
+		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';
+	}
+
+	private async send(request: Parameters<MemoryRoutes['send']>[0]): Promise<unknown> {
+		const outcome = await this.routes.send(request);
+		if (!outcome.ok) throw new NotesFailed(outcome.failure);
+		return outcome.answer;
+	}
+}
+
+const checksum = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+const LATER: Failure = {
+	...{ kind: 'unreadable', status: 200, path: '', method: 'GET' },
+	reason:
+		'what this source has stored was noted by a later version of this node, which has to be installed here as well',
+};

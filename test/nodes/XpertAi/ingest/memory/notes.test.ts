@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+
+import { Fingerprints, unpack } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
+import type { WrittenNote } from '../../../../../nodes/XpertAi/ingest/memory/notes';
+import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import { Knowledgebase, PLACE } from '../support/knowledgebase';
+
+const NOTE = { name: 'a note', title: 'what … says' };
+const FACTS = {
+	mark: 'one',
+	run: 3,
+	lease: { by: 'execution 7', since: 'today', ended: false, sent: 3, root: 2 },
+	pieces: [5, 0],
+	names: { notes: 1, hasRoom: true, areAll: false },
+	lost: { at: 'yesterday', count: 4 },
+	byHand: 'two',
+	page: { at: 4, done: true, open: [2, 3] },
+	pages: 5,
+};
+
+/** What a server gives back of a note, and the document that holds it. */
+async function kept(written: Omit<WrittenNote, 'note'>, change = (text: string) => text) {
+	const server = new Knowledgebase();
+	const notes = new NotesOnServer(PLACE, server.routes());
+	await notes.write({ note: NOTE, ...written });
+	const [row] = server.notes();
+	if (!row) throw new Error('nothing was written');
+	server.put({ ...row, processMsg: change(row.processMsg ?? '') });
+	const [note] = await notes.read([NOTE]);
+	return { row, note };
+}
+
+const asEntries = (list: Array<[string, string]>): Entry[] => {
+	const known = new Fingerprints();
+	for (const [id, content] of list) known.record(id, content);
+	return [...known.entries()];
+};
+const documents = fc.uniqueArray(fc.tuple(fc.uuid(), fc.string()), { selector: ([id]) => id });
+
+describe('a note', () => {
+	it('says what it said when it was written', async () => {
+		await fc.assert(
+			fc.asyncProperty(documents, async (list) => {
+				const entries = asEntries(list);
+				const { note } = await kept({ facts: FACTS, entries });
+				expect(note).toMatchObject({ ...FACTS, source: PLACE.source });
+				expect(typeof note === 'object' && [...unpack(note)]).toEqual(entries);
+			}),
+		);
+	});
+
+	it('is in a disabled document, whose ID is derived from the knowledgebase and the source', async () => {
+		const { row } = await kept({ facts: {} });
+		expect(row).toMatchObject({
+			id: derivedId('kb', 'n8n a note of a node'),
+			name: 'n8n: what Nightly says (do not process)',
+			disabled: true,
+		});
+	});
+
+	it('holds 50,000 documents in 1.6 million characters', async () => {
+		const id = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+		const list = Array.from({ length: 50_000 }, (_, at): [string, string] => [id(at), `${at}`]);
+		const { row } = await kept({ facts: {}, entries: asEntries(list) });
+		expect(row.processMsg?.length).toBeLessThanOrEqual(1_600_300);
+	});
+
+	it.each([
+		['its place is empty', () => '', 'overwritten'],
+		['the server has processed it', () => 'Invalid PDF structure', 'overwritten'],
+		['its version is none', (text: string) => text.replace('-1:', '-x:'), 'damaged'],
+	])('does not count where %s', async (_, change, flaw) => {
+		const { note } = await kept({ facts: FACTS }, change);
+		expect(note).toBe(flaw);
+	});
+
+	it('does not count where any character of it is another one, or the end is missing', async () => {
+		const entries = asEntries([[derivedId('kb', 'a'), 'content']]);
+		const length = (await kept({ facts: FACTS, entries })).row.processMsg?.length ?? 0;
+		const character = fc.constantFrom('A', '7', '', ' ');
+		await fc.assert(
+			fc.asyncProperty(fc.nat(length - 1), character, async (at, other) => {
+				for (const end of [length, at]) {
+					let isChanged = false;
+					const change = (text: string) => {
+						const changed = text.slice(0, at) + other + text.slice(at + 1, end);
+						isChanged = changed !== text;
+						return changed;
+					};
+					const read = await orFailure(async () => await kept({ facts: FACTS, entries }, change));
+					if (isChanged && 'note' in read) expect(typeof read.note).toBe('string');
+				}
+			}),
+		);
+	});
+
+	it('of another source does not count', async () => {
+		const server = new Knowledgebase();
+		await new NotesOnServer(PLACE, server.routes()).write({ note: NOTE, facts: FACTS });
+		const [row] = server.notes();
+		const other = new NotesOnServer({ ...PLACE, source: 'another' }, server.routes());
+		server.put({ ...row, id: other.idOf(NOTE) });
+		expect(await other.read([NOTE])).toEqual(['damaged']);
+	});
+
+	it('of a later version ends all work', async () => {
+		const later = () => 'n8n-memory-2:what nobody knows';
+		expect(await orFailure(async () => await kept({ facts: FACTS }, later))).toMatchObject({
+			failure: { reason: expect.stringContaining('a later version of this node') as string },
+		});
+	});
+});
+
+describe('several notes', () => {
+	const large = (at: number): WrittenNote => ({
+		note: { name: `${at}`, title: `${at} of …` },
+		facts: {},
+		body: Buffer.alloc(150_000),
+	});
+
+	it('are written in as few requests of half a MiB as that takes, in their order, and read some at a time', async () => {
+		const server = new Knowledgebase();
+		const sent: number[] = [];
+		const routes = server.routes();
+		const send: typeof routes.send = async (request) => {
+			if (typeof request.body === 'string') sent.push(request.body.length);
+			return await routes.send(request);
+		};
+		const notes = new NotesOnServer(PLACE, { ...routes, send });
+		const all = [0, 1, 2, 3, 4].map(large);
+		await notes.write(...all);
+		expect(server.written.map((name) => /\d(?= of)/.exec(name)?.[0])).toEqual([
+			'0',
+			'1',
+			'2',
+			'3',
+			'4',
+		]);
+		expect(sent.map((length) => Math.round(length / 200_000))).toEqual([2, 2, 1]);
+		const names = [...all.map(({ note }) => note), NOTE];
+		expect((await notes.read(names, 2)).map((note) => typeof note)).toEqual([
+			...all.map(() => 'object'),
+			'undefined',
+		]);
+		expect(server.asked.map(({ length }) => length)).toEqual([2, 2, 2]);
+	});
+});
