@@ -71,7 +71,8 @@ describe('the example "chat with an assistant" in n8n', () => {
 
 	it('says why there is no answer, and goes on', async () => {
 		expect(await say('ann', 'FAIL')).toMatchObject({
-			output: 'The run failed: 500 fake model failure: quota exceeded',
+			message: 'Sorry, there is no answer right now, please try again later.',
+			error: 'The run failed: 500 fake model failure: quota exceeded',
 		});
 	});
 

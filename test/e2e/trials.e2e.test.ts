@@ -99,7 +99,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await window.screenshot(picturePath('trial-folder'));
 		const told = await panel.output.innerText();
 		expect(told).toContain('broken.pdf');
-		expect(told).toContain('2 documents are found');
+		expect(told).toContain('Documents: 2 found, 1 stored');
 		expect(told).not.toContain('kettle.pdf');
 		expect(clicks.count()).toBeLessThanOrEqual(9);
 		const found = harness.sandbox.store.documentsOf(SANDBOX_KNOWLEDGEBASE_ID);
