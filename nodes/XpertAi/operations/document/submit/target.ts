@@ -258,7 +258,8 @@ export class Target {
 
 	/** Has a stored document processed, or followed where the server is at it. */
 	private follow(id: string, origin: Origin | undefined): void {
-		if (!this.processing) return;
+		// An ID with a comma, which only a user's own may have, cannot be asked after among others.
+		if (!this.processing || id.includes(',')) return;
 		if (origin) this.inProcess.set(id, [...(this.inProcess.get(id) ?? []), origin]);
 		this.processing.add(id);
 	}
