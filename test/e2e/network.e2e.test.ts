@@ -41,7 +41,7 @@ describe('an n8n whose SSRF protection holds back requests to the server', () =>
 		const { status, error } = await harness.runManually(id);
 		expect(status).toBe('error');
 		expect(error?.message).toContain(`${BLOCKED}. `);
-		expect(error?.message).toMatch(/\. \d+ documents? (is|are) not stored/);
+		expect(error?.message).toMatch(/\. Documents: \d+ rejected/);
 		expect(error?.message).not.toContain('0 documents');
 		expect(error?.description).toContain('N8N_SSRF_ALLOWED_IP_RANGES');
 	});

@@ -149,8 +149,11 @@ export class NotesOnServer {
 			// What is no answer must not count as nothing stored.
 			const answer = await this.send({ method: 'GET', path, checkAnswer: listOf(there) });
 			const said = statusesById(answer);
-			for (const id of ids)
-				notes.push(said.has(id) ? this.noteOf(said.get(id)?.processMsg ?? '') : undefined);
+			for (const id of ids) {
+				// A server may list also what it does not have.
+				const text = said.get(id)?.processMsg ?? undefined;
+				notes.push(text === undefined ? undefined : this.noteOf(text));
+			}
 		}
 		if (notes.includes('of a later version')) throw new NotesFailed(LATER);
 		return notes;
