@@ -22,7 +22,6 @@ export function addMessage(
 		status: null,
 		error: null,
 		executionId: null,
-		parentId: null,
 		createdAt: now,
 		updatedAt: now,
 		...fields,
