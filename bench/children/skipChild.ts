@@ -31,7 +31,8 @@ const SOURCE = { source: 'benchmark', title: 'Benchmark' };
 
 serveTask<SkipTask>(async (task): Promise<SkipMeasurement> => {
 	const { target } = task;
-	const place = { knowledgebaseId: target.knowledgebaseId, ...SOURCE };
+	const { knowledgebaseId } = target;
+	const place = { knowledgebaseId, owner: knowledgebaseId, ...SOURCE };
 	let bytes = 0;
 	const routes = routesTo(target, (body) => (bytes = Math.max(bytes, Buffer.byteLength(body))));
 	const open = async () => await SourceMemory.open(place, routes);

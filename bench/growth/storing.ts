@@ -132,13 +132,13 @@ async function remembered(all: Array<ReadyDocument<number>>) {
 		for (const { id, processMsg } of rows) texts.set(id, processMsg);
 		return rows.map(({ id }) => ({ id, version: 1 }));
 	});
-	const place = { knowledgebaseId: idOf(-1), source: 'growth', title: 'Growth' };
+	const place = { knowledgebaseId: idOf(-1), owner: idOf(-1), source: 'growth', title: 'Growth' };
 	const memory = await SourceMemory.open(place, routes);
 	for (const { id = '', content = '' } of all) memory.stored(id, content);
 	await memory.close();
 	const noted = { ...sent };
 	const recalled = await SourceMemory.recall(place, routes);
-	if ('failure' in recalled) throw new Error('What was noted cannot be read');
+	if (recalled.refusal) throw new Error('What was noted cannot be read');
 	return { sent: noted, known: recalled.known };
 }
 

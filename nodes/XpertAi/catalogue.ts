@@ -1,3 +1,4 @@
+import type { Resource } from './execution/operation';
 import { count } from './operations/assistant/count';
 import { getAssistant } from './operations/assistant/get';
 import { search as searchAssistants } from './operations/assistant/search';
@@ -9,11 +10,9 @@ import { getMessages } from './operations/conversation/getMessages';
 import { rate } from './operations/conversation/rate';
 import { search as searchConversations } from './operations/conversation/search';
 import { update as updateConversation } from './operations/conversation/update';
-import { disable } from './operations/document/disable';
-import { enable } from './operations/document/enable';
-import { getStatus } from './operations/document/getStatus';
-import { startProcessing } from './operations/document/process';
+import { getStatus, startProcessing } from './operations/document/processing';
 import { submit } from './operations/document/submit';
+import { disable, enable } from './operations/document/switch';
 import { create as createFile } from './operations/file/create';
 import { create as createFileContext } from './operations/fileContext/create';
 import { deleteFileContext } from './operations/fileContext/delete';
@@ -21,7 +20,6 @@ import { create as createKnowledgebase } from './operations/knowledgebase/create
 import { deleteKnowledgebase } from './operations/knowledgebase/delete';
 import { getKnowledgebase } from './operations/knowledgebase/get';
 import { update as updateKnowledgebase } from './operations/knowledgebase/update';
-import type { Resource } from './execution/operation';
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { cancelRun } from './operations/thread/cancelRun';

@@ -341,8 +341,8 @@ describe('with processing, a document is only left out when it was processed as 
 
 	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
 		await finished();
-		// Two requests read the memory; the third asks after the documents.
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 5, do: 'status', status: 403 });
+		// Five requests take the lease and read the memory; the sixth asks after the documents.
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 6, do: 'status', status: 403 });
 		const result = await submit(waiting, { items: document('finish', 10) });
 		expect(sentNames()).toEqual([]);
 		expect(hintsOf(result).join()).toContain(

@@ -1,8 +1,8 @@
 import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
-import { askWhere, listOf } from './listedIds';
 import type { DocumentName, MemoryRoutes } from './memory';
+import { askWhere, listOf } from './processingStatus';
 import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 /** Documents in one request; each takes the server some milliseconds. */

@@ -1,12 +1,14 @@
 import chunk from 'lodash/chunk';
 import { z } from 'zod';
 
+import { answerMustBe } from '../transport/answer';
+import type { AnswerCheck } from '../transport/answer';
+import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { IDS_PER_ADDRESS } from '../transport/api';
-import { serverWords } from '../transport/serverWords';
 import type { ApiRequest, Outcome } from '../transport/request';
-import { mustListDocuments } from './answeredRecords';
+import { serverWords } from '../transport/serverWords';
+import { idOf, mustListDocuments } from './answeredRecords';
 
 /** What the server says about the processing of a document. */
 export const processingStatus = z
@@ -102,3 +104,42 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 			.map((status) => [status.id.toLowerCase(), status] as const),
 	);
 }
+
+/**
+ * Makes the check of an answer that lists documents: one that leaves out what is certainly there is none,
+ * as a proxy may answer with an empty list, or for another server.
+ *
+ * @param ids the documents that are there
+ */
+export function listOf(ids: string[]): AnswerCheck {
+	return answerMustBe((answer) => {
+		if (!Array.isArray(answer)) return false;
+		const listed = new Set(answer.map(idOf));
+		return ids.every((id) => listed.has(id.toLowerCase()));
+	}, 'it does not list the documents that it should');
+}
+
+/**
+ * Asks where documents stand, so that those the answer leaves out are certainly not on the server.
+ *
+ * @param witness a document that is certainly there, which is asked for in each request as well
+ */
+export async function askWhere(
+	ids: string[],
+	witness: string | undefined,
+	routes: ProcessingRoutes,
+): Promise<Statuses> {
+	const there = witness === undefined ? [] : [witness];
+	return await askStatuses(ids, {
+		...routes,
+		statusPath: (part) => routes.statusPath([...part, ...there]),
+		send: async (request) => await routes.send({ ...request, checkAnswer: listOf(there) }),
+	});
+}
+
+/**
+ * Documents in one request that starts processing. Servers work through the documents of a request one
+ * after another and through five requests at once: ten a request took a quarter of the time that fifty did
+ * (service behaviour).
+ */
+export const IDS_TO_START = 10;

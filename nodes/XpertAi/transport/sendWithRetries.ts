@@ -2,7 +2,6 @@ import omit from 'lodash/omit';
 
 import type { Clock } from './clock';
 import type { Failure } from './failure';
-import type { ApiRequest, Outcome, Send } from './request';
 import {
 	TRIES_WHERE_STRANGE,
 	certainlyNotDone,
@@ -12,6 +11,7 @@ import {
 	leastPauseMs,
 	leavesOpen,
 } from './meaning';
+import type { ApiRequest, Outcome, Send } from './request';
 import { retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
@@ -78,4 +78,49 @@ export async function sendWithRetries(
 function lastOutcome(failure: Failure, attempts: number, unconfirmed: boolean): Outcome {
 	const believed = unconfirmed ? omit(failure, 'missing') : failure;
 	return { ok: false, failure: attempts > 1 ? { ...believed, attempts } : believed };
+}
+
+/** How long requests of one kind are tried: a server that stays away is waited for once; until it answers, each further one is sent once. */
+export class Patience {
+	private isOver = false;
+
+	constructor(private readonly whole: RetryLimits) {}
+
+	/** The limits of the next request. */
+	get limits(): RetryLimits {
+		return this.isOver ? { ...this.whole, maxTries: 1 } : this.whole;
+	}
+
+	/** Whether the server is still worth waiting for. */
+	get isLeft(): boolean {
+		return !this.isOver;
+	}
+
+	/** Notes what a request came to in the end. */
+	note(outcome: Outcome): void {
+		this.isOver = !outcome.ok && isTransient(outcome.failure);
+	}
+}
+
+/** How requests are sent of which none does harm when it arrives twice. */
+interface Repeating {
+	limits: RetryLimits;
+	timeoutMs: number;
+	clock: Clock;
+	signal?: AbortSignal;
+}
+
+/** Makes what sends such requests with the retry policy, and waits once for a server that stays away. */
+export function repeatedSend(
+	send: Send,
+	{ limits, timeoutMs, ...retried }: Repeating,
+): (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome> {
+	const patience = new Patience(limits);
+	return async (given) => {
+		const request = { ...given, timeoutMs };
+		const all = { ...retried, request, limits: patience.limits, repeatable: true };
+		const { outcome } = await sendWithRetries(send, all);
+		patience.note(outcome);
+		return outcome;
+	};
 }

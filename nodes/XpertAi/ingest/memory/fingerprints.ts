@@ -4,44 +4,29 @@ import { hash } from 'crypto';
 export const ID_BYTES = 16;
 const CONTENT_BYTES = 6;
 
-/** Stands before the content of a document: it is processed, or only stored. */
+/** What is known of a document: its content, processed or only stored. */
 const PROCESSED = '+';
 const STORED = '-';
+/** Only its ID is known: whatever the server has of it, it is sent again. */
+export const UNKNOWN = '?';
+/** Only in `by hand`. */
+export const DISABLED = '0';
 
-/** A document of which only the ID is known: whatever the server has of it, it is sent again. */
-export const UNKNOWN = '';
+/** What is known of a document, by its key. */
+export type Entry = [key: string, known: string];
 
-/** What is known of a document, by its key; `undefined`: that it was disabled. */
-export type Entry = [key: string, content: string | undefined];
-
-/** In a note, entries are ordered by what is known of them. */
-const GROUPS: Array<{ bytes: number; mark: string | undefined }> = [
-	{ bytes: ID_BYTES + CONTENT_BYTES, mark: PROCESSED },
-	{ bytes: ID_BYTES + CONTENT_BYTES, mark: STORED },
-	{ bytes: ID_BYTES, mark: UNKNOWN },
-	{ bytes: ID_BYTES, mark: undefined },
-];
-
-/** Puts entries into bytes, 16 for an ID, 6 for a content, and counts those of each group. */
-export function pack(entries: Iterable<Entry>): { counts: number[]; body: Buffer } {
-	const groups: string[][] = GROUPS.map(() => []);
-	for (const [key, content] of entries) {
-		const group = GROUPS.findIndex(({ mark }) => mark === content?.slice(0, 1));
-		groups[group]?.push(key + (content?.slice(1) ?? ''));
-	}
-	const body = Buffer.from(groups.flat().join(''), 'latin1');
-	return { counts: groups.map(({ length }) => length), body };
-}
+/** Puts entries into bytes: 16 for an ID, one for what is known, 6 for a content. */
+export const pack = (entries: Iterable<Entry>) =>
+	Buffer.from([...entries].flat().join(''), 'latin1');
 
 /** The entries that `pack` was given. */
-export function* unpack({ counts, body }: ReturnType<typeof pack>): Generator<Entry> {
-	let at = 0;
-	for (const [index, { bytes, mark }] of GROUPS.entries())
-		for (let left = counts[index] ?? 0; left > 0; left -= 1) {
-			const text = body.toString('latin1', at, (at += bytes));
-			const content = mark === undefined ? undefined : mark + text.slice(ID_BYTES);
-			yield [text.slice(0, ID_BYTES), content];
-		}
+export function* unpack(body: Buffer): Generator<Entry> {
+	for (let at = 0; at < body.length; ) {
+		const key = body.toString('latin1', at, (at += ID_BYTES));
+		const mark = body.toString('latin1', at, (at += 1));
+		const hasContent = mark === PROCESSED || mark === STORED;
+		yield [key, mark + (hasContent ? body.toString('latin1', at, (at += CONTENT_BYTES)) : '')];
+	}
 }
 
 /**
@@ -51,6 +36,12 @@ export function* unpack({ counts, body }: ReturnType<typeof pack>): Generator<En
 export class Fingerprints {
 	/** The keys of documents that are not as the notes on the server have them. */
 	changed = new Set<string>();
+
+	/**
+	 * The keys of documents of which it is not known what became, as their memory was rebuilt or somebody has changed
+	 * them, and whether that was to disable them. They are not missed where the source does not bring them.
+	 */
+	readonly uncertain = new Map<string, { isDisabled: boolean }>();
 
 	private readonly contentByKey = new Map<string, string>();
 
@@ -107,9 +98,19 @@ export class Fingerprints {
 	}
 
 	/** Takes over what a note says of a document. */
-	take([key, content = UNKNOWN]: Entry): void {
-		this.contentByKey.set(key, content);
+	take([key, known]: Entry): void {
+		this.contentByKey.set(key, known);
 		this.changed.add(key);
+	}
+
+	/** Whether a document is not to be counted as missing. */
+	isUncertain(id: string): boolean {
+		return this.uncertain.has(keyOf(id));
+	}
+
+	/** Whether somebody has disabled a document since the last run. */
+	isDisabledByHand(id: string): boolean {
+		return this.uncertain.get(keyOf(id))?.isDisabled ?? false;
 	}
 
 	/** The IDs of all known documents. */
@@ -119,7 +120,7 @@ export class Fingerprints {
 
 	/** What is known of all documents, or of some. */
 	*entries(keys: Iterable<string> = this.contentByKey.keys()): Generator<Entry> {
-		for (const key of keys) yield [key, this.contentByKey.get(key)];
+		for (const key of keys) yield [key, this.contentByKey.get(key) ?? UNKNOWN];
 	}
 
 	private contentOf(id: string): string {
@@ -130,15 +131,8 @@ export class Fingerprints {
 /** What an entry says of a document that was stored with a content. */
 export const storedAs = (content: string) => STORED + hashOf(content);
 
-/** Each document is asked after several times in a row. */
-let last = { id: '', key: '' };
-
 /** A UUID in its 16 bytes; either case is the same, as on servers. */
-export function keyOf(id: string): string {
-	if (last.id !== id)
-		last = { id, key: Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1') };
-	return last.key;
-}
+export const keyOf = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
 
 /** The ID, in lower case, that a key stands for. */
 export function idOf(key: string): string {

@@ -1,30 +1,30 @@
 import chunk from 'lodash/chunk';
 import range from 'lodash/range';
+import sortBy from 'lodash/sortBy';
 
 import { UNKNOWN, keyOf, storedAs, unpack } from './fingerprints';
 import type { Entry } from './fingerprints';
 import { SIZES, isRead } from './notes';
 import type { MemoryNote, NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
-/** Bytes that the notes of a batch may take: in each, and for each document. */
-export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
-
 /** Runs write in two places by turns, so that a late row of a crashed run does not overwrite the next run's pages. */
 export const PLACES = 2;
 
-const pageName = (run: number, at: number): NoteName => ({
-	name: `journal ${run % PLACES}.${at}`,
-	title: `what … is storing, ${(run % PLACES) + 1}.${at + 1}`,
-});
+/** A page is two notes, so that one of them that is gone is missed: which documents its batch has, and how it ended. */
+const TITLES = { documents: 'what … is storing', end: 'how far … has come' };
 
-const endName = (run: number, at: number): NoteName => ({
-	name: `journal ${run % PLACES} end ${at % SIZES.ends}`,
-	title: `how far … has come, ${(run % PLACES) + 1}.${(at % SIZES.ends) + 1}`,
-});
+const halfName = (run: number, at: number, half: keyof typeof TITLES): NoteName => [
+	`journal ${run % PLACES}.${at} ${half}`,
+	`${TITLES[half]}, ${(run % PLACES) + 1}.${at + 1}`,
+];
 
-/** The notes that say how many pages there are, of both places. */
-export const endNames = () =>
-	range(PLACES).flatMap((place) => range(SIZES.ends).map((at) => endName(place, at)));
+const pageNames = (run: number, at: number) => [
+	halfName(run, at, 'documents'),
+	halfName(run, at, 'end'),
+];
+
+/** The first page of each place, which is there before all others. */
+export const firstPages = () => range(PLACES).flatMap((place) => pageNames(place, 0));
 
 /** How the request of a batch ended: it was carried out, certainly nothing of it was, or that is not known. */
 export type BatchEnd = 'done' | 'nothing' | 'unclear';
@@ -42,7 +42,7 @@ export class Journal {
 	/** The number of the run. */
 	run = 0;
 
-	private count = 0;
+	private count = 1;
 	/** Pages on their way. */
 	private readonly open = new Set<number>();
 	/** Pages that may not have arrived, with their keys. */
@@ -52,9 +52,9 @@ export class Journal {
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** The note that has to be there before the first page. */
-	get beginning(): WrittenNote {
-		return { note: endName(this.run, 0), facts: { run: this.run, pages: 0 } };
+	/** The page that has to be there before all others. */
+	get beginning(): WrittenNote[] {
+		return [this.half(0, 'documents', true), this.half(0, 'end', true)];
 	}
 
 	/** Whether a request may still be carried out that brings a document. */
@@ -81,11 +81,11 @@ export class Journal {
 		const sent = [...contents].map(([id, content]): Entry => [keyOf(id), storedAs(content)]);
 		const keys = sent.map(([key]) => key);
 		const isCertain = [...contents].every(([id, content]) => this.isCertain(id, content));
-		const notes = [...this.page(at, keys), { ...this.note(at, isCertain), entries: sent }];
-		const rows = notes.map((note) => this.notes.row(note));
-		const [page, end, behind = ''] = rows.map((row) => JSON.stringify(row));
+		const end = { ...this.half(at, 'end', isCertain), entries: sent };
+		const rows = [...this.page(at, keys), end].map((note) => this.notes.row(note));
+		const [before, begun, behind = ''] = rows.map((row) => JSON.stringify(row));
 		return {
-			rows: [`${page},${end}`, behind],
+			rows: [`${before},${begun}`, behind],
 			ids: rows.map(({ id }) => id),
 			ended: (how, late = how === 'unclear') => {
 				this.open.delete(at);
@@ -105,17 +105,18 @@ export class Journal {
 		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	/** A page whose batch is not carried out yet, and how many there are with it. */
+	/** A page whose batch is not carried out yet. */
 	private page(at: number, keys: string[]): WrittenNote[] {
-		return [
-			{ ...this.note(at, false), entries: keys.map((key): Entry => [key, UNKNOWN]) },
-			{ note: endName(this.run, at), facts: { run: this.run, pages: at + 1 } },
-		];
+		const entries = keys.map((key): Entry => [key, UNKNOWN]);
+		return [{ ...this.half(at, 'documents', false), entries }, this.half(at, 'end', false)];
 	}
 
-	private note(at: number, done: boolean): WrittenNote {
+	private half(at: number, half: keyof typeof TITLES, done: boolean): WrittenNote {
 		const open = [...this.open, ...this.unclear.keys()];
-		return { note: pageName(this.run, at), facts: { run: this.run, page: { at, done, open } } };
+		return {
+			note: halfName(this.run, at, half),
+			facts: { run: this.run, page: { at, done, open } },
+		};
 	}
 }
 
@@ -126,70 +127,52 @@ export interface LeftJournal {
 	isDamaged: boolean;
 }
 
-/** Reads what runs have left after the last one that the memory holds, with the notes that say how many pages there are. */
-export async function readJournals(
-	notes: NotesOnServer,
-	after: number,
-	allEnds: ReadNote[],
-): Promise<LeftJournal> {
+/** Reads what runs have left after the last one that the memory holds. */
+export async function readJournals(notes: NotesOnServer, after: number): Promise<LeftJournal> {
 	const left: LeftJournal = { run: 0, pages: [], isDamaged: false };
-	for (const [place, part] of chunk(allEnds, SIZES.ends).entries()) {
-		const ends = laterOf(part, after);
-		const pages = await readPages(notes, place, after, countOf(ends));
-		left.pages.push(...pages.filter(isRead));
-		left.isDamaged ||= isDamaged(pages, ends);
-		left.run = Math.max(left.run, latestRun([...pages, ...ends]));
+	for (const place of range(PLACES)) {
+		const halves = await readPages(notes, place, after);
+		left.isDamaged ||= isDamaged(halves);
+		left.pages.push(...halves.filter(isRead));
 	}
-	left.pages.sort((one, other) => (one.run ?? 0) - (other.run ?? 0));
+	left.pages = sortBy(left.pages, 'run');
+	left.run = left.pages.at(-1)?.run ?? 0;
 	return left;
 }
 
-/** Reads the pages in the place of a run, at least so many. */
+/** Reads the pages in the place of a run, both halves of each, without those of runs that the memory holds. */
 export async function readPages(
 	notes: NotesOnServer,
 	run: number,
 	after: number,
-	count = 0,
 ): Promise<ReadNote[]> {
-	const pages: ReadNote[] = [];
-	for (let isMore = true; isMore; ) {
-		const next = range(pages.length, pages.length + SIZES.pages);
-		const later = laterOf(await notes.read(next.map((at) => pageName(run, at))), after);
-		pages.push(...later);
-		isMore = later.some((note) => note !== undefined) || pages.length < count;
+	const halves: ReadNote[] = [];
+	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
+		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
+		const pages = chunk(await notes.read(names), 2);
+		// Where a half is of an earlier run, the request of the other one has stored no document.
+		const isEarlier = (note: ReadNote) => isRead(note) && !isLater(after, note);
+		const read = pages.flatMap((page) => (page.some(isEarlier) ? [undefined, undefined] : page));
+		halves.push(...read);
+		isMore = read.some((note) => note !== undefined);
 	}
-	return pages;
+	return halves;
 }
 
-/** Leaves out notes of runs that are in the memory. */
-export const laterOf = (notes: ReadNote[], after: number) =>
-	notes.map((note) => (isRead(note) && (note.run ?? 0) <= after ? undefined : note));
+/** Whether a note was written by a run that is not in the memory. */
+export const isLater = (after: number, note: ReadNote) => isRead(note) && (note.run ?? 0) > after;
 
-/** The last run that has written some notes, or 0. */
-export const latestRun = (notes: ReadNote[]) =>
-	Math.max(0, ...notes.filter(isRead).map(({ run = 0 }) => run));
-
-const countOf = (ends: ReadNote[]) =>
-	Math.max(0, ...ends.filter(isRead).map(({ pages = 0 }) => pages));
-
-/**
- * Whether pages are gone. One that is missing was never there if its end is not there either, and all later ones say that
- * it may not have arrived; one behind all ends that cannot be read is of an earlier run.
- */
-function isDamaged(pages: ReadNote[], ends: ReadNote[]): boolean {
-	const count = countOf(ends);
-	const isEndKnown = ends.slice(0, count || 1).every(isRead);
-	return range(Math.max(count, pages.length)).some((at) => {
-		if (pages[at] !== undefined) return !isRead(pages[at]) && !(isEndKnown && at >= count);
-		const end = ends[at % SIZES.ends];
-		const behind = pages.slice(at + 1).filter(isRead);
-		const wasThere = isRead(end) && end.pages === at + 1;
-		return wasThere || behind.some(({ page }) => !page?.open.includes(at));
+/** Whether documents of a page are not known any more. One of which nothing is there may not have arrived: later ones say so. */
+const isDamaged = (halves: ReadNote[]) =>
+	chunk(halves, 2).some(([documents, end], at, pages) => {
+		if (isRead(documents) || (isRead(end) && end.page?.done)) return false;
+		const behind = pages.slice(at + 1).flat();
+		const isMissed = (note: ReadNote) => isRead(note) && !note.page?.open.includes(at);
+		return end !== undefined || behind.some(isMissed);
 	});
-}
 
 /** What pages say of documents; only a batch that was carried out gives certain contents. */
 export function* entriesIn(pages: MemoryNote[]): Generator<Entry> {
 	for (const note of pages)
-		for (const [key, content] of unpack(note)) yield [key, note.page?.done ? content : UNKNOWN];
+		for (const [key, known] of unpack(note.body)) yield [key, note.page?.done ? known : UNKNOWN];
 }

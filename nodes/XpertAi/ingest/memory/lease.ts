@@ -7,8 +7,8 @@ import { PLACES } from './journal';
 import { NotesFailed, isRead, orFailure } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
-export const TURN: NoteName = { name: 'turn', title: 'when … began' };
-export const LEASE: NoteName = { name: 'lease', title: 'whether … is at work' };
+export const TURN: NoteName = ['turn', 'when … began'];
+export const LEASE: NoteName = ['lease', 'whether … is at work'];
 
 /** Milliseconds, by the clock of the run that waits: no two clocks have to agree. */
 const MS = { renew: 20_000, overdue: 45_000, gone: 60_000, contended: 30_000, look: 5000 };
@@ -45,7 +45,6 @@ export class Lease {
 	private writings = 0;
 	private renewedAt = 0;
 	private isHeld = false;
-	private hasEnded = false;
 	/** The last writing of the lease of a run that has crashed. */
 	private crashed?: string;
 	private renewing: Promise<unknown> = Promise.resolve();
@@ -90,10 +89,10 @@ export class Lease {
 		if (crashed > 0 && (this.number - crashed) % PLACES === 0) this.number += 1;
 	}
 
-	/** Notes, before the first document, that this run sends some; with the first note of its journal. */
-	async beginToSend(journal: WrittenNote): Promise<void> {
+	/** Notes, before the first document, that this run sends some; with the first page of its journal. */
+	async beginToSend(firstPage: WrittenNote[]): Promise<void> {
 		if (this.said.sent === this.number) return;
-		await this.write({ sent: this.number }, journal);
+		await this.write({ sent: this.number }, firstPage);
 		this.said.sent = this.number;
 	}
 
@@ -108,9 +107,8 @@ export class Lease {
 		if (!this.isHeld || this.signal?.aborted) return;
 		const lost = await orFailure(async () => await this.check());
 		this.isHeld = false;
-		this.hasEnded = true;
 		await this.renewing;
-		if (!lost) await orFailure(async () => await this.write());
+		if (!lost) await orFailure(async () => await this.write({ ended: true }));
 	}
 
 	private renewLater(): undefined {
@@ -160,9 +158,9 @@ export class Lease {
 		return { turn, lease };
 	}
 
-	private async write(said = {}, ...others: WrittenNote[]): Promise<void> {
+	private async write(said = {}, others: WrittenNote[] = []): Promise<void> {
 		const { by, number, run, since } = this;
-		const lease = { by, since, ended: this.hasEnded, ...this.said, ...said };
+		const lease = { by, since, ended: false, ...this.said, ...said };
 		const facts = { mark: `${run}:${++this.writings}`, run: number, lease };
 		const at = this.clock.now();
 		await this.notes.write(...others, { note: LEASE, facts });

@@ -16,10 +16,10 @@ const entries = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).
 
 type NamedDocument = z.infer<typeof entries>[number];
 
-const namesNote = (at: number): NoteName => ({
-	name: `names ${at}`,
-	title: `what … calls its documents, ${at + 1}`,
-});
+const namesNote = (at: number): NoteName => [
+	`names ${at}`,
+	`what … calls its documents, ${at + 1}`,
+];
 
 /**
  * The names of the documents of a source, in notes to which only what is new is added. They are read where
@@ -49,7 +49,8 @@ export class Names {
 	/** Notes what a document is called, if that is not known. */
 	note(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(keyOf(id))) return;
-		const isDerived = key !== undefined && derivedId(this.notes.owner, key) === id.toLowerCase();
+		const isDerived =
+			key !== undefined && derivedId(this.notes.place.owner, key) === id.toLowerCase();
 		if (!isDerived) this.counted = { ...this.counted, areAll: false };
 		if (name === undefined && key === undefined) return;
 		const entry: NamedDocument = isDerived
@@ -82,7 +83,7 @@ export class Names {
 		const all = byMark.size > 0 ? range(this.counted.notes) : [];
 		const read = await orFailure(async () => await this.read(all));
 		for (const [key, name, mark] of 'failure' in read ? [] : read.flat()) {
-			const id = byMark.get(mark ?? markOf(derivedId(this.notes.owner, key ?? '')));
+			const id = byMark.get(mark ?? markOf(derivedId(this.notes.place.owner, key ?? '')));
 			if (id !== undefined) called.set(id, { ...(name && { name }), ...(key && { key }) });
 		}
 		return called;
@@ -99,7 +100,7 @@ export class Names {
 		const isWhole = isCounted && all.every((names) => names.length > 0);
 		if (!isWhole) this.counted = { notes: all.length, hasRoom: false, areAll: false };
 		const keys = all.flat().flatMap(([key]) => key ?? []);
-		return keys.map((key) => derivedId(this.notes.owner, key));
+		return keys.map((key) => derivedId(this.notes.place.owner, key));
 	}
 
 	/** The names in some notes; none in one that is not there or cannot be read. */

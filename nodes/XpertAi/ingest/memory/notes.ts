@@ -1,25 +1,22 @@
-import { createHash } from 'crypto';
+import { hash } from 'crypto';
 
 import chunk from 'lodash/chunk';
+import compact from 'lodash/compact';
+import isNil from 'lodash/isNil';
 import sumBy from 'lodash/sumBy';
 import uniq from 'lodash/uniq';
 import { z } from 'zod';
 
 import { derivedId } from '../../payloads/derivedId';
 import type { Failure } from '../../transport/failure';
-import type { ApiRequest, Outcome } from '../../transport/request';
-import { listOf } from '../listedIds';
-import { statusesById } from '../processingStatus';
+import { listOf, statusesById } from '../processingStatus';
+import type { ProcessingRoutes } from '../processingStatus';
 import { pack } from './fingerprints';
 import type { Entry } from './fingerprints';
 
-/** What memory needs from outside. */
-export interface MemoryRoutes {
-	/** Sends a request with the retry policy. */
-	send: (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome>;
+/** What memory needs from outside; the status of a document gives back what was stored as its `processMsg`. */
+export interface MemoryRoutes extends Pick<ProcessingRoutes, 'send' | 'statusPath'> {
 	storePath: string;
-	/** Path of the status of some documents, which gives back what was stored as their `processMsg`. */
-	statusPath: (ids: string[]) => string;
 }
 
 /** Whose memory it is, and where it is kept. */
@@ -28,12 +25,12 @@ export interface MemoryPlace {
 	/** What tells the source from others that fill the same knowledgebase; `title` is what people know it by. */
 	source: string;
 	title: string;
-	/** What the IDs of its documents are derived from beside their keys, where that is not the knowledgebase. */
-	owner?: string;
+	/** What the IDs of its documents are derived from beside their keys. */
+	owner: string;
 }
 
-/** A note by its name, from which its ID is derived, and by its title in the knowledgebase, with … for the source. */
-export type NoteName = Record<'name' | 'title', string>;
+/** A note: from its name its ID is derived, its title is seen in the knowledgebase, with … for the source. */
+export type NoteName = [name: string, title: string];
 
 const count = z.number().int().min(0);
 
@@ -58,10 +55,6 @@ const head = z.object({
 	byHand: z.string().optional(),
 	/** Of a page: its place, whether its batch was carried out, and which pages may not have arrived. */
 	page: z.object({ at: count, done: z.boolean(), open: z.array(count) }).optional(),
-	/** Of an end of a journal: how many pages it had. */
-	pages: count.optional(),
-	/** How many entries of each group follow. */
-	counts: z.array(count),
 });
 
 type Head = z.infer<typeof head>;
@@ -69,8 +62,8 @@ type Head = z.infer<typeof head>;
 /** What a source keeps beside its documents on the server. */
 export type MemoryNote = Head & { body: Buffer };
 
-/** A note as it was read. `overwritten`: by the server, as it does when somebody has it processed. */
-export type ReadNote = MemoryNote | 'damaged' | 'overwritten' | 'of a later version' | undefined;
+/** A note as it was read. The server overwrites one that somebody has processed. */
+export type ReadNote = MemoryNote | 'damaged' | undefined;
 
 /** Whether a note can be used. */
 export const isRead = (note: ReadNote): note is MemoryNote => typeof note === 'object';
@@ -78,7 +71,7 @@ export const isRead = (note: ReadNote): note is MemoryNote => typeof note === 'o
 /** A note to be written: what it says of itself, and what it holds, which is entries or something else. */
 export interface WrittenNote {
 	note: NoteName;
-	facts: Omit<Head, 'counts' | 'source'>;
+	facts: Omit<Head, 'source'>;
 	entries?: Iterable<Entry>;
 	body?: Buffer;
 }
@@ -89,8 +82,8 @@ const VERSION = 1;
 
 /**
  * Sizes that tests make smaller: characters of notes in one request, as proxies take 1 MiB; large notes in one answer;
- * documents in a piece, which take 59 KB; characters of names in one note, before they are compressed; pages read at a
- * time; and notes that say by turns how many pages there are, more than there are requests at once.
+ * documents in a piece, which take 61 KB; characters of names in one note, before they are compressed; and pages read
+ * at a time.
  */
 export const SIZES = {
 	request: 512 * 1024,
@@ -98,7 +91,6 @@ export const SIZES = {
 	piece: 2000,
 	names: 128 * 1024,
 	pages: 32,
-	ends: 24,
 };
 
 /** Why notes could not be read or written. */
@@ -122,40 +114,29 @@ export async function orFailure<Result>(
 export class NotesOnServer {
 	/** A document that is certainly there: an answer without it does not count. */
 	witness?: string;
-	/** What the IDs of the source's documents are derived from beside their keys. */
-	readonly owner: string;
 
 	constructor(
-		private readonly place: MemoryPlace,
+		readonly place: MemoryPlace,
 		private readonly routes: MemoryRoutes,
-	) {
-		this.owner = place.owner ?? place.knowledgebaseId;
-	}
+	) {}
 
 	/** The ID of the document that holds a note. */
-	idOf({ name }: NoteName): string {
+	idOf([name]: NoteName): string {
 		return derivedId(this.place.knowledgebaseId, `n8n ${name} of ${this.place.source}`);
 	}
 
 	/** Reads notes, so many in an answer (one address takes a hundred); one that was never written is missing. */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
-		const there = this.witness === undefined ? [] : [this.witness];
-		for (const ids of chunk(
-			names.map((name) => this.idOf(name)),
-			atOnce,
-		)) {
+		const there = compact([this.witness]);
+		for (const part of chunk(names, atOnce)) {
+			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...there]));
 			// What is no answer must not count as nothing stored.
 			const answer = await this.send({ method: 'GET', path, checkAnswer: listOf(there) });
 			const said = statusesById(answer);
-			for (const id of ids) {
-				// A server may list also what it does not have.
-				const text = said.get(id)?.processMsg ?? undefined;
-				notes.push(text === undefined ? undefined : this.noteOf(text));
-			}
+			notes.push(...ids.map((id) => this.noteOf(said.get(id)?.processMsg)));
 		}
-		if (notes.includes('of a later version')) throw new NotesFailed(LATER);
 		return notes;
 	}
 
@@ -178,24 +159,24 @@ export class NotesOnServer {
 	}
 
 	/** The document that holds a note. */
-	row({ note, facts, entries = [], body }: WrittenNote) {
+	row({ note, facts, entries = [], body = pack(entries) }: WrittenNote) {
 		const { source, title } = this.place;
-		const packed = pack(entries);
-		const facing = Buffer.from(JSON.stringify({ ...facts, source, counts: packed.counts }));
-		const text = [facing, body ?? packed.body].map((part) => part.toString('base64')).join(':');
+		const facing = Buffer.from(JSON.stringify({ ...facts, source }));
+		const text = [facing, body].map((part) => part.toString('base64')).join(':');
 		return {
 			id: this.idOf(note),
-			name: `n8n: ${note.title.replace('…', () => title)} (do not process)`,
+			name: `n8n: ${note[1].replace('…', () => title)} (do not process)`,
 			disabled: true,
 			processMsg: `${FORMAT}${VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
-	private noteOf(note: string): ReadNote {
-		if (!note.startsWith(FORMAT)) return 'overwritten';
+	private noteOf(note: string | null | undefined): ReadNote {
+		// A server may list also what it does not have.
+		if (isNil(note)) return undefined;
 		const [title = '', sum, ...parts] = note.split(':');
-		const version = Number(title.slice(FORMAT.length));
-		if (version > VERSION) return 'of a later version';
+		const version = title.startsWith(FORMAT) ? Number(title.slice(FORMAT.length)) : 0;
+		if (version > VERSION) throw new NotesFailed(LATER);
 		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		// What has its checksum was written by this node.
 		const [facing, body] = parts.map((part) => Buffer.from(part, 'base64'));
@@ -210,7 +191,7 @@ export class NotesOnServer {
 	}
 }
 
-const checksum = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+const checksum = (text: string) => hash('sha256', text).slice(0, 32);
 
 const LATER: Failure = {
 	...{ kind: 'unreadable', status: 200, path: '', method: 'GET' },

@@ -2,49 +2,23 @@ import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/meaning';
-import { Fingerprints, keyOf } from './fingerprints';
-import { Journal, ROOM_IN_BATCH } from './journal';
+import { keyOf } from './fingerprints';
+import { Journal } from './journal';
 import type { Journaled } from './journal';
 import { Lease, heldBy } from './lease';
 import type { Holder } from './lease';
-import { Names } from './names';
 import type { DocumentName } from './names';
 import { NotesFailed, NotesOnServer, isRead, orFailure } from './notes';
 import type { MemoryPlace, MemoryRoutes } from './notes';
-import { StoredMemory, noteByHand } from './storedMemory';
-import type { LostMemory } from './storedMemory';
-
-/** What went wrong with the memory. */
-export interface MemoryTroubles {
-	/** The server does not give back what was stored. */
-	noRoute?: boolean;
-	/** Notes were lost: documents that the source does not bring any more may still be found. */
-	lost?: LostMemory;
-	/** Why the memory was not written; the journal has what it would hold. */
-	notWritten?: Failure;
-	/** Why it is not known whether what was stored is still there. */
-	notAsked?: Failure;
-}
-
-type Read =
-	| 'known'
-	| 'troubles'
-	| 'isUncertain'
-	| 'isDisabledByHand'
-	| 'isNew'
-	| 'lose'
-	| 'namesOf';
-
-/** What is remembered of a source, for a run that changes nothing. */
-export type Recalled = Pick<SourceMemory, Read> & { witness?: string };
+import { StoredMemory } from './storedMemory';
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores the rows of a request in order.
  * 1. One run at a time (lease.ts). Runs are numbered: one more than lease, root and pages show.
- * 2. Each batch has a page (journal.ts): the first row of its request, with the IDs of the documents, and the last row
- *    under the same ID, with their contents and `done`. So it says `done` exactly when its batch was carried out. Behind
- *    the first row goes how many pages there are; a page says which others may not have arrived. Any other one that
- *    is missing was deleted. A page whose request was not answered is written by itself before anything more is sent.
+ * 2. Each batch has a page of two notes (journal.ts). The first two rows of its request are both, one with the IDs of
+ *    the documents; the last row is the other with their contents and `done`, which it says exactly when the batch was
+ *    carried out. A page says which others may not have arrived; any other one that is missing was deleted. A page
+ *    whose request was not answered is written by itself before anything more is sent.
  * 3. Runs write their pages in two places by turns. A run that finds pages of a later run than the root's, which has
  *    crashed, writes the memory before it sends anything, and reads these pages once more at its end.
  * 4. The memory: pieces, cut by ID, and a root, written last, that says which run it holds.
@@ -53,7 +27,7 @@ export type Recalled = Pick<SourceMemory, Read> & { witness?: string };
  * 7. `by hand`: what Disable and Enable have changed. The next run takes it in, and the root says that it has.
  */
 
-/** How a run begins: what people know it by, whether it sends everything again, and whether the user knows what is lost. */
+/** How a run begins: what people know it by, whether it sends everything again, whether the user knows what is lost. */
 interface Beginning {
 	signal?: AbortSignal;
 	clock?: Clock;
@@ -62,13 +36,13 @@ interface Beginning {
 	forgetLost?: boolean;
 }
 
+/** Whose memory is opened, by which routes, and for which run. */
+type Opening = [place: MemoryPlace, routes: MemoryRoutes, beginning?: Beginning];
+
 /** What earlier runs of a source have stored in a knowledgebase, kept there. Whatever a crash leaves behind is known. */
-export class SourceMemory {
-	/** What the knowledgebase holds of the source, as far as it is known by now. */
-	readonly known = new Fingerprints();
+export class SourceMemory extends StoredMemory {
 	/** How many documents were known when the run began. */
 	knownBefore = 0;
-	readonly troubles: MemoryTroubles = {};
 	/** The run that is at work, where this one may not begin. */
 	holder?: Holder;
 
@@ -78,57 +52,36 @@ export class SourceMemory {
 	private blocked?: Failure;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
-	private readonly names: Names;
-	private readonly memory: StoredMemory;
 	/** Documents that no run has stored before this one. */
 	private readonly added = new Set<string>();
 	/** Notes are written one after another. */
 	private lastWork: Promise<unknown> = Promise.resolve();
 
 	private constructor(
-		private readonly notes: NotesOnServer,
+		notes: NotesOnServer,
 		private readonly beginning: Beginning = {},
 	) {
 		const { signal, clock = systemClock, by = '' } = beginning;
+		super(notes, clock);
 		this.journal = new Journal(notes);
-		this.names = new Names(notes);
-		this.memory = new StoredMemory(notes, this.known, this.names, clock);
 		this.lease = new Lease(notes, clock, signal, by);
 	}
 
 	/** Reads what earlier runs have stored. With a `holder`, nothing may be sent; `close` has to follow in any case. */
-	static async open(
-		place: MemoryPlace,
-		routes: MemoryRoutes,
-		beginning?: Beginning,
-	): Promise<SourceMemory> {
-		const memory = new SourceMemory(new NotesOnServer(place, routes), beginning);
-		const begun = await orFailure(async () => await memory.begin());
-		if (begun) memory.blocked ??= begun.failure;
-		if (beginning?.fresh) memory.known.forgetContents();
-		memory.knownBefore = memory.known.size;
-		return memory;
+	static async open(...given: Opening): Promise<SourceMemory> {
+		const memory = SourceMemory.none(...given);
+		return await memory.opened(async () => await memory.begin());
 	}
 
 	/** What a source has stored, for a run that changes nothing; nothing is noted. */
-	static async recall(
-		place: MemoryPlace,
-		routes: MemoryRoutes,
-	): Promise<Recalled | { failure: Failure }> {
-		const memory = new SourceMemory(new NotesOnServer(place, routes));
-		const read = await orFailure(async () => await memory.memory.read());
-		memory.troubles.lost = memory.memory.lost;
-		return typeof read === 'object' && 'failure' in read ? read : memory;
+	static async recall(...given: Opening): Promise<SourceMemory> {
+		const memory = SourceMemory.none(...given);
+		return await memory.opened(async () => void (await memory.read(given[2]?.forgetLost)));
 	}
 
-	/** Notes, at any time, that documents are disabled or enabled by hand; returns why they must not be. */
-	static async noteByHand(
-		place: MemoryPlace,
-		routes: MemoryRoutes,
-		documents: { ids: string[]; disabled: boolean },
-	): Promise<Failure | undefined> {
-		const notes = new NotesOnServer(place, routes);
-		return (await orFailure(async () => await noteByHand(notes, documents)))?.failure;
+	/** Knows nothing of what a source has stored. */
+	static none(...[place, routes, beginning]: Opening): SourceMemory {
+		return new SourceMemory(new NotesOnServer(place, routes), beginning);
 	}
 
 	/** A note that is certainly on the server: an answer without it does not count. */
@@ -136,14 +89,9 @@ export class SourceMemory {
 		return this.notes.witness;
 	}
 
-	/** Whether no run has stored anything, as far as notes say: the source is new, or its notes are gone. */
-	get isNew(): boolean {
-		return this.memory.isNew;
-	}
-
-	/** Bytes to keep free in each batch, and for each document, for what `around` gives. */
+	/** Bytes to keep free in each batch, and for each document in it, for the notes that `around` gives. */
 	get roomInBatch(): { once: number; each: number } | undefined {
-		return this.works ? ROOM_IN_BATCH : undefined;
+		return this.works ? { once: 8 * 1024, each: 60 } : undefined;
 	}
 
 	/** Whether what is stored can be remembered. */
@@ -156,25 +104,9 @@ export class SourceMemory {
 		return this.blocked ?? this.lease.lost;
 	}
 
-	/** Whether a document is not to be counted as missing: it was changed by hand, or its memory was rebuilt. */
-	isUncertain(id: string): boolean {
-		return this.memory.uncertain.has(keyOf(id));
-	}
-
-	/** Whether somebody has disabled a document since the last run. */
-	isDisabledByHand(id: string): boolean {
-		return this.memory.uncertain.get(keyOf(id))?.disabled ?? false;
-	}
-
 	/** Makes sure, after a long silence, that no other run of the source has taken this one's place. */
 	async check(): Promise<Failure | undefined> {
 		return this.blocked ?? (await orFailure(async () => await this.lease.check()))?.failure;
-	}
-
-	/** Notes that documents of which no note is left may still be found though they are gone. */
-	lose(): void {
-		this.memory.lose();
-		this.troubles.lost = this.memory.lost;
 	}
 
 	/** Notes documents before they are changed in another way than by storing them whole; returns why they must not be. */
@@ -212,16 +144,6 @@ export class SourceMemory {
 		if (this.journal.isCertain(id, content)) this.known.record(id, content);
 	}
 
-	/** A document is as it was stored. */
-	unchanged(id: string, called: DocumentName): void {
-		this.names.note(id, called);
-	}
-
-	/** What some documents are called, as far as that is known; IDs are in lower case. */
-	async namesOf(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
-		return await this.names.of(ids);
-	}
-
 	/** The server has not taken a document; what an earlier run has stored of it may be there. */
 	refused(id: string): void {
 		if (this.added.delete(keyOf(id)) && !this.journal.mayCome(id)) this.known.drop(id);
@@ -229,37 +151,46 @@ export class SourceMemory {
 
 	/** The last of a run: writes what has changed, and lets the next one begin. */
 	async close(): Promise<void> {
-		const { beginning, lease, memory } = this;
-		if (this.isKept && !beginning.signal?.aborted && memory.isDue) {
+		const { beginning, lease } = this;
+		if (this.isKept && !beginning.signal?.aborted && this.isDue) {
 			const written = await this.inTurn(async () => {
 				await lease.check();
-				await memory.finish(lease.number);
-				lease.said.root = memory.run;
+				await this.finish(lease.number);
+				lease.said.root = this.run;
 			});
 			this.troubles.notWritten = written?.failure;
 		}
 		await lease.giveBack();
 	}
 
+	private async opened(read: () => Promise<void>): Promise<SourceMemory> {
+		const { beginning, known } = this;
+		const failure = (await orFailure(read))?.failure;
+		if (failure && isRouteMissing(failure)) this.doWithout();
+		else this.blocked ??= failure;
+		if (beginning.fresh) known.forgetContents();
+		this.knownBefore = known.size;
+		return this;
+	}
+
 	/** Makes sure that this run is the only one, and reads. */
 	private async begin(): Promise<void> {
-		const { journal, lease, memory, notes } = this;
+		const { journal, lease, notes } = this;
 		const taken = await orFailure(async () => await lease.take());
 		if (taken && 'failure' in taken) {
-			if (isRouteMissing(taken.failure)) return this.doWithout();
-			this.blocked = taken.failure;
-			// Where a note is not taken, what is unchanged can be told all the same; what is not given is not asked for again.
-			if (taken.failure.method === 'GET') return;
+			// Where a note is not taken, what is unchanged can be told all the same.
+			const { failure } = taken;
+			if (failure.method === 'GET' || isRouteMissing(failure)) throw new NotesFailed(failure);
+			this.blocked = failure;
 		} else if (taken) {
 			this.holder = taken;
 			throw new NotesFailed(heldBy(taken, 'is at work'));
 		}
 		const hasTurn = notes.witness !== undefined;
-		const turn = await memory.read(lease.said, this.beginning.forgetLost);
-		this.troubles.lost = memory.lost;
+		const turn = await this.read(this.beginning.forgetLost, lease.said);
 		// A server that takes notes and does not give them back.
 		if (hasTurn && !isRead(turn)) this.doWithout();
-		lease.follow({ root: memory.run, sent: memory.left.run }, memory.left.run);
+		lease.follow({ root: this.run, sent: this.left.run }, this.left.run);
 		journal.run = lease.number;
 	}
 
@@ -270,11 +201,11 @@ export class SourceMemory {
 
 	/** What a crash has left is in the memory before another one may leave more. */
 	private async prepare(): Promise<void> {
-		const { blocked, journal, lease, memory } = this;
+		const { blocked, journal, lease } = this;
 		if (blocked) throw new NotesFailed(blocked);
 		await lease.check();
-		await memory.refresh(lease.number - 1);
-		lease.said.root = memory.run;
+		await this.refresh(lease.number - 1);
+		lease.said.root = this.run;
 		await lease.beginToSend(journal.beginning);
 	}
 

@@ -1,12 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { conversation } from '../../payloads/conversation';
-import { answerWith } from '../../transport/answer';
-import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
+import { declare } from '../../execution/operation';
+import { conversation } from '../../payloads/conversation';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY } from './summary';
-import { titleField } from './title';
+import { answerWith } from '../../transport/answer';
+import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields: INodeProperties[] = [
 	{

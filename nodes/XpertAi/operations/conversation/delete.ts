@@ -4,7 +4,7 @@ import type { Decision } from '../../execution/operation';
 import { deletedItem } from '../../execution/results';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { isGone, readConversationFirst } from './lookFirst';
+import { isGone, readConversationFirst } from './shared';
 
 export const deleteConversation = declare({
 	value: 'delete',

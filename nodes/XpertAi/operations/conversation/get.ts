@@ -1,8 +1,7 @@
 import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { readConversationFirst, refuseGone } from './lookFirst';
-import { CONVERSATION_SUMMARY } from './summary';
+import { CONVERSATION_SUMMARY, readConversationFirst, refuseGone } from './shared';
 
 export const get = declare({
 	value: 'get',

@@ -2,12 +2,12 @@ import isEmpty from 'lodash/isEmpty';
 import isPlainObject from 'lodash/isPlainObject';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { conversationSearch } from '../../payloads/conversation';
-import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/fields';
 import { fieldCollection, filledOnly } from '../../execution/fields';
+import type { FieldValues } from '../../execution/fields';
+import { declare } from '../../execution/operation';
+import { conversationSearch } from '../../payloads/conversation';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY } from './summary';
+import { CONVERSATION_SUMMARY } from './shared';
 
 const filters: INodeProperties[] = [
 	{

@@ -2,9 +2,7 @@ import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { readConversationFirst, refuseGone } from './lookFirst';
-import { CONVERSATION_SUMMARY } from './summary';
-import { titleField } from './title';
+import { CONVERSATION_SUMMARY, readConversationFirst, refuseGone, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import get from 'lodash/get';
 import type { INode, INodeParameters } from 'n8n-workflow';
 
-import { cachedContext } from '../../../../nodes/XpertAi/execution/cachedContext';
+import { cachedContext } from '../../../../nodes/XpertAi/execution/execute';
 import { contextWith } from '../../support/context';
 import { node } from '../../support/node';
 

@@ -1,5 +1,5 @@
-import { isTooMuch, mayBeStored, namesFile } from '../../../../nodes/XpertAi/ingest/batchFailure';
-import type { Attempted, PartlyDone } from '../../../../nodes/XpertAi/ingest/batchFailure';
+import { isTooMuch, mayBeStored, namesFile } from '../../../../nodes/XpertAi/ingest/storing';
+import type { Attempted, PartlyDone } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../support/documents';
 

@@ -1,12 +1,11 @@
 import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
-import { changedOnly } from '../../../../nodes/XpertAi/ingest/changedOnly';
-import { planDocuments } from '../../../../nodes/XpertAi/ingest/plan';
-import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
+import { changedOnly, planDocuments } from '../../../../nodes/XpertAi/ingest/changedOnly';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
-import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
+import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
+import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';

@@ -1,4 +1,4 @@
-import { IdOrder } from '../../../../nodes/XpertAi/ingest/idOrder';
+import { IdOrder } from '../../../../nodes/XpertAi/ingest/storing';
 
 /** Work that ends when it is told to, and notes when it begins and ends. */
 function pieces(log: string[]) {

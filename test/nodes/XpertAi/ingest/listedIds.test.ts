@@ -1,4 +1,4 @@
-import { askWhere, listOf } from '../../../../nodes/XpertAi/ingest/listedIds';
+import { askWhere, listOf } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { virtualTime } from '../../support/virtualTime';
 

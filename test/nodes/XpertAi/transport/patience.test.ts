@@ -1,5 +1,5 @@
-import { repeatedSend } from '../../../../nodes/XpertAi/transport/patience';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { repeatedSend } from '../../../../nodes/XpertAi/transport/sendWithRetries';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, succeeded } from '../ingest/support/outcomes';
 

@@ -5,7 +5,7 @@ import { inBody } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { isUuid } from '../../../payloads/common';
 import { keyOwner, withId } from './sources/identity';
-import type { FoundDocument, Origin } from './sources/found';
+import type { FoundDocument, Origin } from './sources/identity';
 import type { Source } from './sources/source';
 import type { Submission } from './submission';
 

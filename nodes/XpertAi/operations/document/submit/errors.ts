@@ -3,23 +3,24 @@ import uniq from 'lodash/uniq';
 
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import { counted } from '../../../ingest/summary';
-import type { FailedDocument } from '../../../ingest/summary';
 import { adviceFor } from './advice';
-import type { SubmitReport } from './report';
-import { named, sentences } from './sentences';
+import { counted, countsInWords } from './counts';
+import type { FailedDocument, SubmitReport } from './report';
 
 /** Says how much is stored, what is not, and what a second run would do. */
 export function withCounts(
 	error: ItemError,
-	{ summary, notSent, notRead }: SubmitReport,
+	{ counts, failed: listed, notSent, notRead }: SubmitReport,
 ): ItemError {
-	const { found, stored, unknown } = summary.counts;
+	const { found, stored, unknown } = counts;
 	const unread = notRead > 0 ? `, ${counted(notRead, 'item')} not read` : '';
-	const failed = summary.failed.filter(({ outcome }) => outcome !== 'stored');
+	const failed = listed.filter(({ outcome }) => outcome !== 'stored');
 	const names = failed.flatMap(({ name }) => name ?? []);
 	const reasons = reasonsOf(failed);
-	error.message = trimEnd(sentences(error.message, `${summary.words(notSent)}${unread}`), '.');
+	error.message = trimEnd(
+		sentences(error.message, `${countsInWords({ ...counts, notSent })}${unread}`),
+		'.',
+	);
 	error.description = sentences(
 		error.description ?? undefined,
 		names.length > 0 ? `Not stored: ${named(names)}` : undefined,
@@ -43,9 +44,9 @@ function reasonsOf(failed: FailedDocument[]): string[] {
 /** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
 export function processingError(
 	item: Item,
-	{ summary, remarks, notFound }: SubmitReport,
+	{ counts, failed: listed, remarks, notFound }: SubmitReport,
 ): ItemError {
-	const failed = summary.failed.filter(({ outcome }) => outcome === 'stored');
+	const failed = listed.filter(({ outcome }) => outcome === 'stored');
 	const reasons = reasonsOf(failed);
 	const names = named(failed.map(({ name, id = 'one without a name' }) => name ?? id));
 	return item.operationError(
@@ -54,8 +55,23 @@ export function processingError(
 			...reasons,
 			...uniq(reasons.map(adviceFor)),
 			...remarks,
-			summary.words(),
+			countsInWords(counts),
 			LET_OTHERS_OUT,
 		),
 	);
+}
+
+/** How many documents an error names. */
+const MOST_NAMED = 10;
+
+/** Texts as sentences, each with one full stop; what says nothing is left out. */
+export function sentences(...texts: Array<string | undefined>): string {
+	return texts.flatMap((text) => (text ? `${trimEnd(text, '. ')}.` : [])).join(' ');
+}
+
+/** Names in a row, or how many more there are. */
+export function named(names: string[]): string {
+	const more = names.length - MOST_NAMED;
+	const first = names.slice(0, MOST_NAMED).join(', ');
+	return more > 0 ? `${first} and ${more} more` : first;
 }

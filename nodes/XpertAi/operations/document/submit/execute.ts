@@ -2,11 +2,11 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
-import { counted } from '../../../ingest/summary';
 import { systemClock } from '../../../transport/clock';
+import { failureMessage } from '../../../transport/failure';
+import { counted } from './counts';
 import { showPlan } from './dryRun';
-import { processingError, withCounts } from './errors';
-import { followProcessing } from './following';
+import { processingError, sentences, withCounts } from './errors';
 import { disableMissing, refuseInLoop } from './gone';
 import { asHint, troubleHints } from './memory';
 import { readSettings } from './settings';
@@ -99,3 +99,35 @@ function addHints({ execution: { context }, first, report, noticed }: Submission
 		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
 	]);
 }
+
+/**
+ * Sees the processing that was started while documents were stored to its end, of all knowledgebases side by
+ * side: they share one wait. Documents stay stored whatever comes of it.
+ */
+export async function followProcessing({ report }: Submission, targets: Target[]): Promise<void> {
+	let unfinished = 0;
+	const follow = async ({ processing }: Target) => {
+		const end = await processing?.end();
+		if (end?.hasNoRoute) report.remark(DECIDES_BY_ITSELF);
+		else if (end?.failure) {
+			report.processingBroken = true;
+			const what = end.allStarted ? 'followed' : 'started';
+			report.remark(
+				sentences(
+					`The documents are stored, but their processing could not be ${what}`,
+					failureMessage(end.failure),
+				),
+			);
+		}
+		unfinished += end?.unfinished ?? 0;
+	};
+	await Promise.all(targets.map(follow));
+	if (unfinished > 0) {
+		const documents = counted(unfinished, 'document was', 'documents were');
+		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
+		report.remark(`${documents} still being processed when the wait ended${next}.`);
+	}
+}
+
+const DECIDES_BY_ITSELF =
+	'This server decides by itself when documents are found: it takes no request to process them.';

@@ -1,15 +1,15 @@
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import { isTest, outermostMode } from '../../../execution/testRun';
 import { namedRows, switchDocuments } from '../../../ingest/disabling';
 import type { Switching } from '../../../ingest/disabling';
-import type { Fingerprints, Recalled, SourceMemory } from '../../../ingest/memory';
+import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
 import { processingWord } from '../../../ingest/processingStatus';
 import type { ProcessingStatus } from '../../../ingest/processingStatus';
-import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
+import { counted } from './counts';
 import { asHint } from './memory';
 import type { KnowledgebaseRoutes } from './routes';
+import { isTest, outermostMode } from './submission';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
@@ -56,16 +56,13 @@ export function goneFrom({ bringing: { brought } }: Target, known: Fingerprints)
 }
 
 /** How many of the documents that are gone are missed: not those changed by hand, or known from names alone. */
-export function missingOf(gone: string[], memory: Pick<Recalled, 'isUncertain'>): number {
-	return gone.filter((id) => !memory.isUncertain(id)).length;
+export function missingOf(gone: string[], known: Fingerprints): number {
+	return gone.filter((id) => !known.isUncertain(id)).length;
 }
 
 /** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
-export const isDisabledAlready = (
-	memory: Pick<Recalled, 'isDisabledByHand'>,
-	id: string,
-	status?: ProcessingStatus,
-) => memory.isDisabledByHand(id) && processingWord(status) === 'none';
+export const isDisabledAlready = (known: Fingerprints, id: string, status?: ProcessingStatus) =>
+	known.isDisabledByHand(id) && processingWord(status) === 'none';
 
 /** Documents are disabled, and those that were there come out by name, which they keep on the server. */
 async function switching(
@@ -73,7 +70,7 @@ async function switching(
 	memory: SourceMemory,
 	{ routes, ids }: { routes: KnowledgebaseRoutes; ids: string[] },
 ): Promise<Switching> {
-	const called = await memory.namesOf(ids);
+	const called = await memory.names.of(ids);
 	if (outermostMode(execution.context) === 'integrated') report.remark(MODE_NOT_TOLD);
 	const onSwitched = (id: string, isThere: boolean) => {
 		memory.known.drop(id);
@@ -81,7 +78,7 @@ async function switching(
 	};
 	const expect = async (there: string[]) => await memory.expect(there);
 	const { witness } = memory;
-	const leaves: Switching['leaves'] = (id, status) => isDisabledAlready(memory, id, status);
+	const leaves: Switching['leaves'] = (id, status) => isDisabledAlready(memory.known, id, status);
 	return { disabled: true, witness, leaves, expect, routes, more: namedRows(called), onSwitched };
 }
 
@@ -93,7 +90,7 @@ export function reasonInRun(
 	{ execution, report, noticed, signal }: Submission,
 	{ bringing: { brought } }: Target,
 ): string | undefined {
-	const { rejected, unknown, notSent } = report.summary.counts;
+	const { rejected, unknown, notSent } = report.counts;
 	const { emptyFiles, withoutId } = noticed;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
@@ -132,7 +129,7 @@ async function disableGone(
 ): Promise<void> {
 	const { execution, report, settings } = submission;
 	const { maxGonePercent } = settings;
-	const missing = missingOf(gone, memory);
+	const missing = missingOf(gone, memory.known);
 	const isAllowed = !isTooMuch(missing, memory.knownBefore, maxGonePercent);
 	const of = `${missing} of ${counted(memory.knownBefore, 'document')}`;
 	if (isTest(execution.context)) {
@@ -152,7 +149,7 @@ async function disableGone(
 /** Some documents by their names. */
 async function examplesOf(gone: string[], memory: SourceMemory): Promise<string> {
 	const some = gone.slice(0, EXAMPLES);
-	const called = await memory.namesOf(some);
+	const called = await memory.names.of(some);
 	return some.map((id) => called.get(id)?.name ?? id).join(', ');
 }
 

@@ -3,9 +3,9 @@ import truncate from 'lodash/truncate';
 import type { Execution } from '../../../execution/operation';
 import { SourceMemory } from '../../../ingest/memory';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
-import { counted } from '../../../ingest/summary';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
+import { counted } from './counts';
 import type { KnowledgebaseRoutes } from './routes';
 import type { SubmitSettings } from './settings';
 import { keyOwner } from './sources/identity';
@@ -20,26 +20,24 @@ interface Remembering {
 
 /** The memory of the source. */
 export async function openMemory(from: Remembering): Promise<SourceMemory> {
-	const { clock, execution, settings, signal } = from.submission;
-	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-	const beginning = { clock, signal, by: runOf(execution.context), fresh, forgetLost };
-	return await SourceMemory.open(placeOf(from), from.memoryRoutes, beginning);
+	return await SourceMemory.open(...opening(from));
 }
 
 /** What is remembered of the source, for a run that leaves it as it is. */
-export async function recallMemory(from: Remembering) {
-	const { resendAll, forgetDamage } = from.submission.settings;
-	const recalled = await SourceMemory.recall(placeOf(from), from.memoryRoutes);
-	if ('failure' in recalled) return recalled;
-	if (resendAll) recalled.known.forgetContents();
-	if (forgetDamage) recalled.troubles.lost = undefined;
-	return recalled;
+export async function recallMemory(from: Remembering): Promise<SourceMemory> {
+	const { remembers } = from.submission.settings;
+	const given = opening(from);
+	return remembers ? await SourceMemory.recall(...given) : SourceMemory.none(...given);
 }
 
-function placeOf({ submission, knowledgebaseId }: Remembering): MemoryPlace {
-	const { execution, settings } = submission;
+function opening(from: Remembering): Parameters<typeof SourceMemory.open> {
+	const { submission, knowledgebaseId, memoryRoutes } = from;
+	const { clock, execution, settings, signal } = submission;
+	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
 	const owner = keyOwner(knowledgebaseId, settings.sourceName);
-	return { knowledgebaseId, owner, ...sourceOf(execution, settings) };
+	const place = { knowledgebaseId, owner, ...sourceOf(execution, settings) };
+	const by = runOf(execution.context);
+	return [place, memoryRoutes, { clock, signal, by, fresh, forgetLost }];
 }
 
 /** Where the memory of a source with a name is. */

@@ -3,9 +3,9 @@ import truncate from 'lodash/truncate';
 
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { counted } from '../../../ingest/summary';
 import type { DocumentRecord } from '../../../payloads/document';
-import type { FoundDocument } from './sources/found';
+import { counted } from './counts';
+import type { FoundDocument } from './sources/identity';
 
 /** How many keys a hint names, and how much of it they take. */
 const EXAMPLES = 2;

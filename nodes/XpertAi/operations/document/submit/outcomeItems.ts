@@ -3,14 +3,14 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
+import { asJson } from '../../../execution/results';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';
-import { asJson } from '../../../execution/results';
 import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
 import { adviceFor, storingError } from './advice';
-import type { Origin } from './sources/found';
+import type { Origin } from './sources/identity';
 
 /** The item that tells what became of a document. */
 export function outcomeItem(

@@ -7,13 +7,16 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
+import type { Plan } from '../../../ingest/changedOnly';
 import type { DocumentName } from '../../../ingest/memory';
-import type { Plan } from '../../../ingest/plan';
 import { saidOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
-import type { DocumentOutcome } from '../../../ingest/storing';
-import { counted, Summary } from '../../../ingest/summary';
+import { noRequests } from '../../../ingest/storing';
+import type { DocumentOutcome, StoringCounts } from '../../../ingest/storing';
+import { failureMessage } from '../../../transport/failure';
 import { storingError } from './advice';
+import { counted, noCounts, planInWords, runInWords } from './counts';
+import type { Counts } from './counts';
 import {
 	flawItem,
 	outcomeItem,
@@ -23,11 +26,27 @@ import {
 	unchangedItem,
 } from './outcomeItems';
 import type { SubmitSettings } from './settings';
-import type { Origin } from './sources/found';
+import type { Origin } from './sources/identity';
+
+/** Failed documents that are named; the counts are always complete. */
+const MAX_LISTED = 1000;
+
+/** A document that was not stored, or may not have been, or that is stored but could not be processed. */
+export interface FailedDocument {
+	name?: string;
+	outcome: DocumentOutcome<unknown>['outcome'];
+	reason: string;
+	id?: string;
+	status?: number;
+}
 
 /** What became of each document of one execution of Submit, each in its place. */
 export class SubmitReport {
-	readonly summary = new Summary();
+	readonly counts = noCounts();
+
+	readonly requests = noRequests();
+
+	readonly failed: FailedDocument[] = [];
 
 	/** Documents, and things that are none, that were read by now. */
 	read = 0;
@@ -82,13 +101,13 @@ export class SubmitReport {
 
 	/** Documents that were read, but were not sent as their turn came, or whose turn did not come. */
 	get notSent(): number {
-		const { documents, notSent } = this.summary.counts;
+		const { documents, notSent } = this.counts;
 		return this.read - documents + notSent;
 	}
 
 	/** Whether batches were stored side by side, after which servers count too few documents (service behaviour, E3). */
 	get countMayBeLow(): boolean {
-		const { counts, requests } = this.summary;
+		const { counts, requests } = this;
 		return (
 			this.settings.concurrency > 1 && requests.batches > 1 && counts.found + counts.stored > 0
 		);
@@ -111,12 +130,8 @@ export class SubmitReport {
 
 	/** The run in one line. */
 	get line(): string {
-		const { plans, settings, summary } = this;
-		if (!settings.dryRun) return summary.line();
-		const { rejected } = summary.counts;
-		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
-		const refused = rejected > 0 ? `, refuse ${rejected}` : '';
-		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
+		const { counts, plans, requests, settings } = this;
+		return settings.dryRun ? planInWords(plans, counts) : runInWords(counts, requests);
 	}
 
 	remark(...sentences: string[]): void {
@@ -129,8 +144,8 @@ export class SubmitReport {
 	 * @param seconds how long it all took
 	 */
 	summaryItem(seconds: number): INodeExecutionData {
-		const { counts, failed, requests } = this.summary;
-		const { requests: attempts, ...others } = requests;
+		const { counts, failed } = this;
+		const { requests: attempts, ...others } = this.requests;
 		const { dryRun } = this.settings;
 		const json: IDataObject = {
 			...(dryRun ? { ...this.plans, rejected: counts.rejected, plan: this.line } : counts),
@@ -144,11 +159,16 @@ export class SubmitReport {
 
 	/** A document that was sent, or whose file could not be uploaded, has an outcome. */
 	addOutcome(result: DocumentOutcome<Origin>): void {
-		const { origin } = result.document;
-		this.summary.add(result);
-		this.settle(origin, result.outcome);
+		const { document, outcome } = result;
+		const { id, origin, record } = document;
+		this.count(outcome);
+		this.settle(origin, outcome);
 		this.place(origin, () => outcomeItem(result, this.settings.simplify));
-		if ('failure' in result) this.stopWith(() => storingError(result.document, result.failure));
+		if (!('failure' in result)) return;
+		const { failure } = result;
+		const reason = failureMessage(failure);
+		this.addFailed({ name: record.name ?? undefined, outcome, reason, id, status: failure.status });
+		this.stopWith(() => storingError(document, failure));
 	}
 
 	/**
@@ -157,7 +177,7 @@ export class SubmitReport {
 	 * @param status where its processing stands, if that was asked for
 	 */
 	addUnchanged(document: ReadyDocument<Origin>, status?: ProcessingStatus): void {
-		this.summary.addUnchanged();
+		this.count('unchanged');
 		this.settle(document.origin, 'unchanged');
 		this.place(document.origin, () => {
 			const output = unchangedItem(document);
@@ -176,7 +196,7 @@ export class SubmitReport {
 
 	/** A document that is gone from the source was taken out of answers; no item has brought it. */
 	addDisabled(id: string, { name, key }: DocumentName = {}): void {
-		this.summary.addDisabled();
+		this.counts.disabled += 1;
 		this.add(this.first.output(omitBy({ name, outcome: 'disabled', key, id }, isUndefined)));
 	}
 
@@ -213,7 +233,7 @@ export class SubmitReport {
 		}
 		if (flaw === undefined) return;
 		this.processingFailed += 1;
-		this.summary.addUnprocessed(id, flaw, live[0]?.name);
+		this.addFailed({ name: live[0]?.name, id, outcome: 'stored', reason: flaw });
 	}
 
 	/** What is processed is found; one whose origin is not kept was stored by this run. */
@@ -221,14 +241,14 @@ export class SubmitReport {
 		const stored = live.filter(({ outcome }) => outcome === 'stored');
 		for (const origin of stored) origin.outcome = 'found';
 		const count = origins.length === 0 ? 1 : stored.length;
-		for (let left = count; left > 0; left -= 1) this.summary.move('stored', 'found');
+		this.move('stored', 'found', count);
 	}
 
 	/** Notes what became of a document, which counts as replaced where that is in vain. */
 	private settle(origin: Origin, outcome: Origin['outcome']): void {
 		origin.outcome = outcome;
 		if (!origin.isReplaced || !isKept(outcome)) return;
-		this.summary.move(outcome, 'replaced');
+		this.move(outcome, 'replaced');
 		this.replaced.push(origin);
 	}
 
@@ -241,9 +261,31 @@ export class SubmitReport {
 	/** A document cannot be read, and is not sent. */
 	addUnreadable(origin: Origin, caught: unknown): void {
 		const flaw = origin.item.asError(caught);
-		this.summary.addUnreadable(flaw.message);
+		this.count('rejected');
+		this.addFailed({ outcome: 'rejected', reason: flaw.message });
 		this.place(origin, () => flawItem(origin.item, flaw));
 		this.stopWith(() => flaw);
+	}
+
+	/** Adds the requests that stored documents. */
+	addRequests(counts: StoringCounts): void {
+		for (const key of Object.keys(this.requests) as Array<keyof StoringCounts>)
+			this.requests[key] += counts[key];
+	}
+
+	private count(outcome: keyof Counts): void {
+		this.counts.documents += 1;
+		this.counts[outcome] += 1;
+	}
+
+	/** Counts documents otherwise than before. */
+	private move(from: keyof Counts, to: keyof Counts, count = 1): void {
+		this.counts[from] -= count;
+		this.counts[to] += count;
+	}
+
+	private addFailed(document: FailedDocument): void {
+		if (this.failed.length < MAX_LISTED) this.failed.push(document);
 	}
 
 	private stopWith(error: () => ItemError): void {

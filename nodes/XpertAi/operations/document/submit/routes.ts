@@ -5,18 +5,17 @@ import { z } from 'zod';
 import type { MemoryRoutes } from '../../../ingest/memory';
 import type { ProcessingRoutes } from '../../../ingest/processingStatus';
 import type { Upload } from '../../../ingest/uploads';
-import { buildPath } from '../../../transport/api';
 import { answerMustBe } from '../../../transport/answer';
+import { buildPath } from '../../../transport/api';
 import { isRouteMissing } from '../../../transport/meaning';
 import { multipartBody } from '../../../transport/multipart';
-import { Patience, repeatedSend } from '../../../transport/patience';
 import type { ApiRequest } from '../../../transport/request';
-import { sendWithRetries } from '../../../transport/sendWithRetries';
+import { Patience, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
-import type { Submission } from './submission';
 import { fields } from './sources/fields';
-import type { Origin } from './sources/found';
+import type { Origin } from './sources/identity';
+import type { Submission } from './submission';
 
 /** What is asked of a knowledgebase: where documents are stored, processed and looked up. */
 export type KnowledgebaseRoutes = ProcessingRoutes & MemoryRoutes;

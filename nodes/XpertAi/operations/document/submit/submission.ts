@@ -1,8 +1,9 @@
+import get from 'lodash/get';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { isTest } from '../../../execution/testRun';
 import { Brake } from '../../../ingest/brake';
 import type { Clock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
@@ -77,3 +78,20 @@ export class Submission {
 		return found;
 	}
 }
+
+/**
+ * How the execution was started, for a sub-workflow the outermost one: n8n itself calls a sub-workflow `integrated`.
+ * n8n 2.20 and later tell the mode of the outermost execution, except to a workflow that is an agent's tool. There, and
+ * in older versions, it is the mode of the calling workflow, which is `integrated` where that is a sub-workflow itself.
+ */
+export function outermostMode(context: IExecuteFunctions): unknown {
+	const mode = context.getMode();
+	if (mode !== 'integrated') return mode;
+	return (
+		get(context, 'additionalData.rootExecutionMode') ??
+		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
+	);
+}
+
+/** Whether somebody tries the workflow in the editor. */
+export const isTest = (context: IExecuteFunctions): boolean => outermostMode(context) === 'manual';

@@ -1,29 +1,27 @@
 import { mayContinue } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { changedOnly } from '../../../ingest/changedOnly';
-import { askWhere } from '../../../ingest/listedIds';
-import type { DocumentName, Holder, Recalled, SourceMemory } from '../../../ingest/memory';
-import { planDocuments } from '../../../ingest/plan';
-import type { Planning } from '../../../ingest/plan';
+import { changedOnly, planDocuments } from '../../../ingest/changedOnly';
+import type { Planning } from '../../../ingest/changedOnly';
+import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
-import { processingWord, saidOf } from '../../../ingest/processingStatus';
+import { askWhere, processingWord, saidOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
-import { counted } from '../../../ingest/summary';
 import { uploaded } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
 import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
+import { counted } from './counts';
+import { inWords, isForeignId } from './advice';
 import { Bringing } from './bringing';
 import { asHint, openMemory } from './memory';
 import { processingFlaw } from './outcomeItems';
-import { inWords, isForeignId } from './rejections';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
-import type { Origin } from './sources/found';
+import type { Origin } from './sources/identity';
 import type { Submission } from './submission';
 
 const PROGRESS_EVERY_MS = 1000;
@@ -130,7 +128,7 @@ export class Target {
 			clock,
 			signal,
 		});
-		report.summary.addRequests(counts);
+		report.addRequests(counts);
 	}
 
 	/** Notes what becomes of uploads: those that are refused may lie between others that wait to be stored. */
@@ -176,7 +174,7 @@ export class Target {
 	 *
 	 * @param memory what earlier runs have stored
 	 */
-	async plan(memory: Recalled, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
+	async plan(memory: SourceMemory, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
 		const { settings } = this.submission;
 		await planDocuments(this.askingFirst(this.bringing.withFiles(), memory), {
 			memory: memory.known,
@@ -192,7 +190,7 @@ export class Target {
 	 */
 	private async *askingFirst(
 		documents: AsyncGenerator<ReadyDocument<Origin>>,
-		memory: Recalled,
+		memory: SourceMemory,
 	): AsyncGenerator<ReadyDocument<Origin>> {
 		const held: Array<ReadyDocument<Origin>> = [];
 		let bytes = 0;
@@ -207,7 +205,10 @@ export class Target {
 		yield* documents;
 	}
 
-	private async askAfter(documents: Array<ReadyDocument<Origin>>, memory: Recalled): Promise<void> {
+	private async askAfter(
+		documents: Array<ReadyDocument<Origin>>,
+		memory: SourceMemory,
+	): Promise<void> {
 		const { report, settings } = this.submission;
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const without = documents.flatMap(({ key }) =>
@@ -221,7 +222,7 @@ export class Target {
 			report.remark(asHint(`${counted(twice, 'document is', 'documents are')} ${THERE_TWICE}`));
 	}
 
-	private async statusesOf(ids: string[], { witness, troubles }: Recalled): Promise<Statuses> {
+	private async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
 		const asked = await askWhere(ids, witness, this.memoryRoutes);
 		troubles.notAsked ??= asked.failure;
 		return asked;
@@ -235,7 +236,7 @@ export class Target {
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
-				memory.unchanged(document.id, calledOf(document));
+				memory.names.note(document.id, calledOf(document));
 				if (saidOf(status).word === 'running') this.follow(document.id, document.origin);
 			},
 		});
@@ -284,6 +285,6 @@ export class Target {
 		const now = clock.now();
 		if (context.getMode() !== 'manual' || now - this.progressShownAt < PROGRESS_EVERY_MS) return;
 		this.progressShownAt = now;
-		context.sendMessageToUI(report.summary.line());
+		context.sendMessageToUI(report.line);
 	}
 }

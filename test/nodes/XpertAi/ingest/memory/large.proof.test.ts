@@ -4,7 +4,7 @@ import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { journaledBatch } from '../support/journaledBatch';
 import { answered } from '../support/outcomes';
 
-const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const PLACE = { knowledgebaseId: 'kb', owner: 'kb', source: 'a node', title: 'Nightly' };
 const MIB = 1024 * 1024;
 const BATCH = 100;
 

@@ -7,7 +7,7 @@ import { Timeline } from '../../../support/timeline';
 import { failed } from '../support/outcomes';
 import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 
-const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const PLACE = { knowledgebaseId: 'kb', owner: 'kb', source: 'a node', title: 'Nightly' };
 const RUNS = { numRuns: PROPERTY_RUNS };
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
 import { answered } from '../support/outcomes';
 
-const PLACE = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+const PLACE = { knowledgebaseId: 'kb', owner: 'kb', source: 'a node', title: 'Nightly' };
 const SECOND = 1000;
 
 interface Options {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { Recalled } from '../../../../../nodes/XpertAi/ingest/memory';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 import { journaledBatch } from '../support/journaledBatch';
@@ -13,9 +12,7 @@ const CONTENTS = ['one', 'two', 'three'];
 const RUNS = { numRuns: PROPERTY_RUNS };
 
 const sizes = { ...SIZES };
-beforeAll(() =>
-	Object.assign(SIZES, { piece: 3, names: 60, request: 900, answer: 2, pages: 4, ends: 4 }),
-);
+beforeAll(() => Object.assign(SIZES, { piece: 3, names: 60, request: 900, answer: 2, pages: 4 }));
 afterAll(() => Object.assign(SIZES, sizes));
 
 /** What a run does with a document; without a content, it disables it. */
@@ -148,7 +145,7 @@ function sideBySide({ batches: all, atOnce }: Run): Step[][][] {
 /** Somebody uses Disable or Enable, which may fail behind the note. */
 async function byHand(server: Knowledgebase, { key, disabled, fails }: Hand): Promise<void> {
 	const id = idOf(key);
-	const failure = await SourceMemory.noteByHand(PLACE, server.routes(), { ids: [id], disabled });
+	const failure = await SourceMemory.none(PLACE, server.routes()).noteByHand([id], disabled);
 	const before = server.rows.get(id);
 	if (failure ?? (fails || !before)) return;
 	server.put({ id, content: disabled ? null : 'enabled' });
@@ -166,8 +163,8 @@ function harmed(server: Knowledgebase, what: Harm['what']): Row[] {
 async function pass(
 	server: Knowledgebase,
 	one: Run,
-	check: (memory: Recalled, before: Map<string, string>) => void = () => undefined,
-): Promise<Recalled> {
+	check: (memory: SourceMemory, before: Map<string, string>) => void = () => undefined,
+): Promise<SourceMemory> {
 	const bring = async (at: number) => {
 		for (const { at: when, hand } of one.hands) if (when === at) await byHand(server, hand);
 	};
@@ -192,7 +189,7 @@ async function pass(
  */
 function expectSound(
 	server: Knowledgebase,
-	{ known, troubles, isNew }: Recalled,
+	{ known, troubles, isNew }: SourceMemory,
 	before = server.found,
 ): void {
 	for (const id of KEYS.map(idOf))
@@ -207,7 +204,7 @@ describe('whatever happened to earlier runs', () => {
 		await fc.assert(
 			fc.asyncProperty(runs, async (all) => {
 				const server = new Knowledgebase();
-				const check = (memory: Recalled, before: Map<string, string>) => {
+				const check = (memory: SourceMemory, before: Map<string, string>) => {
 					expectSound(server, memory, before);
 					expect(memory.troubles.lost).toBeUndefined();
 				};

@@ -61,7 +61,7 @@ class World {
 			this.called.set(id, new Set([...(this.called.get(id) ?? []), name]));
 			const content = changed ? `${name} ${this.server.written.length}` : name;
 			if (memory.known.has(id, content)) {
-				memory.unchanged(id, { name, key });
+				memory.names.note(id, { name, key });
 				continue;
 			}
 			const journaled = await journaledBatch(memory, routes, new Map([[id, content]]));
@@ -73,7 +73,7 @@ class World {
 	}
 
 	async names(): Promise<Map<string, DocumentName>> {
-		return await (await recall(this.server.routes(), PLACE)).namesOf(KEYS.map(idOf));
+		return await (await recall(this.server.routes(), PLACE)).names.of(KEYS.map(idOf));
 	}
 }
 

@@ -1,4 +1,5 @@
 import range from 'lodash/range';
+import without from 'lodash/without';
 
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { BatchEnd, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
@@ -15,9 +16,7 @@ const IDS = KEYS.map((key) => derivedId('kb', key));
 const [A, B, C, D] = IDS as [string, string, string, string];
 
 const sizes = { ...SIZES };
-beforeEach(() =>
-	Object.assign(SIZES, { piece: 4, names: 70, request: 700, answer: 2, pages: 4, ends: 4 }),
-);
+beforeEach(() => Object.assign(SIZES, { piece: 4, names: 70, request: 700, answer: 2, pages: 4 }));
 afterAll(() => Object.assign(SIZES, sizes));
 
 interface Sending {
@@ -154,21 +153,42 @@ describe('a run that crashed', () => {
 		}
 	});
 
-	it('has each of its pages missed that somebody deletes or has processed', async () => {
+	it('is known with its contents whichever of its notes somebody deletes or has processed', async () => {
 		for (const how of ['deletes', 'processes'] as const)
-			for (const at of range(13)) {
+			for (const words of ['is storing, 2.', 'how far Nightly has come, 2.'])
+				for (const at of range(IDS.length + 1)) {
+					const server = new Knowledgebase();
+					await night(server, IDS, 'zero');
+					await night(server, IDS, 'one', false);
+					const note = server.notes(words)[at];
+					if (!note) throw new Error(`there is no note ${at} of ${words}`);
+					server.harm([note], how);
+					const { ids, having, lost } = await remembered(server);
+					const certain = words.startsWith('how') && at > 0 ? without(IDS, IDS[at - 1]) : IDS;
+					expect([ids, having('one'), having('zero'), lost]).toEqual([IDS, certain, [], undefined]);
+				}
+	});
+
+	it('has each page missed of which both notes are gone, as long as there is a later one', async () => {
+		for (const how of ['deletes', 'processes'] as const)
+			for (const at of range(IDS.length)) {
 				const server = new Knowledgebase();
 				await night(server, IDS, 'zero');
 				await night(server, IDS, 'one', false);
-				server.harm([server.notes('is storing, 2.')[at] ?? { id: '' }], how);
+				for (const words of ['is storing, 2.', 'how far Nightly has come, 2.'])
+					server.harm([server.notes(words)[at] ?? { id: '' }], how);
 				const { ids, having, lost } = await remembered(server);
-				expect([ids, having('zero'), having('one'), lost?.at]).toEqual([
-					IDS,
-					[],
-					[],
-					expect.any(String),
-				]);
+				expect([ids, having('zero'), having('one')]).toEqual([IDS, [], []]);
+				expect(lost?.at).toEqual(expect.any(String));
 			}
+	});
+
+	it('is missed where so many of its first pages are deleted that the others are not looked for', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS, 'one', false);
+		for (const words of ['is storing', 'how far'])
+			server.harm(server.notes(words).slice(0, 10), 'deletes');
+		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
 	});
 
 	it('is missed as a whole, also behind a run that has sent nothing', async () => {
@@ -184,9 +204,10 @@ describe('a run that crashed', () => {
 	it('is known as far as its pages go where the first ones are deleted', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS, 'one', false);
-		server.harm(server.notes('is storing').slice(0, 9), 'deletes');
+		for (const words of ['is storing', 'how far'])
+			server.harm(server.notes(words).slice(0, 3), 'deletes');
 		const { ids, lost } = await remembered(server);
-		expect([ids, lost !== undefined]).toEqual([IDS.slice(9), true]);
+		expect([ids, lost !== undefined]).toEqual([IDS.slice(2), true]);
 	});
 
 	it('is not called damaged where a batch did not arrive and a later one did', async () => {
@@ -200,7 +221,7 @@ describe('a run that crashed', () => {
 
 	it('is not called damaged where it ended between two pages that it wrote by themselves', async () => {
 		const server = new Knowledgebase();
-		const routes = server.routes([], ({ name }) => name?.includes('is storing, 1.1 (') === true);
+		const routes = server.routes([], ({ name }) => name?.includes('is storing, 1.2 (') === true);
 		const memory = await open(routes);
 		const first = await memory.around(new Map([[A, 'one']]));
 		await send(server, memory, [B], { end: 'unclear' });
@@ -301,7 +322,7 @@ describe('what is lost', () => {
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
 		const unknown = IDS.filter((id) => !memory.known.has(id, 'one'));
-		expect(IDS.filter((id) => memory.isUncertain(id))).toEqual(unknown);
+		expect(IDS.filter((id) => memory.known.isUncertain(id))).toEqual(unknown);
 		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
 			true,
 			IDS.length,
@@ -393,7 +414,7 @@ describe('what is lost', () => {
 
 describe('what somebody disables or enables', () => {
 	const noteByHand = async (server: Knowledgebase, id: string, disabled: boolean) =>
-		await SourceMemory.noteByHand(PLACE, server.routes(), { ids: [id], disabled });
+		await SourceMemory.none(PLACE, server.routes()).noteByHand([id], disabled);
 
 	it('is sent again by the next run, and not missed; the one after that knows nothing of it', async () => {
 		const server = new Knowledgebase();
@@ -402,11 +423,11 @@ describe('what somebody disables or enables', () => {
 		const next = await open(server.routes());
 		const knows = [A, B, C, D].map((id) => next.known.knows(id));
 		expect([knows, next.known.has(A, 'one')]).toEqual([[true, true, false, true], false]);
-		expect([A, B, D].map((id) => next.isUncertain(id))).toEqual([true, false, true]);
+		expect([A, B, D].map((id) => next.known.isUncertain(id))).toEqual([true, false, true]);
 		await send(server, next, [A]);
 		await next.close();
 		const last = await open(server.routes());
-		expect([last.known.has(A, 'one'), last.isUncertain(A)]).toEqual([true, false]);
+		expect([last.known.has(A, 'one'), last.known.isUncertain(A)]).toEqual([true, false]);
 	});
 
 	it('in the middle of a run is taken in by the next one, with what was noted before', async () => {
@@ -429,9 +450,9 @@ describe('what somebody disables or enables', () => {
 
 	it('must not be where the server takes no note', async () => {
 		const routes = new Knowledgebase().routes([], () => true);
-		expect(
-			await SourceMemory.noteByHand(PLACE, routes, { ids: [A], disabled: true }),
-		).toMatchObject({ status: 422 });
+		expect(await SourceMemory.none(PLACE, routes).noteByHand([A], true)).toMatchObject({
+			status: 422,
+		});
 	});
 });
 

@@ -5,7 +5,12 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
 import { answered, failed } from './outcomes';
 
-export const PLACE: MemoryPlace = { knowledgebaseId: 'kb', source: 'a node', title: 'Nightly' };
+export const PLACE: MemoryPlace = {
+	knowledgebaseId: 'kb',
+	owner: 'kb',
+	source: 'a node',
+	title: 'Nightly',
+};
 
 /** A document by its key; most have IDs that are derived from it. */
 export const idOf = (key: string) => derivedId(key < 'k' ? 'kb' : 'somewhere else', key);
@@ -148,6 +153,6 @@ export async function open(
 /** What a dry run remembers. */
 export async function recall(routes: MemoryRoutes, place = PLACE) {
 	const read = await SourceMemory.recall(place, routes);
-	if ('failure' in read) throw new Error(read.failure.reason);
+	if (read.refusal) throw new Error(read.refusal.reason);
 	return read;
 }

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { get, partition } from 'lodash';
 import type {
 	IDataObject,
@@ -7,11 +5,11 @@ import type {
 	IHttpRequestOptions,
 	INodeExecutionData,
 } from 'n8n-workflow';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { disable } from '../../../../../nodes/XpertAi/operations/document/disable';
-import { enable } from '../../../../../nodes/XpertAi/operations/document/enable';
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
 import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/switch';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
 import { createSend } from '../../../../../nodes/XpertAi/transport/request';

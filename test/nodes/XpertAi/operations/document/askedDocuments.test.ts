@@ -1,4 +1,4 @@
-import { itemPerDocument } from '../../../../../nodes/XpertAi/operations/document/askedDocuments';
+import { itemPerDocument } from '../../../../../nodes/XpertAi/operations/document/processing';
 
 const unknown = (id: string) => ({ id, status: 'unknown' });
 

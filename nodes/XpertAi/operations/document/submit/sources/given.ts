@@ -3,21 +3,19 @@ import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import unset from 'lodash/unset';
 
-import { textIfGiven } from '../../../../execution/keys';
 import { quoted } from '../../../../execution/badInput';
 import type { Naming } from '../../../../execution/badInput';
 import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
+import { textIfGiven } from '../../../../execution/keys';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
-import { withTextSplitter } from '../../../../ingest/textSplitter';
 import { document, isDocumentField } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import { identifier, ownIdIsSent, ownValue } from './identity';
-import type { Identified, Identify } from './identity';
-import { textDocument } from './made';
+import type { FlawedDocument, FoundDocument, Identified, Identify } from './identity';
+import { textDocument, withTextSplitter } from './made';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
-import type { FlawedDocument, FoundDocument } from './found';
 
 /** How documents of an item are read that are given as they are, and may bring ids of their own. */
 interface GivenDocuments {

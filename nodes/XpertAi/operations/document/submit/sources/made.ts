@@ -1,20 +1,20 @@
+import findLastKey from 'lodash/findLastKey';
 import isEmpty from 'lodash/isEmpty';
 import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 
-import { checkedKey, keyIfGiven } from '../../../../execution/keys';
 import { quoted } from '../../../../execution/badInput';
 import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
 import type { BinaryField, Item } from '../../../../execution/item';
+import { checkedKey, keyIfGiven } from '../../../../execution/keys';
+import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
 import { isNothing } from '../../../../execution/rawParameters';
-import { withTextSplitter } from '../../../../ingest/textSplitter';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
+import { isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
-import { fileType, textMimeType } from './fileTypes';
-import type { FileType } from './fileTypes';
+import type { FoundDocument } from './identity';
 import { documentSettings, nameField } from './shared';
-import type { FoundDocument } from './found';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
@@ -176,4 +176,84 @@ export function settingsOf(item: Item): DocumentRecord {
 	const rest = omit(settings, PARSER_SETTINGS);
 	const made = { ...rest, ...(isEmpty(parserConfig) ? {} : { parserConfig }) };
 	return item.check(document, made, SETTINGS_NAMING);
+}
+
+/** Tables: the server fails to read them as sheets, and reads them as text, a workbook row by row (recorded). */
+const TABLES = ['csv', 'tsv', 'xlsx'];
+
+/** How a document's file is called and read. */
+export interface FileType {
+	/** The name with an extension that fits the content. */
+	name: string;
+	/** The extension; none where none is known. */
+	type?: string;
+	mimeType: string;
+	/** Whether its bytes are text, in whichever encoding. */
+	isText: boolean;
+	/** Whether it is a table, which is sent as text, because the server cannot read it otherwise. */
+	asText: boolean;
+}
+
+/**
+ * How a file is to be called and read, by its name and the type it is said to be of.
+ *
+ * @param mimeType what is known of the content, such as a binary field's; parameters of it do not matter
+ * @param given the extension it is said to have where its name has none
+ */
+export function fileType(name: string, mimeType: string, given?: string | null): FileType {
+	const said = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
+	const own = documentExtension(name);
+	// Of two extensions for one type, such as htm and html, the last is the usual one.
+	const type =
+		own ?? documentExtension(`.${given}`) ?? findLastKey(MIME_TYPES, (known) => known === said);
+	const called = {
+		name: own === undefined && type !== undefined ? `${name}.${type}` : name,
+		mimeType: (type === undefined ? undefined : MIME_TYPES[type]) ?? (said || UNKNOWN_TYPE),
+	};
+	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(called.mimeType);
+	if (type === undefined || !TABLES.includes(type))
+		return { ...called, type, isText, asText: false };
+	const asText = { type: 'txt', asText: true, isText };
+	return { ...called, ...asText, ...(isText ? { mimeType: 'text/plain' } : {}) };
+}
+
+/** The type of a text: a web page, or Markdown, as which plain text reads well. */
+export function textMimeType(text: string): string {
+	return /^\s*(<!doctype html|<html)/i.test(text) ? 'text/html' : 'text/markdown';
+}
+
+/** What Xpert cuts a file by; the contract's own settings it only keeps (service behaviour, "How a file is cut"). */
+interface TextSplitter {
+	chunkSize?: number;
+	chunkOverlap?: number;
+	/** Separators with commas between them, a line break written as backslash and n. */
+	separators?: string;
+}
+
+/**
+ * The document with the settings of its parserConfig in the form that counts on Xpert as well. A
+ * `textSplitter` of its own stays as it is.
+ */
+export function withTextSplitter(document: DocumentRecord): DocumentRecord {
+	const { parserConfig } = document;
+	if (!isJsonObject(parserConfig) || 'textSplitter' in parserConfig) return document;
+	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
+	const separators = separatorsOf(delimiter);
+	const textSplitter: TextSplitter = {
+		...(typeof chunkSize === 'number' ? { chunkSize } : {}),
+		...(typeof chunkOverlap === 'number' ? { chunkOverlap } : {}),
+		...(separators === undefined ? {} : { separators }),
+	};
+	if (isEmpty(textSplitter)) return document;
+	return { ...document, parserConfig: { ...parserConfig, textSplitter } };
+}
+
+/** A comma ends a separator, so delimiters that hold one are left out. */
+function separatorsOf(delimiter: unknown): string | undefined {
+	if (typeof delimiter !== 'string') return undefined;
+	const separators = delimiter
+		.split(' ')
+		.filter((one) => one !== '' && !one.includes(','))
+		.map((one) => one.replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r'));
+	return separators.length > 0 ? separators.join(',') : undefined;
 }

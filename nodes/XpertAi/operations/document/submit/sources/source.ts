@@ -1,6 +1,6 @@
-import type { Item } from '../../../../execution/item';
 import type { Field } from '../../../../execution/fields';
-import type { FlawedDocument, FoundDocument } from './found';
+import type { Item } from '../../../../execution/item';
+import type { FlawedDocument, FoundDocument } from './identity';
 import type * as reading from './reading';
 
 /** One way to bring documents (Documents From). Nothing else knows how many there are: `index.ts` lists them. */

@@ -1,6 +1,6 @@
-import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
-import { inWords } from '../../../../../../nodes/XpertAi/operations/document/submit/rejections';
+import { inWords } from '../../../../../../nodes/XpertAi/operations/document/submit/advice';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
+import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../../../support/documents';
 import { failure } from '../../../ingest/support/outcomes';
 

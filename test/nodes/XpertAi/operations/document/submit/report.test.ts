@@ -1,19 +1,19 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import { inBody } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../../../nodes/XpertAi/ingest/batches';
+import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/storing';
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import {
 	processedItem,
 	processingFlaw,
 	replacedItem,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomeItems';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
-import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
-import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/found';
 import { itemOf } from '../../../../support/context';
 import { failure } from '../../../ingest/support/outcomes';
 
@@ -269,7 +269,7 @@ describe('what the report keeps of documents in process', () => {
 		report.addProcessed(ID, end, []);
 		expect(report.items).toEqual([]);
 		expect(report.processingFailed).toBe(1);
-		expect(report.summary.failed).toEqual([
+		expect(report.failed).toEqual([
 			{ id: ID, outcome: 'stored', reason: 'The document could not be processed: no text' },
 		]);
 	});
@@ -296,7 +296,7 @@ describe('of two documents that come with one key', () => {
 			report.addOutcome(later);
 			report.addProcessed(ID, { word: 'finish' }, [earlier.document.origin, later.document.origin]);
 			expect(column(report)).toEqual(['replaced', 'found']);
-			expect(report.summary.counts).toMatchObject({ replaced: 1, found: 1, stored: 0 });
+			expect(report.counts).toMatchObject({ replaced: 1, found: 1, stored: 0 });
 			expect(report.items[0]?.json).toEqual({
 				name: 'twin 0',
 				outcome: 'replaced',
@@ -314,7 +314,7 @@ describe('of two documents that come with one key', () => {
 		report.addProcessed(ID, { word: 'finish' }, [found.document.origin]);
 		report.addReplaced(unchanged.origin);
 		report.addReplaced(found.document.origin);
-		expect(report.summary.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
+		expect(report.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
 	it('the earlier stays what it is where it was not stored', () => {
@@ -329,7 +329,7 @@ describe('of two documents that come with one key', () => {
 			outcome: 'rejected',
 			failure: refused,
 		});
-		expect(report.summary.counts).toMatchObject({ replaced: 0, rejected: 1 });
+		expect(report.counts).toMatchObject({ replaced: 0, rejected: 1 });
 		expect(report.items[0]?.json.error).toBe('The server answered 422: no');
 	});
 

@@ -1,4 +1,4 @@
-import { mapColumns } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/columns';
+import { mapColumns } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 
 const fieldsOf = (columns: Parameters<typeof mapColumns>[0]) => mapColumns(columns).fields;
 

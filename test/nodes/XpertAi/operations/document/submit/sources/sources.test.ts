@@ -2,8 +2,8 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { SOURCES } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import type { FoundDocument } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import * as reading from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/reading';
-import type { FoundDocument } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/found';
 import { itemOf } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
 

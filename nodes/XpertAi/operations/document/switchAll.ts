@@ -3,25 +3,24 @@ import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyIfGiven, keyOf } from '../../../execution/keys';
-import { timeoutSeconds } from '../../../execution/declared';
-import type { Item } from '../../../execution/item';
-import type { Execution } from '../../../execution/operation';
-import { mayContinue, tellUser } from '../../../execution/outputs';
-import { namedRows, switchDocuments } from '../../../ingest/disabling';
-import { SourceMemory } from '../../../ingest/memory';
-import { counted } from '../../../ingest/summary';
-import { uuid } from '../../../payloads/common';
-import { derivedId } from '../../../payloads/derivedId';
-import { systemClock } from '../../../transport/clock';
-import type { Failure } from '../../../transport/failure';
-import { cancelSignal } from '../../../transport/request';
-import { isRouteMissing } from '../../../transport/meaning';
-import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
-import { knowledgebaseError } from '../submit/advice';
-import { asHint, placeOfSource, troubleHints } from '../submit/memory';
-import { knowledgebaseRoutes } from '../submit/routes';
-import { keyOwner } from '../submit/sources/identity';
+import { keyIfGiven, keyOf } from '../../execution/keys';
+import { timeoutSeconds } from '../../execution/declared';
+import type { Item } from '../../execution/item';
+import type { Execution } from '../../execution/operation';
+import { mayContinue, tellUser } from '../../execution/outputs';
+import { namedRows, switchDocuments } from '../../ingest/disabling';
+import { SourceMemory } from '../../ingest/memory';
+import { uuid } from '../../payloads/common';
+import { derivedId } from '../../payloads/derivedId';
+import { systemClock } from '../../transport/clock';
+import type { Failure } from '../../transport/failure';
+import { cancelSignal } from '../../transport/request';
+import { SINGLE_REQUEST_LIMITS } from '../../transport/retryPolicy';
+import { counted } from './submit/counts';
+import { knowledgebaseError } from './submit/advice';
+import { asHint, placeOfSource, troubleHints } from './submit/memory';
+import { knowledgebaseRoutes } from './submit/routes';
+import { keyOwner } from './submit/sources/identity';
 
 const by = z.enum(['key', 'id']);
 
@@ -125,9 +124,8 @@ async function switchGroup(
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = placeOfSource(knowledgebaseId, sourceName);
 	const recalled = sourceName === '' ? undefined : await SourceMemory.recall(place, routes);
-	if (recalled && 'failure' in recalled && !isRouteMissing(recalled.failure))
-		return { facts: new Map(), failure: recalled.failure };
-	const memory = recalled && 'known' in recalled ? recalled : undefined;
+	if (recalled?.refusal) return { facts: new Map(), failure: recalled.refusal };
+	const memory = recalled?.isKept ? recalled : undefined;
 	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
 	const unknown = new Set(memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : []);
 	const facts: Switched['facts'] = new Map();
@@ -140,10 +138,10 @@ async function switchGroup(
 	const more = new Map<string, object>(
 		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
-	const called = await memory?.namesOf(ids.filter((id) => !has(more.get(id), 'name')));
+	const called = await memory?.names.of(ids.filter((id) => !has(more.get(id), 'name')));
 	for (const [id, row] of namedRows(called ?? new Map())) more.set(id, { ...row, ...more.get(id) });
 	// At any time, also while the night of its source is at work, which takes the note in or leaves it to the next one.
-	const noted = memory && (await SourceMemory.noteByHand(place, routes, { ids, disabled }));
+	const noted = memory && (await memory.noteByHand(ids, disabled));
 	const how = { disabled, witness: memory?.witness, routes, more, onSwitched };
 	const failure = noted ?? (await switchDocuments(ids, how));
 	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];

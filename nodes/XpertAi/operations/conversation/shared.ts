@@ -1,7 +1,30 @@
+import type { Field } from '../../execution/fields';
 import { answerAbout } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import type { LookFirst } from '../../execution/operation';
 import { isEmptyObject } from '../../transport/answer';
+
+/** What Simplify keeps of a conversation, which servers answer with 14 fields. */
+export const CONVERSATION_SUMMARY = [
+	'id',
+	'threadId',
+	'title',
+	'status',
+	'error',
+	'xpertId',
+	'createdAt',
+	'updatedAt',
+];
+
+/** The title of a conversation. */
+export const titleField: Field = {
+	displayName: 'Title',
+	name: 'title',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. Question from the website',
+	description: 'Title shown in the list of conversations',
+};
 
 /** Servers know a conversation that is not there by an empty answer. */
 export const isGone = isEmptyObject;

@@ -1,8 +1,20 @@
-import { Summary, counted } from '../../../../nodes/XpertAi/ingest/summary';
-import { prepared } from '../../support/documents';
-import { failure } from './support/outcomes';
+import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/counts';
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
+import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { itemOf } from '../../../../support/context';
+import { prepared } from '../../../../support/documents';
+import { failure } from '../../../ingest/support/outcomes';
 
-const document = prepared({ name: 'a' }, 0, 'id-1');
+const item = itemOf(
+	{ knowledgebaseId: '7c1f5f3e-2a54-4f4b-9d0a-5d1f0c3a9b11' },
+	{
+		fields: submitFields,
+		methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined },
+	},
+);
+const origin = { item, position: 0 };
+const document = { ...prepared({ name: 'a' }, 0, 'id-1'), origin };
 const place = { document, batch: 1, attempts: 1 };
 const refusal = failure({ kind: 'status', status: 400, reason: 'no' });
 
@@ -14,18 +26,20 @@ function summaryOf({
 	unchanged = 0,
 	unreadable = 0,
 	notSent = 0,
-}): Summary {
-	const summary = new Summary();
+}): SubmitReport {
+	const report = new SubmitReport(item, readSettings(item));
 	const times = (count: number, act: () => void) => Array.from({ length: count }, act);
-	times(stored, () => summary.add({ ...place, outcome: 'stored', status: 201, record: {} }));
-	times(rejected, () => summary.add({ ...place, outcome: 'rejected', failure: refusal }));
+	times(stored, () => report.addOutcome({ ...place, outcome: 'stored', status: 201, record: {} }));
+	times(rejected, () => report.addOutcome({ ...place, outcome: 'rejected', failure: refusal }));
 	times(unknown, () =>
-		summary.add({ ...place, outcome: 'unknown', failure: failure({ kind: 'timeout' }) }),
+		report.addOutcome({ ...place, outcome: 'unknown', failure: failure({ kind: 'timeout' }) }),
 	);
-	times(notSent, () => summary.add({ ...place, outcome: 'notSent' }));
-	times(unchanged, () => summary.addUnchanged());
-	times(unreadable, () => summary.addUnreadable('Line 3 of the file is not valid JSON'));
-	return summary;
+	times(notSent, () => report.addOutcome({ ...place, outcome: 'notSent' }));
+	times(unchanged, () => report.addUnchanged(document));
+	times(unreadable, () =>
+		report.addUnreadable(origin, new Error('Line 3 of the file is not valid JSON')),
+	);
+	return report;
 }
 
 describe('the summary of a run', () => {
@@ -52,9 +66,10 @@ describe('the summary of a run', () => {
 	});
 
 	it('names the documents that failed, with the reason', () => {
-		const summary = summaryOf({ stored: 1, rejected: 1, unknown: 1, unreadable: 1, notSent: 1 });
-		summary.addUnprocessed('id-2', 'no model', 'b');
-		expect(summary.failed).toEqual([
+		const report = summaryOf({ stored: 1, rejected: 1, unknown: 1, unreadable: 1, notSent: 1 });
+		const processed = { ...origin, position: 1, name: 'b' };
+		report.addProcessed('id-2', { word: 'error', processMsg: 'no model' }, [processed]);
+		expect(report.failed).toEqual([
 			{
 				id: 'id-1',
 				name: 'a',
@@ -70,7 +85,12 @@ describe('the summary of a run', () => {
 				status: undefined,
 			},
 			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
-			{ id: 'id-2', name: 'b', outcome: 'stored', reason: 'no model' },
+			{
+				id: 'id-2',
+				name: 'b',
+				outcome: 'stored',
+				reason: 'The document could not be processed: no model',
+			},
 		]);
 	});
 
@@ -81,7 +101,7 @@ describe('the summary of a run', () => {
 	});
 
 	it('adds up the requests of several knowledgebases', () => {
-		const summary = new Summary();
+		const summary = summaryOf({});
 		const one = { batches: 1, bytes: 20, requests: 3, retries: 2, splits: 1 };
 		summary.addRequests(one);
 		summary.addRequests({ ...one, bytes: 5 });
@@ -92,20 +112,20 @@ describe('the summary of a run', () => {
 		const requests = { batches: 3, bytes: 1, requests: 3, retries: 0, splits: 0 };
 		const plain = summaryOf({ stored: 250 });
 		plain.addRequests(requests);
-		expect(plain.line()).toBe('Documents: 250 stored (3 batches).');
-		plain.move('stored', 'found');
-		plain.move('stored', 'replaced');
-		expect(plain.line()).toBe(
+		expect(plain.line).toBe('Documents: 250 stored (3 batches).');
+		plain.addProcessed('id-1', { word: 'finish' }, []);
+		plain.addReplaced({ ...origin, outcome: 'stored' });
+		expect(plain.line).toBe(
 			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
 		);
-		expect(summaryOf({}).line()).toBe('Documents: none.');
+		expect(summaryOf({}).line).toBe('Documents: none.');
 		const gone = summaryOf({ stored: 1 });
-		gone.move('stored', 'found');
-		gone.addDisabled();
-		expect(gone.line()).toBe('Documents: 1 found, 1 disabled.');
+		gone.addProcessed('id-1', { word: 'finish' }, []);
+		gone.addDisabled('id-2');
+		expect(gone.line).toBe('Documents: 1 found, 1 disabled.');
 		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4, notSent: 5 });
 		rough.addRequests({ ...requests, retries: 7 });
-		expect(rough.line()).toBe(
+		expect(rough.line).toBe(
 			'Documents: 2 stored, 4 unchanged and not sent, 1 rejected, 3 unknown, 5 not sent (3 batches, 7 requests tried again).',
 		);
 	});

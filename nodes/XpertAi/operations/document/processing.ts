@@ -1,0 +1,90 @@
+import chunk from 'lodash/chunk';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import { splitIds } from '../../execution/ids';
+import { declare } from '../../execution/operation';
+import { answerItems } from '../../execution/results';
+import { mustListDocuments } from '../../ingest/answeredRecords';
+import { IDS_TO_START } from '../../ingest/processingStatus';
+import { idList } from '../../payloads/common';
+import { knowledgebaseLocator } from '../../pickers/locators';
+import { isJsonObject } from '../../transport/answer';
+import { PROCESS_PATH, STATUS_PATH } from './paths';
+
+/**
+ * One item for each document asked for, in the order asked: servers answer in no order, and leave out the
+ * documents they do not know. What they say of others comes last.
+ *
+ * @param missing the item of a document that is missing in the answer
+ * @param found what is added to the others
+ */
+export function itemPerDocument(
+	answer: unknown,
+	asked: unknown,
+	missing: (id: string) => IDataObject,
+	found: IDataObject = {},
+): IDataObject[] {
+	if (!Array.isArray(answer) || !Array.isArray(asked)) return answerItems(answer);
+	const entries = answer.filter(isJsonObject);
+	const byId = new Map(entries.map((entry) => [lowerId(entry.id), entry]));
+	const items = asked.map((id: unknown) => {
+		const entry = byId.get(lowerId(id));
+		return entry ? { ...entry, ...found } : missing(String(id));
+	});
+	const wanted = new Set(asked.map(lowerId));
+	return [...items, ...entries.filter(({ id }) => !wanted.has(lowerId(id)))];
+}
+
+/** Servers give ids in lower case, whatever they were sent in. */
+const lowerId = (id: unknown) => String(id).toLowerCase();
+
+/** The ids of the documents, as text or as a list. */
+export const documentIds: INodeProperties = {
+	displayName: 'Document IDs',
+	name: 'documentIds',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. 2f78e81b-096f-42ff-8ac0-8403fd81392d',
+	description: 'IDs of the documents, separated by commas. An expression may give a list.',
+};
+
+export const startProcessing = declare({
+	value: 'process',
+	name: 'Start Processing',
+	action: 'Start processing documents',
+	description: 'Have the server read stored documents, so that assistants find them',
+	endpoint: 'extension',
+	method: 'POST',
+	path: PROCESS_PATH,
+	ids: { knowledgebaseId: knowledgebaseLocator },
+	body: {
+		fields: [documentIds],
+		schema: idList,
+		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitIds(ids) : ids),
+		sources: { '': 'documentIds' },
+		split: (ids) => (Array.isArray(ids) ? chunk(ids, IDS_TO_START) : [ids]),
+		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
+	},
+	shape: (answer, asked) =>
+		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
+	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
+	checkAnswer: mustListDocuments,
+});
+
+export const getStatus = declare({
+	value: 'getStatus',
+	name: 'Get Processing Status',
+	action: 'Get processing status of documents',
+	description: 'Get how far the server has come with processing documents',
+	endpoint: 'extension',
+	method: 'GET',
+	path: STATUS_PATH,
+	ids: {
+		knowledgebaseId: knowledgebaseLocator,
+		documentIds,
+	},
+	repeatable: true,
+	shape: (answer, asked) => itemPerDocument(answer, asked, (id) => ({ id, status: 'unknown' })),
+	checkAnswer: mustListDocuments,
+});

@@ -1,0 +1,80 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { displayedIf, optionsField, timeoutOption } from '../../execution/fields';
+import type { CodedOperation } from '../../execution/operation';
+import { ownBodyFields, withoutOwnBody } from '../../execution/properties';
+import { knowledgebaseLocator } from '../../pickers/locators';
+import { BULK_REQUEST } from './paths';
+import { documentIds } from './processing';
+import { sourceName } from './submit/fields';
+
+const documentsBy: INodeProperties = {
+	displayName: 'Documents By',
+	name: 'documentsBy',
+	type: 'options',
+	options: [
+		{
+			name: 'Key',
+			value: 'key',
+			description: 'What the node that submits them has as their Document Key',
+		},
+		{ name: 'ID', value: 'id', description: 'Their IDs in the knowledgebase' },
+	],
+	default: 'key',
+	description: 'What tells which documents are meant',
+};
+
+const documentKey: INodeProperties = {
+	displayName: 'Document Key',
+	name: 'documentKey',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. {{ $json.path }}',
+	description: 'Key of the document, one for each item. All items go to the server together.',
+};
+
+const ofWhichSource: INodeProperties = {
+	...sourceName,
+	description:
+		'That of the node that submits these documents: it is part of the IDs made of keys, and what is remembered of the source stays true. Left empty, only the documents themselves are changed.',
+};
+
+/** What Disable and Enable have in common. */
+const switching = (
+	disabled: boolean,
+): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
+	endpoint: 'E3',
+	fields: [
+		knowledgebaseLocator,
+		...withoutOwnBody([
+			documentsBy,
+			...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
+			...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
+		]),
+		ofWhichSource,
+		optionsField([timeoutOption()]),
+		...ownBodyFields('[\n  { "id": "" }\n]'),
+	],
+	request: BULK_REQUEST,
+	// Loaded when it is first run: most processes of n8n only show the node.
+	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
+});
+
+export const disable: CodedOperation = {
+	value: 'disable',
+	name: 'Disable',
+	action: 'Disable documents',
+	description: 'Take documents out of every answer at once; nothing is deleted',
+	builderHint:
+		'Behind a trigger that tells of deleted pages. Give Source Name if the node that submits has one.',
+	...switching(true),
+};
+
+export const enable: CodedOperation = {
+	value: 'enable',
+	name: 'Enable',
+	action: 'Enable documents',
+	description: 'Let disabled documents into answers again',
+	...switching(false),
+};
