@@ -35,7 +35,7 @@ serveTask<SkipTask>(async (task): Promise<SkipMeasurement> => {
 	const place = { knowledgebaseId, owner: knowledgebaseId, ...SOURCE };
 	let bytes = 0;
 	const routes = routesTo(target, (body) => (bytes = Math.max(bytes, Buffer.byteLength(body))));
-	const open = async () => await SourceMemory.open(place, routes);
+	const open = async () => await new SourceMemory(place, routes).open();
 	const memory = await open();
 	for (const { id, content } of documents(task)) memory.stored(id, content);
 	const [, writing] = await timed(async () => await memory.close());

@@ -133,11 +133,11 @@ async function remembered(all: Array<ReadyDocument<number>>) {
 		return rows.map(({ id }) => ({ id, version: 1 }));
 	});
 	const place = { knowledgebaseId: idOf(-1), owner: idOf(-1), source: 'growth', title: 'Growth' };
-	const memory = await SourceMemory.open(place, routes);
+	const memory = await new SourceMemory(place, routes).open();
 	for (const { id = '', content = '' } of all) memory.stored(id, content);
 	await memory.close();
 	const noted = { ...sent };
-	const recalled = await SourceMemory.recall(place, routes);
+	const recalled = await new SourceMemory(place, routes).open('to read');
 	if (recalled.refusal) throw new Error('What was noted cannot be read');
 	return { sent: noted, known: recalled.known };
 }

@@ -37,11 +37,8 @@ export class Fingerprints {
 	/** The keys of documents that are not as the notes on the server have them. */
 	changed = new Set<string>();
 
-	/**
-	 * The keys of documents of which it is not known what became, as their memory was rebuilt or somebody has changed
-	 * them, and whether that was to disable them. They are not missed where the source does not bring them.
-	 */
-	readonly uncertain = new Map<string, { isDisabled: boolean }>();
+	/** IDs of documents that are not missed where the source does not bring them: rebuilt, or changed by hand. */
+	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
 
 	private readonly contentByKey = new Map<string, string>();
 
@@ -101,16 +98,6 @@ export class Fingerprints {
 	take([key, known]: Entry): void {
 		this.contentByKey.set(key, known);
 		this.changed.add(key);
-	}
-
-	/** Whether a document is not to be counted as missing. */
-	isUncertain(id: string): boolean {
-		return this.uncertain.has(keyOf(id));
-	}
-
-	/** Whether somebody has disabled a document since the last run. */
-	isDisabledByHand(id: string): boolean {
-		return this.uncertain.get(keyOf(id))?.isDisabled ?? false;
 	}
 
 	/** The IDs of all known documents. */

@@ -18,16 +18,17 @@ const halfName = (run: number, at: number, half: keyof typeof TITLES): NoteName 
 	`${TITLES[half]}, ${(run % PLACES) + 1}.${at + 1}`,
 ];
 
-const pageNames = (run: number, at: number) => [
-	halfName(run, at, 'documents'),
-	halfName(run, at, 'end'),
-];
+const pageNames = (run: number, at: number) =>
+	(['documents', 'end'] as const).map((half) => halfName(run, at, half));
 
 /** The first page of each place, which is there before all others. */
 export const firstPages = () => range(PLACES).flatMap((place) => pageNames(place, 0));
 
 /** How the request of a batch ended: it was carried out, certainly nothing of it was, or that is not known. */
 export type BatchEnd = 'done' | 'nothing' | 'unclear';
+
+/** Bytes that the notes of a batch may take: in each, and for each document. */
+export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
 /** The rows that go around the documents of a batch in the same request, as JSON, and their IDs. */
 export interface Journaled {
@@ -120,16 +121,12 @@ export class Journal {
 	}
 }
 
-/** The journal that a crashed run has left: its number, or 0, its pages, and whether some are gone. */
-export interface LeftJournal {
-	run: number;
-	pages: MemoryNote[];
-	isDamaged: boolean;
-}
+/** The journal that a crashed run has left: its number, its pages, and whether some are gone. */
+export const noJournal = () => ({ run: 0, pages: [] as MemoryNote[], isDamaged: false });
 
 /** Reads what runs have left after the last one that the memory holds. */
-export async function readJournals(notes: NotesOnServer, after: number): Promise<LeftJournal> {
-	const left: LeftJournal = { run: 0, pages: [], isDamaged: false };
+export async function readJournals(notes: NotesOnServer, after: number) {
+	const left = noJournal();
 	for (const place of range(PLACES)) {
 		const halves = await readPages(notes, place, after);
 		left.isDamaged ||= isDamaged(halves);
@@ -160,7 +157,7 @@ export async function readPages(
 }
 
 /** Whether a note was written by a run that is not in the memory. */
-export const isLater = (after: number, note: ReadNote) => isRead(note) && (note.run ?? 0) > after;
+export const isLater = (after: number, note: ReadNote) => isRead(note) && note.run > after;
 
 /** Whether documents of a page are not known any more. One of which nothing is there may not have arrived: later ones say so. */
 const isDamaged = (halves: ReadNote[]) =>

@@ -1,5 +1,8 @@
 import { randomUUID } from 'crypto';
 
+import mapValues from 'lodash/mapValues';
+import pick from 'lodash/pick';
+
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { serverWords } from '../../transport/serverWords';
@@ -37,11 +40,10 @@ export class Lease {
 	number = 2;
 	/** What the next run is to expect: the last run that has begun to send, and the run of the root. */
 	readonly said = { sent: 0, root: 0 };
-	/** Why nothing more may be sent: another run has taken this one's place. */
-	lost?: Failure;
+	/** Why nothing may be sent: another run is at work, or what is sent could not be remembered. */
+	refusal?: Failure;
 
 	private readonly run = randomUUID();
-	private readonly since: string;
 	private writings = 0;
 	private renewedAt = 0;
 	private isHeld = false;
@@ -53,31 +55,29 @@ export class Lease {
 		private readonly notes: NotesOnServer,
 		private readonly clock: Clock,
 		private readonly signal: AbortSignal | undefined,
-		private readonly by: string,
-	) {
-		this.since = new Date(clock.now()).toISOString();
-	}
+		private readonly own: Holder,
+	) {}
 
 	/** Takes the lease, perhaps after a minute; or returns the other run that has it. */
 	async take(): Promise<Holder | undefined> {
 		let seen = await this.look();
 		this.follow(saidBy(seen.lease));
 		for (;;) {
-			seen = await this.waitWhileHeld(seen);
-			if (this.isTaken(seen.lease)) return holderOf(seen.lease);
+			if (this.isTaken(seen.lease)) seen = await this.waitForHolder(seen);
+			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
 			await this.notes.write({ note: TURN, facts: { mark: this.run } });
 			this.notes.witness = this.notes.idOf(TURN);
 			seen = await this.look();
-			if (this.isTaken(seen.lease)) return holderOf(seen.lease);
+			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
 			// A server that gives nothing back keeps no lease either.
 			if (!isRead(seen.turn)) return undefined;
 			await this.write();
 			seen = await this.look();
-			if (this.isTaken(seen.lease)) return holderOf(seen.lease);
+			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
 			this.isHeld = this.isOwn(seen.turn);
 			if (this.isHeld) return this.renewLater();
 			seen = await this.lookWhile(seen, MS.contended);
-			if (this.isTaken(seen.lease)) return holderOf(seen.lease);
+			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
 		}
 	}
 
@@ -98,17 +98,18 @@ export class Lease {
 
 	/** Makes sure, after a long silence, that no other run has taken this one's place. */
 	async check(): Promise<void> {
-		if (this.lost) throw new NotesFailed(this.lost);
 		if (this.isHeld && this.isOverdue) await this.renew();
+		if (this.refusal) throw new NotesFailed(this.refusal);
 	}
 
 	/** Gives the lease back, unless it is another's or the execution is stopped: then it expires by itself. */
 	async giveBack(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
-		const lost = await orFailure(async () => await this.check());
+		if (this.isOverdue) await orFailure(async () => await this.renew());
+		const { isHeld } = this;
 		this.isHeld = false;
 		await this.renewing;
-		if (!lost) await orFailure(async () => await this.write({ ended: true }));
+		if (isHeld) await orFailure(async () => await this.write({ ended: true }));
 	}
 
 	private renewLater(): undefined {
@@ -126,18 +127,13 @@ export class Lease {
 	private async renew(): Promise<void> {
 		if (this.isOverdue) {
 			const { turn, lease } = await this.look();
-			if (!this.isOwn(turn) && !this.isOwn(lease)) {
-				this.isHeld = false;
-				this.lost = heldBy(holderOf(lease), TOOK_OVER);
-				throw new NotesFailed(this.lost);
-			}
+			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.leaveTo(lease, TOOK_OVER);
 		}
 		await this.write();
 	}
 
-	/** Waits as long as another run may be at work, until it renews its lease or counts as crashed. */
-	private async waitWhileHeld(seen: Looked): Promise<Looked> {
-		if (!this.isTaken(seen.lease)) return seen;
+	/** Waits until the run that has the lease renews it or counts as crashed. */
+	private async waitForHolder(seen: Looked): Promise<Looked> {
 		const later = await this.lookWhile(seen, MS.gone);
 		if (markOf(later.lease) === markOf(seen.lease)) this.crashed = markOf(seen.lease);
 		return later;
@@ -159,8 +155,8 @@ export class Lease {
 	}
 
 	private async write(said = {}, others: WrittenNote[] = []): Promise<void> {
-		const { by, number, run, since } = this;
-		const lease = { by, since, ended: false, ...this.said, ...said };
+		const { number, own, run } = this;
+		const lease = { ...own, ended: false, ...this.said, ...said };
 		const facts = { mark: `${run}:${++this.writings}`, run: number, lease };
 		const at = this.clock.now();
 		await this.notes.write(...others, { note: LEASE, facts });
@@ -174,6 +170,16 @@ export class Lease {
 		return !isRead(note) || note.lease?.ended === false;
 	}
 
+	/** Another run is at work: this one sends nothing. */
+	private leaveTo(note: ReadNote, what = 'is at work'): Holder {
+		const said = (isRead(note) && note.lease) || { by: '', since: '' };
+		const holder = mapValues(pick(said, 'by', 'since'), (words) => serverWords(words) ?? 'unknown');
+		const reason = `Another run of this source ${what}: ${holder.by}, since ${holder.since}`;
+		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
+		this.isHeld = false;
+		return holder;
+	}
+
 	private isOwn(note: ReadNote): boolean {
 		return isRead(note) && note.mark?.split(':')[0] === this.run;
 	}
@@ -185,18 +191,7 @@ const markOf = (note: ReadNote) => (isRead(note) ? note.mark : note);
 /** What the lease of the last run says of it, and of other notes; 0 for what there is not, or what cannot be read. */
 export function saidBy(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {
 	const { sent = 0, root = 0 } = (isRead(lease) && lease.lease) || {};
-	return { run: isRead(lease) ? (lease.run ?? 0) : 0, sent, root };
-}
-
-function holderOf(lease: ReadNote): Holder {
-	const { by = '', since = '' } = (isRead(lease) && lease.lease) || {};
-	return { by: serverWords(by) ?? 'unknown', since: serverWords(since) ?? 'unknown' };
-}
-
-/** Why a run may not send, as another one is at work. */
-export function heldBy({ by, since }: Holder, what: string): Failure {
-	const reason = `Another run of this source ${what}: ${by}, since ${since}`;
-	return { kind: 'unsuccessful', reason, path: '', method: 'GET' };
+	return { run: isRead(lease) ? lease.run : 0, sent, root };
 }
 
 const TOOK_OVER = 'has taken over, as this one had not renewed its lease for a minute';

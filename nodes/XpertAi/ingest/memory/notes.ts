@@ -2,7 +2,6 @@ import { hash } from 'crypto';
 
 import chunk from 'lodash/chunk';
 import compact from 'lodash/compact';
-import isNil from 'lodash/isNil';
 import sumBy from 'lodash/sumBy';
 import uniq from 'lodash/uniq';
 import { z } from 'zod';
@@ -40,7 +39,7 @@ const head = z.object({
 	/** Tells one writing of a note from others; of turn and lease, it begins with the ID of the run. */
 	mark: z.string().optional(),
 	/** The number of the run that wrote it; of the root, of the last run that it holds. */
-	run: count.optional(),
+	run: count.default(0),
 	/** Of the lease: who is at work, or was; the last run that has begun to send, and that of the root, to be expected. */
 	lease: z
 		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
@@ -57,10 +56,8 @@ const head = z.object({
 	page: z.object({ at: count, done: z.boolean(), open: z.array(count) }).optional(),
 });
 
-type Head = z.infer<typeof head>;
-
 /** What a source keeps beside its documents on the server. */
-export type MemoryNote = Head & { body: Buffer };
+export type MemoryNote = z.infer<typeof head> & { body: Buffer };
 
 /** A note as it was read. The server overwrites one that somebody has processed. */
 export type ReadNote = MemoryNote | 'damaged' | undefined;
@@ -71,7 +68,7 @@ export const isRead = (note: ReadNote): note is MemoryNote => typeof note === 'o
 /** A note to be written: what it says of itself, and what it holds, which is entries or something else. */
 export interface WrittenNote {
 	note: NoteName;
-	facts: Omit<Head, 'source'>;
+	facts: Omit<z.input<typeof head>, 'source'>;
 	entries?: Iterable<Entry>;
 	body?: Buffer;
 }
@@ -135,7 +132,7 @@ export class NotesOnServer {
 			// What is no answer must not count as nothing stored.
 			const answer = await this.send({ method: 'GET', path, checkAnswer: listOf(there) });
 			const said = statusesById(answer);
-			notes.push(...ids.map((id) => this.noteOf(said.get(id)?.processMsg)));
+			notes.push(...ids.map((id) => this.noteOf(said.get(id)?.processMsg ?? undefined)));
 		}
 		return notes;
 	}
@@ -171,9 +168,9 @@ export class NotesOnServer {
 		};
 	}
 
-	private noteOf(note: string | null | undefined): ReadNote {
+	private noteOf(note?: string): ReadNote {
 		// A server may list also what it does not have.
-		if (isNil(note)) return undefined;
+		if (note === undefined) return undefined;
 		const [title = '', sum, ...parts] = note.split(':');
 		const version = title.startsWith(FORMAT) ? Number(title.slice(FORMAT.length)) : 0;
 		if (version > VERSION) throw new NotesFailed(LATER);

@@ -5,20 +5,20 @@ import { isRouteMissing } from '../../transport/meaning';
 import { keyOf } from './fingerprints';
 import { Journal } from './journal';
 import type { Journaled } from './journal';
-import { Lease, heldBy } from './lease';
+import { Lease } from './lease';
 import type { Holder } from './lease';
-import type { DocumentName } from './names';
-import { NotesFailed, NotesOnServer, isRead, orFailure } from './notes';
+import { NotesFailed, NotesOnServer, SIZES, isRead, orFailure } from './notes';
 import type { MemoryPlace, MemoryRoutes } from './notes';
 import { StoredMemory } from './storedMemory';
+import type { DocumentName } from './storedMemory';
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores the rows of a request in order.
  * 1. One run at a time (lease.ts). Runs are numbered: one more than lease, root and pages show.
- * 2. Each batch has a page of two notes (journal.ts). The first two rows of its request are both, one with the IDs of
- *    the documents; the last row is the other with their contents and `done`, which it says exactly when the batch was
- *    carried out. A page says which others may not have arrived; any other one that is missing was deleted. A page
- *    whose request was not answered is written by itself before anything more is sent.
+ * 2. Each batch has a page of two notes (journal.ts): the first two rows of its request, one with the IDs of documents.
+ *    The last row is the other with their contents and `done`, which it says exactly when the batch was carried out. A
+ *    page says which others may not have arrived; any other one that is missing was deleted. Before anything more is
+ *    sent, a page whose request was not answered is written by itself.
  * 3. Runs write their pages in two places by turns. A run that finds pages of a later run than the root's, which has
  *    crashed, writes the memory before it sends anything, and reads these pages once more at its end.
  * 4. The memory: pieces, cut by ID, and a root, written last, that says which run it holds.
@@ -36,9 +36,6 @@ interface Beginning {
 	forgetLost?: boolean;
 }
 
-/** Whose memory is opened, by which routes, and for which run. */
-type Opening = [place: MemoryPlace, routes: MemoryRoutes, beginning?: Beginning];
-
 /** What earlier runs of a source have stored in a knowledgebase, kept there. Whatever a crash leaves behind is known. */
 export class SourceMemory extends StoredMemory {
 	/** How many documents were known when the run began. */
@@ -48,8 +45,6 @@ export class SourceMemory extends StoredMemory {
 
 	/** Whether anything is remembered at all. */
 	private works = true;
-	/** Why nothing may be sent: what is not remembered makes the memory wrong. */
-	private blocked?: Failure;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	/** Documents that no run has stored before this one. */
@@ -57,41 +52,36 @@ export class SourceMemory extends StoredMemory {
 	/** Notes are written one after another. */
 	private lastWork: Promise<unknown> = Promise.resolve();
 
-	private constructor(
-		notes: NotesOnServer,
+	/** Knows nothing until it is opened or recalled. */
+	constructor(
+		place: MemoryPlace,
+		routes: MemoryRoutes,
 		private readonly beginning: Beginning = {},
 	) {
 		const { signal, clock = systemClock, by = '' } = beginning;
-		super(notes, clock);
-		this.journal = new Journal(notes);
-		this.lease = new Lease(notes, clock, signal, by);
+		super(new NotesOnServer(place, routes), clock);
+		this.journal = new Journal(this.notes);
+		const since = new Date(clock.now()).toISOString();
+		this.lease = new Lease(this.notes, clock, signal, { by, since });
 	}
 
-	/** Reads what earlier runs have stored. With a `holder`, nothing may be sent; `close` has to follow in any case. */
-	static async open(...given: Opening): Promise<SourceMemory> {
-		const memory = SourceMemory.none(...given);
-		return await memory.opened(async () => await memory.begin());
-	}
-
-	/** What a source has stored, for a run that changes nothing; nothing is noted. */
-	static async recall(...given: Opening): Promise<SourceMemory> {
-		const memory = SourceMemory.none(...given);
-		return await memory.opened(async () => void (await memory.read(given[2]?.forgetLost)));
-	}
-
-	/** Knows nothing of what a source has stored. */
-	static none(...[place, routes, beginning]: Opening): SourceMemory {
-		return new SourceMemory(new NotesOnServer(place, routes), beginning);
+	/** Reads what earlier runs have stored. To send, `close` has to follow in any case; with a `holder`, nothing may be sent. */
+	async open(how: 'to send' | 'to read' = 'to send'): Promise<this> {
+		const { beginning, known, lease } = this;
+		const begun = await orFailure(async () => {
+			if (how === 'to send') await this.begin();
+			else await this.read(beginning.forgetLost);
+		});
+		if (begun && isRouteMissing(begun.failure)) this.doWithout();
+		else lease.refusal ??= begun?.failure;
+		if (beginning.fresh) known.forgetContents();
+		this.knownBefore = known.size;
+		return this;
 	}
 
 	/** A note that is certainly on the server: an answer without it does not count. */
 	get witness(): string | undefined {
 		return this.notes.witness;
-	}
-
-	/** Bytes to keep free in each batch, and for each document in it, for the notes that `around` gives. */
-	get roomInBatch(): { once: number; each: number } | undefined {
-		return this.works ? { once: 8 * 1024, each: 60 } : undefined;
 	}
 
 	/** Whether what is stored can be remembered. */
@@ -101,12 +91,12 @@ export class SourceMemory extends StoredMemory {
 
 	/** Why nothing may be sent, as far as it is known by now. */
 	get refusal(): Failure | undefined {
-		return this.blocked ?? this.lease.lost;
+		return this.lease.refusal;
 	}
 
 	/** Makes sure, after a long silence, that no other run of the source has taken this one's place. */
 	async check(): Promise<Failure | undefined> {
-		return this.blocked ?? (await orFailure(async () => await this.lease.check()))?.failure;
+		return (await orFailure(async () => await this.lease.check()))?.failure;
 	}
 
 	/** Notes documents before they are changed in another way than by storing them whole; returns why they must not be. */
@@ -127,7 +117,7 @@ export class SourceMemory extends StoredMemory {
 		if (!this.works) return undefined;
 		return await this.inTurn(async () => {
 			await this.prepare();
-			if (this.names.isFull) await this.names.write();
+			await this.names.write(SIZES.names);
 			for (const id of contents.keys()) {
 				const sets = this.known.knows(id) ? [] : [this.added, this.names.unnamed];
 				for (const keys of sets) keys.add(keyOf(id));
@@ -156,21 +146,11 @@ export class SourceMemory extends StoredMemory {
 			const written = await this.inTurn(async () => {
 				await lease.check();
 				await this.finish(lease.number);
-				lease.said.root = this.run;
+				lease.said.root = this.root.run;
 			});
 			this.troubles.notWritten = written?.failure;
 		}
 		await lease.giveBack();
-	}
-
-	private async opened(read: () => Promise<void>): Promise<SourceMemory> {
-		const { beginning, known } = this;
-		const failure = (await orFailure(read))?.failure;
-		if (failure && isRouteMissing(failure)) this.doWithout();
-		else this.blocked ??= failure;
-		if (beginning.fresh) known.forgetContents();
-		this.knownBefore = known.size;
-		return this;
 	}
 
 	/** Makes sure that this run is the only one, and reads. */
@@ -181,16 +161,16 @@ export class SourceMemory extends StoredMemory {
 			// Where a note is not taken, what is unchanged can be told all the same.
 			const { failure } = taken;
 			if (failure.method === 'GET' || isRouteMissing(failure)) throw new NotesFailed(failure);
-			this.blocked = failure;
+			lease.refusal = failure;
 		} else if (taken) {
 			this.holder = taken;
-			throw new NotesFailed(heldBy(taken, 'is at work'));
+			return;
 		}
 		const hasTurn = notes.witness !== undefined;
 		const turn = await this.read(this.beginning.forgetLost, lease.said);
 		// A server that takes notes and does not give them back.
 		if (hasTurn && !isRead(turn)) this.doWithout();
-		lease.follow({ root: this.run, sent: this.left.run }, this.left.run);
+		lease.follow({ root: this.root.run, sent: this.left.run }, this.left.run);
 		journal.run = lease.number;
 	}
 
@@ -201,11 +181,12 @@ export class SourceMemory extends StoredMemory {
 
 	/** What a crash has left is in the memory before another one may leave more. */
 	private async prepare(): Promise<void> {
-		const { blocked, journal, lease } = this;
-		if (blocked) throw new NotesFailed(blocked);
+		const { journal, lease } = this;
 		await lease.check();
-		await this.refresh(lease.number - 1);
-		lease.said.root = this.run;
+		// A crashed run's pages are read once more at the end, unless they are damaged.
+		const last = this.left.isDamaged || this.left.run === 0 ? lease.number : this.left.run;
+		if (this.isStale) await this.write(last - 1);
+		lease.said.root = this.root.run;
 		await lease.beginToSend(journal.beginning);
 	}
 

@@ -3,17 +3,130 @@ import { randomUUID } from 'crypto';
 import pick from 'lodash/pick';
 import range from 'lodash/range';
 import sum from 'lodash/sum';
+import { z } from 'zod';
 
+import { derivedId } from '../../payloads/derivedId';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { DISABLED, Fingerprints, ID_BYTES, UNKNOWN, idOf, keyOf, unpack } from './fingerprints';
-import { entriesIn, firstPages, isLater, readJournals, readPages } from './journal';
-import type { LeftJournal } from './journal';
+import { entriesIn, firstPages, isLater, noJournal, readJournals, readPages } from './journal';
 import { LEASE, TURN, saidBy } from './lease';
 import type { Lease } from './lease';
-import { Names } from './names';
 import { NotesFailed, SIZES, isRead, orFailure } from './notes';
 import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
+
+/** What people know a document by, and what its ID is derived from; no key where it brings its own. */
+export type DocumentName = Partial<Record<'name' | 'key', string>>;
+
+/** A document: its key, its name, and its ID where that is not derived from the key. */
+const entries = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
+
+type NamedDocument = z.infer<typeof entries>[number];
+
+const namesNote = (at: number): NoteName => [
+	`names ${at}`,
+	`what … calls its documents, ${at + 1}`,
+];
+
+/**
+ * The names of the documents of a source, in notes to which only what is new is added. They are read where
+ * documents are reported that no item brings, and where a piece of the memory is lost: they give the IDs of documents.
+ */
+export class Names {
+	/** The notes that the root counts. */
+	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
+	/** The keys of documents that are known without their names. */
+	readonly unnamed = new Set<string>();
+
+	private added: NamedDocument[] = [];
+	private addedLength = 0;
+
+	constructor(private readonly notes: NotesOnServer) {}
+
+	/** Whether anything is to be written. */
+	get isDue(): boolean {
+		return this.added.length > 0;
+	}
+
+	/** Notes what a document is called, if that is not known. */
+	note(id: string, { name, key }: DocumentName): void {
+		if (!this.unnamed.delete(keyOf(id))) return;
+		const derived: NamedDocument = [key ?? null, name ?? key ?? null];
+		const isDerived = key !== undefined && this.idOf(derived) === id.toLowerCase();
+		const entry: NamedDocument = isDerived ? derived : [null, derived[1], id.toLowerCase()];
+		this.added.push(entry);
+		this.addedLength += JSON.stringify(entry).length;
+	}
+
+	/** Writes what is new, if it is long enough. A document whose name cannot be written is reported by its ID from then on. */
+	async write(least = 1): Promise<void> {
+		const { added, counted } = this;
+		if (this.addedLength < least) return;
+		this.added = [];
+		this.addedLength = 0;
+		const written = await orFailure(async () => {
+			const [before = []] = counted.hasRoom ? await this.read([counted.notes - 1]) : [];
+			const at = before.length > 0 ? counted.notes - 1 : counted.notes;
+			const text = JSON.stringify([...before, ...added]);
+			const body = await through(Buffer.from(text), new CompressionStream('deflate-raw'));
+			await this.notes.write({ note: namesNote(at), facts: {}, body });
+			return { notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
+		});
+		this.counted = { ...this.counted, ...('failure' in written ? { areAll: false } : written) };
+	}
+
+	/** What some documents are called, as far as that is known; IDs are in lower case. */
+	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
+		const wanted = new Set(ids);
+		const called = new Map<string, DocumentName>();
+		const all = wanted.size > 0 ? range(this.counted.notes) : [];
+		const read = await orFailure(async () => await this.read(all));
+		for (const entry of 'failure' in read ? [] : read.flat()) {
+			const id = this.idOf(entry);
+			const [key, name] = entry;
+			if (wanted.has(id)) called.set(id, { ...(name && { name }), ...(key && { key }) });
+		}
+		return called;
+	}
+
+	/** The IDs of all named documents; where the root does not count the notes, until some are missing. */
+	async ids(isCounted: boolean): Promise<string[]> {
+		const all = isCounted ? await this.read(range(this.counted.notes)) : [];
+		for (let isMore = !isCounted; isMore; ) {
+			const read = await this.read(range(all.length, all.length + SIZES.answer));
+			isMore = read.some((names) => names.length > 0);
+			if (isMore) all.push(...read);
+		}
+		const isWhole = isCounted && all.every((names) => names.length > 0);
+		if (!isWhole) this.counted = { notes: all.length, hasRoom: false, areAll: false };
+		return all.flat().map((entry) => this.idOf(entry));
+	}
+
+	private idOf([key, , id]: NamedDocument): string {
+		return id ?? derivedId(this.notes.place.owner, key ?? '');
+	}
+
+	/** The names in some notes; none in one that is not there or cannot be read. */
+	private async read(at: number[]): Promise<NamedDocument[][]> {
+		const notes = await this.notes.read(at.map(namesNote), SIZES.answer);
+		return await Promise.all(notes.map(namesIn));
+	}
+}
+
+async function namesIn(note: ReadNote): Promise<NamedDocument[]> {
+	if (!isRead(note)) return [];
+	const text = await through(note.body, new DecompressionStream('deflate-raw'));
+	return entries.parse(JSON.parse(String(text)));
+}
+
+/** n8n's rules allow no module for compression; Node has the streams of the web. */
+async function through(
+	bytes: Buffer,
+	stream: CompressionStream | DecompressionStream,
+): Promise<Buffer> {
+	const passed = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream);
+	return Buffer.from(await new Response(passed).arrayBuffer());
+}
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
 
@@ -50,11 +163,11 @@ export class StoredMemory {
 	isNew = false;
 
 	/** What a crashed run has left. */
-	protected left: LeftJournal = { run: 0, pages: [], isDamaged: false };
+	protected left = noJournal();
 
 	/** What the root says, and whether that is to be written anew before anything is sent. */
-	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = {};
-	private isStale = false;
+	protected root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
+	protected isStale = false;
 	/** Pieces to be written whatever they hold. */
 	private readonly unreadable = new Set<number>();
 	/** Which writing of `by hand` is taken in. */
@@ -74,35 +187,24 @@ export class StoredMemory {
 		return this.isStale || left.run > 0 || isChanged;
 	}
 
-	/** The last run that it holds. */
-	protected get run(): number {
-		return this.root.run ?? 0;
-	}
-
 	/** Reads it, over it what a crashed run has left, and what was disabled or enabled by hand since; returns `turn`. */
 	protected async read(forgetLost = false, before?: Lease['said']): Promise<ReadNote> {
 		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
 		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
 		const said = before ?? saidBy(lease);
 		// A root that a late request has written over the one that the lease knows of does not count.
-		const isLost = isRead(root) ? (root.run ?? 0) < said.root : (root ?? said.root) !== 0;
+		const isLost = isRead(root) ? root.run < said.root : (root ?? said.root) !== 0;
 		this.left.isDamaged = isLost;
 		if (isLost) await this.rebuild();
 		else if (isRead(root)) await this.readRoot(root, forgetLost);
-		const isLeft = pages.some((page) => isLater(this.run, page));
-		if (isLeft || said.sent > this.run) await this.readLeft(said.sent);
+		const isLeft = pages.some((page) => isLater(this.root.run, page));
+		if (isLeft || said.sent > this.root.run) await this.readLeft(said.sent);
+		this.isNew = root === undefined && Math.max(this.left.run, said.root, said.sent) === 0;
+		this.takeByHand([byHand, copy].find(isRead));
 		// A document of which no run has learned what became of it has no name yet.
 		for (const [key, content] of this.known.entries())
 			if (content === UNKNOWN) this.names.unnamed.add(key);
-		this.isNew = root === undefined && Math.max(this.left.run, said.root, said.sent) === 0;
-		this.takeByHand([byHand, copy].find(isRead));
 		return turn;
-	}
-
-	/** Writes it before anything is sent. A crashed run's pages are read once more then, unless they are damaged. */
-	protected async refresh(last: number): Promise<void> {
-		const { run, isDamaged } = this.left;
-		if (this.isStale) await this.write(run > 0 && !isDamaged ? run - 1 : last);
 	}
 
 	/** Writes all that this run knows; of what has come late of a crashed run's requests, no content is certain. */
@@ -119,11 +221,11 @@ export class StoredMemory {
 	}
 
 	/** Notes that documents may still be found though they are gone, and how many, where that is known. */
-	lose(count?: number): void {
-		const { lost } = this.troubles;
-		const isCounted = count !== undefined && (lost === undefined || lost.count !== undefined);
+	lose(count = NaN): void {
+		const { lost = { count: 0 } } = this.troubles;
+		const all = count + (lost.count ?? NaN);
 		const at = new Date(this.clock.now()).toISOString();
-		this.troubles.lost = { at, ...(isCounted && { count: count + (lost?.count ?? 0) }) };
+		this.troubles.lost = { at, ...(all > 0 && { count: all }) };
 		this.isStale = true;
 	}
 
@@ -144,21 +246,19 @@ export class StoredMemory {
 	}
 
 	/** Writes pieces first, and the root last, which then counts. */
-	private async write(run: number, byHand = this.root.byHand): Promise<void> {
+	protected async write(run: number, byHand = this.root.byHand): Promise<void> {
 		const { known, names, root, unreadable } = this;
 		const { lost } = this.troubles;
 		const { pieces: before = [] } = root;
-		if (names.isDue) await names.write();
+		await names.write();
 		const of = Math.max(before.length, 2 ** Math.ceil(Math.log2(known.size / SIZES.piece)), 1);
 		const { changed } = known;
 		const dirty = new Set(of === before.length ? unreadable : range(of));
 		for (const key of changed) dirty.add(pieceOf(key, of));
 		const byPiece = new Map([...dirty].map((at): [number, string[]] => [at, []]));
-		let areAll = names.counted.areAll;
-		for (const [key] of known.entries()) {
-			byPiece.get(pieceOf(key, of))?.push(key);
-			areAll &&= !names.unnamed.has(key);
-		}
+		for (const [key] of known.entries()) byPiece.get(pieceOf(key, of))?.push(key);
+		const areAll =
+			names.counted.areAll && ![...names.unnamed].some((key) => known.knows(idOf(key)));
 		const pieces = range(of).map((at) => byPiece.get(at)?.length ?? before[at] ?? 0);
 		const facts = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
 		known.changed = new Set();
@@ -191,34 +291,34 @@ export class StoredMemory {
 			if (isRead(piece)) for (const entry of unpack(piece.body)) known.take(entry);
 			else unreadable.add(at);
 		known.changed = new Set();
-		if (unreadable.size > 0) await this.rebuild(unreadable);
+		if (unreadable.size > 0) await this.rebuild();
 	}
 
 	/** Takes over from names the documents of pieces that cannot be read, or of all where the root cannot be read. */
-	private async rebuild(pieces?: Set<number>): Promise<void> {
-		const { known, names } = this;
-		const { pieces: sizes = [] } = this.root;
-		let missing = sum([...(pieces ?? [])].map((at) => sizes[at]));
-		for (const id of await names.derivedIds(pieces !== undefined)) {
-			const isIn = !pieces || pieces.has(pieceOf(keyOf(id), sizes.length));
+	private async rebuild(): Promise<void> {
+		const { known, names, unreadable } = this;
+		const { pieces } = this.root;
+		let missing = sum([...unreadable].map((at) => pieces?.[at]));
+		for (const id of await names.ids(pieces !== undefined)) {
+			const isIn = !pieces || unreadable.has(pieceOf(keyOf(id), pieces.length));
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
 			known.expect(id);
-			known.uncertain.set(keyOf(id), { isDisabled: false });
+			known.uncertain.set(id, 'unknown');
 		}
 		this.isStale = true;
-		if (!pieces || !names.counted.areAll) this.lose(missing > 0 ? missing : undefined);
+		if (!pieces || !names.counted.areAll) this.lose(missing > 0 ? missing : NaN);
 	}
 
 	/** Reads what a crashed run has left. */
 	private async readLeft(sent: number): Promise<void> {
-		const { known, names, run } = this;
-		const left = await readJournals(this.notes, run);
+		const { known, names, root } = this;
+		const left = await readJournals(this.notes, root.run);
 		for (const entry of entriesIn(left.pages)) {
 			known.take(entry);
 			names.unnamed.add(entry[0]);
 		}
-		left.isDamaged ||= this.left.isDamaged || Math.max(left.run, run) < sent;
+		left.isDamaged ||= this.left.isDamaged || Math.max(left.run, root.run) < sent;
 		this.left = left;
 		this.isStale = true;
 		if (!left.isDamaged) return;
@@ -228,14 +328,13 @@ export class StoredMemory {
 	}
 
 	private takeByHand(note?: MemoryNote): void {
-		const { known, names, root } = this;
+		const { known, root } = this;
 		this.byHand = note?.mark ?? root.byHand;
 		for (const [key, said] of note && this.byHand !== root.byHand ? unpack(note.body) : []) {
-			const isDisabled = said === DISABLED;
-			if (!known.knows(idOf(key))) names.unnamed.add(key);
-			if (isDisabled) known.forget(idOf(key));
-			else known.expect(idOf(key));
-			known.uncertain.set(key, { isDisabled });
+			const id = idOf(key);
+			if (said === DISABLED) known.forget(id);
+			else known.expect(id);
+			known.uncertain.set(id, said === DISABLED ? 'disabled' : 'unknown');
 		}
 	}
 }

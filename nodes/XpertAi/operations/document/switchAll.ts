@@ -123,7 +123,8 @@ async function switchGroup(
 	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = placeOfSource(knowledgebaseId, sourceName);
-	const recalled = sourceName === '' ? undefined : await SourceMemory.recall(place, routes);
+	const recalled =
+		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
 	if (recalled?.refusal) return { facts: new Map(), failure: recalled.refusal };
 	const memory = recalled?.isKept ? recalled : undefined;
 	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));

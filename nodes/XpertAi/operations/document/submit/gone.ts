@@ -57,12 +57,12 @@ export function goneFrom({ bringing: { brought } }: Target, known: Fingerprints)
 
 /** How many of the documents that are gone are missed: not those changed by hand, or known from names alone. */
 export function missingOf(gone: string[], known: Fingerprints): number {
-	return gone.filter((id) => !known.isUncertain(id)).length;
+	return gone.filter((id) => !known.uncertain.has(id)).length;
 }
 
 /** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
 export const isDisabledAlready = (known: Fingerprints, id: string, status?: ProcessingStatus) =>
-	known.isDisabledByHand(id) && processingWord(status) === 'none';
+	known.uncertain.get(id) === 'disabled' && processingWord(status) === 'none';
 
 /** Documents are disabled, and those that were there come out by name, which they keep on the server. */
 async function switching(

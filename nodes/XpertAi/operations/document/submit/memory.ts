@@ -20,17 +20,17 @@ interface Remembering {
 
 /** The memory of the source. */
 export async function openMemory(from: Remembering): Promise<SourceMemory> {
-	return await SourceMemory.open(...opening(from));
+	return await new SourceMemory(...opening(from)).open();
 }
 
 /** What is remembered of the source, for a run that leaves it as it is. */
 export async function recallMemory(from: Remembering): Promise<SourceMemory> {
 	const { remembers } = from.submission.settings;
-	const given = opening(from);
-	return remembers ? await SourceMemory.recall(...given) : SourceMemory.none(...given);
+	const memory = new SourceMemory(...opening(from));
+	return remembers ? await memory.open('to read') : memory;
 }
 
-function opening(from: Remembering): Parameters<typeof SourceMemory.open> {
+function opening(from: Remembering): ConstructorParameters<typeof SourceMemory> {
 	const { submission, knowledgebaseId, memoryRoutes } = from;
 	const { clock, execution, settings, signal } = submission;
 	const { resendAll: fresh, forgetDamage: forgetLost } = settings;

@@ -2,6 +2,7 @@ import { mayContinue } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly, planDocuments } from '../../../ingest/changedOnly';
 import type { Planning } from '../../../ingest/changedOnly';
+import { ROOM_IN_BATCH } from '../../../ingest/memory';
 import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
 import { askWhere, processingWord, saidOf } from '../../../ingest/processingStatus';
@@ -107,7 +108,7 @@ export class Target {
 			batchLimits: {
 				...settings.batchLimits,
 				firstCount: FIRST_BATCH,
-				beside: memory?.roomInBatch,
+				beside: memory && ROOM_IN_BATCH,
 			},
 			journal: memory && (async (batch) => await memory.around(contentsOf(batch))),
 			request: (body) => ({

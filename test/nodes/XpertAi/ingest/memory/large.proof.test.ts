@@ -39,7 +39,7 @@ function server() {
 }
 
 async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number) => string) {
-	const memory = await SourceMemory.open(PLACE, routes);
+	const memory = await new SourceMemory(PLACE, routes).open();
 	const changed = ids.filter((id, at) => !memory.known.has(id, contentOf(at)));
 	const position = new Map(ids.map((id, at) => [id, at]));
 	for (let at = 0; at < changed.length; at += BATCH) {

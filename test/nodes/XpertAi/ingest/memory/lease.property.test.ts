@@ -73,11 +73,11 @@ class Scene {
 		const { time } = this;
 		let isAlive = true;
 		await time.wait(one.begins);
-		const memory = await SourceMemory.open(
+		const memory = await new SourceMemory(
 			PLACE,
 			this.routes(one, () => isAlive),
 			{ clock: time.clock(one.ahead), by: name },
-		);
+		).open();
 		if (memory.holder) {
 			this.left.push({ name, by: memory.holder.by, at: time.now });
 			return;

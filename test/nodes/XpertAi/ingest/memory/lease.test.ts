@@ -44,8 +44,10 @@ function scene() {
 			return answer(path, body);
 		},
 	};
-	const lease = (run: string, { signal, clock = time.clock() }: Options = {}) =>
-		new Lease(new NotesOnServer(PLACE, routes), clock, signal, `execution ${run}`);
+	const lease = (run: string, { signal, clock = time.clock() }: Options = {}) => {
+		const holder = { by: `execution ${run}`, since: new Date(clock.now()).toISOString() };
+		return new Lease(new NotesOnServer(PLACE, routes), clock, signal, holder);
+	};
 	/** Undefined where all is well. */
 	const of = async <Result>(work: Promise<Result>) =>
 		await time.of(orFailure(async () => await work));
@@ -214,12 +216,12 @@ describe('a run that has not said a word for long', () => {
 				) as string,
 			},
 		});
-		expect(one.lost).toBeDefined();
+		expect(one.refusal).toBeDefined();
 		requests.length = 0;
-		expect(await of(one.check())).toEqual({ failure: one.lost });
+		expect(await of(one.check())).toEqual({ failure: one.refusal });
 		await of(one.giveBack());
 		expect(requests).toEqual([]);
-		expect(await of(one.check())).toEqual({ failure: one.lost });
+		expect(await of(one.check())).toEqual({ failure: one.refusal });
 	});
 
 	it('gives nothing back that another has taken meanwhile', async () => {
@@ -247,7 +249,7 @@ describe('a run that has not said a word for long', () => {
 			const kept = named(word === 'began' ? 'at work' : 'began');
 			Object.assign(kept ?? {}, own);
 			expect(await of(one.check())).toBeUndefined();
-			expect(one.lost).toBeUndefined();
+			expect(one.refusal).toBeUndefined();
 		},
 	);
 

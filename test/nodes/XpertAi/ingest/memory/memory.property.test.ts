@@ -145,7 +145,7 @@ function sideBySide({ batches: all, atOnce }: Run): Step[][][] {
 /** Somebody uses Disable or Enable, which may fail behind the note. */
 async function byHand(server: Knowledgebase, { key, disabled, fails }: Hand): Promise<void> {
 	const id = idOf(key);
-	const failure = await SourceMemory.none(PLACE, server.routes()).noteByHand([id], disabled);
+	const failure = await new SourceMemory(PLACE, server.routes()).noteByHand([id], disabled);
 	const before = server.rows.get(id);
 	if (failure ?? (fails || !before)) return;
 	server.put({ id, content: disabled ? null : 'enabled' });

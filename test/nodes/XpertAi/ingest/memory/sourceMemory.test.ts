@@ -322,7 +322,7 @@ describe('what is lost', () => {
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
 		const unknown = IDS.filter((id) => !memory.known.has(id, 'one'));
-		expect(IDS.filter((id) => memory.known.isUncertain(id))).toEqual(unknown);
+		expect(IDS.filter((id) => memory.known.uncertain.has(id))).toEqual(unknown);
 		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
 			true,
 			IDS.length,
@@ -357,15 +357,6 @@ describe('what is lost', () => {
 				await memory.close();
 			},
 		],
-		[
-			'one whose documents have IDs of their own',
-			async (server) => {
-				const own = KEYS.map((key) => derivedId('somewhere else', key));
-				const memory = await open(server.routes());
-				await send(server, memory, own);
-				await memory.close();
-			},
-		],
 	])('of a piece is said where names do not give its documents: of %s', async (_, work) => {
 		const server = new Knowledgebase();
 		await work(server);
@@ -373,6 +364,17 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toBeUndefined();
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		expect((await remembered(server)).lost).toBeDefined();
+	});
+
+	it('of a piece is rebuilt also where documents have IDs of their own, or no name', async () => {
+		const own = KEYS.map((key) => derivedId('somewhere else', key));
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		await send(server, memory, own);
+		await memory.close();
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		const { known, troubles } = await recall(server.routes());
+		expect([own.filter((id) => !known.knows(id)), troubles]).toEqual([[], {}]);
 	});
 
 	it('of a piece is said once it is written anew, though the root is not', async () => {
@@ -414,7 +416,7 @@ describe('what is lost', () => {
 
 describe('what somebody disables or enables', () => {
 	const noteByHand = async (server: Knowledgebase, id: string, disabled: boolean) =>
-		await SourceMemory.none(PLACE, server.routes()).noteByHand([id], disabled);
+		await new SourceMemory(PLACE, server.routes()).noteByHand([id], disabled);
 
 	it('is sent again by the next run, and not missed; the one after that knows nothing of it', async () => {
 		const server = new Knowledgebase();
@@ -423,11 +425,11 @@ describe('what somebody disables or enables', () => {
 		const next = await open(server.routes());
 		const knows = [A, B, C, D].map((id) => next.known.knows(id));
 		expect([knows, next.known.has(A, 'one')]).toEqual([[true, true, false, true], false]);
-		expect([A, B, D].map((id) => next.known.isUncertain(id))).toEqual([true, false, true]);
+		expect([A, B, D].map((id) => next.known.uncertain.has(id))).toEqual([true, false, true]);
 		await send(server, next, [A]);
 		await next.close();
 		const last = await open(server.routes());
-		expect([last.known.has(A, 'one'), last.known.isUncertain(A)]).toEqual([true, false]);
+		expect([last.known.has(A, 'one'), last.known.uncertain.has(A)]).toEqual([true, false]);
 	});
 
 	it('in the middle of a run is taken in by the next one, with what was noted before', async () => {
@@ -450,7 +452,7 @@ describe('what somebody disables or enables', () => {
 
 	it('must not be where the server takes no note', async () => {
 		const routes = new Knowledgebase().routes([], () => true);
-		expect(await SourceMemory.none(PLACE, routes).noteByHand([A], true)).toMatchObject({
+		expect(await new SourceMemory(PLACE, routes).noteByHand([A], true)).toMatchObject({
 			status: 422,
 		});
 	});
@@ -522,11 +524,7 @@ describe('a run that may not send', () => {
 describe('a server', () => {
 	const without = async (routes: MemoryRoutes) => {
 		const memory = await open(routes);
-		expect([memory.isKept, memory.troubles.noRoute, memory.roomInBatch]).toEqual([
-			false,
-			true,
-			undefined,
-		]);
+		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
 		expect(await memory.expect([A])).toBeUndefined();
 		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
 	};

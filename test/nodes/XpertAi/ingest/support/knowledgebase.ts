@@ -144,15 +144,15 @@ export class Knowledgebase {
 /** Opens the memory; a run before that has not closed it has crashed, and the minute that takes is none. */
 export async function open(
 	routes: MemoryRoutes,
-	beginning: Parameters<typeof SourceMemory.open>[2] = {},
+	beginning: ConstructorParameters<typeof SourceMemory>[2] = {},
 	place = PLACE,
 ): Promise<SourceMemory> {
-	return await SourceMemory.open(place, routes, { clock: virtualTime(), ...beginning });
+	return await new SourceMemory(place, routes, { clock: virtualTime(), ...beginning }).open();
 }
 
 /** What a dry run remembers. */
 export async function recall(routes: MemoryRoutes, place = PLACE) {
-	const read = await SourceMemory.recall(place, routes);
+	const read = await new SourceMemory(place, routes).open('to read');
 	if (read.refusal) throw new Error(read.refusal.reason);
 	return read;
 }
