@@ -53,7 +53,6 @@ export const batches: Growing = (size) => {
 			batchLimits: { maxCount: 1, maxBytes: Infinity },
 			retryLimits: { maxTries: 1, maxElapsedMs: Infinity },
 			concurrency: BATCHES_AT_ONCE,
-			noKnowledgebase: () => false,
 			request: (body) => ({ method: 'POST', path: ROUTE, body, timeoutMs: 1000 }),
 			send: routes.send,
 			onOutcome: ({ outcome }) => (stored += outcome === 'stored' ? 1 : 0),

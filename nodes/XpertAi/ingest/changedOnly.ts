@@ -17,6 +17,8 @@ export interface Unchanged<Origin> {
 	processed: boolean;
 	/** Told each document that is left out, with its status where the server gave one. */
 	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
+	/** Told each document that is the same, and is sent all the same. */
+	onLost?: (document: ReadyDocument<Origin>) => void;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface Unchanged<Origin> {
  */
 export async function* changedOnly<Origin>(
 	given: Documents<Origin>,
-	{ memory, statusesOf, processed, onUnchanged }: Unchanged<Origin>,
+	{ memory, statusesOf, processed, onUnchanged, onLost }: Unchanged<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
@@ -42,6 +44,7 @@ export async function* changedOnly<Origin>(
 			if (status ? isDone : isBelieved) {
 				onUnchanged(document, processed ? status : undefined);
 			} else {
+				onLost?.(document);
 				memory.forget(id);
 				yield document;
 			}
@@ -69,58 +72,39 @@ export async function* changedOnly<Origin>(
 export type Plan = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
 /** What a plan needs from outside. */
-export type Planning<Origin> = Omit<Unchanged<Origin>, 'onUnchanged'> & {
+export type Planning<Origin> = Omit<Unchanged<Origin>, 'onUnchanged' | 'onLost'> & {
 	/** Told each document once, unless it is read no further. */
 	onPlanned: (document: ReadyDocument<Origin>, plan: Plan) => void;
 };
-
-/** A document, and what was known of it before it was compared. */
-interface Noted<Origin> {
-	document: ReadyDocument<Origin>;
-	isKnown: boolean;
-	isSame: boolean;
-}
 
 /** Tells what the next run would do with each document, as it decides itself (`changedOnly`); what is known is forgotten by that. */
 export async function planDocuments<Origin>(
 	given: Documents<Origin>,
 	{ onPlanned, ...comparing }: Planning<Origin>,
 ): Promise<void> {
-	const onUnchanged = ({ origin }: ReadyDocument<Noted<Origin>>) =>
-		onPlanned(origin.document, 'unchanged');
-	let toSend: Array<Noted<Origin>> = [];
+	const same = new Set<ReadyDocument<Origin>>();
+	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
+	const onLost = (document: ReadyDocument<Origin>) => same.add(document);
+	let toSend: Array<ReadyDocument<Origin>> = [];
 	const tell = async () => {
-		const ids = toSend.flatMap(({ document }) => document.id?.toLowerCase() ?? []);
-		const { statuses } = await comparing.statusesOf(ids);
-		for (const noted of toSend) {
-			const { document } = noted;
-			onPlanned(document, planOf(statuses.get(document.id?.toLowerCase() ?? ''), noted));
+		const { statuses } = await comparing.statusesOf(toSend.map(({ id }) => id.toLowerCase()));
+		for (const document of toSend) {
+			const isOther = comparing.memory.knows(document.id) && !same.has(document);
+			onPlanned(document, planOf(statuses.get(document.id.toLowerCase()), isOther));
 		}
 		toSend = [];
+		same.clear();
 	};
-	const noted = noting(given, comparing.memory);
-	for await (const { origin } of changedOnly(noted, { ...comparing, onUnchanged })) {
-		toSend.push(origin);
+	for await (const document of changedOnly(given, { ...comparing, onUnchanged, onLost })) {
+		toSend.push(document);
 		if (toSend.length >= IDS_PER_ADDRESS) await tell();
 	}
 	if (toSend.length > 0) await tell();
 }
 
-async function* noting<Origin>(
-	given: Documents<Origin>,
-	known: Fingerprints,
-): AsyncGenerator<ReadyDocument<Noted<Origin>>> {
-	for await (const document of given) {
-		const { id = '', content = '' } = document;
-		const before = { isKnown: known.knows(id), isSame: known.has(id, content) };
-		yield { ...document, origin: { document, ...before } };
-	}
-}
-
-/** What sending a document does, by what the server has of it. */
-function planOf(status: ProcessingStatus | undefined, { isKnown, isSame }: Noted<unknown>): Plan {
+/** What sending a document does, by what the server has of it, and whether an earlier run has stored it otherwise. */
+function planOf(status: ProcessingStatus | undefined, isOther: boolean): Plan {
 	if (!status) return 'new';
 	const word = processingWord(status);
-	if (word === 'finish' || word === 'running') return 'changed';
-	return !isKnown || isSame ? 'back' : 'changed';
+	return word === 'finish' || word === 'running' || isOther ? 'changed' : 'back';
 }

@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import type { DocumentName, MemoryRoutes } from './memory';
-import { askWhere, listOf } from './processingStatus';
+import { askStatuses, listOf } from './processingStatus';
 import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 /** Documents in one request; each takes the server some milliseconds. */
@@ -41,7 +41,7 @@ export async function switchDocuments(
 	ids: string[],
 	{ disabled, witness, leaves, expect, routes, more, onSwitched }: Switching,
 ): Promise<Failure | undefined> {
-	const { statuses, failure } = await askWhere(ids, witness, routes);
+	const { statuses, failure } = await askStatuses(ids, routes, witness);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;

@@ -1,4 +1,5 @@
 import chunk from 'lodash/chunk';
+import compact from 'lodash/compact';
 import { z } from 'zod';
 
 import { answerMustBe } from '../transport/answer';
@@ -75,13 +76,22 @@ export interface Statuses {
 /**
  * Asks where documents stand; those the server does not know are missing in the answer. One request after another:
  * several at once take the server longer (service behaviour).
+ *
+ * @param witness a document that is certainly there, which is asked for in each request as well: then those that the
+ * answer leaves out are certainly not there
  */
-export async function askStatuses(ids: string[], routes: ProcessingRoutes): Promise<Statuses> {
+export async function askStatuses(
+	ids: string[],
+	routes: ProcessingRoutes,
+	witness?: string,
+): Promise<Statuses> {
 	const statuses: Statuses['statuses'] = new Map();
+	const there = compact([witness]);
+	const checkAnswer = witness === undefined ? mustListDocuments : listOf(there);
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
-		const path = routes.statusPath(part);
-		const outcome = await routes.send({ method: 'GET', path, checkAnswer: mustListDocuments });
+		const path = routes.statusPath([...part, ...there]);
+		const outcome = await routes.send({ method: 'GET', path, checkAnswer });
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
 		const said = statusesById(outcome.answer);
 		for (const id of part) {
@@ -117,24 +127,6 @@ export function listOf(ids: string[]): AnswerCheck {
 		const listed = new Set(answer.map(idOf));
 		return ids.every((id) => listed.has(id.toLowerCase()));
 	}, 'it does not list the documents that it should');
-}
-
-/**
- * Asks where documents stand, so that those the answer leaves out are certainly not on the server.
- *
- * @param witness a document that is certainly there, which is asked for in each request as well
- */
-export async function askWhere(
-	ids: string[],
-	witness: string | undefined,
-	routes: ProcessingRoutes,
-): Promise<Statuses> {
-	const there = witness === undefined ? [] : [witness];
-	return await askStatuses(ids, {
-		...routes,
-		statusPath: (part) => routes.statusPath([...part, ...there]),
-		send: async (request) => await routes.send({ ...request, checkAnswer: listOf(there) }),
-	});
 }
 
 /**

@@ -41,11 +41,6 @@ export interface Storing<Origin> {
 	retryLimits: RetryLimits;
 	/** Requests at once. */
 	concurrency: number;
-	/**
-	 * Whether a failure is about the knowledgebase and not about a document: then nothing of the batch is
-	 * stored, and cutting it up leads nowhere. Not asked any more once something was stored.
-	 */
-	noKnowledgebase: (failure: Failure) => boolean;
 	send: Send;
 	/**
 	 * Asked before each batch is sent what goes around its documents, to note them.
@@ -241,7 +236,6 @@ class Storer<Origin> {
 		failure: Failure,
 	): boolean {
 		if (mayBeDone || partlyDone.length > 0) return false;
-		if (!this.storedAny && this.storing.noKnowledgebase(failure)) return true;
 		return isMissing(failure) && !batch.some(namesFile);
 	}
 

@@ -1,6 +1,8 @@
 import groupBy from 'lodash/groupBy';
+import truncate from 'lodash/truncate';
 import uniqBy from 'lodash/uniqBy';
 import without from 'lodash/without';
+import { DateTime } from 'luxon';
 import type {
 	IDataObject,
 	ILoadOptionsFunctions,
@@ -117,4 +119,67 @@ function readToken(token?: string): { offset: number; first: string } {
 
 function writeToken(offset: number, first: string): string {
 	return `${offset} ${first}`;
+}
+
+/**
+ * Assistants for the picker (E7), by title or name; where these are the same, also by what differs: slug,
+ * name or description. Servers filter by metadata only, so what is typed is looked for here.
+ *
+ * @throws NodeApiError, which the picker shows in place of a list
+ */
+export async function searchAssistants(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	paginationToken?: string,
+): Promise<INodeListSearchResult> {
+	return await listPage(this, {
+		path: '/assistants/search',
+		body: {},
+		filter,
+		paginationToken,
+		toEntry: (assistant) => {
+			const { assistant_id: value, name, description, metadata } = assistant;
+			if (typeof value !== 'string') return undefined;
+			const { title = name, slug } = isJsonObject(metadata) ? metadata : {};
+			return {
+				value,
+				name: isText(title) ? title : value,
+				aliases: [slug, name, description].filter(isText).map((text) => truncate(text)),
+			};
+		},
+	});
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === 'string' && value !== '';
+}
+
+/**
+ * Threads for the picker, newest first, by the conversations they belong to (E5).
+ *
+ * @throws NodeApiError, which the picker shows in place of a list
+ */
+export async function searchThreads(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	paginationToken?: string,
+): Promise<INodeListSearchResult> {
+	const timezone = this.getTimezone();
+	return await listPage(this, {
+		path: '/conversations/search',
+		resultsKey: 'items',
+		body: { order: { updatedAt: 'DESC' } },
+		filter,
+		paginationToken,
+		toEntry: ({ threadId: value, title, status, updatedAt }) => {
+			if (typeof value !== 'string' || value === '') return undefined;
+			const changed = DateTime.fromISO(String(updatedAt), { zone: timezone });
+			const facts = [
+				typeof title === 'string' && title !== '' ? title : 'Untitled',
+				typeof status === 'string' ? status : '',
+				changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
+			];
+			return { value, name: facts.filter(Boolean).join(' · ') };
+		},
+	});
 }

@@ -1,22 +1,17 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-/** What is typed into a list, and the page that is asked for. */
-type Asked = [filter?: string, paginationToken?: string];
+/** A list search, loaded when its list is opened: most processes of n8n only show the node. */
+const opened = (name: 'searchAssistants' | 'searchThreads') =>
+	async function (
+		this: ILoadOptionsFunctions,
+		...asked: [filter?: string, paginationToken?: string]
+	): Promise<INodeListSearchResult> {
+		const pickers = await import('./listPage');
+		return await pickers[name].call(this, ...asked);
+	};
 
-/** Assistants for the picker (E7), loaded when its list is opened: most processes of n8n only show the node. */
-export async function searchAssistants(
-	this: ILoadOptionsFunctions,
-	...asked: Asked
-): Promise<INodeListSearchResult> {
-	const pickers = await import('./assistants');
-	return await pickers.searchAssistants.call(this, ...asked);
-}
+/** Assistants for the picker (E7). */
+export const searchAssistants = opened('searchAssistants');
 
-/** Threads for the picker (E5), loaded when its list is opened. */
-export async function searchThreads(
-	this: ILoadOptionsFunctions,
-	...asked: Asked
-): Promise<INodeListSearchResult> {
-	const pickers = await import('./threads');
-	return await pickers.searchThreads.call(this, ...asked);
-}
+/** Threads for the picker (E5). */
+export const searchThreads = opened('searchThreads');

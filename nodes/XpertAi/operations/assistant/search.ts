@@ -1,6 +1,80 @@
-import { assistantFilter } from '../../payloads/assistant';
+import isEmpty from 'lodash/isEmpty';
+import type { INodeProperties } from 'n8n-workflow';
+
+import { fieldCollection, filledOnly } from '../../execution/fields';
+import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { FILTER_IDS, METADATA_SOURCES, assistantFilters, withMetadata } from './filters';
+import { assistantFilter } from '../../payloads/assistant';
+import { ID_PLACEHOLDER } from '../../pickers/locators';
+import { answerMustBe, isJsonObject } from '../../transport/answer';
+
+/** The filters that E7 and E9 share. */
+const assistantFilters: INodeProperties = fieldCollection('filters', [
+	{
+		displayName: 'Graph ID',
+		name: 'graph_id',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description: 'ID of the graph that the assistant runs; in Get Many, Xpert AI servers ignore it',
+	},
+	{
+		displayName: 'Metadata',
+		name: 'metadata',
+		type: 'json',
+		default: '{}',
+		placeholder: 'e.g. {"slug": "helper"}',
+		description:
+			'Further data the assistant must have, as a JSON object; Xpert AI servers ignore it',
+	},
+	{
+		displayName: 'Slug',
+		name: 'slug',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. helper',
+		description: 'Short name of the assistant, as in its address',
+	},
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. agent',
+		description: 'Kind of the assistant',
+	},
+	{
+		displayName: 'Workspace ID',
+		name: 'workspaceId',
+		type: 'string',
+		default: '',
+		placeholder: ID_PLACEHOLDER,
+		description: 'ID of the workspace the assistant is in',
+	},
+]);
+
+/** Slug, type and workspace are part of the metadata the server filters by (E7, E9). */
+function withMetadata({ slug, type, workspaceId, metadata, ...rest }: FieldValues): FieldValues {
+	const fields = filledOnly({ slug, type, workspaceId });
+	if (isEmpty(fields)) return metadata === undefined ? rest : { ...rest, metadata };
+	// What is no object is left to the schema to refuse.
+	if (metadata !== undefined && !isJsonObject(metadata)) return { ...rest, metadata };
+	return { ...rest, metadata: { ...metadata, ...fields } };
+}
+
+/** The body of both: slug, type and workspace become metadata. */
+const filterBody = {
+	fields: [assistantFilters],
+	schema: assistantFilter,
+	compose: withMetadata,
+	sources: {
+		'metadata.slug': 'slug',
+		'metadata.type': 'type',
+		'metadata.workspaceId': 'workspaceId',
+	},
+	ids: ['metadata.workspaceId', 'graph_id'],
+	notShown: true,
+};
 
 export const search = declare({
 	value: 'search',
@@ -11,14 +85,23 @@ export const search = declare({
 	method: 'POST',
 	path: '/assistants/search',
 	body: {
-		fields: [assistantFilters],
-		schema: assistantFilter,
-		compose: withMetadata,
-		sources: METADATA_SOURCES,
-		ids: FILTER_IDS,
-		notShown: true,
+		...filterBody,
 		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
 	},
 	paging: {},
 	repeatable: true,
+});
+
+export const count = declare({
+	value: 'count',
+	name: 'Count',
+	action: 'Count assistants',
+	description: 'Count the assistants you may use',
+	endpoint: 'E9',
+	method: 'POST',
+	path: '/assistants/count',
+	body: { ...filterBody, example: '{}' },
+	repeatable: true,
+	checkAnswer: answerMustBe((answer) => typeof answer === 'number', 'it is not a number'),
+	shape: (answer) => [{ count: answer as number }],
 });

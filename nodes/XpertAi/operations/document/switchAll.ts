@@ -18,7 +18,7 @@ import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/retryPolicy';
 import { counted } from './submit/counts';
 import { knowledgebaseError } from './submit/advice';
-import { asHint, placeOfSource, troubleHints } from './submit/memory';
+import { asHint, placeOf, troubleHints } from './submit/memory';
 import { knowledgebaseRoutes } from './submit/routes';
 import { keyOwner } from './submit/sources/identity';
 
@@ -122,7 +122,7 @@ async function switchGroup(
 	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
-	const place = placeOfSource(knowledgebaseId, sourceName);
+	const place = placeOf(knowledgebaseId, { sourceName }, context);
 	const recalled =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
 	if (recalled?.refusal) return { facts: new Map(), failure: recalled.refusal };

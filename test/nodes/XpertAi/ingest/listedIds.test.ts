@@ -1,4 +1,4 @@
-import { askWhere, listOf } from '../../../../nodes/XpertAi/ingest/processingStatus';
+import { askStatuses, listOf } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { virtualTime } from '../../support/virtualTime';
 
@@ -40,7 +40,7 @@ describe('where documents stand', () => {
 				return await Promise.resolve({ ok: true, status: 200, answer });
 			},
 		};
-		const { statuses } = await askWhere(ids, witness, routes);
+		const { statuses } = await askStatuses(ids, routes, witness);
 		return { known: [...statuses.keys()], paths, flaws };
 	}
 

@@ -228,22 +228,6 @@ describe('a knowledgebase that is missing', () => {
 		expect(counts).toMatchObject({ requests: 3, splits: 0 });
 	});
 
-	it('may be told by another answer: then nothing is cut up, and nothing stored', async () => {
-		const { send } = answering(answered(500), answered(500));
-		const noKnowledgebase = () => true;
-		const { placesOf, counts } = await submitTo({ send }, withIds(20), { noKnowledgebase });
-		expect(placesOf('rejected')).toEqual(range(0, 20));
-		expect(counts).toMatchObject({ requests: 2, splits: 0 });
-	});
-
-	it('is there where something was stored, whatever a later answer looks like', async () => {
-		const noKnowledgebase = () => true;
-		const models = withIds(20, { 15: 422 });
-		const { placesOf } = await submitTo(new BulkServer(), models, { noKnowledgebase });
-		expect(placesOf('rejected')).toEqual([15]);
-		expect(placesOf('stored')).toHaveLength(19);
-	});
-
 	it('is not what a first batch means whose documents are all bad', async () => {
 		const models = withIds(30, { 0: 404, 1: 404, 25: 404 });
 		const { placesOf } = await submitTo(new BulkServer(), models, oneBatch(2));

@@ -1,12 +1,10 @@
 import type { NodeApiError } from 'n8n-workflow';
 
-import { quoted } from '../../../execution/badInput';
 import { namedId } from '../../../execution/ids';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentOutcome } from '../../../ingest/storing';
-import { isUuid } from '../../../payloads/common';
 import type { Failure } from '../../../transport/failure';
 import { WITH_A_FILE } from './sources';
 import { files } from './sources/files';
@@ -90,33 +88,16 @@ export function adviceFor(said: string): string {
 }
 
 /**
- * The same outcome with a reason in words where the server's own says nothing (service behaviour, E3):
- * chunks that changed are answered with an empty object, and an id of another kind with 500.
+ * The same outcome with a reason in words where the server's own says nothing: chunks that changed are answered with
+ * an empty object (service behaviour, E3).
  */
-export function inWords<Origin>(
-	result: DocumentOutcome<Origin>,
-	knowledgebaseId: string,
-): DocumentOutcome<Origin> {
+export function inWords<Origin>(result: DocumentOutcome<Origin>): DocumentOutcome<Origin> {
 	if (!('failure' in result)) return result;
 	const { failure, document } = result;
-	const reason = isForeignId(failure, knowledgebaseId)
-		? `${failure.reason ?? 'it gave no reason'}. The ID of the knowledgebase, ${quoted(knowledgebaseId)}, is not a UUID, which Xpert AI servers answer this way`
-		: chunksReason(failure, document);
-	return reason === undefined ? result : { ...result, failure: { ...failure, reason } };
-}
-
-/** Whether a failure is what Xpert says to the id of a knowledgebase that is no UUID; other servers may have such ids. */
-export function isForeignId({ kind, status }: Failure, knowledgebaseId: string): boolean {
-	return kind === 'status' && status === 500 && !isUuid(knowledgebaseId);
-}
-
-function chunksReason(
-	{ status, reason }: Failure,
-	document: ReadyDocument<unknown>,
-): string | undefined {
 	// Without a reason in the answer, what stands beside its status is taken for one.
-	const saysNothing = reason === undefined || reason === 'Bad Request';
-	return status === 400 && saysNothing && document.record.chunks ? CHANGED_CHUNKS : undefined;
+	const { status, reason = 'Bad Request' } = failure;
+	const isChanged = status === 400 && reason === 'Bad Request' && document.record.chunks;
+	return isChanged ? { ...result, failure: { ...failure, reason: CHANGED_CHUNKS } } : result;
 }
 
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;

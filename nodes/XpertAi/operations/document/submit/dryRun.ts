@@ -1,10 +1,9 @@
 import type { SourceMemory } from '../../../ingest/memory';
-import { askWhere } from '../../../ingest/processingStatus';
-import { counted } from './counts';
+import { askStatuses } from '../../../ingest/processingStatus';
 import { knowledgebaseError } from './advice';
 import { withCounts } from './errors';
-import { goneFrom, isDisabledAlready, isTooMuch, missingOf, reasonInRun } from './gone';
-import { recallMemory, troubleHints } from './memory';
+import { goneFrom, isDisabledAlready, reasonInRun } from './gone';
+import { memoryOf, troubleHints } from './memory';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
@@ -16,10 +15,11 @@ import type { Target } from './target';
  * error of the first document that could not be read
  */
 export async function showPlan(submission: Submission, targets: Target[]): Promise<void> {
-	const { report } = submission;
+	const { report, settings } = submission;
 	for (const target of targets) {
 		if (report.stopError) break;
-		const memory = await recallMemory(target);
+		const memory = memoryOf(target);
+		if (settings.remembers) await memory.open('to read');
 		if (memory.refusal) throw knowledgebaseError(submission.first, memory.refusal);
 		await target.plan(memory, ({ id, key, origin }, plan) =>
 			report.addPlanned(plan, { name: origin.name, key, id }, origin),
@@ -37,23 +37,21 @@ async function planGone(
 	memory: SourceMemory,
 ): Promise<void> {
 	const { first, report, settings } = submission;
-	const { known, knownBefore: before, witness, troubles } = memory;
+	const { known, witness, troubles } = memory;
 	if (!settings.mirrors || report.stopError) return;
-	const gone = goneFrom(target, known);
-	if (gone.length === 0) return;
+	const { ids, of, isTooMuch } = goneFrom(target, memory);
+	if (ids.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);
-	if (isTooMuch(missingOf(gone, known), before, settings.maxGonePercent)) {
-		const of = `${missingOf(gone, known)} of ${counted(before, 'document')}`;
-		const label = first.labelOf('maxGonePercent');
+	const label = first.labelOf('maxGonePercent');
+	if (isTooMuch)
 		return report.remark(
 			`The next run would fail: ${of} did not come, more than "${label}" allows.`,
 		);
-	}
-	const { statuses, failure } = await askWhere(gone, witness, target.memoryRoutes);
+	const { statuses, failure } = await askStatuses(ids, target.memoryRoutes, witness);
 	troubles.notAsked ??= failure;
-	const called = await memory.names.of(gone);
-	for (const id of gone)
+	const called = await memory.names.of(ids);
+	for (const id of ids)
 		if (statuses.has(id) && !isDisabledAlready(known, id, statuses.get(id)))
 			report.addPlanned('gone', { ...called.get(id), id });
 }

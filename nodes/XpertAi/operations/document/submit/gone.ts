@@ -41,24 +41,32 @@ export function refuseInLoop(item: Item): void {
  */
 export async function disableMissing(submission: Submission, target: Target): Promise<void> {
 	const { memory } = target;
-	if (!memory) return;
-	if (!submission.settings.mirrors) return;
-	const gone = goneFrom(target, memory.known);
-	if (gone.length === 0) return;
+	if (!memory || !submission.settings.mirrors) return;
+	const gone = goneFrom(target, memory);
+	if (gone.ids.length === 0) return;
 	const reason = await reasonToKeep(submission, target, memory);
 	if (reason) submission.report.remark(`Nothing was disabled: ${reason}.`);
 	else await disableGone(submission, target, memory, gone);
 }
 
-/** The ids of the documents that are known and were not brought this time. */
-export function goneFrom({ bringing: { brought } }: Target, known: Fingerprints): string[] {
-	return [...known.ids()].filter((id) => !brought.has(id));
+/** The documents that are known and were not brought this time, and whether more of them are missed than may be. */
+export function goneFrom(
+	{ bringing: { brought }, submission: { settings } }: Target,
+	{ known, knownBefore }: SourceMemory,
+) {
+	const ids = [...known.ids()].filter((id) => !brought.has(id));
+	// Those changed by hand, or known from names alone, are not missed.
+	const missing = ids.filter((id) => !known.uncertain.has(id)).length;
+	return {
+		ids,
+		/** How many are missed, in words. */
+		of: `${missing} of ${counted(knownBefore, 'document')}`,
+		percent: percentOf(missing, knownBefore),
+		isTooMuch: isTooMuch(missing, knownBefore, settings.maxGonePercent),
+	};
 }
 
-/** How many of the documents that are gone are missed: not those changed by hand, or known from names alone. */
-export function missingOf(gone: string[], known: Fingerprints): number {
-	return gone.filter((id) => !known.uncertain.has(id)).length;
-}
+type Gone = ReturnType<typeof goneFrom>;
 
 /** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
 export const isDisabledAlready = (known: Fingerprints, id: string, status?: ProcessingStatus) =>
@@ -125,21 +133,18 @@ async function disableGone(
 	submission: Submission,
 	{ memoryRoutes: routes }: Target,
 	memory: SourceMemory,
-	gone: string[],
+	gone: Gone,
 ): Promise<void> {
 	const { execution, report, settings } = submission;
-	const { maxGonePercent } = settings;
-	const missing = missingOf(gone, memory.known);
-	const isAllowed = !isTooMuch(missing, memory.knownBefore, maxGonePercent);
-	const of = `${missing} of ${counted(memory.knownBefore, 'document')}`;
+	const { ids, of } = gone;
 	if (isTest(execution.context)) {
-		const does = isAllowed ? 'disable them' : `disable none: more than ${maxGonePercent} %`;
+		const most = `more than ${settings.maxGonePercent} %`;
+		const does = gone.isTooMuch ? `disable none: ${most}` : 'disable them';
 		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
 	}
-	const share = percentOf(missing, memory.knownBefore);
-	if (!isAllowed) return refuse(submission, of, share, await examplesOf(gone, memory));
-	const how = await switching(submission, memory, { routes, ids: gone });
-	const failure = await switchDocuments(gone, how);
+	if (gone.isTooMuch) return refuse(submission, gone, await examplesOf(ids, memory));
+	const how = await switching(submission, memory, { routes, ids });
+	const failure = await switchDocuments(ids, how);
 	if (failure)
 		report.remark(
 			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
@@ -156,14 +161,13 @@ async function examplesOf(gone: string[], memory: SourceMemory): Promise<string>
 /** More is missing than may be: whoever looks after the source has to say that this is meant. */
 function refuse(
 	{ first, report, settings }: Submission,
-	of: string,
-	share: number,
+	{ of, percent }: Gone,
 	examples: string,
 ): void {
 	const label = `"${first.labelOf('maxGonePercent')}"`;
 	const error = first.operationError(
 		`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
-		`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${share} for one run.`,
+		`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	if (!mayContinue(first.context)) throw error;
 	report.addRefusal(error);

@@ -1,13 +1,12 @@
+import compact from 'lodash/compact';
 import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
 import { SourceMemory } from '../../../ingest/memory';
-import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
+import type { MemoryPlace, MemoryRoutes, MemoryTroubles } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
 import { counted } from './counts';
-import type { KnowledgebaseRoutes } from './routes';
-import type { SubmitSettings } from './settings';
 import { keyOwner } from './sources/identity';
 import type { Submission } from './submission';
 
@@ -15,55 +14,41 @@ import type { Submission } from './submission';
 interface Remembering {
 	submission: Submission;
 	knowledgebaseId: string;
-	memoryRoutes: KnowledgebaseRoutes;
+	memoryRoutes: MemoryRoutes;
 }
 
-/** The memory of the source. */
-export async function openMemory(from: Remembering): Promise<SourceMemory> {
-	return await new SourceMemory(...opening(from)).open();
-}
-
-/** What is remembered of the source, for a run that leaves it as it is. */
-export async function recallMemory(from: Remembering): Promise<SourceMemory> {
-	const { remembers } = from.submission.settings;
-	const memory = new SourceMemory(...opening(from));
-	return remembers ? await memory.open('to read') : memory;
-}
-
-function opening(from: Remembering): ConstructorParameters<typeof SourceMemory> {
-	const { submission, knowledgebaseId, memoryRoutes } = from;
+/** The memory of the source in a knowledgebase, before it is read. */
+export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: Remembering): SourceMemory {
 	const { clock, execution, settings, signal } = submission;
 	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-	const owner = keyOwner(knowledgebaseId, settings.sourceName);
-	const place = { knowledgebaseId, owner, ...sourceOf(execution, settings) };
+	const place = placeOf(knowledgebaseId, settings, execution.context);
 	const by = runOf(execution.context);
-	return [place, memoryRoutes, { clock, signal, by, fresh, forgetLost }];
-}
-
-/** Where the memory of a source with a name is. */
-export function placeOfSource(knowledgebaseId: string, sourceName: string): MemoryPlace {
-	const owner = keyOwner(knowledgebaseId, sourceName);
-	return { knowledgebaseId, owner, source: `name ${sourceName}`, title: sourceName };
+	return new SourceMemory(place, memoryRoutes, { clock, signal, by, fresh, forgetLost });
 }
 
 /**
- * What a source is known by: its name, or the workflow and the node, however these are called; and the part
- * of it that is brought.
+ * Where the memory of a source is. It is known by its name, or the workflow and the node, however these are called;
+ * and by the part of it that is brought.
  */
-function sourceOf(
-	{ context }: Execution,
-	{ shard, sourceName }: Pick<SubmitSettings, 'shard' | 'sourceName'>,
-): Pick<MemoryPlace, 'source' | 'title'> {
-	const part = shard === '' ? [] : [`shard ${shard}`];
-	if (sourceName !== '')
-		return {
-			source: [`name ${sourceName}`, ...part].join(', '),
-			title: [sourceName, ...part].join(', '),
-		};
+export function placeOf(
+	knowledgebaseId: string,
+	{ sourceName, shard = '' }: { sourceName: string; shard?: string },
+	context: Execution['context'],
+): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
 	const { id, name } = context.getNode();
-	const source = [`node ${id} of workflow ${workflowId ?? workflowName}`, ...part].join(', ');
-	return { source, title: [workflowName, name, ...part].filter(Boolean).join(', ') };
+	const isNamed = sourceName !== '';
+	const source = isNamed
+		? `name ${sourceName}`
+		: `node ${id} of workflow ${workflowId ?? workflowName}`;
+	const titles = isNamed ? [sourceName] : compact([workflowName, name]);
+	const part = shard === '' ? [] : [`shard ${shard}`];
+	return {
+		knowledgebaseId,
+		owner: keyOwner(knowledgebaseId, sourceName),
+		source: [source, ...part].join(', '),
+		title: [...titles, ...part].join(', '),
+	};
 }
 
 /** What people know a run by. */

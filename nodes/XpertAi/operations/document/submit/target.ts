@@ -5,7 +5,7 @@ import type { Planning } from '../../../ingest/changedOnly';
 import { ROOM_IN_BATCH } from '../../../ingest/memory';
 import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
-import { askWhere, processingWord, saidOf } from '../../../ingest/processingStatus';
+import { askStatuses, processingWord, saidOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
@@ -16,9 +16,9 @@ import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { counted } from './counts';
-import { inWords, isForeignId } from './advice';
+import { inWords } from './advice';
 import { Bringing } from './bringing';
-import { asHint, openMemory } from './memory';
+import { asHint, memoryOf } from './memory';
 import { processingFlaw } from './outcomeItems';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
@@ -85,9 +85,9 @@ export class Target {
 
 	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	async store(): Promise<void> {
-		const { submission, knowledgebaseId } = this;
+		const { submission } = this;
 		const { execution, settings, report, brake, clock, signal } = submission;
-		if (submission.goesOn && settings.remembers) this.memory = await openMemory(this);
+		if (submission.goesOn && settings.remembers) this.memory = await memoryOf(this).open();
 		const { memory, memoryRoutes } = this;
 		if (memory?.holder) return await this.leaveTo(memory.holder);
 		const wanted = memory ? this.changed(memory) : this.bringing.documents();
@@ -103,7 +103,6 @@ export class Target {
 				goOn: () => submission.goesOn,
 				onLeftOut: (document) => this.leaveOut(document),
 			}),
-			noKnowledgebase: (failure) => isForeignId(failure, knowledgebaseId),
 			send: submission.send,
 			batchLimits: {
 				...settings.batchLimits,
@@ -118,7 +117,7 @@ export class Target {
 				timeoutMs: settings.timeoutMs,
 			}),
 			onOutcome: (told) => {
-				const result = inWords(told, knowledgebaseId);
+				const result = inWords(told);
 				if ('failure' in result)
 					brake.failed('storing', failureMessage(result.failure), result.batch);
 				else if (result.outcome === 'stored') brake.passed('storing');
@@ -224,7 +223,7 @@ export class Target {
 	}
 
 	private async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
-		const asked = await askWhere(ids, witness, this.memoryRoutes);
+		const asked = await askStatuses(ids, this.memoryRoutes, witness);
 		troubles.notAsked ??= asked.failure;
 		return asked;
 	}

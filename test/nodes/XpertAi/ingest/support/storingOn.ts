@@ -47,7 +47,6 @@ export async function submitTo(
 		batchLimits: { maxCount: 10, maxBytes: Infinity },
 		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },
 		concurrency: 1,
-		noKnowledgebase: () => false,
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
 		send: checking(server.send),
 		onOutcome: (result) => told.push(result),

@@ -5,22 +5,14 @@ import { prepared } from '../../../../support/documents';
 import { failure } from '../../../ingest/support/outcomes';
 
 /** What a user reads when the server refuses a document. */
-function words(
-	record: DocumentRecord,
-	facts: Omit<Parameters<typeof failure>[0], 'kind'>,
-	knowledgebaseId = KNOWLEDGEBASE,
-): string {
+function words(record: DocumentRecord, facts: Omit<Parameters<typeof failure>[0], 'kind'>): string {
 	const document = prepared(record, 0);
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
-	const result = inWords(
-		{ document, batch: 1, attempts: 1, outcome, failure: reported },
-		knowledgebaseId,
-	);
+	const result = inWords({ document, batch: 1, attempts: 1, outcome, failure: reported });
 	return 'failure' in result ? failureMessage(result.failure) : '';
 }
 
-const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
 const withChunks = { name: 'a', chunks: [{ pageContent: 'changed' }] };
 
 describe('why a document is not stored', () => {
@@ -37,14 +29,6 @@ describe('why a document is not stored', () => {
 		['some in its text', { pages: [{ pageContent: '"chunks": []' }] }],
 	])('is no matter of chunks where there are none: %s', (_, record) => {
 		expect(words(record, { status: 400 })).toBe('The server answered 400: it gave no reason');
-	});
-
-	it('is the ID of the knowledgebase where that is no UUID', () => {
-		const facts = { status: 500, reason: 'Internal server error' };
-		expect(words({ name: 'a' }, facts, 'manuals')).toBe(
-			'The server answered 500: Internal server error. The ID of the knowledgebase, "manuals", is not a UUID, which Xpert AI servers answer this way',
-		);
-		expect(words({ name: 'a' }, facts)).toBe('The server answered 500: Internal server error');
 	});
 
 	it("is the server's own reason where it gives one", () => {
@@ -65,5 +49,5 @@ it('a stored document stays as it is', () => {
 		status: 201,
 		record: {},
 	} as const;
-	expect(inWords(stored, KNOWLEDGEBASE)).toBe(stored);
+	expect(inWords(stored)).toBe(stored);
 });
