@@ -43,11 +43,8 @@ const COMMA = 1;
 /** Gathers documents until a batch is full. */
 class Gathering<Origin> {
 	private batch: Array<ReadyDocument<Origin>> = [];
-
 	private readonly beside: NonNullable<BatchLimits['beside']>;
-
 	private bytes: number;
-
 	private maxCount: number;
 
 	constructor(private readonly limits: BatchLimits) {

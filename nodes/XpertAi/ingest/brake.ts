@@ -23,7 +23,6 @@ interface Row {
  */
 export class Brake {
 	private readonly rows = new Map<Stage, Row>();
-
 	/** Stages that a document has come through. */
 	private readonly passable = new Set<Stage>();
 
@@ -32,7 +31,6 @@ export class Brake {
 
 	/** What so many were told, once they were so many; nothing takes it back. */
 	reason?: string;
-
 	/** How many they were; none where one was enough, as it holds for all. */
 	row?: number;
 

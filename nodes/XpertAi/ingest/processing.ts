@@ -47,35 +47,23 @@ export interface ProcessingResult {
 export class Processing {
 	/** To be started. */
 	private waiting: string[] = [];
-
 	/** Started and not ended, in the order the server was asked, which is the order in which it works. */
 	private readonly open = new Set<string>();
-
 	/** Those of them that the server did not queue: they ended, run already, or are not known to it. */
 	private readonly leftOut = new Set<string>();
-
 	/** Those of them that an earlier run has started, with what was last seen of each. */
 	private readonly earlier = new Map<string, string>();
-
 	/** Those that had no status when looked at, and were asked for once more since. */
 	private readonly askedAgain = new Set<string>();
-
 	private readonly notStarted: string[] = [];
-
 	private allStarted = true;
-
 	private readonly underWay = new Set<Promise<void>>();
-
 	private failure?: Failure;
-
 	/** Whether the route has worked in this run: it is there, whatever is said of it afterwards. */
 	private hasWorked = false;
-
 	/** Until the next look while others are being stored: the longer, the less the server keeps up. */
 	private pause = FIRST_PAUSE_MS;
-
 	private lookAt?: number;
-
 	/** When a document was last seen to have ended or, of those of an earlier run, to have come further. */
 	private movedAt = 0;
 

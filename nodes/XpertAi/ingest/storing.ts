@@ -85,12 +85,9 @@ export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<
 
 class Storer<Origin> {
 	private readonly counts = noRequests();
-
 	private storedAny = false;
-
 	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
 	private knowledgebaseMissing = false;
-
 	private readonly patience: Patience;
 
 	constructor(private readonly storing: Storing<Origin>) {

@@ -36,10 +36,8 @@ export function* unpack(body: Buffer): Generator<Entry> {
 export class Fingerprints {
 	/** The keys of documents that are not as the notes on the server have them. */
 	changed = new Set<string>();
-
 	/** IDs of documents that are not missed where the source does not bring them: rebuilt, or changed by hand. */
 	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
-
 	private readonly contentByKey = new Map<string, string>();
 
 	/** How many documents are known. */

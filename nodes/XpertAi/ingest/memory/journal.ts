@@ -42,7 +42,6 @@ export interface Journaled {
 export class Journal {
 	/** The number of the run. */
 	run = 0;
-
 	private count = 1;
 	/** Pages on their way. */
 	private readonly open = new Set<number>();

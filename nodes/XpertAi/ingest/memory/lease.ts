@@ -42,7 +42,6 @@ export class Lease {
 	readonly said = { sent: 0, root: 0 };
 	/** Why nothing may be sent: another run is at work, or what is sent could not be remembered. */
 	refusal?: Failure;
-
 	private readonly run = randomUUID();
 	private writings = 0;
 	private renewedAt = 0;

@@ -42,7 +42,6 @@ export class SourceMemory extends StoredMemory {
 	knownBefore = 0;
 	/** The run that is at work, where this one may not begin. */
 	holder?: Holder;
-
 	/** Whether anything is remembered at all. */
 	private works = true;
 	private readonly journal: Journal;

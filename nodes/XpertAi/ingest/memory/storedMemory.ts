@@ -37,7 +37,6 @@ export class Names {
 	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
 	/** The keys of documents that are known without their names. */
 	readonly unnamed = new Set<string>();
-
 	private added: NamedDocument[] = [];
 	private addedLength = 0;
 
@@ -161,10 +160,8 @@ export class StoredMemory {
 	readonly troubles: MemoryTroubles = {};
 	/** Whether no run has stored anything, as far as notes say: the source is new, or its notes are gone. */
 	isNew = false;
-
 	/** What a crashed run has left. */
 	protected left = noJournal();
-
 	/** What the root says, and whether that is to be written anew before anything is sent. */
 	protected root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
 	protected isStale = false;

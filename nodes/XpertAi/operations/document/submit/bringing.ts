@@ -27,13 +27,10 @@ interface BringingEvents {
 export class Bringing {
 	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
 	readonly brought = new Set<string>();
-
 	/** Items that may still have something to bring. */
 	private turns: Turn[] = [];
-
 	/** The latest document of each id. */
 	private readonly originOf = new Map<string, Origin>();
-
 	private readonly owner: string;
 
 	constructor(

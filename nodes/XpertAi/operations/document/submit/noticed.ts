@@ -18,26 +18,18 @@ const MAX_COLUMNS_LENGTH = 70;
 export class Noticed {
 	/** Files of records in which there was none. */
 	emptyFiles = 0;
-
 	/** Documents that come without an ID of their own. */
 	withoutId = 0;
-
 	/** Those of them that do not get a new one each time on purpose. */
 	private idMissed = 0;
-
 	/** Documents that came with the id of an earlier one. */
 	private replaced = 0;
-
 	/** The keys, or ids, of some of these. */
 	private readonly replacedKeys = new Set<string>();
-
 	private readonly unusedColumns = new Set<string>();
-
 	/** How many documents ask for what servers do not do, by the words for it. */
 	private readonly mixed = new Map<string, number>();
-
 	private readAsText = 0;
-
 	private withPartIds = 0;
 
 	/** Notes a document whose turn has come. */

@@ -43,35 +43,24 @@ export interface FailedDocument {
 /** What became of each document of one execution of Submit, each in its place. */
 export class SubmitReport {
 	readonly counts = noCounts();
-
 	readonly requests = noRequests();
-
 	readonly failed: FailedDocument[] = [];
-
 	/** Documents, and things that are none, that were read by now. */
 	read = 0;
-
 	/** The first failure with On Error set to Stop; nothing new is sent after it. */
 	stopError?: ItemError;
-
 	/** Documents that were stored, but that the server could not process. */
 	processingFailed = 0;
-
 	/** Input items that were not looked at, as the run had ended before. */
 	notRead = 0;
-
 	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
 	processingBroken = false;
-
 	/** What else the user should know, in sentences as long as a hint is. */
 	private readonly said: string[] = [];
-
 	/** Output by the item it is of; left empty when only a summary is asked for. */
 	private readonly outputs: INodeExecutionData[][] = [];
-
 	/** Documents that later ones have replaced. */
 	private readonly replaced: Origin[] = [];
-
 	/** Output that no document of the input has led to. */
 	private readonly added: INodeExecutionData[] = [];
 

@@ -30,11 +30,8 @@ function unanswered(send: Send): Send {
 /** One execution of Submit: how it works, what its items bring, and what became of that. */
 export class Submission {
 	readonly report: SubmitReport;
-
 	readonly noticed = new Noticed();
-
 	readonly brake: Brake;
-
 	/** Sends with the credential of the first item, which is that of all. */
 	readonly send: Send;
 

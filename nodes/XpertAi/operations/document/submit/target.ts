@@ -53,19 +53,14 @@ const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
 export class Target {
 	/** What the items bring for it. */
 	readonly bringing: Bringing;
-
 	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
 	memory?: SourceMemory;
-
 	/** By which what is remembered is read and written: these wait for a server on their own. */
 	readonly memoryRoutes: KnowledgebaseRoutes;
-
 	/** What follows the documents that are stored; none with After Storing = Nothing. */
 	readonly processing?: Processing;
-
 	/** Where the documents came from that are in process, by id. */
 	private readonly inProcess = new Map<string, Origin[]>();
-
 	private progressShownAt = 0;
 
 	constructor(
