@@ -1,8 +1,8 @@
 import { hash } from 'crypto';
 
-/** Bytes of an ID, and of what is kept of a content. */
+/** Bytes of an ID, and of what is known of a document with its content. */
 export const ID_BYTES = 16;
-const CONTENT_BYTES = 6;
+export const KNOWN_BYTES = 7;
 
 /** What is known of a document: its content, processed or only stored. */
 const PROCESSED = '+';
@@ -25,7 +25,7 @@ export function* unpack(body: Buffer): Generator<Entry> {
 		const key = body.toString('latin1', at, (at += ID_BYTES));
 		const mark = body.toString('latin1', at, (at += 1));
 		const hasContent = mark === PROCESSED || mark === STORED;
-		yield [key, mark + (hasContent ? body.toString('latin1', at, (at += CONTENT_BYTES)) : '')];
+		yield [key, mark + (hasContent ? body.toString('latin1', at, (at += KNOWN_BYTES - 1)) : '')];
 	}
 }
 
@@ -125,4 +125,4 @@ export function idOf(key: string): string {
 	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-const hashOf = (content: string) => hash('sha1', content, 'binary').slice(0, CONTENT_BYTES);
+const hashOf = (content: string) => hash('sha1', content, 'binary').slice(0, KNOWN_BYTES - 1);

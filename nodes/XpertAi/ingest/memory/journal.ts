@@ -2,15 +2,15 @@ import chunk from 'lodash/chunk';
 import range from 'lodash/range';
 import sortBy from 'lodash/sortBy';
 
-import { UNKNOWN, keyOf, storedAs, unpack } from './fingerprints';
+import { KNOWN_BYTES, UNKNOWN, keyOf, storedAs, unpack } from './fingerprints';
 import type { Entry } from './fingerprints';
 import { SIZES, isRead } from './notes';
-import type { MemoryNote, NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
+import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
 /** Runs write in two places by turns, so that a late row of a crashed run does not overwrite the next run's pages. */
 export const PLACES = 2;
 
-/** A page is two notes, so that one of them that is gone is missed: which documents its batch has, and how it ended. */
+/** A page is two notes, so that one that is gone is missed: which documents its batch has, and what they were sent with. */
 const TITLES = { documents: 'what … is storing', end: 'how far … has come' };
 
 const halfName = (run: number, at: number, half: keyof typeof TITLES): NoteName => [
@@ -81,7 +81,8 @@ export class Journal {
 		const sent = [...contents].map(([id, content]): Entry => [keyOf(id), storedAs(content)]);
 		const keys = sent.map(([key]) => key);
 		const isCertain = [...contents].every(([id, content]) => this.isCertain(id, content));
-		const end = { ...this.half(at, 'end', isCertain), entries: sent };
+		const body = Buffer.from(sent.map(([, known]) => known).join(''), 'latin1');
+		const end = { ...this.half(at, 'end', isCertain), body };
 		const rows = [...this.page(at, keys), end].map((note) => this.notes.row(note));
 		const [before, begun, behind = ''] = rows.map((row) => JSON.stringify(row));
 		return {
@@ -120,55 +121,67 @@ export class Journal {
 	}
 }
 
-/** The journal that a crashed run has left: its number, its pages, and whether some are gone. */
-export const noJournal = () => ({ run: 0, pages: [] as MemoryNote[], isDamaged: false });
+/** The journal that a crashed run has left: its number, its pages, both notes of each, and whether some are gone. */
+export const noJournal = () => ({ run: 0, pages: [] as ReadNote[][], isDamaged: false });
 
 /** Reads what runs have left after the last one that the memory holds. */
 export async function readJournals(notes: NotesOnServer, after: number) {
 	const left = noJournal();
 	for (const place of range(PLACES)) {
-		const halves = await readPages(notes, place, after);
-		left.isDamaged ||= isDamaged(halves);
-		left.pages.push(...halves.filter(isRead));
+		const pages = await readPages(notes, place, after);
+		left.isDamaged ||= pages.some(isDamaged);
+		left.pages.push(...pages);
 	}
-	left.pages = sortBy(left.pages, 'run');
-	left.run = left.pages.at(-1)?.run ?? 0;
+	left.pages = sortBy(left.pages, runOf);
+	left.run = runOf(left.pages.at(-1) ?? []);
 	return left;
 }
 
-/** Reads the pages in the place of a run, both halves of each, without those of runs that the memory holds. */
-export async function readPages(
-	notes: NotesOnServer,
-	run: number,
-	after: number,
-): Promise<ReadNote[]> {
-	const halves: ReadNote[] = [];
+const runOf = (page: ReadNote[]) => page.find(isRead)?.run ?? 0;
+
+/** Reads the pages in the place of a run, without those of runs that the memory holds. */
+async function readPages(notes: NotesOnServer, run: number, after: number) {
+	const pages: ReadNote[][] = [];
 	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
 		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
-		const pages = chunk(await notes.read(names), 2);
 		// Where a half is of an earlier run, the request of the other one has stored no document.
 		const isEarlier = (note: ReadNote) => isRead(note) && !isLater(after, note);
-		const read = pages.flatMap((page) => (page.some(isEarlier) ? [undefined, undefined] : page));
-		halves.push(...read);
-		isMore = read.some((note) => note !== undefined);
+		const read = chunk(await notes.read(names), 2);
+		pages.push(...read.map((page) => (page.some(isEarlier) ? [] : page)));
+		isMore = pages.slice(at).some((page) => page.some((note) => note !== undefined));
 	}
-	return halves;
+	return pages;
 }
 
 /** Whether a note was written by a run that is not in the memory. */
 export const isLater = (after: number, note: ReadNote) => isRead(note) && note.run > after;
 
 /** Whether documents of a page are not known any more. One of which nothing is there may not have arrived: later ones say so. */
-const isDamaged = (halves: ReadNote[]) =>
-	chunk(halves, 2).some(([documents, end], at, pages) => {
-		if (isRead(documents) || (isRead(end) && end.page?.done)) return false;
-		const behind = pages.slice(at + 1).flat();
-		const isMissed = (note: ReadNote) => isRead(note) && !note.page?.open.includes(at);
-		return end !== undefined || behind.some(isMissed);
-	});
+function isDamaged([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
+	const behind = pages.slice(at + 1).flat();
+	const isMissed = (note: ReadNote) => isRead(note) && !note.page?.open.includes(at);
+	// The first page has none.
+	return at > 0 && !isRead(documents) && (end !== undefined || behind.some(isMissed));
+}
 
 /** What pages say of documents; only a batch that was carried out gives certain contents. */
-export function* entriesIn(pages: MemoryNote[]): Generator<Entry> {
-	for (const note of pages)
-		for (const [key, known] of unpack(note.body)) yield [key, note.page?.done ? known : UNKNOWN];
+export function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
+	for (const [documents, end] of pages) {
+		const said = isRead(end) && end.page?.done ? end.body.toString('latin1') : '';
+		const keys = isRead(documents) ? [...unpack(documents.body)] : [];
+		for (const [at, [key]] of keys.entries())
+			yield [key, said.slice(at * KNOWN_BYTES, (at + 1) * KNOWN_BYTES) || UNKNOWN];
+	}
+}
+
+/** What has come late of a crashed run's pages, after they were read. */
+export async function lateEntries(
+	notes: NotesOnServer,
+	{ run, pages }: ReturnType<typeof noJournal>,
+): Promise<Entry[]> {
+	const writing = (page: ReadNote[]) =>
+		JSON.stringify(page.map((note) => isRead(note) && [note.run, note.page, note.body.length]));
+	const before = new Set(pages.map(writing));
+	const now = run > 0 ? await readPages(notes, run, run - 1) : [];
+	return [...entriesIn(now.filter((page) => !before.has(writing(page))))];
 }

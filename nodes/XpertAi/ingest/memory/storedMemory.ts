@@ -1,4 +1,4 @@
-import { randomUUID } from 'crypto';
+import { hash, randomUUID } from 'crypto';
 
 import pick from 'lodash/pick';
 import range from 'lodash/range';
@@ -9,7 +9,7 @@ import { derivedId } from '../../payloads/derivedId';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { DISABLED, Fingerprints, ID_BYTES, UNKNOWN, idOf, keyOf, unpack } from './fingerprints';
-import { entriesIn, firstPages, isLater, noJournal, readJournals, readPages } from './journal';
+import { entriesIn, firstPages, isLater, lateEntries, noJournal, readJournals } from './journal';
 import { LEASE, TURN, saidBy } from './lease';
 import type { Lease } from './lease';
 import { NotesFailed, SIZES, isRead, orFailure } from './notes';
@@ -18,7 +18,7 @@ import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
 /** What people know a document by, and what its ID is derived from; no key where it brings its own. */
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
 
-/** A document: its key, its name, and its ID where that is not derived from the key. */
+/** A document: its key, its name, and what stands for its ID where that is not derived from the key. */
 const entries = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
 
 type NamedDocument = z.infer<typeof entries>[number];
@@ -30,7 +30,7 @@ const namesNote = (at: number): NoteName => [
 
 /**
  * The names of the documents of a source, in notes to which only what is new is added. They are read where
- * documents are reported that no item brings, and where a piece of the memory is lost: they give the IDs of documents.
+ * documents are reported that no item brings, and where a piece of the memory is lost: a key gives its document's ID.
  */
 export class Names {
 	/** The notes that the root counts. */
@@ -50,9 +50,11 @@ export class Names {
 	/** Notes what a document is called, if that is not known. */
 	note(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(keyOf(id))) return;
-		const derived: NamedDocument = [key ?? null, name ?? key ?? null];
-		const isDerived = key !== undefined && this.idOf(derived) === id.toLowerCase();
-		const entry: NamedDocument = isDerived ? derived : [null, derived[1], id.toLowerCase()];
+		const { owner } = this.notes.place;
+		const isDerived = key !== undefined && derivedId(owner, key) === id.toLowerCase();
+		if (!isDerived) this.counted = { ...this.counted, areAll: false };
+		const called = name ?? key ?? null;
+		const entry: NamedDocument = isDerived ? [key, called] : [null, called, markOf(id)];
 		this.added.push(entry);
 		this.addedLength += JSON.stringify(entry).length;
 	}
@@ -76,19 +78,18 @@ export class Names {
 
 	/** What some documents are called, as far as that is known; IDs are in lower case. */
 	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
-		const wanted = new Set(ids);
+		const byMark = new Map([...ids].map((id) => [markOf(id), id]));
 		const called = new Map<string, DocumentName>();
-		const all = wanted.size > 0 ? range(this.counted.notes) : [];
+		const all = byMark.size > 0 ? range(this.counted.notes) : [];
 		const read = await orFailure(async () => await this.read(all));
-		for (const entry of 'failure' in read ? [] : read.flat()) {
-			const id = this.idOf(entry);
-			const [key, name] = entry;
-			if (wanted.has(id)) called.set(id, { ...(name && { name }), ...(key && { key }) });
+		for (const [key, name, mark] of 'failure' in read ? [] : read.flat()) {
+			const id = byMark.get(mark ?? markOf(derivedId(this.notes.place.owner, key ?? '')));
+			if (id !== undefined) called.set(id, { ...(name && { name }), ...(key && { key }) });
 		}
 		return called;
 	}
 
-	/** The IDs of all named documents; where the root does not count the notes, until some are missing. */
+	/** The IDs of all named documents that have a key; where the root does not count the notes, until some are missing. */
 	async ids(isCounted: boolean): Promise<string[]> {
 		const all = isCounted ? await this.read(range(this.counted.notes)) : [];
 		for (let isMore = !isCounted; isMore; ) {
@@ -98,11 +99,8 @@ export class Names {
 		}
 		const isWhole = isCounted && all.every((names) => names.length > 0);
 		if (!isWhole) this.counted = { notes: all.length, hasRoom: false, areAll: false };
-		return all.flat().map((entry) => this.idOf(entry));
-	}
-
-	private idOf([key, , id]: NamedDocument): string {
-		return id ?? derivedId(this.notes.place.owner, key ?? '');
+		const keys = all.flat().flatMap(([key]) => key ?? []);
+		return keys.map((key) => derivedId(this.notes.place.owner, key));
 	}
 
 	/** The names in some notes; none in one that is not there or cannot be read. */
@@ -111,6 +109,9 @@ export class Names {
 		return await Promise.all(notes.map(namesIn));
 	}
 }
+
+/** Stands for an ID in a third of its length: 60 bits, enough to tell it from all others. */
+const markOf = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').slice(0, 10);
 
 async function namesIn(note: ReadNote): Promise<NamedDocument[]> {
 	if (!isRead(note)) return [];
@@ -207,13 +208,7 @@ export class StoredMemory {
 	/** Writes all that this run knows; of what has come late of a crashed run's requests, no content is certain. */
 	protected async finish(run: number): Promise<void> {
 		const { byHand, known, left, notes } = this;
-		const own = left.pages.filter((page) => page.run === left.run);
-		const writing = ({ page, body }: MemoryNote) => `${page?.at} ${page?.done} ${body.length}`;
-		const before = new Set(own.map(writing));
-		const now = left.run > 0 ? await readPages(notes, left.run, left.run - 1) : [];
-		for (const late of now.filter(isRead))
-			if (!before.has(writing(late)))
-				for (const [key] of unpack(late.body)) known.take([key, UNKNOWN]);
+		for (const [key] of await lateEntries(notes, left)) known.take([key, UNKNOWN]);
 		await this.write(run, byHand);
 	}
 

@@ -153,25 +153,40 @@ describe('a run that crashed', () => {
 		}
 	});
 
-	it('is known with its contents whichever of its notes somebody deletes or has processed', async () => {
+	it('has each of its pages missed whose documents somebody deletes or has processed', async () => {
 		for (const how of ['deletes', 'processes'] as const)
-			for (const words of ['is storing, 2.', 'how far Nightly has come, 2.'])
-				for (const at of range(IDS.length + 1)) {
-					const server = new Knowledgebase();
-					await night(server, IDS, 'zero');
-					await night(server, IDS, 'one', false);
-					const note = server.notes(words)[at];
-					if (!note) throw new Error(`there is no note ${at} of ${words}`);
-					server.harm([note], how);
-					const { ids, having, lost } = await remembered(server);
-					const certain = words.startsWith('how') && at > 0 ? without(IDS, IDS[at - 1]) : IDS;
-					expect([ids, having('one'), having('zero'), lost]).toEqual([IDS, certain, [], undefined]);
-				}
+			for (const at of range(1, IDS.length + 1)) {
+				const server = new Knowledgebase();
+				await night(server, IDS, 'zero');
+				await night(server, IDS, 'one', false);
+				server.harm([server.notes('is storing, 2.')[at] ?? { id: '' }], how);
+				const { ids, having, lost } = await remembered(server);
+				expect([ids, having('zero'), having('one')]).toEqual([IDS, [], []]);
+				expect(lost?.at).toEqual(expect.any(String));
+			}
+	});
+
+	it('is known where somebody deletes its first page, or how any page has ended', async () => {
+		for (const how of ['deletes', 'processes'] as const)
+			for (const [words, at] of [
+				['is storing, 2.', 0],
+				...range(IDS.length + 1).map((one) => ['how far Nightly has come, 2.', one] as const),
+			] as Array<[string, number]>) {
+				const server = new Knowledgebase();
+				await night(server, IDS, 'zero');
+				await night(server, IDS, 'one', false);
+				const note = server.notes(words)[at];
+				if (!note) throw new Error(`there is no note ${at} of ${words}`);
+				server.harm([note], how);
+				const { ids, having, lost } = await remembered(server);
+				const certain = at === 0 ? IDS : without(IDS, IDS[at - 1]);
+				expect([ids, having('one'), having('zero'), lost]).toEqual([IDS, certain, [], undefined]);
+			}
 	});
 
 	it('has each page missed of which both notes are gone, as long as there is a later one', async () => {
 		for (const how of ['deletes', 'processes'] as const)
-			for (const at of range(IDS.length)) {
+			for (const at of range(1, IDS.length)) {
 				const server = new Knowledgebase();
 				await night(server, IDS, 'zero');
 				await night(server, IDS, 'one', false);
@@ -357,6 +372,15 @@ describe('what is lost', () => {
 				await memory.close();
 			},
 		],
+		[
+			'one whose documents have IDs of their own',
+			async (server) => {
+				const own = KEYS.map((key) => derivedId('somewhere else', key));
+				const memory = await open(server.routes());
+				await send(server, memory, own);
+				await memory.close();
+			},
+		],
 	])('of a piece is said where names do not give its documents: of %s', async (_, work) => {
 		const server = new Knowledgebase();
 		await work(server);
@@ -364,17 +388,6 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toBeUndefined();
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		expect((await remembered(server)).lost).toBeDefined();
-	});
-
-	it('of a piece is rebuilt also where documents have IDs of their own, or no name', async () => {
-		const own = KEYS.map((key) => derivedId('somewhere else', key));
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		await send(server, memory, own);
-		await memory.close();
-		server.harm(server.notes('has stored, 2 of'), 'deletes');
-		const { known, troubles } = await recall(server.routes());
-		expect([own.filter((id) => !known.knows(id)), troubles]).toEqual([[], {}]);
 	});
 
 	it('of a piece is said once it is written anew, though the root is not', async () => {
