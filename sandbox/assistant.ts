@@ -2,12 +2,12 @@ import { compact } from 'lodash';
 import type { Context } from './context';
 import { answerFromFiles } from './fileAnswers';
 import type { ActionOf } from './faultRules';
-import { recordedReply, slowness, type Reply, type Turn } from './recordedModel';
+import { slowness, type Reply, type Turn } from './recordedModel';
 import { passagesIn, type FoundPassage } from './retriever';
 import type { OpenedFile } from './runFiles';
 import { quotation } from './search';
 import type { Assistant, Store } from './store';
-import { SUB_AGENT, toolsOf } from './tools';
+import { MODELS, SUB_AGENT, toolsOf } from './tools';
 
 /** A text no assistant survives: it makes a run fail as recorded in `E04` "model fails (BOOM)". */
 const FAILING_INPUT = 'BOOM';
@@ -35,7 +35,7 @@ export type Question = Said & Omit<Turn, 'tools' | 'text' | 'attachments'>;
 
 /** How long an assistant takes by what it is told: the recorded one takes 6 s for `SLOW6000`. */
 export const slownessOf = ({ answers }: Assistant, text: string): number | undefined =>
-	answers === 'said' ? slowness(text) : undefined;
+	answers === 'said' || answers === 'answers' ? slowness(text) : undefined;
 
 /** What an assistant says when its turn comes, and which tools it calls; a fault `run` may say it. */
 export function replyOf(
@@ -54,9 +54,10 @@ export function replyOf(
 		return { text: '', error: fault?.error ?? reasonOf(assistant, question.text) };
 	}
 	if (fault?.text !== undefined) return { text: fault.text };
-	if (assistant.answers === 'said') {
+	const model = MODELS[assistant.answers];
+	if (model) {
 		const tools = toolsOf(assistant).map(({ name }) => name);
-		return recordedReply({ ...question, tools }, assistant.error ?? undefined);
+		return model({ ...question, tools }, assistant.error ?? undefined);
 	}
 	const looks = looksOf(assistant, question);
 	if (looks.length > 0) return { text: '', calls: looks };

@@ -22,6 +22,7 @@ export function addMessage(
 		status: null,
 		error: null,
 		executionId: null,
+		parentId: null,
 		createdAt: now,
 		updatedAt: now,
 		...fields,

@@ -85,7 +85,8 @@ const latest = ({ store }: Context, { threadId }: Conversation): RunRecord | und
 
 /**
  * What is refused, and a decision that does not name its run, leave a run behind that never ends; another try that is
- * refused leaves the conversation busy besides (`background` "a refused decision leaves traces").
+ * refused leaves the conversation busy besides (`background` "a refused decision leaves traces"). One that is asked for
+ * where the newest run died with its server is refused as well (`dead-run-next-question` "filter: retry of the dead run").
  */
 function leaveOver(
 	context: Context,
@@ -94,14 +95,21 @@ function leaveOver(
 ): RunRecord | undefined {
 	if (action !== 'resume' && action !== 'retry') return undefined;
 	const isRefused = !context.store.threads.has(conversation.threadId);
+	const isDead = action === 'retry' && !isRefused && isDeadRun(latest(context, conversation));
 	const namesNone = action === 'resume' && target.executionId === undefined;
-	const left = isRefused || namesNone ? newRun(context, nowhere(conversation)) : undefined;
+	const left =
+		isRefused || isDead || namesNone ? newRun(context, nowhere(conversation)) : undefined;
+	if (isDead) throw badRequest('Retry source checkpoint not found');
 	if (!isRefused) return left;
 	conversation.updatedAt = timestamp(context.clock);
 	if (action === 'resume') throw badRequest('Missing resume target AI message');
 	conversation.status = 'busy';
 	throw badRequest('Missing retry source AI message');
 }
+
+/** Whether a run has died with its server: it says that it runs, and nobody works on it. */
+const isDeadRun = (run: RunRecord | undefined): boolean =>
+	run?.status === 'running' && !isUnderWay(run);
 
 /**
  * A message beside a run: it is kept in the conversation, and a run under way hears it before it asks its model again if
@@ -148,16 +156,17 @@ function taskOf(input: Asked, thread: Thread): Task | undefined {
 
 /** What a model is told. */
 type Told = Pick<Asked, 'text' | 'attachments' | 'opened' | 'unreadable'> & {
+	human?: Loose;
 	clientMessageId?: unknown;
 };
 
 function ask(base: Message[], told: Told, isAgain: boolean): Task {
-	const { text, attachments, opened: files, unreadable, clientMessageId } = told;
+	const { text, human, attachments, opened: files, unreadable, clientMessageId } = told;
 	const parts = [attachments, text].map((part) => ({ type: 'text', text: part }));
 	const content = attachments === '' ? text : parts;
 	return {
 		base,
-		question: { text, attachments, files, unreadable, content, isAgain, clientMessageId },
+		question: { text, human, attachments, files, unreadable, content, isAgain, clientMessageId },
 	};
 }
 

@@ -114,6 +114,8 @@ export interface Thread {
 	input?: string | null;
 	attachments?: string;
 	opened?: OpenedFile[];
+	/** The same with whatever else its sender added: a mark of their own, say. */
+	human?: Loose;
 	/** What a workflow has found before its assistant was asked. */
 	found?: string;
 	/** When that was said; the graph's state keeps it. */
@@ -143,6 +145,8 @@ export interface Task {
 	/** What is to be decided. */
 	title: string;
 	description: string;
+	/** Whether it is the call of an interface, and not of a helper. */
+	isTool: boolean;
 }
 
 /** What a run has stopped for: a person is to decide whether what it calls may be carried out. */
@@ -189,6 +193,8 @@ export interface ChatMessage {
 	error: unknown;
 	/** The run that it belongs to; null for a question. */
 	executionId: string | null;
+	/** The question it answers; searches know it, and no answer shows it. */
+	parentId: string | null;
 	/** What its sender calls it; no answer shows it. */
 	clientMessageId?: unknown;
 	createdAt: string;

@@ -11,7 +11,7 @@ export const STREAM_HEADERS = {
 /** So often a silent stream says that it is still there. */
 const KEEP_ALIVE_MS = 30_000;
 
-const EVENT_ID = /^(\d+)-(\d+)$/;
+const EVENT_ID = /^(\d+)(?:-(\d+))?$/;
 
 const written = ({ id, name, data }: RunEvent): string =>
 	`${name === undefined ? '' : `event: ${name}\n`}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -58,7 +58,7 @@ export function eventStream(clock: Clock, speech: Speech | undefined, after?: st
 }
 
 function isAfter(id: string, other: string | undefined): boolean {
-	const [, ms = '0', place = '-1'] = EVENT_ID.exec(other ?? '') ?? [];
+	const [, ms = '0', place = other === undefined ? '-1' : '0'] = EVENT_ID.exec(other ?? '') ?? [];
 	const [, ownMs, ownPlace] = EVENT_ID.exec(id) ?? [];
 	return Number(ownMs) > Number(ms) || (ownMs === ms && Number(ownPlace) > Number(place));
 }

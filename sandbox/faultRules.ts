@@ -64,8 +64,11 @@ const action = z.discriminatedUnion('do', [
 		do: z.literal('run'),
 		/** How long it takes. */
 		ms: z.number().optional(),
-		/** `empty` answers with nothing although nothing failed. */
-		outcome: z.enum(['answer', 'empty', 'fail', 'interrupt']).optional(),
+		/**
+		 * `empty` answers with nothing although nothing failed; `overtaken` answers, and ends as if it waited for a person,
+		 * as a run may that another one on its thread has overtaken (`one-thread-first-messages-race`).
+		 */
+		outcome: z.enum(['answer', 'empty', 'fail', 'interrupt', 'overtaken']).optional(),
 		/** What is answered, or asked when it interrupts. */
 		text: z.string().optional(),
 		/** Why it fails. */

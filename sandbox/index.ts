@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { buildApp } from './app';
 import { Tokens, type TokenSeed } from './auth';
 import { systemClock, type Clock } from './clock';
@@ -6,7 +9,7 @@ import type { Context, Endpoint } from './context';
 import { Faults } from './faults';
 import { RequestLog } from './requestLog';
 import { ProcessingQueue } from './processing/queue';
-import { cancelRuns } from './runs';
+import { cancelRuns, killRuns } from './runs';
 import {
 	DEFAULT_ASSISTANTS,
 	DEFAULT_COPILOT_MODELS,
@@ -32,7 +35,7 @@ export {
 	SAYING_ASSISTANT,
 	WORKSPACE_ID,
 } from './seed';
-export type { AnswerMode, AssistantSeed } from './seed';
+export type { AnswerMode, AssistantSeed, ToolSeed } from './seed';
 export type { TokenKind, TokenSeed } from './auth';
 export { INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
 
@@ -86,6 +89,20 @@ export interface Sandbox {
 	faults: Faults;
 	/** Cancels what runs on a thread, as somebody does elsewhere; gives how many runs it was. */
 	cancelRuns(threadId: string): number;
+	/** Runs under way die, as with a process that is killed and up again at once: connections break; gives how many. */
+	killRuns(): Promise<number>;
+	/** The process is killed: as above, and nobody answers until it is up again. */
+	kill(): Promise<void>;
+	/**
+	 * The process is told to stop (SIGTERM): it takes no new connection, serves the open ones to their end, and is gone
+	 * then, with whatever it did in the background; nobody answers until it is up again.
+	 */
+	terminate(): Promise<void>;
+	up(): Promise<void>;
+	/** The stream of a run is not kept any more, as a day after its end: joining it is open and silent. */
+	expireStream(runId: string): void;
+	/** The stream of a run has lost so many events of its beginning, as that of a very long answer; one by default. */
+	cutStream(runId: string, events?: number): void;
 	/** Sends a POST without a connection, for records that tests need beforehand; gives the parsed answer. */
 	post(path: string, body: FormData | object): Promise<unknown>;
 	/** Back to the start: the seeded assistants, items and knowledgebase, no faults, an empty log. */
@@ -100,8 +117,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const context = contextFor({ ...options, accessToken });
 	const app = buildApp(context, options.prefix ?? '/api/ai', options.endpoints ?? []);
 	await app.listen({ host, port });
-	const address = app.server.address() as AddressInfo;
-	const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+	const { port: actual } = app.server.address() as AddressInfo;
+	const url = `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
 	context.url = () => url;
 	const { store, requests, faults, reset } = context;
 	return {
@@ -112,6 +129,27 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		faults,
 		reset,
 		cancelRuns: (threadId) => cancelRuns(store, threadId),
+		killRuns: async () => {
+			const killed = killRuns(store);
+			app.server.closeAllConnections();
+			await wait(SEEN_MS);
+			return killed;
+		},
+		kill: async () => {
+			killRuns(store);
+			await closed(app.server, () => app.server.closeAllConnections());
+			await wait(SEEN_MS);
+		},
+		terminate: async () => {
+			await closed(app.server, () => app.server.closeIdleConnections());
+			killRuns(store);
+		},
+		up: async () => {
+			app.server.listen({ host, port: actual });
+			await once(app.server, 'listening');
+		},
+		expireStream: (runId) => store.speeches.get(runId)?.expire(),
+		cutStream: (runId, events = 1) => store.speeches.get(runId)?.cut(events),
 		post: async (path, payload) => {
 			const headers = { authorization: `Bearer ${accessToken}` };
 			return (await app.inject({ method: 'POST', url: path, headers, payload })).json();
@@ -121,6 +159,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 			store.contents.clear();
 		},
 	};
+}
+
+/** Until clients have seen that their connections are gone, in milliseconds: they would use them again. */
+const SEEN_MS = 20;
+
+/** Listens no more, and resolves when the last connection has ended; it is looked again and again which may end. */
+async function closed(server: Server, endConnections: () => void): Promise<void> {
+	const gone = once(server, 'close');
+	server.close();
+	const looking = setInterval(endConnections, 10);
+	endConnections();
+	await gone;
+	clearInterval(looking);
 }
 
 function contextFor(options: SandboxOptions & { accessToken: string }): Context {

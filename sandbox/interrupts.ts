@@ -22,8 +22,9 @@ export function interruptOf(
 	asks: string | undefined,
 ): Interrupt {
 	const tasks = calls.map((call) => {
-		const { name, title = name, description = title } = toolOf(assistant, call);
-		return { id: randomUUID(), call, title, description: asks ?? description };
+		const { name, title = name, description = title, toolset } = toolOf(assistant, call);
+		const isTool = toolset !== undefined;
+		return { id: randomUUID(), call, title, description: asks ?? description, isTool };
 	});
 	return { ...waiting, tasks, changed: false };
 }

@@ -14,6 +14,8 @@ export interface Turn {
 	toolsSaid?: string[];
 	/** Whether it is told that a person has rejected what it called before. */
 	rejected: boolean;
+	/** Whether it is asked the same anew. */
+	isAgain: boolean;
 	/** The names of the tools it has. */
 	tools: string[];
 }
@@ -95,7 +97,7 @@ export function recordedReply(turn: Turn, error: string = FAILURE): Reply {
 const words = (count: number): string =>
 	Array.from({ length: count }, (_, place) => `word${place + 1}`).join(' ');
 
-const drip = (text: string): number => Number(/DRIP(\d+)/.exec(text)?.[1] ?? 0);
+export const drip = (text: string): number => Number(/DRIP(\d+)/.exec(text)?.[1] ?? 0);
 
 /** The first sentence of the best passage of each look, with its link; of helpers all that they have said. */
 const cited = (toolsSaid: string[]): string =>

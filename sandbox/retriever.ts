@@ -139,16 +139,20 @@ const diagnosticsOf = (found: Hit[]): Loose => ({
  * A use of the tool as the conversation's message shows it, and streams do when it begins (`status` "running"): all
  * knowledgebases that the assistant has are one set of tools.
  */
-export const componentOf = (call: ToolCall, tools: ToolSeed[], created: string): Loose => ({
-	input: call.args,
-	category: 'Tool',
-	toolset: 'knowledgebase',
-	toolset_id: tools.flatMap((tool) => tool.knowledgebaseId ?? []).join(','),
-	tool: call.name,
-	title: 'Knowledge Tools',
-	created_date: created,
-	status: 'running',
-});
+export const componentOf = (call: ToolCall, tools: ToolSeed[], created: string): Loose => {
+	const { toolset, title = call.name } = tools.find(({ name }) => name === call.name) ?? {};
+	const looksInto = tools.flatMap((tool) => tool.knowledgebaseId ?? []).join(',');
+	return {
+		input: call.args,
+		category: 'Tool',
+		toolset: toolset?.name ?? 'knowledgebase',
+		toolset_id: toolset?.id ?? looksInto,
+		tool: call.name,
+		title: toolset ? title : 'Knowledge Tools',
+		created_date: created,
+		status: 'running',
+	};
+};
 
 /** The same of the step of a workflow. */
 export const stepComponentOf = (query: string, created: string): Loose => ({

@@ -87,12 +87,12 @@ export class RunEvents {
 	}
 
 	/** What a model has counted of one of its answers; one that does not count says nothing. */
-	counted([inputTokens, outputTokens]: [number, number]): void {
+	counted([inputTokens, outputTokens]: [number, number], by: Speaker): void {
 		this.event('on_chat_event', {
 			type: 'thread_context_usage',
 			threadId: this.record.threadId,
-			runId: this.record.id,
-			agentKey: this.lead.agentKey,
+			runId: by.executionId,
+			agentKey: by.agentKey,
 			updatedAt: timestamp(this.clock),
 			usage: {
 				contextTokens: inputTokens,
@@ -101,7 +101,7 @@ export class RunEvents {
 				totalTokens: inputTokens + outputTokens,
 				embedTokens: 0,
 				totalPrice: 0,
-				currency: 'USD',
+				currency: by === this.lead ? 'USD' : null,
 			},
 		});
 	}
@@ -187,6 +187,5 @@ const goingOn = (answer: ChatMessage): Loose => ({
 	...WRITTEN_BY,
 	tenantId,
 	organizationId,
-	content: '',
 	status: 'thinking',
 });

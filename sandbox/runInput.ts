@@ -1,3 +1,4 @@
+import { omit } from 'lodash';
 import { z } from 'zod';
 import { badRequest } from './errors';
 import { asObject, isObject, type Loose } from './values';
@@ -20,6 +21,8 @@ export interface RunInput {
 	action: 'send' | 'resume' | 'retry' | 'follow_up';
 	legacy: boolean;
 	text: string;
+	/** All that was sent beside the files: the text, and whatever else its sender adds, which no model is told. */
+	human: Loose;
 	/** The files given beside the text. */
 	files: unknown[];
 	/** What a person decided, on which run and with which changes, with action `resume`. */
@@ -57,6 +60,7 @@ export function readRunInput(input: unknown): RunInput {
 		mode: asObject(result.data).mode,
 		clientMessageId: asObject(asObject(result.data).message).clientMessageId,
 		text: typeof said.input === 'string' ? said.input : '',
+		human: omit(said, 'files', 'references'),
 		files: Array.isArray(said.files) ? (said.files as unknown[]) : [],
 	};
 }

@@ -26,6 +26,19 @@ export function cancelRuns({ runs }: Pick<Store, 'runs'>, threadId: string): num
 }
 
 /**
+ * The server process is killed: what it works on says that it runs for ever, and nothing comes of it (`server-killed`);
+ * gives how many runs it was. What was said before is kept elsewhere, and so is a run that waits for a person.
+ */
+export function killRuns({ runs }: Pick<Store, 'runs'>): number {
+	const running = runs.filter((run) => underWay.has(run));
+	for (const run of running) {
+		underWay.get(run)?.work.die();
+		underWay.delete(run);
+	}
+	return running.length;
+}
+
+/**
  * Begins a run. It is not tied to the request that asked for it: it goes on when the connection drops. Two runs at once
  * on one thread each start from the messages of the last one that ended, and each writes all messages step by step:
  * those of the last to end survive. What is overwritten goes to the thread's `lost`.

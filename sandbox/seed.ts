@@ -1,9 +1,9 @@
 /**
  * How an assistant answers: from the processed documents; by repeating the question; as the recorded one does
- * (`You said: … [users seen: 1]`, which takes 6 s when told SLOW6000 and fails when told FAIL); never; or only
- * after a person has decided whether a sub agent may be called.
+ * (`You said: … [users seen: 1]`, which takes 6 s when told SLOW6000 and fails when told FAIL), or as the one that was
+ * recorded later (`Answer to: …`); never; or only after a person has decided whether a sub agent may be called.
  */
-export type AnswerMode = 'documents' | 'echo' | 'said' | 'fail' | 'interrupt';
+export type AnswerMode = 'documents' | 'echo' | 'said' | 'answers' | 'fail' | 'interrupt';
 
 /**
  * A tool of an assistant: a helper agent, or, with `knowledgebaseId`, a look into that knowledgebase. A person is asked
@@ -15,6 +15,14 @@ export interface ToolSeed {
 	description?: string;
 	waits?: boolean;
 	knowledgebaseId?: string;
+	/** What a helper is called among agents. */
+	agentKey?: string;
+	/** The set of tools that a call of an interface belongs to: it answers with what it was given. */
+	toolset?: { name: string; id?: string };
+	/** What it wants that nobody gives it: every call of it fails for this reason. */
+	fails?: string;
+	/** What a question has to bring for its filter; without it a look fails. */
+	needs?: string;
 }
 
 /** A step of a workflow that looks into a knowledgebase before its assistant is asked. */
@@ -23,6 +31,9 @@ export interface StepSeed {
 	title: string;
 	knowledgebaseId: string;
 }
+
+/** The tokens that a model was told and those it said, always the same, or as many of the latter as there are words. */
+export type Counts = [input: number, output: number] | 'words';
 
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
@@ -41,8 +52,8 @@ export interface AssistantSeed {
 	/** What its agent is told to be; `{found}` is what the step before it has found. */
 	prompt?: string;
 	looksFirst?: StepSeed | null;
-	/** What its model counts for each of its answers, where it counts: the tokens it was told, and those it said. */
-	counts?: [input: number, output: number] | null;
+	/** What its model counts for each of its answers, where it counts. */
+	counts?: Counts | null;
 	/** Why its runs fail, when they do. */
 	error?: string | null;
 	/** What a person is asked before a sub agent is called. */

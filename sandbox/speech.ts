@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { timestamp, type Clock } from './clock';
+import type { ToolSeed } from './seed';
 import type { Loose } from './values';
 
 /** Who says something in a run: its assistant, or one of its helpers, which has a number of its own. */
@@ -19,12 +20,19 @@ export interface RunEvent {
 
 type Reader = (event: RunEvent) => void;
 
+/** The server keeps so many events of a run, and all of them as long after the last one. */
+const KEPT_EVENTS = 10_000;
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
 /**
  * All that is said in a run, in order: streams show it as events, the conversation's message as parts, and E4 answers
  * with the texts of it.
  */
 export class Speech {
-	readonly events: RunEvent[] = [];
+	/** Those that are kept: a long answer loses its beginning, and a day after the last one all are gone. */
+	events: RunEvent[] = [];
+	private emittedAt = 0;
+	private place = 0;
 	private readonly readers = new Set<Reader>();
 
 	constructor(private readonly clock: Clock) {}
@@ -32,14 +40,32 @@ export class Speech {
 	/** Sends an event to all who listen; its id is the moment and its number within it. */
 	emit(data: Loose, name?: string): void {
 		const now = this.clock.now();
-		const place = this.events.filter(({ id }) => id.startsWith(`${now}-`)).length;
-		const event: RunEvent = { id: `${now}-${place}`, data, ...(name && { name }) };
+		this.expireInTime();
+		this.place = now === this.emittedAt ? this.place + 1 : 0;
+		this.emittedAt = now;
+		const event: RunEvent = { id: `${now}-${this.place}`, data, ...(name && { name }) };
 		this.events.push(event);
+		this.cut(this.events.length - KEPT_EVENTS);
 		for (const reader of this.readers) reader(event);
+	}
+
+	/** Nothing of it is kept any more; whoever listens hears what comes. */
+	expire(): void {
+		this.events = [];
+	}
+
+	private expireInTime(): void {
+		if (this.clock.now() - this.emittedAt >= KEPT_MS) this.expire();
+	}
+
+	/** So many events of its beginning are not kept any more. */
+	cut(count: number): void {
+		if (count > 0) this.events.splice(0, count);
 	}
 
 	/** Hands over what is said from now on, until the function it gives back is called. */
 	listen(reader: Reader): () => void {
+		this.expireInTime();
 		this.readers.add(reader);
 		return () => void this.readers.delete(reader);
 	}
@@ -109,19 +135,20 @@ export class Saying {
 	}
 }
 
-/** Whoever else speaks begins a new line. */
+/** Who speaks after a helper begins a new line. */
 const inLines = (parts: Loose[]): Loose[] =>
 	parts.map((part, place) => {
-		const before = parts[place - 1]?.executionId ?? part.executionId;
-		return before === part.executionId || part.type !== 'text'
-			? { ...part }
-			: { ...part, text: `\n${String(part.text)}` };
+		const before = parts[place - 1];
+		const isNew = before?.parentExecutionId && before.executionId !== part.executionId;
+		return isNew && part.type === 'text'
+			? { ...part, text: `\n${String(part.text)}` }
+			: { ...part };
 	});
 
 /** A helper as it speaks in a run. */
-export const helperOf = (lead: Speaker, name: string): Speaker => ({
-	agentKey: `${lead.agentKey}${name}`,
-	xpertName: name,
+export const helperOf = (lead: Speaker, { name, agentKey, title }: ToolSeed): Speaker => ({
+	agentKey: agentKey ?? `${lead.agentKey}${name}`,
+	xpertName: agentKey === undefined ? name : title,
 	executionId: randomUUID(),
 	parentExecutionId: lead.executionId,
 });

@@ -79,6 +79,7 @@ export class Store {
 	/** Why embedding models fail from now on, until they work again. */
 	embeddingError: string | null = null;
 	readonly index = new PassageIndex();
+	private readonly firsts = new Map<string, string>();
 	private readonly documentIds = new Map<string, Set<string>>();
 
 	/** Without contents a document's row holds hardly more than its id, name and version. */
@@ -246,10 +247,15 @@ export class Store {
 		return thread;
 	}
 
-	/** The conversation a thread belongs to; the newest when several share the thread id. */
+	/** The conversation of a thread that the database gives first: the newest of several, unless another one was set. */
 	conversationOf(threadId: string): Conversation | undefined {
-		const all = [...this.conversations.values()];
-		return all.reverse().find((conversation) => conversation.threadId === threadId);
+		const all = [...this.conversations.values()].filter((one) => one.threadId === threadId);
+		return all.find(({ id }) => this.firsts.get(threadId) === id) ?? all.at(-1);
+	}
+
+	/** Of several conversations on its thread the database gives this one first from now on: E15 tells of it, and it runs. */
+	comesFirst({ id, threadId }: Conversation): void {
+		this.firsts.set(threadId, id);
 	}
 
 	/** Adds or replaces an item of the store. */

@@ -1,25 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from './context';
 import type { Conversation, Interrupt, Message, Thread, ToolCall } from './entities';
 import { internal } from './errors';
 import type { Assistant } from './store';
 import type { Loose } from './values';
 
-/** A thread as E15 shows it: with the conversation's title and id, and the graph's state as `values`. */
+/**
+ * A thread as E15 shows it: the graph's state as `values`, and all else of the conversation that the database gives
+ * first, be it one that has never run (`one-thread-status-null` "E15 null").
+ */
 export function shownThread({ store }: Context, thread: Thread): Loose {
 	const conversation = store.conversationOf(thread.threadId);
 	const assistant = store.assistants.get(thread.assistantId);
 	if (conversation === undefined) throw internal();
-	return {
-		...listedThread({ ...conversation, ...told(thread) }),
-		values: stateOf(thread, assistant),
-	};
+	return { ...listedThread(conversation), values: stateOf(thread, assistant) };
 }
-
-const told = ({ status, updatedAt = '', assistantId }: Thread) => ({
-	status,
-	updatedAt,
-	xpertId: assistantId,
-});
 
 /** A thread as its list shows it, and who makes one: without its state, which there may not be. */
 export const listedThread = (conversation: Conversation): Loose => ({
@@ -45,7 +40,7 @@ function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 		messages,
 		input: thread.input ?? null,
 		sys: systemState(thread),
-		human: { input: thread.input ?? null },
+		human: thread.human ?? { input: thread.input ?? null },
 		pending_follow_ups: thread.followUps ?? [],
 		toolCall: null,
 		title: null,
@@ -144,21 +139,29 @@ const callChunk = ({ id, name, args }: ToolCall, index: number): Loose => ({
 	type: 'tool_call_chunk',
 });
 
+/** What a run waits for that another one has overtaken: its own agent (`one-thread-first-messages-race`). */
+export const overtaken = ({ agentKey: name }: Assistant): Loose => ({
+	tasks: [{ id: randomUUID(), name, path: ['__pregel_pull', name], interrupts: [] }],
+});
+
+/** What a helper can be told. */
+const PARAMETERS = [{ name: 'input', title: 'Input', description: 'Input content', type: 'text' }];
+
 /**
  * What is to be decided, in the form a conversation's `operation` has (`interrupts` "conversation that waits"). Of calls
  * whose arguments a person has changed only the names are told (`decisions` "conversation, after the first confirm").
  */
 export const operation = ({ tasks, changed }: Interrupt, assistant: Assistant): Loose => ({
-	tasks: tasks.map(({ id, call, title, description }, place) => ({
+	tasks: tasks.map(({ id, call, title, description, isTool }, place) => ({
 		id,
 		name: call.name,
 		path: ['__pregel_push', place],
 		interrupts: [],
 		...(!changed && {
 			call,
-			type: 'agent',
-			info: { name: title, title, description },
-			parameters: [{ name: 'input', title: 'Input', description: 'Input content', type: 'text' }],
+			...(isTool
+				? { type: 'tool', info: { name: title, description } }
+				: { type: 'agent', info: { name: title, title, description }, parameters: PARAMETERS }),
 			agent: agentOf(assistant),
 		}),
 	})),

@@ -1,7 +1,11 @@
 import type { Message, ToolCall } from './entities';
 import { textIn } from './messageText';
+import type { Counts } from './seed';
 
-/** What a run has used: `input` and `output` only where its model counts them, else the server's own estimate of all. */
+/**
+ * What a run has used: `total` of all answers of its model, by the server's own estimate where this does not count;
+ * `input` and `output` only where it does, and only of its last answer (`one-question-1` "joined").
+ */
 export interface Used {
 	total: number;
 	input: number;
@@ -10,6 +14,13 @@ export interface Used {
 
 /** How many letters the server takes for a token, where a model does not count. */
 const LETTERS = 4;
+
+/** What a model counts of one of its answers. */
+export const countedOf = (counts: Counts, said: string): [input: number, output: number] =>
+	counts === 'words' ? [TOLD, said.split(/\s+/).filter(Boolean).length] : counts;
+
+/** What a model that counts words says of all that it was told: how it comes to that was not recorded. */
+const TOLD = 100;
 
 const ROLES: Record<Message['from'], string> = { person: 'Human', assistant: 'AI', tool: 'Tool' };
 

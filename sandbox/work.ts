@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { difference, findLastIndex } from 'lodash';
+import { difference, findLastIndex, pick } from 'lodash';
 import { replyOf, slownessOf, type Said } from './assistant';
 import { addMessage, endMessage } from './chat';
 import { timestamp } from './clock';
@@ -20,9 +20,10 @@ import type { Reply } from './recordedModel';
 import { componentOf, found, retrieve, stepComponentOf } from './retriever';
 import { RunEvents } from './runEvents';
 import { helperOf, Saying, type Speaker, type Speech } from './speech';
+import type { ToolSeed } from './seed';
 import type { Assistant } from './store';
-import { operation, systemOf } from './threadState';
-import { estimated, written } from './tokens';
+import { operation, overtaken, systemOf } from './threadState';
+import { countedOf, estimated, written } from './tokens';
 import { toolOf, toolSays, toolsOf } from './tools';
 import type { Loose } from './values';
 
@@ -34,7 +35,12 @@ export interface Order {
 	/** The messages it starts from. */
 	base: Message[];
 	/** What is asked, and as the thread keeps it; nothing when the run goes on after a decision. */
-	question?: Said & { content: Message['content']; isAgain: boolean; clientMessageId?: unknown };
+	question?: Said & {
+		content: Message['content'];
+		human?: Loose;
+		isAgain: boolean;
+		clientMessageId?: unknown;
+	};
 	decision?: Decision;
 	/** What is to go wrong with the request that asked for it. */
 	misbehaviour: Action[];
@@ -67,13 +73,15 @@ export class Work {
 	private readonly known: Message[];
 	private messages: Message[];
 	private asked: Said;
+	private human: Loose | undefined;
 	private readonly hasRejected: boolean;
 	private rounds: number;
 	private ms: number;
 	private answer: ChatMessage | undefined;
 	private readonly steered: ChatMessage[] = [];
 	private isCancelled = false;
-	private cancelled = Promise.resolve();
+	private isDead = false;
+	private woken = Promise.resolve();
 	private wake = () => {};
 
 	constructor(
@@ -85,6 +93,7 @@ export class Work {
 		const { thread, assistant, conversation, decision, question } = order;
 		[this.fault] = actionsOf(order.misbehaviour, 'run');
 		this.asked = question ?? decision?.interrupt.said ?? NOTHING_SAID;
+		this.human = question?.human ?? thread.human;
 		this.known = thread.messages;
 		this.messages = question ? [...order.base, personSays(question.content)] : order.base;
 		this.hasRejected = question !== undefined && thread.hasRejected === true;
@@ -94,7 +103,7 @@ export class Work {
 		this.saying = new Saying(context.clock, speech);
 		this.lead = { agentKey: assistant.agentKey, executionId: record.id };
 		this.events = new RunEvents(speech, context.clock, conversation, record, this.lead);
-		this.cancelled = new Promise((resolve) => (this.wake = resolve));
+		this.woken = new Promise((resolve) => (this.wake = resolve));
 	}
 
 	/** All that was said until now, as E4 answers with it. */
@@ -104,6 +113,12 @@ export class Work {
 
 	cancel(): void {
 		this.isCancelled = true;
+		this.wake();
+	}
+
+	/** Its server process is gone: nothing of it happens any more, and nobody is told. */
+	die(): void {
+		this.isDead = true;
 		this.wake();
 	}
 
@@ -127,6 +142,7 @@ export class Work {
 		});
 		this.stand(RUN_STATUS[ending.status]);
 		if (!this.isCancelled) await clock.sleep(lag);
+		await this.alive();
 		this.end(ending);
 	}
 
@@ -145,9 +161,9 @@ export class Work {
 			});
 			this.note({ status: 'busy' });
 		}
-		const asked = question && this.questionMessage(question);
-		this.answer = this.answerOf() ?? this.newAnswer();
-		this.events.start(this.answer, question && (asked ?? this.lastQuestion()));
+		const asked = question && (this.questionMessage(question) ?? this.lastQuestion());
+		this.answer = this.answerOf() ?? this.newAnswer(asked);
+		this.events.start(this.answer, asked);
 	}
 
 	private questionMessage({ text, isAgain, clientMessageId }: NonNullable<Order['question']>) {
@@ -180,12 +196,13 @@ export class Work {
 			.at(-1);
 	}
 
-	private newAnswer(): ChatMessage {
+	private newAnswer(asked?: ChatMessage): ChatMessage {
 		return addMessage(this.context, {
 			conversationId: this.order.conversation.id,
 			role: 'ai',
 			status: 'thinking',
 			executionId: this.record.id,
+			parentId: asked?.id ?? null,
 		});
 	}
 
@@ -218,8 +235,9 @@ export class Work {
 		const updatedAt = timestamp(this.context.clock);
 		const told = { status, error: error ?? null, updatedAt };
 		Object.assign(thread, told, { interrupt: interrupt ?? null });
-		const tasks = interrupt ? operation(interrupt, assistant) : null;
-		Object.assign(conversation, told, { operation: tasks });
+		const waits = interrupt ? operation(interrupt, assistant) : null;
+		const isOvertaken = status === 'interrupted' && !interrupt && error === undefined;
+		Object.assign(conversation, told, { operation: isOvertaken ? overtaken(assistant) : waits });
 	}
 
 	private async carriedOut(): Promise<Ending> {
@@ -258,7 +276,7 @@ export class Work {
 		if (!question) return;
 		const input = this.asked.text;
 		const askedAt = timestamp(this.context.clock);
-		Object.assign(thread, { input, askedAt, isNext: true, isNew: false });
+		Object.assign(thread, { input, human: this.human, askedAt, isNext: true, isNew: false });
 	}
 
 	/** A workflow may look into a knowledgebase before its assistant is asked. */
@@ -290,7 +308,7 @@ export class Work {
 			const calls = (reply.calls ?? []).map(toCall);
 			const { text: content, reasoning } = reply;
 			this.step([{ id, from: 'assistant', content, reasoning, calls, usage }]);
-			if (calls.length === 0) return { status: 'idle' };
+			if (calls.length === 0) return this.answered();
 			this.rounds += 1;
 			if (calls.some((call) => toolOf(assistant, call).waits)) {
 				const { record, asked, rounds, fault } = this;
@@ -302,6 +320,11 @@ export class Work {
 			}
 			await this.useTools(calls);
 		}
+	}
+
+	/** It has answered; one that was overtaken waits for its own agent, which nobody can decide on. */
+	private answered(): Ending {
+		return this.fault?.outcome === 'overtaken' ? { status: 'interrupted' } : { status: 'idle' };
 	}
 
 	/**
@@ -316,6 +339,7 @@ export class Work {
 		const text = String(said.content);
 		this.messages = [...this.messages, personSays(text)];
 		this.asked = { ...this.asked, text };
+		this.human = { input: text };
 		this.order.thread.followUps = this.steered.map(({ id, clientMessageId, content }) => ({
 			clientMessageId,
 			human: { input: content },
@@ -336,6 +360,7 @@ export class Work {
 			rounds,
 			toolsSaid: tools.length > 0 ? tools.map(textIn) : undefined,
 			rejected,
+			isAgain: this.order.question?.isAgain ?? false,
 		};
 		return replyOf(this.context, assistant, question, this.fault);
 	}
@@ -344,43 +369,46 @@ export class Work {
 	private async speak(reply: Reply, id: string): Promise<Loose | undefined> {
 		const { text, reasoning = '', drip = this.context.wordMs, calls = [], error } = reply;
 		const runId = randomUUID();
-		await this.pass();
-		if (error !== undefined && text === '') return undefined;
-		this.saying.think(reasoning, this.lead, id, runId);
 		let said = '';
+		const say = (word: string) => {
+			this.saying.say(word, this.lead, id, runId);
+			said += word;
+		};
 		try {
-			for (const word of drip > 0 ? text.split(/(?<= )/) : [text]) {
-				await this.pass(drip);
-				this.saying.say(word, this.lead, id, runId);
-				said += word;
-			}
-			said += calls.map(written).join('');
-		} finally {
-			this.use(said);
+			await this.pass();
+			this.saying.think(reasoning, this.lead, id, runId);
+			await this.drip(text, drip, say);
+		} catch (cancelled) {
+			this.estimate(said);
+			throw cancelled;
 		}
-		return this.count();
+		if (error !== undefined && text === '') return undefined;
+		if (error === undefined && this.order.assistant.counts) return this.count(text);
+		this.estimate(said + calls.map(written).join(''));
+		return undefined;
+	}
+
+	/** The words come one after another, so long after each other, or all at once. */
+	private async drip(text: string, ms: number, say: (word: string) => void): Promise<void> {
+		for (const word of ms > 0 ? text.split(/(?<=\s)(?=\S)/) : [text]) {
+			await this.pass(ms);
+			say(word);
+		}
 	}
 
 	/** Whatever a model has begun to say uses tokens, also when it breaks off or is cancelled. */
-	private use(said: string): void {
+	private estimate(said: string): void {
 		const { assistant, thread } = this.order;
-		const { used } = this.record;
-		const [input, output] = assistant.counts ?? [0, 0];
-		used.input += input;
-		used.output += output;
-		used.total += assistant.counts
-			? input + output
-			: estimated(systemOf(thread, assistant), this.messages, said);
+		this.record.used.total += estimated(systemOf(thread, assistant), this.messages, said);
 	}
 
 	/** What a model that counts says of this one answer. */
-	private count(): Loose | undefined {
-		const { counts } = this.order.assistant;
-		if (!counts) return undefined;
-		this.events.counted(counts);
-		const [prompt_tokens, completion_tokens] = counts;
-		const total_tokens = prompt_tokens + completion_tokens;
-		return { prompt_tokens, completion_tokens, total_tokens };
+	private count(text: string): Loose {
+		const [input, output] = countedOf(this.order.assistant.counts ?? [0, 0], text);
+		const total = input + output;
+		this.record.used = { input, output, total: this.record.used.total + total };
+		this.events.counted([input, output], this.lead);
+		return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
 	}
 
 	/** Carries out calls, one after another. */
@@ -390,46 +418,63 @@ export class Work {
 		const messages: Message[] = [];
 		for (const call of calls) {
 			await this.pass(slownessOf(assistant, String(call.args.input)) ?? 0);
-			const { knowledgebaseId } = toolOf(assistant, call);
-			const content =
-				knowledgebaseId === undefined
-					? this.askHelper(call, payload)
-					: this.lookInto(knowledgebaseId, call);
-			messages.push({
-				id: randomUUID(),
-				from: 'tool',
-				content,
-				answers: call,
-				...(knowledgebaseId !== undefined && { status: 'success' }),
-			});
+			const tool = toolOf(assistant, call);
+			const isHelper = !tool.knowledgebaseId && !tool.toolset;
+			const answer = isHelper ? await this.askHelper(tool, call, payload) : this.use(tool, call);
+			messages.push({ id: randomUUID(), from: 'tool', answers: call, ...answer });
 		}
 		this.step(messages);
 	}
 
-	private askHelper(call: ToolCall, payload: unknown): string {
-		const helper = helperOf(this.lead, call.name);
+	private async askHelper(
+		tool: ToolSeed,
+		call: ToolCall,
+		payload: unknown,
+	): Promise<Pick<Message, 'content'>> {
+		const { assistant } = this.order;
+		const helper = helperOf(this.lead, tool);
 		this.events.helperStarts(helper, call.args);
-		const content = toolSays(this.order.assistant, call, payload);
-		this.saying.say(content, helper, `chatcmpl-${randomUUID()}`, randomUUID());
+		const { text, drip = 0 } = toolSays(assistant, call, payload);
+		const [id, runId] = [`chatcmpl-${randomUUID()}`, randomUUID()];
+		await this.drip(text, drip, (word) => this.saying.say(word, helper, id, runId));
+		if (assistant.counts) this.events.counted(countedOf(assistant.counts, text), helper);
 		this.events.agentEnds(helper, 'success');
-		return content;
+		return { content: text };
 	}
 
-	/** What was found is no word of the answer, but a part of the conversation's message. */
-	private lookInto(knowledgebaseId: string, call: ToolCall): string {
+	/** What comes of any other tool is no word of the answer, but a part of the conversation's message. */
+	private use(tool: ToolSeed, call: ToolCall): Pick<Message, 'content' | 'status'> {
 		const { store, clock } = this.context;
 		const begun = componentOf(call, toolsOf(this.order.assistant), timestamp(clock));
+		const wanting = wants(tool, this.order.thread);
+		if (wanting !== undefined) {
+			const failed = { status: 'fail', toolCall: call, error: wanting, end_date: timestamp(clock) };
+			// What was given to a tool is looked at before it begins (`one-question-1` "a tool that fails").
+			if (tool.fails) {
+				this.saying.use({ ...pick(begun, 'toolset', 'tool'), ...failed }, this.lead, call.id);
+			} else this.saying.use(begun, this.lead, call.id)(failed);
+			return { content: `Error: ${wanting}\n Please fix your mistakes.` };
+		}
 		const ended = this.saying.use(begun, this.lead, call.id);
-		const output = retrieve(store, knowledgebaseId, String(call.args.query));
+		const { knowledgebaseId } = tool;
+		const output = knowledgebaseId
+			? retrieve(store, knowledgebaseId, String(call.args.query ?? call.args.input))
+			: JSON.stringify({ sent: true, ...call.args });
 		ended({ status: 'success', end_date: timestamp(clock), output });
-		return output;
+		return { content: output, status: 'success' };
 	}
 
 	/** Lets time pass: so long, or all that what comes next takes. */
 	private async pass(ms = this.ms): Promise<void> {
 		if (ms === this.ms) this.ms = 0;
-		if (ms > 0) await Promise.race([this.context.clock.sleep(ms), this.cancelled]);
+		if (ms > 0) await Promise.race([this.context.clock.sleep(ms), this.woken]);
+		await this.alive();
 		if (this.isCancelled) throw new Cancelled();
+	}
+
+	/** Goes no further where the process that works on it is gone. */
+	private async alive(): Promise<void> {
+		if (this.isDead) await new Promise(() => undefined);
 	}
 
 	/** A step has ended: all messages of the thread are written, and what others have written meanwhile is lost. */
@@ -440,9 +485,15 @@ export class Work {
 		this.messages = [...this.messages, ...added];
 		const isNext = added.at(-1)?.from === 'tool';
 		const input = this.order.question ? this.asked.text : thread.input;
-		Object.assign(thread, { messages: this.messages, input, isNext });
+		Object.assign(thread, { messages: this.messages, input, human: this.human, isNext });
 	}
 }
+
+/** Why a tool cannot do anything: what it wants, or what its filter wants of the question, is not there. */
+const wants = ({ fails, needs }: ToolSeed, { human }: Thread): string | undefined =>
+	needs === undefined || human?.[needs] !== undefined
+		? fails
+		: `Required fixed-filter variable 'human.${needs}' is missing.`;
 
 const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
 	busy: 'running',

@@ -33,7 +33,7 @@ async function main(settings: ServerSettings): Promise<void> {
 
 /** A thread with a short past. */
 function thread({ store }: Sandbox): string {
-	const { threadId } = store.putConversation({ xpertId: SANDBOX_ASSISTANT_ID });
+	const { threadId } = store.putConversation({ xpertId: SANDBOX_ASSISTANT_ID, status: 'idle' });
 	store.putThread({
 		threadId,
 		assistantId: SANDBOX_ASSISTANT_ID,

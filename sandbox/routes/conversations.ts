@@ -98,13 +98,16 @@ function get({ context, params }: Call): Loose {
 	return row ? shown(row) : {};
 }
 
-/** Changes the title, but also how it stands, which its thread then says too; makes one that is not there. */
+/**
+ * Changes the title, but also how it stands, which its thread then says too, and the thread that it is on; makes one
+ * that is not there.
+ */
 function change({ context, params, body }: Call): Loose {
 	const id = idOf(params);
 	const { store } = context;
 	const row = store.conversations.get(id) ?? store.putConversation({ id, createdById: null });
 	const changes = {
-		...pick(asObject(body), CONVERSATION_COLUMNS),
+		...pick(asObject(body), 'threadId', CONVERSATION_COLUMNS),
 		updatedAt: timestamp(context.clock),
 	};
 	Object.assign(row, changes);

@@ -6,10 +6,11 @@ import { internal } from '../errors';
 import { select } from '../selection';
 import { asObject, isUuid, type Loose } from '../values';
 
-const COLUMNS = ['id', 'conversationId', 'role', 'content', 'status', 'error', 'executionId'];
-const ALL_COLUMNS = [...COLUMNS, 'createdAt', 'updatedAt'];
+const UUIDS = ['id', 'conversationId', 'executionId', 'parentId'];
+/** What a message says cannot be searched (`one-question-4` "content like"). */
+const COLUMNS = [...UUIDS, 'role', 'status', 'error', 'createdAt', 'updatedAt'];
 
-const shown = (message: ChatMessage): Loose => omit(message, 'clientMessageId');
+const shown = (message: ChatMessage): Loose => omit(message, 'clientMessageId', 'parentId');
 
 const messagesOf = ({ context, params }: Call): ChatMessage[] =>
 	context.store.messages.filter(({ conversationId }) => conversationId === params.id);
@@ -18,7 +19,7 @@ const messagesOf = ({ context, params }: Call): ChatMessage[] =>
 const list = (call: Call): Loose => search({ ...call, body: { ...call.query } });
 
 function search(call: Call): Loose {
-	const { items, total } = select(messagesOf(call), asObject(call.body), ALL_COLUMNS);
+	const { items, total } = select(messagesOf(call), asObject(call.body), COLUMNS, UUIDS);
 	return { items: items.map(shown), total };
 }
 

@@ -55,7 +55,7 @@ function contextUsage({ context: { store }, params }: Call): Loose {
 			total_tokens: total,
 			embed_tokens: 0,
 			total_price: 0,
-			currency: null,
+			currency: input > 0 ? 'USD' : null,
 		},
 	};
 }

@@ -2,8 +2,8 @@ import { pick } from 'lodash';
 import { isOwnEvent } from './notReproduced';
 import type { Piece } from './recordings';
 
-/** An event of a stream, without its id: `text` is what is no JSON. */
-export type Event = { name?: string; data?: unknown; text?: string };
+/** An event of a stream: `text` is what is no JSON. */
+export type Event = { id?: string; name?: string; data?: unknown; text?: string };
 
 /** The events of a stream in their order; what keeps it alive is none. */
 export function eventsIn(pieces: Piece[]): Event[] {
@@ -14,28 +14,35 @@ export function eventsIn(pieces: Piece[]): Event[] {
 		.map(eventIn);
 }
 
-/** The ids of all events of a stream, in their order. */
-export const eventIdsIn = (pieces: Piece[]): string[] =>
-	[
-		...pieces
-			.map(({ text }) => text)
-			.join('')
-			.matchAll(/^id: (.*)$/gm),
-	].map(([, id = '']) => id);
-
 /** An event that was recorded as it was read, not as it came. */
 export interface ReadEvent {
+	id?: string;
 	event?: string;
-	data: Told;
+	/** Nothing for what keeps a stream alive, and where words were left out, as a note says. */
+	data?: Told;
+	note?: string;
 }
 
 /** The same of events that were read when they were recorded, without those the sandbox does not send. */
 export const eventsOf = (events: ReadEvent[]): Event[] =>
-	events
-		.filter(({ data }) => !isOwnEvent(data.data ?? {}))
-		.map(({ event: name, data }) => ({ ...(name && { name }), data: shared(data) }));
+	events.flatMap(({ id, event: name, data }) =>
+		data && !isOwnEvent(data.data ?? {}) ? { id, ...(name && { name }), data: shared(data) } : [],
+	);
+
+/** What some recordings have left out beside the words: what begins, what was counted, and the end of the message. */
+const LEFT_OUT = /_start$|^on_chat_event$|^on_message_end$/;
+
+/** The events of a stream without those that were left out: words by a note among them, others by one beside them. */
+export function withoutLeftOut(events: Event[], among: boolean, beside: boolean): Event[] {
+	return events.filter(({ data }) => {
+		const { event = '', type, data: told } = (data ?? {}) as Told;
+		const isWord = type === 'message' && told?.type === 'text';
+		return !(isWord && (among || beside)) && !(beside && LEFT_OUT.test(event));
+	});
+}
 
 interface Told {
+	type?: string;
 	event?: string;
 	data?: Record<string, unknown>;
 }
@@ -61,9 +68,10 @@ function shared(told: Told): Told {
 }
 
 function eventIn(block: string): Event {
+	const [, id] = /^id: (.*)$/m.exec(block) ?? [];
 	const [, name] = /^event: (.*)$/m.exec(block) ?? [];
 	const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
-	const told = name === undefined ? {} : { name };
+	const told = name === undefined ? { id } : { id, name };
 	try {
 		return { ...told, data: shared(JSON.parse(data) as Told) };
 	} catch {

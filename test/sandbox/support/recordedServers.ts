@@ -1,5 +1,6 @@
-import type { AssistantSeed, SandboxOptions, TokenSeed } from '../../../sandbox';
+import type { AssistantSeed, SandboxOptions, TokenSeed, ToolSeed } from '../../../sandbox';
 
+const SECOND_WORKSPACE = 'b1000000-0000-4000-8000-00000000000b';
 const ECHO = 'dda5bca8-0b5c-4802-aa50-02d615f338ae';
 const WAITS = 'd511212d-43e9-433f-84c8-d8cae0214e79';
 const WORKSPACE = '447809ed-4fdc-4c86-a1a8-8b028415ef3f';
@@ -21,6 +22,11 @@ const TOKENS: Record<string, TokenSeed> = {
 		token: 'key-of-the-workspace-of-somebody',
 		workspaceId: 'another workspace',
 		userId: SOMEBODY,
+	},
+	second: {
+		token: 'key-of-the-second',
+		workspaceId: SECOND_WORKSPACE,
+		userId: 'b1000000-0000-4000-8000-000000000004',
 	},
 	'owner 1': { token: 'key-of-owner-1', userId: 'b1000000-0000-4000-8000-000000000001' },
 	'owner 2': { token: 'key-of-owner-2', userId: 'b1000000-0000-4000-8000-000000000002' },
@@ -196,4 +202,88 @@ ASSISTANTS.push(
 export const RECORDED_LATER: SandboxOptions = {
 	...KEYS,
 	assistants: ASSISTANTS,
+};
+
+/** The knowledgebase of the recordings from `one-question-1` on. */
+export const QUOKKAS = 'de095f18-49d3-4372-a7da-e276858fb3b5';
+
+const later = (id: string, name: string, tools: ToolSeed[]): AssistantSeed => ({
+	...said(id, name, name),
+	description: null,
+	prompt: 'You are a test assistant.',
+	answers: 'answers',
+	counts: 'words',
+	tools,
+});
+
+const looksInto = (knowledgebaseId: string): ToolSeed => ({
+	name: `retriever-${knowledgebaseId}`,
+	knowledgebaseId,
+});
+
+/** Why a tool of the server refused what it was given. */
+const UNREADABLE = `Received tool input did not match expected schema
+Details: ${JSON.stringify(
+	[
+		{
+			code: 'invalid_type',
+			expected: 'string',
+			received: 'undefined',
+			path: ['query'],
+			message: 'Required',
+		},
+		{
+			code: 'unrecognized_keys',
+			keys: ['input'],
+			path: [],
+			message: "Unrecognized key(s) in object: 'input'",
+		},
+	],
+	undefined,
+	2,
+)}`;
+
+const MAIN = '12280b80-6642-447f-9ad9-dbbdb589e2c5';
+const HELPER: ToolSeed = {
+	name: 'helperkmain4172',
+	title: 'Helper',
+	agentKey: keyOf('hkMain4172'),
+};
+
+/** What the main one of them had before it got its helper (`one-question-1`). */
+export const BEFORE_ITS_HELPER = later(MAIN, 'kMain4172', [
+	looksInto(QUOKKAS),
+	{
+		name: 'parsed_file_search',
+		toolset: { name: 'FileUnderstandingMiddleware' },
+		fails: UNREADABLE,
+	},
+]);
+
+const second = later('d051bd2a-68f5-402f-ac31-1d175ac9c3c1', 'xpert1395', []);
+const FILTERED = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
+
+/** What the server of the recordings from `one-question-1` on had before a sequence began. */
+export const RECORDED_LAST: SandboxOptions = {
+	...KEYS,
+	assistants: [
+		later(MAIN, 'kMain4172', [looksInto(QUOKKAS), HELPER]),
+		later('419450f4-75a6-4739-841e-a27dca9459dc', 'kWait6803', [
+			{
+				name: 'sendMail',
+				description: 'Send a mail',
+				waits: true,
+				toolset: { name: 'openapi', id: '5380119a-d868-4f9d-9956-236f958bdd5f' },
+			},
+		]),
+		{
+			...later('0ddcf62d-9361-4d30-984a-286a4cc193be', 'kStep8873', []),
+			prompt: 'Context: {found}',
+			looksFirst: { agentKey: 'Know_kStep8873', title: 'Look', knowledgebaseId: QUOKKAS },
+		},
+		later('618262b5-a2a3-4430-97c3-ef20c8df5db4', 'fWait1948', [
+			{ ...looksInto(FILTERED), needs: 'department' },
+		]),
+		{ ...second, workspaceId: SECOND_WORKSPACE },
+	],
 };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupBy } from 'lodash';
 import type { ReadEvent } from './events';
+import type { Player } from './sequences';
 
 /** One request and its answer, recorded from a real server. Long bodies were cut and stand there as text. */
 export interface Exchange {
@@ -34,8 +35,9 @@ export interface Piece {
 export interface SequenceExchange {
 	label: string;
 	endpoint: string;
-	/** The sequence it belongs to, where a recording has several. */
+	/** The sequence it belongs to, where a recording has several, and the recording. */
 	sequence?: string;
+	recording?: string;
 	/** When it was sent since the sequence began, and how long its answer took, in milliseconds. */
 	atMs?: number;
 	tookMs?: number;
@@ -48,6 +50,8 @@ export interface SequenceExchange {
 		headers?: Record<string, string>;
 		key?: string;
 	};
+	/** What happens on the server at this moment, in the place of a request. */
+	happens?: (player: Player) => Promise<void>;
 	/** `broken` says why there was no answer. */
 	response:
 		| {
@@ -57,19 +61,43 @@ export interface SequenceExchange {
 				pieces?: Piece[];
 				events?: ReadEvent[];
 				ended?: string;
+				/** Whether a stream was heard to its end, and which of its events were left out of the recording. */
+				complete?: boolean;
+				note?: string;
 		  }
 		| { broken: string };
 }
 
+/** Where the server of some recordings says that it is. */
+const BASE_URL = 'https://api.example.com';
+
 /** One of the recorded sequences, in order. */
 export function sequence(name: string): SequenceExchange[] {
 	const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
-	return (JSON.parse(text) as { exchanges: SequenceExchange[] }).exchanges;
+	const { exchanges } = JSON.parse(text.replaceAll(BASE_URL, '{base_url}')) as {
+		exchanges: SequenceExchange[];
+	};
+	return exchanges;
 }
 
 /** The sequences of a recording that has several, by their names. */
 export function sequences(name: string): Map<string, SequenceExchange[]> {
-	return new Map(Object.entries(groupBy(sequence(name), (one) => one.sequence ?? name)));
+	const all = sequence(name).reduce<SequenceExchange[]>(
+		(before, one) => [...before, { ...inPlace(one, before.at(-1)), recording: name }],
+		[],
+	);
+	return new Map(Object.entries(groupBy(all, (one) => one.sequence ?? name)));
+}
+
+/** What was recorded beside a sequence, or is no request, stands right after what came before it. */
+function inPlace(one: SequenceExchange, before?: SequenceExchange): SequenceExchange {
+	const isBeside = one.sequence === 'see label';
+	const isNote = (one as Partial<SequenceExchange>).request === undefined;
+	if (!before || !(isBeside || isNote)) return one;
+	const [, left] = /left after (\d+) ms/.exec(JSON.stringify(one.response)) ?? [];
+	const atMs = (before.atMs ?? 0) + (before.tookMs ?? 0);
+	const sequence = isBeside ? before.sequence : one.sequence;
+	return { ...one, sequence, atMs, tookMs: Number(left ?? 0) };
 }
 
 /** A request as it is to be sent. */

@@ -1,6 +1,6 @@
 import type { AxiosResponse } from 'axios';
 import { sortBy } from 'lodash';
-import { NOT_SENT, OWN_ANSWERS } from './notReproduced';
+import { LATER, NOT_SENT, OWN_ANSWERS } from './notReproduced';
 import type { SequenceExchange } from './recordings';
 import type { Player } from './sequences';
 
@@ -11,9 +11,15 @@ const endedAt = (exchange: SequenceExchange): number => sentAt(exchange) + (exch
 /** Requests whose answer takes as long as a run does: the clock is moved on until it is there. */
 const RUNS = /\/runs\/(wait|stream)$|\/stream$/;
 
+/** Whether time passes until an answer is there that is no run's: it does where a server was slow. */
+const isSlow = ({ recording = '', request }: SequenceExchange): boolean =>
+	LATER.test(recording) && !RUNS.test(request.path);
+
 interface Pending {
 	exchange: SequenceExchange;
 	answer: Promise<AxiosResponse<unknown>>;
+	/** Ends the wait of a client that did not wait for the end. */
+	leave?: () => Promise<AxiosResponse<unknown> | undefined>;
 }
 
 /**
@@ -24,31 +30,34 @@ export async function playInTime(player: Player): Promise<void> {
 	const inOrder = sortBy(player.exchanges.filter(isSent).map(promptly), sentAt);
 	let waiting: Pending[] = [];
 	let now = 0;
-	const end = async ({ exchange, answer }: Pending) => {
-		const given = await answered(player, exchange, answer);
+	const end = async ({ exchange, answer, leave }: Pending) => {
+		const rest = Math.max(0, endedAt(exchange) - now);
+		if (leave) await player.clock.advance(rest);
+		const given = leave ? await leave() : await answered(player, exchange, answer);
+		if (!leave && isSlow(exchange)) await player.clock.advance(rest);
 		now = Math.max(now, endedAt(exchange));
-		if (!OWN_ANSWERS.some(({ is }) => is(exchange))) await comparing(player, exchange, given);
+		if (given && !OWN_ANSWERS.some(({ is }) => is(exchange)))
+			await comparing(player, exchange, given);
 	};
 	for (const exchange of inOrder) {
 		const over = waiting.filter((one) => endedAt(one.exchange) <= sentAt(exchange));
 		waiting = waiting.filter((one) => !over.includes(one));
-		for (const one of over) await end(one);
+		for (const one of sortBy(over, (each) => endedAt(each.exchange))) await end(one);
 		if (/^change the embedding model/.test(exchange.label)) await player.untilAllIsProcessed();
 		if (exchange.label.includes('as soon as')) await player.untilNothingRuns();
 		else await player.clock.advance(Math.max(5, sentAt(exchange) - now));
 		now = Math.max(now, sentAt(exchange));
-		if (isLeft(exchange)) {
-			await leave(player, exchange);
-			now = Math.max(now, endedAt(exchange));
+		if (exchange.happens) {
+			await exchange.happens(player);
 			continue;
 		}
-		const pending = { exchange, answer: player.send(exchange) };
-		if (inOrder.some((other) => other !== exchange && isDuring(other, exchange))) {
-			waiting.push(pending);
-			await player.taken(pending.answer);
-		} else await end(pending);
+		const pending = begun(player, exchange);
+		const goesOn = inOrder.some((other) => other !== exchange && isDuring(other, exchange));
+		if (goesOn || pending.leave) await player.taken(pending.answer);
+		if (goesOn) waiting.push(pending);
+		else await end(pending);
 	}
-	for (const one of waiting) await end(one);
+	for (const one of sortBy(waiting, (each) => endedAt(each.exchange))) await end(one);
 }
 
 /** A run is `running` from its start: what was polled until it was seen so is asked for right after the start. */
@@ -57,7 +66,8 @@ function promptly(
 	place: number,
 	all: SequenceExchange[],
 ): SequenceExchange {
-	const { response, label, request } = exchange;
+	const { response, label, request, happens } = exchange;
+	if (happens) return exchange;
 	const isRunning = 'body' in response && statusOf(response.body) === 'running';
 	if (!label.includes('as it was polled') || !isRunning) return exchange;
 	const start = all
@@ -72,12 +82,15 @@ const names = (body: unknown, path: string): boolean => {
 	return typeof id === 'string' && path.endsWith(id);
 };
 
-/** Notes of what was seen elsewhere, in the database say, stand among the exchanges. */
+/** What happens on the server has its place among what is sent. */
 const isSent = (exchange: SequenceExchange): boolean =>
-	(exchange as Partial<SequenceExchange>).request !== undefined && !NOT_SENT(exchange);
+	exchange.happens !== undefined || !NOT_SENT(exchange);
 
 const isDuring = (one: SequenceExchange, other: SequenceExchange): boolean =>
-	RUNS.test(other.request.path) && sentAt(one) >= sentAt(other) && sentAt(one) < endedAt(other);
+	!other.happens &&
+	RUNS.test(other.request.path) &&
+	sentAt(one) >= sentAt(other) &&
+	sentAt(one) < endedAt(other);
 
 /** Whether the client left before there was an answer, or before the end of a stream. */
 const isLeft = ({ response }: SequenceExchange): boolean =>
@@ -85,13 +98,26 @@ const isLeft = ({ response }: SequenceExchange): boolean =>
 	(response.status as number | null) === null ||
 	Boolean(response.ended?.startsWith('the client left'));
 
-async function leave(player: Player, exchange: SequenceExchange): Promise<void> {
+/** Whether a stream was left before its end, with what had come until then. */
+const isOpen = ({ response }: SequenceExchange): boolean =>
+	'complete' in response && response.complete === false;
+
+function begun(player: Player, exchange: SequenceExchange): Pending {
+	if (isOpen(exchange)) {
+		const { leave } = player.listen(exchange);
+		return { exchange, answer: new Promise(() => undefined), leave };
+	}
+	if (!isLeft(exchange)) return { exchange, answer: player.send(exchange) };
 	const gone = new AbortController();
-	const answer = player.send(exchange, gone.signal).catch(() => undefined);
-	await player.taken(answer);
-	await player.clock.advance(exchange.tookMs ?? 0);
-	gone.abort();
-	await answer;
+	const answer = player.send(exchange, gone.signal);
+	const leave = async () => {
+		gone.abort();
+		return await answer.then(
+			() => undefined,
+			() => undefined,
+		);
+	};
+	return { exchange, answer, leave };
 }
 
 /** The answer, for which the clock is moved on where it takes as long as a run; of what was polled the one looked for. */
