@@ -130,7 +130,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		const shown = await panel.outputWith(/completed/);
 		expect(shown).toContain(QUESTION);
 		expect(shown).toContain(threadId);
-		expect(harness.sandbox.requests.of('E4')).toHaveLength(1);
+		expect(harness.sandbox.requests.of('runs')).toHaveLength(1);
 		await window.screenshot(picturePath('run-by-address'));
 		await panel.close();
 	});

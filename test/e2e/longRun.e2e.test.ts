@@ -16,13 +16,13 @@ describe('a run that takes longer than five minutes', () => {
 			parameters: { ...(node.parameters as object), path: PATH },
 		}));
 		await harness.activate(await harness.importWorkflow(workflow, credential));
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 310_000, text: 'It took a while' });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 310_000, text: 'It took a while' });
 
 		const { status, data } = await harness.callWebhook(PATH, { question: 'Take your time' });
 
 		expect(status).toBe(200);
 		expect(data).toMatchObject({ answer: 'It took a while' });
-		const arrived = harness.sandbox.requests.of('E4');
+		const arrived = harness.sandbox.requests.of('runs');
 		expect(arrived).toHaveLength(1);
 		expect(arrived[0]?.rawBody).toContain('Take your time');
 		expect(JSON.stringify(arrived[0]?.body)).toContain(SANDBOX_ASSISTANT_ID);

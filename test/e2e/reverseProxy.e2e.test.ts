@@ -81,16 +81,16 @@ describe('a server behind nginx as it is installed', () => {
 
 	it('gives the answer of a run that takes longer than nginx waits', async () => {
 		harness.sandbox.requests.clear();
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 6_000, text: 'At last' });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 6_000, text: 'At last' });
 		const impatient = await startNginx(harness.sandbox.url, { readTimeoutSeconds: 2 });
 		const behind = await harness.createCredential({ baseUrl: impatient.url });
 		const id = await harness.importWorkflow(asking(), behind);
 		const execution = await harness.runManually(id);
-		const statuses = impatient.statuses();
 		await impatient.stop();
 		expect(execution.error).toBeUndefined();
 		expect(JSON.stringify(execution.json(ASK_NODE))).toContain('At last');
-		expect(statuses).toContain(504);
-		expect(harness.sandbox.requests.of('E4')).toHaveLength(1);
+		expect(harness.sandbox.requests.of('runs')).toHaveLength(1);
+		// nginx has ended the stream, and it was joined again.
+		expect(harness.sandbox.requests.of('join').length).toBeGreaterThan(1);
 	});
 });

@@ -70,25 +70,25 @@ describe('the Stop button', () => {
 	});
 
 	it('ends a run whose answer is awaited', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: LONG_MS });
-		expectStopped(await stopOnce(asking(), () => arrived('E4') === 1));
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: LONG_MS });
+		expectStopped(await stopOnce(asking(), () => arrived('runs') === 1));
 		expect(arrived('E15')).toBe(0);
 	});
 
 	it('cancels the run on the server as well, where that is wanted', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: LONG_MS });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: LONG_MS });
 		const workflow = asking({ options: { whenStopped: 'cancel' } });
-		const { status } = await stopOnce(workflow, () => arrived('E4') === 1);
+		const { status } = await stopOnce(workflow, () => arrived('runs') === 1);
 		expect(status).toBe('canceled');
 		expect(arrived('cancel')).toBe(1);
 		expect(harness.sandbox.store.runs.at(-1)?.status).toBe('interrupted');
 	});
 
 	it('ends the looks at a run that goes on after the connection broke', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 600_000 });
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'drop', when: 'during', ms: 100 });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 600_000 });
+		harness.sandbox.faults.add({ endpoint: 'join', do: 'drop', when: 'during', ms: 100 });
 		expectStopped(await stopOnce(asking(), () => arrived('run') === 2));
-		expect(arrived('E4')).toBe(1);
+		expect(arrived('runs')).toBe(1);
 		expect(arrived('run')).toBe(2);
 	});
 });

@@ -30,7 +30,7 @@ describe('the example "morning question" in n8n', () => {
 
 	it('makes a message of a run that failed, with its reason', async () => {
 		harness.sandbox.faults.add({
-			endpoint: 'E4',
+			endpoint: 'runs',
 			do: 'run',
 			outcome: 'fail',
 			error: 'Model quota exceeded',
@@ -113,7 +113,7 @@ describe('the example "human in the loop" in n8n', () => {
 		await window.screenshot(picturePath(`human-in-the-loop-${decision}`));
 		await page.getByRole('button', { name: 'Decide' }).click();
 		await page.getByText(done).first().waitFor({ timeout: 30_000 });
-		const decided = harness.sandbox.requests.of('E4').at(-1)?.body;
+		const decided = harness.sandbox.requests.of('runs').at(-1)?.body;
 		expect(decided).toMatchObject({ input: { action: 'resume', decision: { type: decision } } });
 	});
 });

@@ -73,7 +73,7 @@ describe('the example workflows in n8n', () => {
 
 	it('report what the server refuses to the caller of the webhook', async () => {
 		harness.sandbox.faults.add({
-			endpoint: 'E4',
+			endpoint: 'runs',
 			do: 'status',
 			status: 403,
 			body: { message: 'Access denied to workspace', statusCode: 403 },

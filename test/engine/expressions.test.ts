@@ -1,4 +1,4 @@
-import { set } from 'lodash';
+import { cloneDeep, set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Field } from '../../nodes/XpertAi/execution/fields';
@@ -76,11 +76,8 @@ describe('a Fixed text that holds an expression', () => {
 	});
 
 	it.each(ALL)('is refused before anything is sent: $title', async ({ good, place }) => {
-		const parameters = set(
-			{ ...BESIDE, ...good, ...place.shown } as INodeParameters,
-			place.path,
-			LEFT,
-		);
+		const given = cloneDeep({ ...BESIDE, ...good, ...place.shown }) as INodeParameters;
+		const parameters = set(given, place.path, LEFT);
 		const { error } = await fixture.run(parameters);
 		expect(error?.message).toContain(`"${place.field.displayName}"`);
 		expect(error?.message).toContain(WORDS);

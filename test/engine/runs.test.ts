@@ -2,7 +2,18 @@ import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../.
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { again, ask, detailsOf, newThreads, occupy, onThread, says, decide } from './support/runs';
+import {
+	again,
+	ask,
+	bodiesSent,
+	decide,
+	detailsOf,
+	newThreads,
+	occupy,
+	onOthers,
+	onThread,
+	says,
+} from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -14,7 +25,7 @@ async function say(message: string, parameters = {}) {
 	return { ...result, thread, json: result.items[0]?.json };
 }
 
-const bodies = () => fixture.sandbox.requests.of('E4').map(({ body }) => body);
+const bodies = () => bodiesSent(fixture.sandbox);
 
 describe('what is said to the assistant', () => {
 	it('is a message, with files under the name their kind of ID needs', async () => {
@@ -168,7 +179,7 @@ describe('a run that asks a person', () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		fixture.sandbox.faults.add(
 			{ ...onThread(thread, { do: 'run', ms: 3000 }), nth: 1 },
-			{ ...onThread(thread, { do: 'drop', when: 'during', ms: 50 }), nth: 1 },
+			{ ...onThread(thread, { do: 'drop', when: 'after' }), nth: 1 },
 		);
 		const { items } = await fixture.run(decide(), {
 			items: [says(thread, '')],
@@ -293,7 +304,7 @@ describe('a decision that nothing waits for', () => {
 /** A thread whose run somebody has cancelled, seen by the node or not. */
 async function cancelledThread(): Promise<string> {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
-	fixture.sandbox.faults.add({ ...onThread(thread, { do: 'run', ms: 60_000 }), nth: 1 });
+	fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000, nth: 1 }));
 	await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
 	fixture.sandbox.cancelRuns(thread);
 	while (fixture.sandbox.store.threads.get(thread)?.status === 'busy')
@@ -303,7 +314,7 @@ async function cancelledThread(): Promise<string> {
 
 describe('what comes out', () => {
 	it('is the reply, how it came about and where to go on, with Simplify', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 300 });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
 		const { json, items, thread } = await say('Hello');
 		expect(json).toEqual({
 			output: 'Echo: Hello',
@@ -313,6 +324,7 @@ describe('what comes out', () => {
 			conversationId: fixture.sandbox.store.conversationOf(thread)?.id,
 			runId: fixture.sandbox.store.runs.at(-1)?.id,
 			assistantId: ECHO_ASSISTANT_ID,
+			usage: { totalTokens: expect.any(Number) },
 			seconds: expect.any(Number),
 			recovered: false,
 		});
@@ -329,7 +341,7 @@ describe('what comes out', () => {
 	});
 
 	it('is an empty reply when the assistant had nothing to say', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', outcome: 'empty' });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
 		expect((await say('Hello')).json).toMatchObject({ output: '', status: 'completed' });
 	});
 });
@@ -347,7 +359,7 @@ describe('a new conversation', () => {
 		expect(conversation).toMatchObject({ threadId, title: 'About the device' });
 		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 2)).toEqual([
 			'E13',
-			'E4',
+			'runs',
 		]);
 
 		const second = await fixture.run(ask(), { items: [says(String(threadId), 'Again')] });
@@ -394,7 +406,7 @@ describe('a new conversation', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'status', status: 403, body: 'not yours' });
 		const { error } = await fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Hi')] });
 		expect(error?.message).toBe('The server answered 403: not yours');
-		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
+		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
 	});
 });
 
@@ -461,7 +473,7 @@ describe('a run that fails', () => {
 		const { error } = await say('Hello', { assistantId });
 		expect(error?.message).toContain('The server answered 404');
 		expect(error?.description).toContain('Check "Assistant"');
-		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
+		expect(fixture.sandbox.requests.of('runs')).toHaveLength(1);
 	});
 
 	it('on a thread that does not exist says so', async () => {

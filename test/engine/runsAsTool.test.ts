@@ -111,7 +111,7 @@ describe('the node as a tool of an agent whose chat streams', () => {
 	});
 
 	it('says in words that the assistant said nothing', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', outcome: 'empty' });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
 		const { json } = await asTool(ask(), await newThread(), 'Hello');
 		expect(json).toEqual({ output: 'The assistant gave no answer in words.' });
 	});

@@ -34,7 +34,7 @@ const asks = (thread: string, binary: Record<string, IBinaryData>): INodeExecuti
 
 const otters = () => ({ data: text('Otters swim.', 'otters.txt') });
 const uploads = () => fixture.sandbox.requests.of('E12');
-const messages = () => fixture.sandbox.requests.of('E4');
+const messages = () => fixture.sandbox.requests.of('runs');
 
 /** The files of each message that was sent. */
 const filesSent = () =>
@@ -77,7 +77,7 @@ describe('a file of the item', () => {
 		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 3)).toEqual([
 			'E13',
 			'E12',
-			'E4',
+			'runs',
 		]);
 		expect(uploads()[0]?.fields).toEqual({ threadId });
 		expect(output).toContain('Otters swim.');
@@ -235,7 +235,7 @@ describe('an answer that is lost', () => {
 
 	it('to the message is taken from the thread, and nothing is uploaded twice', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'drop', when: 'after' });
+		fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, do: 'drop', when: 'after' });
 		const { items } = await fixture.run(read(), { items: [asks(thread, otters())] });
 		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
 		expect(items[0]?.json.output).toContain('Otters swim.');

@@ -4,6 +4,7 @@ import {
 	ask,
 	newThreads,
 	occupy,
+	onOthers,
 	onThread,
 	overlap,
 	runsOf,
@@ -18,7 +19,7 @@ const inOrder = (count: number) => Array.from({ length: count }, (_, item) => ({
 describe('items', () => {
 	it('for one thread run one after another in their order; other threads run beside', async () => {
 		const [a = '', b = '', c = ''] = await newThreads(fixture.sandbox, 3);
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 150 });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 150 });
 		const items = [
 			says(a, 'a1'),
 			says(b, 'b1'),
@@ -53,7 +54,7 @@ describe('items', () => {
 
 	it('run as many threads at once as asked for', async () => {
 		const threads = await newThreads(fixture.sandbox, 6);
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 200 });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 200 });
 		const items = threads.map((thread) => says(thread, 'Hi'));
 		const { items: out } = await fixture.run(ask({ options: { concurrency: 2 } }), { items });
 		expect(out).toHaveLength(6);
@@ -76,7 +77,13 @@ describe('items', () => {
 
 	it('after a failed one do not run when On Error is Stop', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		fixture.sandbox.faults.add({
+			endpoint: 'runs',
+			nth: 1,
+			do: 'run',
+			outcome: 'fail',
+			error: 'No',
+		});
 		const items = [says(thread, 'one'), says(thread, 'two')];
 		const { error } = await fixture.run(ask(), { items });
 		expect(error?.message).toBe('The run failed: No');
@@ -97,7 +104,7 @@ describe('items', () => {
 describe('a thread that is busy with the run of somebody else', () => {
 	/** Somebody else says something on a thread, whose answer takes so long. */
 	async function theyAsk(thread: string, ms: number): Promise<void> {
-		fixture.sandbox.faults.add({ ...onThread(thread, { do: 'run', ms }), nth: 1 });
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms, nth: 1 }));
 		const input = { action: 'send', message: { input: { input: 'theirs' } } };
 		await occupy(fixture.sandbox, thread, input);
 	}
@@ -123,7 +130,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 		const { error } = await fixture.run(ask({ options: { whenBusy: 'fail' } }), {
 			items: [says(thread, 'ours')],
 		});
-		expect(error?.message).toBe('Another run is going on on this thread');
+		expect(error?.message).toContain('Another run is going on on this thread (');
 		expect(error?.description).toContain(`Thread: ${thread}.`);
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
 	});
@@ -131,11 +138,17 @@ describe('a thread that is busy with the run of somebody else', () => {
 	it('left busy by a server that died is run on when asked to, and cured by it', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		await fixture.run(ask(), { items: [says(thread, 'before')] });
-		fixture.sandbox.store.strandThread(thread);
+		await theyAsk(thread, 60_000);
+		fixture.sandbox.killRuns();
+		const dead = runsOf(fixture.sandbox.store.runs, thread).at(-1);
 		const waiting = await fixture.run(ask({ options: { deadlineMinutes: 0.01 } }), {
 			items: [says(thread, 'ours')],
 		});
-		expect(waiting.error?.message).toContain('Another run was still going on on the thread');
+		expect(waiting.error?.message).toContain(
+			`Another run was still going on on the thread (${dead?.id}, since `,
+		);
+		expect(waiting.error?.message).toMatch(/, without a sign for \d+ s\) when the deadline came/);
+		expect(waiting.error?.description).toContain('Cancel Run');
 		expect(waiting.error?.description).toContain('"Run Anyway"');
 
 		const { items } = await fixture.run(ask({ options: { whenBusy: 'run' } }), {

@@ -4,7 +4,7 @@ import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, overlap, runsOf, saidOn, says } from './support/runs';
+import { ask, occupy, onOthers, overlap, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -74,16 +74,25 @@ describe('one conversation key with the credentials of two people', () => {
 describe('an answer whose thread does not hold it, as another run has overwritten the messages', () => {
 	it('says so in its item and in a hint', async () => {
 		await say('of-ann', 'chat', 'zero');
-		const body = { role: 'ai', content: 'You said: one [users seen: 2]' };
-		server.faults.add({ endpoint: 'E4', do: 'status', status: 201, body });
-		const existing = { threadSource: 'existing', threadId: threadOf('chat') };
-		const { json, hints } = await say('of-ann', 'chat', 'one', existing);
-		expect(json).toMatchObject({ output: body.content, status: 'completed', remembered: false });
+		// Another begins before it and ends after it.
+		const theyAsk = async () => {
+			server.faults.add(onOthers(threadOf('chat'), { do: 'run', ms: 800 }));
+			const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
+			await occupy(server, threadOf('chat'), theirs, SAYING_ASSISTANT.id);
+		};
+		// What the thread holds is read once both have ended.
+		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 1_500 });
+		await theyAsk();
+		const anyway = { options: { whenBusy: 'run' } };
+		const { json, hints } = await say('of-ann', 'chat', 'one', anyway);
+		const output = 'You said: one [users seen: 2]';
+		expect(json).toMatchObject({ output, status: 'completed', remembered: false });
 		expect(hints.map(({ message }) => message)).toEqual([
 			'One answer is not on the thread: another run at the same time has overwritten the messages.',
 		]);
-		const raw = await say('of-ann', 'chat', 'two', { ...existing, simplify: false });
-		expect(raw.json).toMatchObject({ ...body, remembered: false });
+		await theyAsk();
+		const raw = await say('of-ann', 'chat', 'two', { ...anyway, simplify: false });
+		expect(raw.json).toMatchObject({ role: 'ai', remembered: false });
 	});
 
 	it('is none where the thread holds it', async () => {

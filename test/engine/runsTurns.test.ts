@@ -102,9 +102,16 @@ describe('a message under a key', () => {
 		expect(stored()).toMatchObject([{ text: 'one', status: 'running' }]);
 	});
 
-	it('is sent to E4 where others are not waited for', async () => {
+	it('begins beside others where they are not waited for', async () => {
+		await say('zero');
+		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 2_000 });
+		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
+		await occupy(fixture.sandbox, THREAD, theirs, SAYING_ASSISTANT.id);
 		await say('one', { options: { whenBusy: 'run' } });
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([0, 1]);
+		const [, other, own] = stored();
+		expect([other?.text, own?.text]).toEqual(['theirs', 'one']);
+		expect(own?.startedAt).toBeLessThan(other?.endedAt ?? Infinity);
+		expect(sent('cancel')).toEqual([]);
 	});
 });
 
@@ -119,10 +126,28 @@ describe('a server that does not tell of its runs', () => {
 		expect(sent('listRuns')).toHaveLength(2);
 	});
 
-	it('cannot list them now: the message is sent to E4', async () => {
+	it('may not list them: the item fails, and nothing is said', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 403, body: 'no' });
+		expect((await say('one')).error?.message).toBe('The server answered 403: no');
+		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([0, 0]);
+	});
+
+	it('cannot list them for a while: it is asked again, and the message takes its turn', async () => {
+		const fault = { endpoint: 'listRuns', do: 'status', status: 503, body: 'down' } as const;
+		fixture.sandbox.faults.add({ ...fault, times: 5 });
 		expect((await say('one')).json).toMatchObject({ status: 'completed' });
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([0, 1]);
+		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
+		fixture.sandbox.faults.add(fault);
+		const { error } = await say('two', { options: { deadlineMinutes: 0.05 } });
+		expect(error?.message).toBe('The server answered 503: down');
+		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
+	});
+
+	it('cannot list them as it has begun: it is joined all the same', async () => {
+		const fault = { endpoint: 'listRuns', do: 'status', status: 403, body: 'no' } as const;
+		fixture.sandbox.faults.add({ ...fault, nth: [2, 3] });
+		expect((await say('one')).json).toMatchObject({ status: 'completed' });
+		expect(stored()).toHaveLength(1);
 	});
 });
 

@@ -49,7 +49,7 @@ describe('n8n in queue mode with two workers', () => {
 		await harness.activate(await harness.importWorkflow('ask-an-assistant.json', credential));
 		await harness.callWebhook('ask', { question: 'Are you there?' });
 		harness.sandbox.requests.clear();
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 1_000, text: 'Here I am' });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 1_000, text: 'Here I am' });
 
 		const answers = await Promise.all(
 			times(RUNS, async (run) => await harness.callWebhook('ask', { question: `Question ${run}` })),
@@ -63,7 +63,7 @@ describe('n8n in queue mode with two workers', () => {
 		);
 		const threads = answers.map(({ data }) => (data as { threadId: string }).threadId);
 		expect(uniq(threads)).toHaveLength(RUNS);
-		expect(harness.sandbox.requests.of('E4')).toHaveLength(RUNS);
+		expect(harness.sandbox.requests.of('runs')).toHaveLength(RUNS);
 		const begun = queue.workers.map(({ executions }) => executions.length);
 		expect(sum(begun)).toBe(RUNS + 1);
 		expect(Math.min(...begun)).toBeGreaterThan(2);

@@ -1,8 +1,11 @@
 import cloneDeep from 'lodash/cloneDeep';
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
+import isPlainObject from 'lodash/isPlainObject';
 import omit from 'lodash/omit';
 import set from 'lodash/set';
+
+import type { ThreadState } from '../threads/state';
 
 /** A body of E4, which has a JSON text; the user may have written it. */
 export type RunBody = Record<string, unknown>;
@@ -90,6 +93,20 @@ export interface Asked {
 }
 
 const PATCH = 'input.patch';
+
+/** Where a message has a mark of ours: the model does not get it, and the thread shows that of its newest question (recorded). */
+const MARK = 'n8nMark';
+
+/** The body of a message with a mark; a body of another form stays as it is. */
+export function withMark(message: RunBody, mark: string): RunBody {
+	const isMarkable = isPlainObject(get(message, 'input.message.input'));
+	return isMarkable ? set(cloneDeep(message), `input.message.input.${MARK}`, mark) : message;
+}
+
+/** The mark of the newest question of a thread. */
+export function markOn(state: ThreadState): unknown {
+	return get(state, `values.human.${MARK}`);
+}
 
 /** The body of a decision about a run by its number, which goes on under it (recorded); the user's own target stays. */
 export function withTarget(decision: RunBody, executionId: string | undefined): RunBody {

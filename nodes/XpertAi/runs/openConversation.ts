@@ -1,14 +1,18 @@
+import { randomUUID } from 'crypto';
 import { z } from 'zod';
 
 import { derivedId } from '../payloads/derivedId';
 import { readConversation } from '../threads/conversation';
 import { readThreadWithRetries } from '../threads/thread';
 import type { Asking } from '../threads/thread';
-import { answerMustBe } from '../transport/answer';
+import { answerMustBe, answerWith } from '../transport/answer';
+import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { mayMeanNoRecord } from '../transport/meaning';
 import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
+import { failed } from './result';
+import type { RunResult } from './result';
 
 /** How often a conversation is asked for again when it cannot be told whether it was made. */
 const CREATE_TRIES = 3;
@@ -106,7 +110,10 @@ async function findConversation(
 /** What the thread of the next person is derived from, with that of the one before. */
 const NEXT_PERSON = 'next person';
 
-/** Makes the conversation; where somebody else of the same owner has made one at the same moment, the older counts. */
+/**
+ * Makes the conversation. Where somebody else of the same owner has made one at the same moment, the older counts, and
+ * ours is taken off the thread: runs would be divided between the two (recorded, one-thread-status-null).
+ */
 async function startConversation(
 	asking: Asking,
 	threadId: string,
@@ -115,8 +122,49 @@ async function startConversation(
 ): Promise<ThreadFacts | { failure: Failure }> {
 	const made = await createConversation(asking, threadId, body, timeoutMs);
 	if ('failure' in made) return made;
-	const { conversationId } = await readConversation(asking, threadId);
-	return conversationId ? { threadId, conversationId } : made;
+	const { conversationId, unused = [] } = await readConversation(asking, threadId);
+	if (!conversationId) return made;
+	const own = made.conversationId;
+	// With messages, it would take these along.
+	if (own !== undefined && own !== conversationId && unused.includes(own))
+		await asking.send({
+			method: 'PATCH',
+			path: buildPath(CONVERSATION_PATH, { id: own }),
+			body: JSON.stringify({ threadId: randomUUID() }),
+			timeoutMs,
+		});
+	return { threadId, conversationId };
+}
+
+export const CONVERSATION_PATH = '/conversations/{id}';
+
+const READ_TIMEOUT_MS = 30_000;
+
+/**
+ * Why a thread takes no run: nobody knows it, or its ID is that of a conversation.
+ *
+ * @param otherwise the result where neither is so
+ */
+export async function whyUnreadable(
+	asking: Asking,
+	threadId: string,
+	otherwise: RunResult,
+): Promise<RunResult> {
+	const { failure, conversationId } = await readConversation(asking, threadId);
+	if (failure) return otherwise.failure ? otherwise : failed(failure);
+	if (conversationId) return { ...otherwise, conversationId };
+	const { ok: isConversation } = await asking.send({
+		method: 'GET',
+		path: buildPath(CONVERSATION_PATH, { id: threadId }),
+		timeoutMs: READ_TIMEOUT_MS,
+		checkAnswer: answerWith('threadId'),
+	});
+	const reason = isConversation
+		? '"Thread" holds the ID of a conversation, not that of its thread'
+		: 'There is no conversation with this thread';
+	const advice =
+		'Check "Thread": it takes the threadId that Conversation: Create or an earlier run gave, of the same token.';
+	return failed(otherwise.failure, reason, advice);
 }
 
 /**

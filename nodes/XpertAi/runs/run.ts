@@ -1,18 +1,24 @@
-import type { Listener } from '../threads/events';
-import type { ThreadState } from '../threads/state';
+import type { Listener } from '../threads/runEvents';
 import type { Asking } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
-import type { Asked, RunBody } from './input';
-
-/** Where a thread is run and waited for (E4). */
-export const RUN_PATH = '/threads/{threadId}/runs/wait';
+import type { RunBody } from './input';
 
 /** What is needed to send requests until a deadline, or until the execution is stopped. */
 export interface InTime extends Asking {
 	/** Milliseconds since the epoch. */
 	deadline: number;
+	/** Sends also what the deadline and Stop hold back. */
+	sendUnlimited: Send;
+}
+
+/** What is needed to wait. */
+export type Waiting = Pick<InTime, 'clock' | 'deadline' | 'signal'>;
+
+/** What all runs of an execution know of the server's routes of runs: the contract has none. */
+export interface Routes {
+	areMissing: boolean;
 }
 
 /** What is sent to a thread. */
@@ -24,8 +30,9 @@ export interface Sent extends InTime {
 	isNew: boolean;
 	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** Whether executions anywhere may say something on this thread at the same moment, so that those that wait take turns. */
-	takesTurns?: boolean;
+	/** How long a run that blocks the thread may give no sign before it is cancelled; 0 is never. */
+	cancelSilentMs: number;
+	routes: Routes;
 }
 
 /** What becomes of a run on the server once the execution is stopped, or the deadline has come. */
@@ -36,60 +43,50 @@ export interface Leaving {
 
 /** A run that is waited for. */
 export interface Run extends Sent, Leaving {
-	/** Who hears what is said while it goes on; nobody waits for the words of others. */
+	/** Who hears what is said while it goes on. */
 	listener?: Listener;
-	/** What all runs of an execution know of the numbers of runs. */
-	numbers: Numbers;
+	/** Whether to wait in the request that begins it (E4), as on servers that know nothing but the contract. */
+	inOneRequest: boolean;
 }
 
-/** What is known of a server's numbers of runs: one without their routes has none. */
-export interface Numbers {
-	areMissing: boolean;
-}
-
-/** A run under way. */
-export interface RunUnderWay extends Run {
-	/** Sends also what the deadline and Stop hold back. */
-	sendUnlimited: Send;
-	/** What its body asks for. */
-	asked: Asked;
-	/** The question it is about: its own, or the last of the thread, which decisions and answering again go on with. */
-	question?: string;
-	/** What the thread has waited for a person to decide before it. */
-	waiting: unknown[];
-	/** The number that is surely its own: of the run its decision goes on with, or under which it was begun in turn. */
-	ownId?: string;
-	/** The thread before it; nothing when it had never run or could not be read. */
-	before?: ThreadState;
-}
+/** So long a run is asked for that has never been read: the address, or the server, may be wrong. */
+export const UNREACHED_MS = 60_000;
 
 /** A last request may take so long after the deadline. */
 const LAST_LOOK_MS = 1_000;
 
 /**
- * Sends nothing once the execution is stopped, nothing before the time that the server asked to wait for, whatever was
- * to be sent next, and lets no request outlast the deadline.
+ * Makes what sends all requests of an item: nothing once the execution is stopped, nothing before the time that the
+ * server asked to wait for, whatever was to be sent next, and nothing that outlasts the deadline.
  */
-export function sendInTime(given: InTime): Send {
+export function withDeadline({ send, ...given }: Asking & { deadline: number }): InTime {
 	const { clock, signal } = given;
+	const inTime = { ...given, send, sendUnlimited: send };
 	let rest: { until: number; failure: Failure } | undefined;
-	return async (request) => {
+	const sendInTime: Send = async (request) => {
 		const wait = rest ? rest.until - clock.now() : 0;
-		const isTooLate = wait > remaining(given);
-		if (wait > 0) await waitInTime(given, wait);
+		const isTooLate = wait > remaining(inTime);
+		if (wait > 0) await waitInTime(inTime, wait);
 		if (signal?.aborted) return notSent(request, { kind: 'cancelled' });
 		if (rest && isTooLate) return notSent(request, rest.failure);
-		const left = Math.max(LAST_LOOK_MS, remaining(given));
+		const left = Math.max(LAST_LOOK_MS, remaining(inTime));
 		const timeoutMs = Math.min(request.timeoutMs, left);
 		// Of a stream, the one limits silence and the other all of it.
-		const wholeMs = request.stream ? left : timeoutMs;
-		const outcome = await given.send({ ...request, timeoutMs, wholeMs });
+		const wholeMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
+		const outcome = await send({ ...request, timeoutMs, wholeMs });
 		const { failure } = outcome.ok ? {} : outcome;
 		rest = failure?.retryAfterMs
 			? { failure, until: clock.now() + failure.retryAfterMs }
 			: undefined;
 		return outcome;
 	};
+	return { ...inTime, send: sendInTime };
+}
+
+/** The same for what is to be done once the deadline has come, or the execution was stopped. */
+export function afterwards({ sendUnlimited, clock }: InTime, ms: number): InTime {
+	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
+	return withDeadline({ send, clock, deadline: clock.now() + ms, signal: undefined });
 }
 
 /** The outcome of a request that was held back. */
@@ -98,11 +95,11 @@ function notSent({ method, path }: ApiRequest, failure: Omit<Failure, 'method' |
 }
 
 /** Milliseconds until the deadline, never below 0. */
-export function remaining({ deadline, clock }: InTime): number {
+export function remaining({ deadline, clock }: Waiting): number {
 	return Math.max(0, deadline - clock.now());
 }
 
 /** Waits so many milliseconds, but not beyond the deadline; ends when the execution is stopped. */
-export async function waitInTime(run: InTime, pause: number): Promise<void> {
+export async function waitInTime(run: Waiting, pause: number): Promise<void> {
 	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
 }

@@ -1,6 +1,4 @@
-import { isFromAssistant, messagesOf, textOf } from './messages';
-import { foundBySteps, foundByTools, Sources } from './sources';
-import type { ThreadMessage, ThreadState } from './state';
+import type { Sources } from './sources';
 
 /** How the links of an answer to its sources are written. */
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
@@ -68,21 +66,4 @@ export class CitationsInPieces {
 		this.held = this.held.slice(length);
 		return this.citations.rewrite(certain);
 	}
-}
-
-/**
- * The sources of a run, numbered in the order in which it has found or named them, as it was to be seen while it ran.
- *
- * @param thread where the run took place, as far as it could be read
- * @param messages those of the run
- */
-export function sourcesOf(thread: ThreadState | undefined, messages: ThreadMessage[]): Sources {
-	const sources = new Sources(foundByTools(messagesOf(thread)));
-	if (thread) sources.add(foundBySteps(thread));
-	const named = new Citations(sources, 'asWritten');
-	for (const message of messages) {
-		sources.add(foundByTools([message]));
-		if (isFromAssistant(message)) named.rewrite(textOf(message.content));
-	}
-	return sources;
 }

@@ -1,12 +1,12 @@
 import compact from 'lodash/compact';
+import get from 'lodash/get';
 import minBy from 'lodash/minBy';
 
 import { conversationRecord } from '../payloads/conversation';
 import type { ConversationRecord } from '../payloads/conversation';
 import { answerWithList, listIn } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
+import { retrying } from './thread';
 import type { Asking } from './thread';
 
 const READ_TIMEOUT_MS = 30_000;
@@ -19,6 +19,8 @@ export interface ConversationFacts {
 	conversationId?: string;
 	/** Where its runs write, which is in the newest; the one that changed last comes first. */
 	conversationIds?: string[];
+	/** Those of several in which nothing has run. */
+	unused?: string[];
 	status?: string;
 	/** Why its last run failed, if it did. */
 	error?: string;
@@ -32,42 +34,45 @@ export interface ConversationFacts {
  * the newest; the oldest is the one that every execution can agree on.
  */
 export async function readConversation(
-	{ send, clock, signal }: Asking,
+	asking: Asking,
 	threadId: string,
 ): Promise<ConversationFacts> {
-	const { outcome } = await sendWithRetries(send, {
-		request: {
-			method: 'POST',
-			path: '/conversations/search',
-			body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
-			timeoutMs: READ_TIMEOUT_MS,
-			// A bare list is no answer of E5: taken for one, an empty one would hide a conversation.
-			checkAnswer: answerWithList('items'),
-		},
-		limits: SINGLE_REQUEST_LIMITS,
-		repeatable: true,
-		clock,
-		signal,
+	const outcome = await retrying(asking)({
+		method: 'POST',
+		path: '/conversations/search',
+		body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
+		timeoutMs: READ_TIMEOUT_MS,
+		// A bare list is no answer of E5: taken for one, an empty one would hide a conversation.
+		checkAnswer: answerWithList('items'),
 	});
 	if (!outcome.ok) return { failure: outcome.failure, tasks: [] };
 	const items = listIn(outcome.answer, 'items') as unknown[];
 	const found = items
 		.flatMap((item) => conversationRecord.safeParse(item).data ?? [])
 		.filter((one) => one.threadId === threadId);
-	const [latest] = found;
-	const { status, error, operation } = latest ?? {};
+	// One that was made last and has never run says nothing of the runs.
+	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
 	const id = oldestOf(found)?.id;
+	const idle = found.filter((one) => !one.status);
 	return {
 		tasks: operation?.tasks ?? [],
-		...(id ? { conversationId: id, conversationIds: compact(found.map((one) => one.id)) } : {}),
+		...(id ? { conversationId: id, conversationIds: idsOf(found) } : {}),
+		...(found.length > 1 ? { unused: idsOf(idle) } : {}),
 		...(status ? { status } : {}),
 		...(error ? { error: reasonIn(error) } : {}),
 	};
 }
 
+const idsOf = (conversations: ConversationRecord[]) => compact(conversations.map(({ id }) => id));
+
 /** The one that was made first; of those of one moment, that with the smallest id. */
 function oldestOf(conversations: ConversationRecord[]): ConversationRecord | undefined {
 	return minBy(conversations, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`);
+}
+
+/** What each task that waits for a person has there, such as its `id`, which it keeps until it is decided (recorded). */
+export function eachTasks(path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] {
+	return tasks.map((task) => get(task, path) as unknown);
 }
 
 /** Why the last run of a conversation failed, as its record has it. */

@@ -76,50 +76,10 @@ export function afterLastPerson(messages: ThreadMessage[]): ThreadMessage[] {
 	return messages.slice(messages.findLastIndex(isFromPerson) + 1);
 }
 
-/**
- * The messages that have come to a thread since it was read: told by their ids, which also hold where
- * a server leaves out or replaces earlier ones, and by their places where they have none.
- */
-export function newMessages(before: ThreadMessage[], now: ThreadMessage[]): ThreadMessage[] {
-	if (![...before, ...now].every(({ id }) => id)) return now.slice(before.length);
-	const known = new Set(before.map(({ id }) => id));
-	return now.filter(({ id }) => !known.has(id));
-}
-
-/**
- * The messages that answer ours: those after it, up to the next one of a person. Where two people have
- * asked the same in the same words, it cannot be told which of them is ours.
- *
- * @param said the text of our message
- * @param fresh the messages that have come to the thread since it was read
- * @param isLast whether the thread names this text as what it was asked last, which tells our message where
- * the server keeps it among other words; one without ours is somebody else's, whose answer is not ours
- * @returns undefined when ours is not among them
- */
-export function repliesTo(
-	said: string,
-	fresh: ThreadMessage[],
-	isLast: boolean,
-): ThreadMessage[] | undefined {
-	const same = fresh.findLastIndex((one) => isFromPerson(one) && says(one, said));
-	const ours = same < 0 && isLast ? fresh.findLastIndex((one) => holds(one, said)) : same;
-	return ours < 0 ? undefined : beforeNextPerson(fresh.slice(ours + 1));
-}
-
-/** The messages up to the next one of a person. */
-export function beforeNextPerson(messages: ThreadMessage[]): ThreadMessage[] {
-	const next = messages.findIndex(isFromPerson);
-	return next < 0 ? messages : messages.slice(0, next);
-}
-
 /** Whether a message is this text, by itself or as a part beside what the server has read of files. */
 export function says({ content }: ThreadMessage, text: string): boolean {
 	const isText = (part: unknown) => partText(part) === text;
 	return textOf(content) === text || (Array.isArray(content) && content.some(isText));
-}
-
-function holds(message: ThreadMessage, text: string): boolean {
-	return isFromPerson(message) && textOf(message.content).includes(text);
 }
 
 function partText(part: unknown): string {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 
 import { parseAnswer } from '../transport/answer';
-import { speakerOf, textOf } from './messages';
-import type { ThreadMessage, ThreadState } from './state';
 
 const textIfAny = z.string().optional().catch(undefined);
 const numberIfAny = z.number().optional().catch(undefined);
@@ -96,20 +94,4 @@ export class Sources {
 function passageAt(url: string): Passage | undefined {
 	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
 	return toolPassage.safeParse(Object.fromEntries(ids)).data;
-}
-
-/** What the tools have found in these messages of a thread. */
-export function foundByTools(messages: ThreadMessage[]): Passage[] {
-	return messages
-		.filter((one) => speakerOf(one) === 'tool')
-		.flatMap(({ content }) => passagesIn(textOf(content)));
-}
-
-/** What the knowledge steps of a workflow have found, which a thread keeps in a channel for each step. */
-export function foundBySteps(state: ThreadState): Passage[] {
-	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
-	const values = Object.entries(channels.parse(state.values ?? {}));
-	return values.flatMap(([name, { result }]) =>
-		name.endsWith('_channel') ? passagesIn(result) : [],
-	);
 }

@@ -17,6 +17,7 @@ const threadMessage = z
 export const threadState = z
 	.object({
 		thread_id: textIfAny,
+		/** None where the server does not tell. */
 		status: textIfAny,
 		/** `id` is that of the conversation. */
 		metadata: z

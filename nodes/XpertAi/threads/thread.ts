@@ -14,12 +14,14 @@ const READ_TIMEOUT_MS = 30_000;
 
 /**
  * Makes the check of what E15 must answer: the thread that was asked for, which recorded servers name, with its
- * status. Another server's JSON has none that tells of runs.
+ * status. That is null where the server answers for a conversation on it that never ran (recorded): it is not known then.
  */
 export function threadAnswer(threadId: string): AnswerCheck {
 	return answerMustBe(
 		(answer) =>
-			isJsonObject(answer) && typeof answer.status === 'string' && answer.thread_id === threadId,
+			isJsonObject(answer) &&
+			(answer.status === null || typeof answer.status === 'string') &&
+			answer.thread_id === threadId,
 		'it is not this thread',
 	);
 }
@@ -32,6 +34,8 @@ export interface Asking {
 	send: Send;
 	clock: Clock;
 	signal?: AbortSignal;
+	/** Until when it is worth to wait as long as the server asks, in milliseconds since the epoch. */
+	deadline?: number;
 }
 
 /** Reads a thread (E15). */
@@ -64,11 +68,16 @@ export async function readThreadWithRetries(
 	return await readThread(retrying(asking), threadId);
 }
 
-/** Sends what may be sent again, and tries again as requests that stand alone do. */
-export function retrying({ send, clock, signal }: Asking, limits = SINGLE_REQUEST_LIMITS): Send {
+/** Sends what may be sent again, and tries again as requests that stand alone do, or as long as there is time for it. */
+export function retrying(
+	{ send, clock, signal, deadline = Infinity }: Asking,
+	limits = SINGLE_REQUEST_LIMITS,
+): Send {
 	return async (request) => {
-		const retried = { request, limits, repeatable: true, clock, signal };
-		return (await sendWithRetries(send, retried)).outcome;
+		const left = Number.isFinite(deadline) ? deadline - clock.now() : 0;
+		const maxElapsedMs = Math.max(limits.maxElapsedMs, left);
+		const retried = { request, limits: { ...limits, maxElapsedMs }, repeatable: true };
+		return (await sendWithRetries(send, { ...retried, clock, signal })).outcome;
 	};
 }
 

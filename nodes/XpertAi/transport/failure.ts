@@ -45,7 +45,7 @@ export interface Failure {
 	retryAfterMs?: number;
 	/** How often the request was sent, where that is known. */
 	attempts?: number;
-	/** Path the request went to, without the origin. */
+	/** Path the request went to, without the origin; empty where no request failed. */
 	path: string;
 	method: string;
 }
@@ -170,11 +170,11 @@ function failureDescription(failure: Failure, given?: string): string {
 	const { status, reason, requestId, retryAfterMs, attempts = 1, method, path } = failure;
 	const missing = status === 501 || /not (yet )?implemented/i.test(reason ?? '');
 	const hint = missing ? 'This server does not offer this operation.' : (given ?? hintFor(failure));
-	const facts = [`Request: ${method} ${path}`];
+	const facts = path === '' ? [] : [`Request: ${method} ${path}`];
 	if (requestId) facts.push(`Request ID: ${requestId}`);
 	if (attempts > 1) facts.push(`Tries: ${attempts}`);
 	if (retryAfterMs) facts.push(`The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds`);
-	return [hint, `${facts.join('. ')}.`].filter(Boolean).join(' ');
+	return [hint, facts.length > 0 && `${facts.join('. ')}.`].filter(Boolean).join(' ');
 }
 
 function hintFor(failure: Failure): string {

@@ -119,7 +119,7 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 	};
 	/** Runs an agent whose tool's run fails for a reason. */
 	const runFailing = async (agent: Agent, reason: string): Promise<Execution> => {
-		harness.sandbox.faults.add({ endpoint: 'E4', do: 'run', outcome: 'fail', error: reason });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: reason });
 		const execution = await run(agent);
 		harness.sandbox.faults.clear();
 		return execution;

@@ -72,6 +72,9 @@ const saying = (
 	assistantId: byId(ECHO_ASSISTANT_ID),
 });
 
+/** By the one route of the contract (E4). */
+const IN_ONE_REQUEST = { options: { inOneRequest: true } };
+
 /** What says so to the assistant. */
 const HELLO = {
 	assistant_id: ECHO_ASSISTANT_ID,
@@ -276,7 +279,7 @@ export const ALL_CASES: OperationCase[] = [
 	),
 	{
 		endpoint: 'E4',
-		good: ({ threadId }) => saying('run', threadId),
+		good: ({ threadId }) => ({ ...saying('run', threadId), ...IN_ONE_REQUEST }),
 		request: ({ threadId }) => ({
 			method: 'POST',
 			path: `/api/ai/threads/${threadId}/runs/wait`,
@@ -293,15 +296,16 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'decide',
 			threadId: byId(waitingThreadId),
 			decision: 'confirm',
+			...IN_ONE_REQUEST,
 		}),
-		request: ({ waitingThreadId, waitingRunId }) => ({
+		request: ({ waitingThreadId }) => ({
 			method: 'POST',
 			path: `/api/ai/threads/${waitingThreadId}/runs/wait`,
 			body: {
 				assistant_id: ECHO_ASSISTANT_ID,
 				input: {
 					...{ action: 'resume', decision: { type: 'confirm' } },
-					target: { executionId: waitingRunId },
+					target: {},
 				},
 			},
 		}),
@@ -320,6 +324,7 @@ export const ALL_CASES: OperationCase[] = [
 			resource: 'thread',
 			operation: 'retry',
 			threadId: byId(ranThreadId),
+			...IN_ONE_REQUEST,
 		}),
 		request: ({ ranThreadId }) => ({
 			method: 'POST',

@@ -278,7 +278,7 @@ function runFile(): MatrixOperation {
 		name: 'E12 thread: run (files)',
 		kind: 'runFile',
 		only: /\/contexts\/file$/,
-		parameters: { ...goodParameters(run), options: { attachments: 'data' } },
+		parameters: { ...goodParameters(run), options: { attachments: 'data', inOneRequest: true } },
 		answer: JSON.stringify({ id: OTHER_ID }),
 	};
 }

@@ -16,6 +16,7 @@ const ID = '([^/]+)';
 /** What is asked of a thread and its runs. */
 const RUNS = [
 	'GET /threads/{}',
+	'GET /threads/{}/context-usage',
 	'POST /threads/{}/runs/wait',
 	'POST /threads/{}/runs',
 	'GET /threads/{}/runs/{}/stream',
@@ -26,6 +27,7 @@ const RUNS = [
 	'GET /conversations/{}/messages',
 	'POST /conversations',
 	'POST /conversations/search',
+	'POST /conversations/{}/messages/search',
 ];
 
 /** Methods and paths of the operations that have code of their own; `{}` stands for one id. */

@@ -92,9 +92,18 @@ function asked(body: unknown): object {
 	return { threadId };
 }
 
-/** The conversation of the thread that is looked for. */
-function found(body: unknown): object {
-	return { id: GOOD_ID, threadId: get(parseAnswer(String(body ?? '{}')), 'where.threadId') };
+/** The conversation of the thread that is looked for; until something is sent there, its run waits for a person. */
+function found(body: unknown, hasBegun: boolean): object {
+	const threadId: unknown = get(parseAnswer(String(body ?? '{}')), 'where.threadId');
+	const tasks = [{ id: 'task', name: 'agent', call: { id: 'call_1', name: 'tool', args: {} } }];
+	const ofRun = hasBegun ? { status: 'idle' } : { status: 'interrupted', operation: { tasks } };
+	return { id: GOOD_ID, threadId, ...ofRun };
+}
+
+/** What was said by the run that is asked for. */
+function saidBy(body: unknown): object {
+	const executionId: unknown = get(parseAnswer(String(body ?? '{}')), 'where.executionId');
+	return { items: [{ id: GOOD_ID, role: 'ai', content: 'the answer', executionId }], total: 1 };
 }
 
 /** All documents are processed; an id that holds a comma is the whole. */
@@ -102,13 +111,14 @@ function statusesOf(ids: string): object[] {
 	return [...new Set([...ids.split(','), ids])].map((id) => ({ id, status: 'finish' }));
 }
 
-/** What is told of the runs of a thread: there is one, which has ended. */
-function ofRuns(named: string[], method: string | undefined): unknown {
+/** What is told of the runs of a thread: there is one, which waits for a person until something is sent to it. */
+function ofRuns(named: string[], method: string | undefined, hasBegun: boolean): unknown {
 	const at = named.indexOf('runs');
 	const [thread, asked = GOOD_ID, action] = [named[at - 1], named[at + 1], named[at + 2]];
 	if (action === 'cancel') return { canceledExecutionIds: [asked] };
 	const run = {
-		...{ run_id: asked, thread_id: thread, assistant_id: GOOD_ID, status: 'success' },
+		...{ run_id: asked, thread_id: thread, assistant_id: GOOD_ID },
+		status: hasBegun ? 'success' : 'interrupted',
 		created_at: '2025-08-01T08:00:00.000Z',
 	};
 	return method === 'GET' && at === named.length - 1 ? [run] : run;
@@ -117,9 +127,10 @@ function ofRuns(named: string[], method: string | undefined): unknown {
 /** What a server answers to a good request, after those that arrived; undefined where that is nothing. */
 export function answerTo(
 	{ url, method, body }: Pick<IHttpRequestOptions, 'url' | 'method'> & { body?: unknown },
-	arrived: Array<{ url: string }>,
+	arrived: Array<{ url: string; method?: string }>,
 ): unknown {
 	const { pathname, searchParams } = new URL(url);
+	const hasBegun = arrived.some((one) => one.method === 'POST' && /\/runs(\/wait)?$/.test(one.url));
 	if (pathname.endsWith('/bulk'))
 		return (JSON.parse(String(body)) as object[]).map((record) => ({
 			...record,
@@ -128,20 +139,21 @@ export function answerTo(
 	if (pathname.endsWith('/status')) return statusesOf(searchParams.get('ids') ?? '');
 	if (pathname.endsWith('/v1/file')) return { id: GOOD_ID, url: 'https://example.com/a.md' };
 	if (pathname.endsWith('/runs/wait')) return { role: 'assistant', content: 'the answer' };
-	if (pathname.endsWith('/conversations/search')) return { items: [found(body)], total: 1 };
+	if (pathname.endsWith('/conversations/search'))
+		return { items: [found(body, hasBegun)], total: 1 };
+	if (pathname.endsWith('/messages/search')) return saidBy(body);
 	if (pathname.endsWith('/conversations')) return { ...asked(body), id: GOOD_ID };
 	if (pathname.endsWith('/messages')) return { items: [], total: 0 };
 	const named = pathname.split('/').map(decodeURIComponent);
-	if (pathname.includes('/runs')) return ofRuns(named, method);
+	if (pathname.includes('/runs')) return ofRuns(named, method, hasBegun);
 	// Only a thread that was interrupted can be given a decision; it takes a message as well.
-	const hasEnded = arrived.some(({ url: one }) => one.includes('/runs'));
-	const status = hasEnded ? 'idle' : 'interrupted';
+	const status = hasBegun ? 'idle' : 'interrupted';
 	if (pathname.includes('/threads/'))
 		return {
 			thread_id: named[named.indexOf('threads') + 1],
 			status,
 			metadata: { assistant_id: GOOD_ID },
-			values: { messages: hasEnded ? [{ content: 'the answer', tool_calls: [] }] : [] },
+			values: { messages: hasBegun ? [{ content: 'the answer', tool_calls: [] }] : [] },
 		};
 	const route = `${method} ${pathname}`;
 	const { answer } = ANSWERS.find(({ routes }) => routes.some((one) => one.test(route))) ?? {

@@ -41,12 +41,28 @@ export async function newThreads(sandbox: Sandbox, count: number): Promise<strin
 	return Array.from({ length: count }, () => sandbox.store.putConversation({}).threadId);
 }
 
-/** The fault of the only request of E4 to a thread. */
+/** The fault of the request that begins a run on a thread. */
 export const onThread = (thread: string, fault: FaultRule): FaultRule => ({
-	endpoint: 'E4',
+	endpoint: 'runs',
 	path: thread,
 	...fault,
 });
+
+/** The fault of a request of E4 to a thread, by which somebody else runs it (`occupy`). */
+export const onOthers = (thread: string, fault: FaultRule): FaultRule => ({
+	...onThread(thread, fault),
+	endpoint: 'E4',
+});
+
+/** The bodies that have begun or decided runs, but for our mark. */
+export const bodiesSent = ({ requests }: Sandbox): unknown[] =>
+	requests.of('runs').map(({ body }) => withoutMark(body));
+
+/** A body without our mark in it. */
+export const withoutMark = (body: unknown): unknown =>
+	JSON.parse(JSON.stringify(body), (key, value: unknown) =>
+		key === 'n8nMark' ? undefined : value,
+	);
 
 /** What was said to the assistant, in the order in which the runs began. */
 export const saidOn = ({ store }: Sandbox, thread: string): Array<string | undefined> =>
@@ -82,7 +98,9 @@ export async function occupy(
 
 /** How often E4 arrived for a thread. */
 export const arrivals = ({ requests }: Sandbox, thread: string): number =>
-	requests.of('E4').filter(({ path }) => path.includes(thread)).length;
+	requests.all.filter(
+		({ endpoint, path }) => ['runs', 'E4'].includes(endpoint ?? '') && path.includes(thread),
+	).length;
 
 /** What is said of a failed item beside its message. */
 export function detailsOf(item: INodeExecutionData | undefined): IDataObject {

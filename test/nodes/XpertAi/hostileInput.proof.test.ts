@@ -35,7 +35,7 @@ function flawOf(targets: Target[], all: Target[], value: unknown, outcome: CallO
 	}
 	// Which calls wait for a person only the server knows.
 	const isCall = targets.some(({ path }) => path.at(-1) === 'changedArguments');
-	if (isCall && /^Nothing on this thread waits/.test(String(get(outcome.error, 'message'))))
+	if (isCall && /a call that does not wait$/.test(String(get(outcome.error, 'message'))))
 		return undefined;
 	if (outcome.requests.length > 0) return `an error after a request: ${String(outcome.error)}`;
 	return errorFlaw(outcome.error, namesFor(targets, all));

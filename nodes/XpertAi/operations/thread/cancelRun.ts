@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import { CANCEL_PATH } from '../../runs/paths';
+import { CANCEL_PATH } from '../../threads/runsApi';
 import { cancelFields } from './run/numberedFields';
 
 export const cancelRun: CodedOperation = {

@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { anyRunBody } from '../../payloads/run';
-import { RUN_PATH } from '../../runs/run';
+import { WAIT_PATH } from '../../threads/runsApi';
 import { decideFields } from './run/fields';
 
 export const decide: CodedOperation = {
@@ -12,7 +12,7 @@ export const decide: CodedOperation = {
 		'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
 	endpoint: 'E4',
 	fields: decideFields,
-	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
+	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
 	execute: async (execution) =>
 		await (await import('./run/execute')).execute(execution, 'decision'),
 };

@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import { ONE_RUN_PATH } from '../../runs/paths';
+import { ONE_RUN_PATH } from '../../threads/runsApi';
 import { numberedFields } from './run/numberedFields';
 
 export const getRun: CodedOperation = {

@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { anyRunBody } from '../../payloads/run';
-import { RUN_PATH } from '../../runs/run';
+import { WAIT_PATH } from '../../threads/runsApi';
 import { retryRunFields } from './run/fields';
 
 export const retry: CodedOperation = {
@@ -10,6 +10,6 @@ export const retry: CodedOperation = {
 	description: 'Have the last message of a thread answered anew; question and answer are replaced',
 	endpoint: 'E4',
 	fields: retryRunFields,
-	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
+	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
 	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'retry'),
 };

@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { anyRunBody } from '../../payloads/run';
-import { RUN_PATH } from '../../runs/run';
+import { WAIT_PATH } from '../../threads/runsApi';
 import { runFields } from './run/fields';
 
 export const run: CodedOperation = {
@@ -12,7 +12,7 @@ export const run: CodedOperation = {
 		'Ends in one item; with "status": "completed", "output" is the answer. For a chat in which each person has a conversation of their own, run on a conversation with a key. Nothing has to be created before.',
 	endpoint: 'E4',
 	fields: runFields,
-	request: { method: 'POST', path: RUN_PATH, body: anyRunBody },
+	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
 	// Loaded when it is first run: most processes of n8n only show the node.
 	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'message'),
 };

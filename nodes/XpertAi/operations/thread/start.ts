@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { anyRunBody } from '../../payloads/run';
-import { RUNS_PATH } from '../../runs/paths';
+import { RUNS_PATH } from '../../threads/runsApi';
 import { startFields } from './run/fields';
 
 export const start: CodedOperation = {

@@ -34,13 +34,13 @@ function expectNoFalseWord({ server, said }: Talk): void {
 	expect(server.overlaps).toBe(0);
 	for (const [index, message] of MESSAGES.entries()) {
 		const runs = server.runs.filter(({ text }) => text === message);
-		const { verdict } = said[index] ?? {};
+		const { result } = said[index] ?? {};
 		expect(runs.length).toBeLessThanOrEqual(1);
-		if (verdict?.reason?.includes('did not reach')) expect(runs).toEqual([]);
-		if (verdict?.status !== 'completed') continue;
+		if (result?.reason?.includes('did not reach')) expect(runs).toEqual([]);
+		if (result?.status !== 'completed') continue;
 		expect(runs).toHaveLength(1);
-		expect(verdict.output).toBe(answerTo(message, runs[0]?.seen));
-		expect(verdict).not.toHaveProperty('remembered');
+		expect(result.output).toBe(answerTo(message, runs[0]?.seen));
+		expect(result).not.toHaveProperty('remembered');
 	}
 }
 
@@ -59,7 +59,7 @@ describe('a conversation with a key', () => {
 
 	it('gets every message where nothing goes wrong', async () => {
 		const { server, said } = await talk({ runMs: SECOND });
-		expect(said.map(({ verdict }) => verdict?.output)).toEqual(
+		expect(said.map(({ result }) => result?.output)).toEqual(
 			MESSAGES.map((message, index) => answerTo(message, index + 1)),
 		);
 		expect(server.runs.map(({ text }) => text)).toEqual(MESSAGES);
@@ -86,9 +86,9 @@ describe('a conversation with a key, with one fault at one of its requests', () 
 	/** The messages that no fault has met are answered, and all are in one conversation. */
 	function expectGoneOn({ server, said }: Talk, at: number, fault: Fault): void {
 		const what = JSON.stringify({ at, fault, said });
-		const failed = said.findIndex(({ verdict }) => verdict?.status !== 'completed');
+		const failed = said.findIndex(({ result }) => result?.status !== 'completed');
 		const after = said.filter((_, index) => index !== failed);
-		expect({ what, all: after.map(({ verdict }) => verdict?.status) }).toEqual({
+		expect({ what, all: after.map(({ result }) => result?.status) }).toEqual({
 			what,
 			all: after.map(() => 'completed'),
 		});
@@ -104,15 +104,15 @@ describe('one key of two people', () => {
 		for (let at = clean.begun; at < clean.server.requests.length; at++) {
 			for (const fault of faultsAt(at)) {
 				const { server, ann, bert } = await together({ once: { at, fault } });
-				expect(ann.verdict?.output).toBe(answerTo('a1', 1));
+				expect(ann.result?.output).toBe(answerTo('a1', 1));
 				for (const { text } of server.runs.filter(({ threadId }) => threadId === KEY_THREAD))
 					expect(text).toBe('a1');
-				for (const [index, { verdict }] of bert.entries())
-					if (verdict?.status === 'completed')
-						expect(verdict.output).toMatch(new RegExp(`^answer to b${index + 1}, heard [12]$`));
-				expect(
-					bert.filter(({ verdict }) => verdict?.status === 'completed').length,
-				).toBeGreaterThan(0);
+				for (const [index, { result }] of bert.entries())
+					if (result?.status === 'completed')
+						expect(result.output).toMatch(new RegExp(`^answer to b${index + 1}, heard [12]$`));
+				expect(bert.filter(({ result }) => result?.status === 'completed').length).toBeGreaterThan(
+					0,
+				);
 				const threads = new Set(bert.flatMap(({ threadId }) => threadId ?? []));
 				expect(threads.size).toBe(1);
 			}

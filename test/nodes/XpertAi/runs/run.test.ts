@@ -1,4 +1,4 @@
-import { remaining, sendInTime, waitInTime } from '../../../../nodes/XpertAi/runs/run';
+import { remaining, waitInTime, withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { failure, no, success } from '../threads/support/answering';
@@ -21,7 +21,7 @@ function sending(deadlineS: number, answers: Outcome[] = [success({})], stopAfte
 			return await Promise.resolve(outcome);
 		},
 	};
-	return { send: sendInTime(inTime), sent, time, inTime };
+	return { send: withDeadline(inTime).send, sent, time, inTime };
 }
 
 describe('a request that is sent in time', () => {

@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
 
-import {
-	Citations,
-	CitationsInPieces,
-	sourcesOf,
-} from '../../../../nodes/XpertAi/threads/citations';
+import { Citations, CitationsInPieces } from '../../../../nodes/XpertAi/threads/citations';
 import type { CitationStyle } from '../../../../nodes/XpertAi/threads/citations';
 import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
-import { foundByTools, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
+import { Sources } from '../../../../nodes/XpertAi/threads/sources';
 import { threadState } from '../../../../nodes/XpertAi/threads/state';
+import type { ThreadState } from '../../../../nodes/XpertAi/threads/state';
 import { recordedExchanges, recordedThread } from './support/recorded';
 
 const address = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;
@@ -61,8 +59,7 @@ describe('the links of an answer to its sources', () => {
 		expect(threads).not.toHaveLength(0);
 		for (const { label, sequence } of threads) {
 			const messages = messagesOf(recordedThread('sources', label, sequence));
-			const sources = new Sources();
-			sources.add(foundByTools(messages));
+			const sources = sourcesOf(partsOf(undefined, messages));
 			const answer = textOf(messages.at(-1)?.content);
 			const citations = new Citations(sources, 'numbers');
 			expect(citations.rewrite(answer)).not.toContain('xpert://');
@@ -76,8 +73,7 @@ describe('the links of an answer to its sources', () => {
 	it('name the right document of the right knowledgebase (recorded)', () => {
 		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
 		const messages = messagesOf(thread);
-		const sources = new Sources();
-		sources.add(foundByTools(messages));
+		const sources = sourcesOf(partsOf(undefined, messages));
 		const citations = new Citations(sources, 'numbers');
 		const written = citations.rewrite(textOf(messages.at(-1)?.content));
 		const [whale, cactus] = sources.list(citations.cited).filter(({ cited }) => cited);
@@ -94,8 +90,8 @@ describe('the sources of a run on a thread', () => {
 		content: JSON.stringify([passage(chunkId)]),
 		tool_call_id: 'call',
 	});
-	const numbered = (...given: Parameters<typeof sourcesOf>) =>
-		sourcesOf(...given)
+	const numbered = (...[state, messages, earlier]: [...Parameters<typeof partsOf>, ThreadState?]) =>
+		sourcesOf(partsOf(state, messages), partsOf(earlier, messagesOf(earlier)))
 			.list(new Set())
 			.map(({ chunkId, documentName }) => documentName ?? chunkId);
 
@@ -114,11 +110,11 @@ describe('the sources of a run on a thread', () => {
 		const thread = threadState.parse({
 			values: {
 				messages: [{ content: JSON.stringify([old]), tool_call_id: 'call' }],
-				a_channel: { result: [passage('step')] },
 			},
 		});
+		const steps = threadState.parse({ values: { a_channel: { result: [passage('step')] } } });
 		const messages = [{ content: link('old'), tool_calls: [] }];
-		expect(numbered(thread, messages)).toEqual(['step', 'old.md']);
+		expect(numbered(steps, messages, thread)).toEqual(['step', 'old.md']);
 	});
 });
 

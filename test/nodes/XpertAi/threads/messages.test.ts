@@ -2,13 +2,11 @@ import fc from 'fast-check';
 
 import { threadState } from '../../../../nodes/XpertAi/threads/state';
 import {
-	beforeNextPerson,
 	isSilence,
 	lastReply,
 	messagesOf,
-	newMessages,
-	repliesTo,
 	replyIn,
+	says,
 	speakerOf,
 	textOf,
 } from '../../../../nodes/XpertAi/threads/messages';
@@ -93,64 +91,17 @@ describe('the messages of a thread', () => {
 	});
 });
 
-describe('the messages that are new on a thread', () => {
-	it('are told by their ids, also where earlier ones were replaced (recorded: answered again)', () => {
-		const [before, after] = ['thread after that resume', 'thread after the retry'].map((label) =>
-			messagesOf(recordedThread('runs', label)),
-		);
-		const fresh = newMessages(before ?? [], after ?? []);
-		expect(fresh.map(speakerOf)).toEqual(['user', 'assistant']);
-		expect(fresh).toEqual(after?.slice(2));
-	});
-
-	it('are told by their places where one has no id', () => {
-		const [one, two, three] = [{ content: '1' }, { content: '2', id: 'b' }, { content: '3' }];
-		expect(newMessages([one, two], [one, two, three])).toEqual([three]);
-	});
-});
-
-const person = (content: unknown) => ({ content });
-const assistant = (content: string) => ({ content, tool_calls: [] });
-
-describe('the replies to our message', () => {
-	it('follow the last message with our words, up to the next of a person', () => {
-		const fresh = [person('q'), assistant('1'), person('q'), assistant('2'), person('n')];
-		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
-	});
-
-	it('follow our words, not a later question of somebody else, also where ours is named as the last', () => {
-		const fresh = [person('q'), assistant('1'), person('p'), assistant('2')];
-		expect(repliesTo('q', fresh, true)).toEqual([assistant('1')]);
-		expect(repliesTo('q', fresh.slice(0, 2), false)).toEqual([assistant('1')]);
-		expect(beforeNextPerson(fresh)).toEqual([]);
-	});
-
-	it('are none where nobody has said our words: a new message may be of somebody else', () => {
-		expect(repliesTo('q', [person('p'), assistant('1')], false)).toBeUndefined();
-		expect(repliesTo('q', [person('qq'), assistant('1')], false)).toBeUndefined();
-		expect(repliesTo('q', [assistant('1')], false)).toBeUndefined();
-		expect(repliesTo('q', [], false)).toBeUndefined();
-	});
-
-	it('follow the last message of a person that holds ours among other words where the thread names ours as its last question', () => {
-		const fresh = [person('p'), assistant('1'), person('Asked: q'), assistant('2')];
-		expect(repliesTo('q', fresh, true)).toEqual([assistant('2')]);
-		expect(repliesTo('q', [], true)).toBeUndefined();
-		expect(repliesTo('q', fresh.slice(0, 2), true)).toBeUndefined();
-	});
-});
-
-const read = { type: 'text', text: 'Attachment File: otters.txt\nOtters swim.' };
-const withFile = (text: string) => person([read, { type: 'text', text }]);
-
 describe('a message with a file', () => {
+	const read = { type: 'text', text: 'Attachment File: otters.txt\nOtters swim.' };
+	const withFile = { content: [read, { type: 'text', text: 'q' }] };
+
 	it('is told by its own part, beside what the server has read of the file', () => {
-		const fresh = [person('p'), assistant('1'), withFile('q'), assistant('2'), person('r')];
-		expect(repliesTo('q', fresh, false)).toEqual([assistant('2')]);
+		expect(says(withFile, 'q')).toBe(true);
+		expect(says({ content: 'q' }, 'q')).toBe(true);
 	});
 
 	it('is not one that says something else about the file', () => {
-		expect(repliesTo('q', [withFile('p'), assistant('1')], false)).toBeUndefined();
-		expect(repliesTo('q', [withFile('qq'), assistant('1')], false)).toBeUndefined();
+		expect(says(withFile, 'p')).toBe(false);
+		expect(says({ content: 'qq' }, 'q')).toBe(false);
 	});
 });

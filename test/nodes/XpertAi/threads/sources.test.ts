@@ -1,24 +1,23 @@
-import { beforeNextPerson, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
-import {
-	foundBySteps,
-	foundByTools,
-	passagesIn,
-	Sources,
-} from '../../../../nodes/XpertAi/threads/sources';
+import { afterLastPerson, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
+import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
+import { passagesIn, Sources } from '../../../../nodes/XpertAi/threads/sources';
 import { threadState } from '../../../../nodes/XpertAi/threads/state';
 import { recordedThread } from './support/recorded';
 
 const link = (chunkId: string, documentId = 'd') =>
 	`xpert://knowledgebase/chunk?knowledgebaseId=k&documentId=${documentId}&chunkId=${chunkId}`;
 
+const listed = (...given: Parameters<typeof partsOf>) =>
+	sourcesOf(partsOf(...given)).list(new Set());
+
 const passage = (chunkId: string) => ({ chunkId, documentId: 'd' });
 
 describe('what tools have found', () => {
 	it('is read from the thread, with its document, its place and how near it is', () => {
-		const [first, second] = foundByTools(
-			messagesOf(recordedThread('sources', 'thread, after the answer')),
-		);
+		const thread = recordedThread('sources', 'thread, after the answer');
+		const [first, second] = listed(undefined, messagesOf(thread));
 		expect(first).toEqual({
+			...{ number: 1, cited: false },
 			chunkId: 'b8dd8e0f-eb47-4534-9235-4cc328bcf9f1',
 			documentId: 'be5288fd-cb54-4dfa-b1b8-8592fdd66e6e',
 			documentName: 'zebras.md',
@@ -32,9 +31,9 @@ describe('what tools have found', () => {
 
 	it('is nothing where they looked into an empty knowledgebase, or did not look', () => {
 		const empty = recordedThread('sources', 'thread, after the answer', 'nothing found');
-		expect(foundByTools(messagesOf(empty))).toEqual([]);
+		expect(listed(undefined, messagesOf(empty))).toEqual([]);
 		const without = recordedThread('sources', 'thread, after it, without a look');
-		expect(foundByTools(messagesOf(without))).toEqual([]);
+		expect(listed(undefined, messagesOf(without))).toEqual([]);
 	});
 
 	it.each([
@@ -60,7 +59,7 @@ describe('what tools have found', () => {
 
 	it('is not what the assistant says itself', () => {
 		const said = { content: JSON.stringify([passage('a')]), tool_calls: [] };
-		expect(foundByTools([said])).toEqual([]);
+		expect(listed(undefined, [said])).toEqual([]);
 	});
 });
 
@@ -71,7 +70,7 @@ describe('what the knowledge step of a workflow has found', () => {
 			'thread, after the answer',
 			'a knowledge step of a workflow',
 		);
-		expect(foundBySteps(thread)).toMatchObject([
+		expect(listed(thread, [])).toMatchObject([
 			{
 				chunkId: 'b8dd8e0f-eb47-4534-9235-4cc328bcf9f1',
 				documentId: 'be5288fd-cb54-4dfa-b1b8-8592fdd66e6e',
@@ -86,8 +85,8 @@ describe('what the knowledge step of a workflow has found', () => {
 
 	it('is not what other values of a thread look like', () => {
 		const values = { answer: { result: [passage('a')] }, x_channel: 7, y_channel: null };
-		expect(foundBySteps(threadState.parse({ values }))).toEqual([]);
-		expect(foundBySteps(threadState.parse({}))).toEqual([]);
+		expect(listed(threadState.parse({ values }), [])).toEqual([]);
+		expect(listed(threadState.parse({}), [])).toEqual([]);
 	});
 });
 
@@ -105,9 +104,7 @@ describe('the sources of a run', () => {
 
 	it('are numbered through several knowledgebases, which each count from one', () => {
 		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
-		const sources = new Sources();
-		sources.add(foundByTools(beforeNextPerson(messagesOf(thread).slice(1))));
-		const told = sources.list(new Set());
+		const told = listed(undefined, afterLastPerson(messagesOf(thread)));
 		expect(told.map(({ number }) => number)).toEqual(told.map((_, index) => index + 1));
 		expect(new Set(told.map(({ knowledgebaseId }) => knowledgebaseId)).size).toBe(2);
 	});

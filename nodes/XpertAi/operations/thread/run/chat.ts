@@ -2,7 +2,7 @@ import { EMPTY_ANSWER, idsHidden, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import { Citations, CitationsInPieces } from '../../../threads/citations';
 import type { CitationStyle } from '../../../threads/citations';
-import type { Listener } from '../../../threads/events';
+import type { Listener } from '../../../threads/runEvents';
 import { passagesIn, Sources } from '../../../threads/sources';
 
 /** Between what is said before a call of a tool, or before the end, and what is said after it. */

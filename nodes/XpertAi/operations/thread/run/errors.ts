@@ -11,26 +11,23 @@ import { quoted } from '../../../execution/badInput';
 import type { RequestMeaning } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import type { Attached } from '../../../runs/attachments';
 import { MOST_PEOPLE } from '../../../runs/openConversation';
 import type { ThreadFacts } from '../../../runs/openConversation';
-import { RUN_PATH } from '../../../runs/run';
-import type { Verdict } from '../../../runs/verdict';
+import type { RunResult } from '../../../runs/result';
 import type { Failure } from '../../../transport/failure';
-import { API_ROOT, buildPath } from '../../../transport/api';
+import type { Attached } from './attachments';
+
+/** What failed was no request. */
+const NO_REQUEST = { method: '', path: '' };
 
 /** Says why there is no answer, and where to look. */
-export function verdictError(item: Item, verdict: Verdict, thread: ThreadFacts): NodeApiError {
-	const { failure, reason, advice, status } = verdict;
-	const method = 'POST';
-	const path = `${API_ROOT}${buildPath(RUN_PATH, { threadId: thread.threadId })}`;
-	const error = runError(
-		item,
+export function resultError(item: Item, result: RunResult, thread: ThreadFacts): NodeApiError {
+	const { failure, reason, advice, status } = result;
+	const told: Failure =
 		failure && reason === undefined
 			? failure
-			: { method, path, ...failure, kind: 'unsuccessful', reason },
-		{ ...thread, verdict: status },
-	);
+			: { ...NO_REQUEST, ...failure, kind: 'unsuccessful', reason };
+	const error = runError(item, told, { ...thread, verdict: status });
 	const way = advice ?? (reason === undefined ? undefined : LOOK_IT_UP);
 	if (way) error.description = `${way} ${error.description ?? ''}`.trim();
 	return error;

@@ -7,9 +7,9 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { RunInput } from '../../../runs/input';
-import type { Numbers } from '../../../runs/run';
-import { inThreadOrder } from '../../../runs/threadOrder';
-import type { Turn } from '../../../runs/threadOrder';
+import type { Routes } from '../../../runs/run';
+import { inThreadOrder } from './threadOrder';
+import type { Turn } from './threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { Chat } from './chat';
@@ -31,11 +31,11 @@ export async function execute(
 	const orders = items.map((item) => orderOf(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
 	// Items of one server find out together what it lacks.
-	const numbersOf = memoize<(send: Send) => Numbers>(() => ({ areMissing: false }));
+	const routesOf = memoize<(send: Send) => Routes>(() => ({ areMissing: false }));
 	const errands = orders.map((order) => {
 		if ('error' in order) return order;
 		const { item, threadId, failuresAsReplies: asReply } = order;
-		const run = async (turn?: Turn) => await attempt(order, turn, numbersOf(item.send));
+		const run = async (turn?: Turn) => await attempt(order, turn, routesOf(item.send));
 		return { item, threadId, asReply, run };
 	});
 	const output = await inOrder(context, errands, first?.options.concurrency);
@@ -119,14 +119,14 @@ function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
 async function attempt(
 	order: Order,
 	turn: Turn | undefined,
-	numbers: Numbers,
+	routes: Routes,
 ): Promise<INodeExecutionData> {
 	const { item, options, failuresAsReplies: asReply } = order;
 	// A sub-workflow may be an agent's tool, which cannot be told: switched off, streaming stays silent there.
 	const isSilent = !options.enableStreaming && item.context.getMode() === 'integrated';
 	const chat = isSilent ? undefined : Chat.of(item, options.citations);
 	try {
-		const json = await runItem(order, systemClock, turn, chat, numbers);
+		const json = await runItem(order, systemClock, turn, chat, routes);
 		chat?.end();
 		return item.output(json);
 	} catch (caught) {

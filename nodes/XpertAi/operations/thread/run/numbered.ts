@@ -2,50 +2,61 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { z } from 'zod';
 
 import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
-import { forEachItem } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import type { NumberedRun } from '../../../runs/byNumber';
-import { cancelRunning, followRun } from '../../../runs/followNumbered';
-import { standingOf } from '../../../runs/judgeNumbered';
-import type { Standing } from '../../../runs/judgeNumbered';
-import { whenLeft } from '../../../runs/leaving';
+import { cancelRun, whenLeft } from '../../../runs/cancel';
+import { followRun } from '../../../runs/follow';
+import { readStanding } from '../../../runs/readRun';
+import type { Standing } from '../../../runs/readRun';
+import { withDeadline } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
+import type { RunIds } from '../../../threads/runsApi';
+import { withThread } from '../../../runs/runThread';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import { verdictError } from './errors';
+import { isTransient } from '../../../transport/meaning';
+import type { Send } from '../../../transport/request';
+import { resultError } from './errors';
+import { inOrder } from './execute';
 import { numberedSettings } from './options';
-import { verdictJson } from './runItem';
-import { forReader, toldBy } from './told';
+import { resultJson } from './runItem';
+import { answerFields, forReader } from './told';
 
 /** What is done with a run that is there. */
-type Work = (item: Item, inTime: InTime, named: NumberedRun) => Promise<IDataObject>;
+type Work = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject>;
 
 /** Thread: Get Run: how it stands now. */
-const getRun: Work = async (item, inTime, named) => {
+const getRun: Work = async (item, send, ids) => {
 	const settings = item.settings(numberedSettings);
-	return standingJson(item, named, await standingOf(timed(item, inTime), named), settings);
+	const inTime = timed(item, send);
+	const standing = await readStanding(inTime, ids);
+	return await standingJson(item, inTime, ids, standing, settings);
 };
 
 /** Thread: Wait for Run: how it has ended. */
-const waitForRun: Work = async (item, inTime, named) => {
+const waitForRun: Work = async (item, send, ids) => {
 	const settings = item.settings(numberedSettings);
 	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
-	const deadline = inTime.clock.now() + deadlineMinutes * MINUTE_MS;
-	const { verdict: ended, ...known } = await followRun({ ...inTime, deadline }, named);
+	const inTime = timed(item, send, deadlineMinutes * MINUTE_MS);
+	// The stream of a run that has ended may not be kept any more.
+	const standing = await readStanding(inTime, ids);
+	const { failure } = standing.result ?? {};
+	const isOver = standing.result && !(failure && isTransient(failure));
+	const { assistantId } = standing;
+	const followed = isOver ? standing.result : await followRun(inTime, ids);
 	const left = { ...inTime, whenStopped, whenLate };
-	const verdict = await whenLeft(left, named.threadId, ended, async () => named.runId);
-	return standingJson(item, named, { ...known, verdict }, settings);
+	const result = followed && (await whenLeft(left, ids.threadId, followed, async () => ids.runId));
+	return await standingJson(item, inTime, ids, { assistantId, result }, settings);
 };
 
 /** Thread: Cancel Run: whether it was cancelled, and how it has ended otherwise. */
-const cancelRun: Work = async (item, inTime, named) => {
-	const { cancelled, verdict, assistantId } = await cancelRunning(timed(item, inTime), named);
-	if (verdict?.failure) throw verdictError(item, verdict, named);
-	const status = cancelled ? 'cancelled' : (verdict?.status ?? 'running');
-	return { cancelled, status, ...named, assistantId: assistantId ?? null };
+const cancel: Work = async (item, send, ids) => {
+	const { cancelled, result, assistantId } = await cancelRun(timed(item, send), ids);
+	if (result?.failure) throw resultError(item, result, ids);
+	const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
+	return { cancelled, status, ...ids, assistantId: assistantId ?? null };
 };
 
-const WORK = { getRun, waitForRun, cancelRun };
+const WORK = { getRun, waitForRun, cancelRun: cancel };
 
 /**
  * Does it for all items, a few at once.
@@ -56,41 +67,49 @@ export async function execute(
 	{ context, items }: Execution,
 	operation: keyof typeof WORK,
 ): Promise<INodeExecutionData[]> {
-	const signal = context.getExecutionCancelSignal();
-	const inTime = { clock: systemClock, deadline: Infinity, signal };
-	const one = async (item: Item) => [
-		await WORK[operation](item, { ...inTime, send: item.send }, namedBy(item)),
-	];
-	return await forEachItem(items, one, atOnceOf(items));
+	const errands = items.map((item) => {
+		const run = async () => item.output(await WORK[operation](item, item.send, idsIn(item)));
+		return { item, asReply: false, run };
+	});
+	return await inOrder(context, errands, atOnceOf(items));
 }
 
-/** The same with a limit to each request. */
-function timed(item: Item, inTime: InTime): InTime {
+/** What sends requests for an item: until its deadline, or with a limit to each of them. */
+function timed(item: Item, send: Send, deadlineMs = Infinity): InTime {
+	const signal = item.context.getExecutionCancelSignal();
+	const deadline = systemClock.now() + deadlineMs;
+	const given = { clock: systemClock, deadline, signal };
+	if (Number.isFinite(deadlineMs)) return withDeadline({ ...given, send });
 	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
-	return { ...inTime, send: async (request) => await inTime.send({ ...request, timeoutMs }) };
+	const limited: Send = async (request) => await send({ ...request, timeoutMs });
+	return withDeadline({ ...given, send: limited });
 }
 
-function namedBy(item: Item): NumberedRun {
+function idsIn(item: Item): RunIds {
 	const threadId = item.id('threadId');
 	const runId = item.filledText('runId').trim();
 	item.checkId({ subject: `"${item.labelOf('runId')}"`, id: runId });
 	return { threadId, runId };
 }
 
-function standingJson(
+async function standingJson(
 	item: Item,
-	named: NumberedRun,
-	{ verdict, conversationId, assistantId }: Standing,
+	inTime: InTime,
+	ids: RunIds,
+	{ result: ended, ...known }: Standing,
 	{ simplify, options }: z.infer<typeof numberedSettings>,
-): IDataObject {
-	const thread = { ...named, ...(conversationId ? { conversationId } : {}) };
-	if (!verdict) {
-		const running = { output: null, status: 'running', assistantId: assistantId ?? null };
+): Promise<IDataObject> {
+	const conversationId = ended?.conversationId ?? known.conversationId;
+	const assistantId = known.assistantId ?? (ended?.assistantId as string | undefined) ?? null;
+	const thread = { ...ids, ...(conversationId ? { conversationId } : {}) };
+	if (!ended) {
+		const running = { output: null, status: 'running', assistantId };
 		return forReader(item, { ...running, ...thread });
 	}
-	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
-		throw verdictError(item, verdict, thread);
-	const told = toldBy(verdict, options);
-	const json = verdictJson({ ...verdict, assistantId }, told, thread, simplify);
+	const result = await withThread(inTime, ids, ended);
+	if (result.status !== 'completed' && result.status !== 'interrupted')
+		throw resultError(item, result, thread);
+	const fields = answerFields(result, options);
+	const json = resultJson({ ...result, assistantId }, fields, thread, simplify);
 	return simplify ? forReader(item, json, options.citations) : json;
 }

@@ -93,6 +93,25 @@ const whenBusy: INodeProperties = {
 	description: 'What to do when another run is going on on the thread',
 };
 
+const cancelSilent: INodeProperties = {
+	displayName: 'Cancel a Silent Run After (Minutes)',
+	name: 'cancelSilentMinutes',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description:
+		'When a run that the thread is busy with, such as one of a killed server, is cancelled for giving no sign for so long; 0 is never',
+};
+
+const inOneRequest: INodeProperties = {
+	displayName: 'Wait in One Request',
+	name: 'inOneRequest',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to wait in the request that starts the run, as servers without run IDs need',
+};
+
 const LEAVING: INodePropertyOptions[] = [
 	{ name: 'Cancel', value: 'cancel', description: 'End it, so that it costs no more' },
 	{ name: 'Leave', value: 'leave', description: 'Let it go on to its end' },
@@ -245,7 +264,8 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(ASKING, answering),
 	...shownFor(WAITING, [deadline]),
 	...shownFor([...ASKING, 'waitForRun'], leaving),
-	...shownFor(SENDING, [whenBusy, ...inFields([context])]),
+	...shownFor(SENDING, [cancelSilent, whenBusy, ...inFields([context])]),
+	...shownFor(ASKING, [inOneRequest]),
 	...shownFor(['run', 'start'], [title, ...inFields(ofMessages)]),
 	...shownFor(['decide'], inFields(ofDecisions)),
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
@@ -269,6 +289,7 @@ const sending = z.object({
 	concurrency: z.number().int().min(1),
 	title: z.string().trim().optional(),
 	whenBusy: z.enum(['wait', 'fail', 'run']),
+	cancelSilentMinutes: z.number().min(0).max(35_791),
 });
 
 const whenLeft = z.enum(['leave', 'cancel']);
@@ -281,7 +302,10 @@ export const startSettings = z.object({ options: sending });
 /** What those of every run that is waited for as it is asked say of how it is gone about. */
 export const runSettings = z.object({
 	simplify: z.boolean(),
-	options: sending.merge(told).merge(left).extend({ enableStreaming: z.boolean() }),
+	options: sending
+		.merge(told)
+		.merge(left)
+		.extend({ enableStreaming: z.boolean(), inOneRequest: z.boolean() }),
 });
 
 /** What those of a run that is there say. */

@@ -1,18 +1,24 @@
 import { randomUUID } from 'crypto';
 
 import { uploadFile } from '../../../execution/binary';
-import { uploadAttachments } from '../../../runs/attachments';
-import type { Attachment } from '../../../runs/attachments';
 import { withFileContexts } from '../../../runs/input';
 import type { RunBody } from '../../../runs/input';
-import { createConversation, openConversation } from '../../../runs/openConversation';
+import {
+	CONVERSATION_PATH,
+	createConversation,
+	openConversation,
+} from '../../../runs/openConversation';
 import type { ThreadFacts } from '../../../runs/openConversation';
-import { sendInTime } from '../../../runs/run';
+import type { RunResult } from '../../../runs/result';
 import type { InTime } from '../../../runs/run';
-import { untilTurn } from '../../../runs/threadOrder';
-import type { Turn } from '../../../runs/threadOrder';
+import { listRuns } from '../../../threads/runsApi';
+import { buildPath } from '../../../transport/api';
+import { untilTurn } from './threadOrder';
+import type { Turn } from './threadOrder';
 import type { Failure } from '../../../transport/failure';
-import { keyError, runError, uploadError, verdictError } from './errors';
+import { uploadAttachments } from './attachments';
+import type { Attachment } from './attachments';
+import { keyError, resultError, runError, uploadError } from './errors';
 import type { StartOptions } from './options';
 import type { Message } from './order';
 
@@ -32,7 +38,7 @@ export async function prepareInTurn(
 ): Promise<{ made: ThreadFacts; body: RunBody }> {
 	const { item, threadId, options } = order;
 	const held = turn && (await untilTurn(turn, inTime, options.whenBusy));
-	if (held && threadId !== undefined) throw verdictError(item, held, { threadId });
+	if (held && threadId !== undefined) throw resultError(item, held, { threadId });
 	return await prepare(order, inTime);
 }
 
@@ -78,6 +84,19 @@ async function conversationFor(
 ): Promise<ThreadFacts | { failure: Failure } | undefined> {
 	if (runOn === 'existing') return { threadId };
 	const open = runOn === 'key' ? openConversation : createConversation;
-	const asking = { ...inTime, send: sendInTime(inTime) };
-	return await open(asking, threadId, title ? { title } : {}, SETUP_TIMEOUT_MS);
+	return await open(inTime, threadId, title ? { title } : {}, SETUP_TIMEOUT_MS);
+}
+
+/** Deletes the conversation that was made for a run, if that was refused and nothing has run in it. Never throws. */
+export async function deleteUnused(
+	inTime: InTime,
+	{ threadId, conversationId: id }: ThreadFacts,
+	{ status, failure, reason }: RunResult,
+): Promise<void> {
+	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;
+	if (!isRefused || id === undefined) return;
+	const listed = await listRuns(inTime, threadId);
+	if (!('runs' in listed) || listed.runs.length > 0) return;
+	const path = buildPath(CONVERSATION_PATH, { id });
+	await inTime.send({ method: 'DELETE', path, timeoutMs: SETUP_TIMEOUT_MS });
 }

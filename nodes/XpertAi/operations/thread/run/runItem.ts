@@ -4,21 +4,21 @@ import omitBy from 'lodash/omitBy';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ThreadFacts } from '../../../runs/openConversation';
-import { runAndWait } from '../../../runs/runAndWait';
-import type { InTime, Numbers } from '../../../runs/run';
-import type { Turn } from '../../../runs/threadOrder';
-import type { Verdict } from '../../../runs/verdict';
-import { asJson } from '../../../execution/results';
+import type { RunResult } from '../../../runs/result';
+import { withDeadline } from '../../../runs/run';
+import type { Routes } from '../../../runs/run';
+import { runAndWait } from '../../../runs/runThread';
+import type { Turn } from './threadOrder';
 import { MINUTE_MS } from '../../../transport/clock';
 import type { Clock } from '../../../transport/clock';
 import type { Chat } from './chat';
-import { verdictError } from './errors';
+import { resultError } from './errors';
 import type { Order } from './order';
-import { prepareInTurn } from './prepare';
-import { forReader, toldBy } from './told';
+import { deleteUnused, prepareInTurn } from './prepare';
+import { answerFields, forReader } from './told';
 
 /**
- * Runs an item's thread to its verdict.
+ * Runs an item's thread to its result.
  *
  * @returns the JSON of the output item, with its thread and, where it is known, the conversation
  * @throws NodeApiError with the reason, the thread and the item when the run has no answer
@@ -28,78 +28,67 @@ export async function runItem(
 	clock: Clock,
 	turn: Turn | undefined,
 	chat: Chat | undefined,
-	numbers: Numbers,
+	routes: Routes,
 ): Promise<IDataObject> {
 	const started = clock.now();
 	const { item, options, simplify } = order;
 	const signal = item.context.getExecutionCancelSignal();
-	const inTime: InTime = {
-		send: item.send,
-		clock,
-		signal,
-		deadline: started + options.deadlineMinutes * MINUTE_MS,
-	};
-	const { whenBusy, whenStopped, whenLate } = options;
+	const deadline = started + options.deadlineMinutes * MINUTE_MS;
+	const inTime = withDeadline({ send: item.send, clock, signal, deadline });
+	const { whenBusy, whenStopped, whenLate, inOneRequest, cancelSilentMinutes } = options;
 	const { made, body } = await prepareInTurn(order, inTime, turn);
-	const verdict = await runAndWait({
+	const result = await runAndWait({
 		...inTime,
 		threadId: made.threadId,
 		body,
 		...(chat && options.enableStreaming && { listener: chat }),
 		isNew: order.runOn === 'new',
-		takesTurns: order.runOn === 'key',
-		...{ whenBusy, whenStopped, whenLate, numbers },
+		...{ whenBusy, whenStopped, whenLate, inOneRequest, routes },
+		cancelSilentMs: cancelSilentMinutes * MINUTE_MS,
 	});
-	const conversationId = made.conversationId ?? verdict.conversationId;
-	const { runId } = verdict;
+	const conversationId = made.conversationId ?? result.conversationId;
+	const { runId } = result;
 	const thread: ThreadFacts = {
 		...made,
 		...(conversationId ? { conversationId } : {}),
 		...(runId ? { runId } : {}),
 	};
-	if (verdict.status !== 'completed' && verdict.status !== 'interrupted')
-		throw verdictError(item, verdict, thread);
-	const told = toldBy(verdict, options);
-	chat?.complete(told.output);
-	const json = verdictJson(verdict, told, thread, simplify);
+	if (order.runOn === 'new') await deleteUnused(inTime, made, result);
+	if (result.status !== 'completed' && result.status !== 'interrupted')
+		throw resultError(item, result, thread);
+	const fields = answerFields(result, options);
+	chat?.complete(fields.output);
+	const json = resultJson(result, fields, thread, simplify);
 	if (!simplify) return json;
-	return forReader(
-		item,
-		{ ...json, ...timesOf(verdict, clock.now() - started) },
-		options.citations,
-	);
+	return forReader(item, { ...json, ...timesOf(result, clock.now() - started) }, options.citations);
 }
 
-/** What a verdict comes out as, with what it told and its thread: in short, or as the server answered. */
-export function verdictJson(
-	verdict: Verdict,
-	told: IDataObject,
+/** What a result comes out as, with its thread: in short, or as the server answered. */
+export function resultJson(
+	result: RunResult,
+	fields: IDataObject,
 	thread: object,
 	simplify: boolean,
 ): IDataObject {
-	const facts = { ...thread, ...marksOf(verdict) };
-	return simplify
-		? { ...summaryOf(verdict, told), ...facts }
-		: { ...asJson(verdict.answer), ...facts };
+	const { rejected, remembered, discarded, cancelledRun, output = '' } = result;
+	// What is seldom so is said only where it is.
+	const seldom = omitBy({ rejected, remembered, discarded, cancelledRun }, isUndefined);
+	const answer = simplify ? summaryOf(result, fields) : { role: 'ai', content: output };
+	return { ...answer, ...thread, ...seldom };
 }
 
-/** What is seldom so, and said only where it is. */
-function marksOf({ rejected, remembered }: Verdict): IDataObject {
-	return omitBy({ rejected, remembered }, isUndefined);
-}
-
-function summaryOf(verdict: Verdict, { output, ...told }: IDataObject): IDataObject {
-	const { parts, status, interrupt, assistantId } = verdict;
+function summaryOf(result: RunResult, { output, ...fields }: IDataObject): IDataObject {
+	const { otherParts, status, interrupt, assistantId } = result;
 	return {
 		output,
-		...(isEmpty(parts) ? {} : { parts: parts as IDataObject[] }),
+		...(isEmpty(otherParts) ? {} : { parts: otherParts as IDataObject[] }),
 		status,
-		assistantId: assistantId ?? null,
+		assistantId: (assistantId ?? null) as string | null,
 		...(interrupt ? { interrupt: interrupt as IDataObject[] } : {}),
-		...told,
+		...fields,
 	};
 }
 
-function timesOf({ recovered }: Verdict, tookMs: number): IDataObject {
+function timesOf({ recovered }: RunResult, tookMs: number): IDataObject {
 	return { seconds: Math.round(tookMs) / 1000, recovered };
 }

@@ -1,18 +1,19 @@
+import pick from 'lodash/pick';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { beginRun } from '../../../runs/begin';
-import type { InTime } from '../../../runs/run';
-import { beginInTurn } from '../../../runs/takingTurns';
-import type { Turn } from '../../../runs/threadOrder';
+import { failed } from '../../../runs/result';
+import { withDeadline } from '../../../runs/run';
+import { beginRun } from '../../../runs/start';
+import type { Turn } from './threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import { verdictError } from './errors';
+import { resultError } from './errors';
 import { inOrder } from './execute';
 import type { Failed } from './execute';
 import { readStart } from './order';
 import type { StartOrder } from './order';
-import { prepareInTurn } from './prepare';
+import { deleteUnused, prepareInTurn } from './prepare';
 import { forReader } from './told';
 
 /**
@@ -32,6 +33,12 @@ export async function execute({ context, items }: Execution): Promise<INodeExecu
 	return await inOrder(context, errands, first?.options.concurrency);
 }
 
+const NO_ROUTES = failed(
+	undefined,
+	'This server starts no runs in the background',
+	'Use Thread: Run and Wait, which works on every server.',
+);
+
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
 function orderOf(item: Item): StartOrder | Failed {
 	try {
@@ -44,27 +51,31 @@ function orderOf(item: Item): StartOrder | Failed {
 /**
  * Starts the run of an item.
  *
- * @returns its number, where it goes on and that it does
+ * @returns its ID, where it goes on and that it does
  * @throws NodeApiError with the reason, the thread and the item when it was not started, or may not have been
  */
 async function startItem(order: StartOrder, turn: Turn | undefined): Promise<IDataObject> {
 	const { item, runOn, options } = order;
-	const { whenBusy, deadlineMinutes } = options;
-	const inTime: InTime = {
+	const { whenBusy, deadlineMinutes, cancelSilentMinutes } = options;
+	const inTime = withDeadline({
 		send: item.send,
 		clock: systemClock,
 		signal: item.context.getExecutionCancelSignal(),
 		deadline: systemClock.now() + deadlineMinutes * MINUTE_MS,
-	};
+	});
 	const { made, body } = await prepareInTurn(order, inTime, turn);
-	const where = { isNew: runOn === 'new', takesTurns: runOn === 'key' };
-	const sent = { ...inTime, threadId: made.threadId, body, whenBusy, ...where };
-	const began = (await beginInTurn(sent)) ?? (await beginRun(sent));
-	if ('verdict' in began) throw verdictError(item, began.verdict, made);
-	const { runId, assistantId, conversationId = made.conversationId } = began;
+	const isNew = runOn === 'new';
+	const begun = (await beginRun({
+		...{ ...inTime, threadId: made.threadId, body, whenBusy, isNew },
+		...{ cancelSilentMs: cancelSilentMinutes * MINUTE_MS, routes: { areMissing: false } },
+	})) ?? { result: NO_ROUTES };
+	if ('result' in begun && isNew) await deleteUnused(inTime, made, begun.result);
+	if ('result' in begun) throw resultError(item, begun.result, made);
+	const { runId, assistantId, conversationId = made.conversationId, ...more } = begun;
 	return forReader(item, {
 		...{ runId, threadId: made.threadId },
 		...(conversationId ? { conversationId } : {}),
-		...{ assistantId: assistantId ?? null, status: 'running' },
+		...{ assistantId: (assistantId ?? null) as string | null, status: 'running' },
+		...(pick(more, ['discarded', 'cancelledRun']) as IDataObject),
 	});
 }

@@ -6,11 +6,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { EMPTY_ANSWER, isTool } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
-import type { Verdict } from '../../../runs/verdict';
-import { Citations, sourcesOf } from '../../../threads/citations';
+import type { RunResult } from '../../../runs/result';
+import { Citations } from '../../../threads/citations';
+import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Source } from '../../../threads/sources';
-import { stepsIn } from '../../../threads/steps';
-import { usageIn } from '../../../threads/usage';
 import { serverWords } from '../../../transport/serverWords';
 import type { Telling } from './options';
 
@@ -25,20 +24,20 @@ interface Told extends IDataObject {
  *
  * @returns fields of the output item
  */
-export function toldBy(
-	{ output, interrupt, thread, messages = [] }: Verdict,
+export function answerFields(
+	{ output, interrupt, parts = [], earlier, usage }: RunResult,
 	{ citations: style, listSources, returnIntermediateSteps }: Telling,
 ): Told {
-	const found = sourcesOf(thread, messages);
+	const found = sourcesOf(parts, earlier);
 	const citations = new Citations(found, style);
-	const answer = output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
+	const answer =
+		interrupt || output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
 	const sources = found.list(citations.cited);
-	const usage = usageIn(messages);
 	return {
 		output: listSources ? answer + listOf(sources, style) : answer,
 		sources,
 		...(usage && { usage }),
-		...(returnIntermediateSteps && thread && { intermediateSteps: stepsIn(messages, thread) }),
+		...(returnIntermediateSteps && { intermediateSteps: stepsOf(parts) }),
 	};
 }
 

@@ -12,8 +12,6 @@ export interface Fault {
 	arrives: boolean;
 	/** When it goes wrong, counted from the request; when the time limit is over without it. */
 	afterMs?: number;
-	/** Of a stream: how many events come before it, without which none is a stream. */
-	heard?: number;
 }
 
 /** Faults of which the node can be certain that nothing arrived. */
@@ -102,21 +100,6 @@ export const noRoute: Fault = {
 	afterMs: 0,
 };
 
-/** A stream that breaks off after so many events. */
-export const brokenStream = (heard: number): Fault => ({ ...drop(true), heard });
-
-/** A stream that ends after so many events without saying that it is complete. */
-export const endedStream = (heard: number): Fault => ({ ...wrongBody('', true), heard });
-
-/** A stream in which nothing comes any more, not even that it is there. */
-export const silentStream = (heard: number): Fault => ({ ...hangs(true), heard });
-
-/** A stream that goes on saying that it is there, and nothing else. */
-export const endlessStream = (heard: number): Fault => ({
-	...silentStream(heard),
-	afterMs: Infinity,
-});
-
 type Request = Pick<ApiRequest, 'method' | 'path' | 'checkAnswer'>;
 
 /** The outcome of a request that failed. */
@@ -154,13 +137,6 @@ const SHARE = PROPERTY_RUNS >= 250 ? 1 : 24;
 /** Of everything that may befall a request, what is tried at the request of this place. */
 export function faultsAt(place: number): Fault[] {
 	return eachFault().filter((_, index) => (index + place) % SHARE === 0);
-}
-
-/** Everything that may befall a stream: what befalls any request, and what befalls it while it is heard. */
-export function streamFaultsAt(place: number): Fault[] {
-	const kinds = [brokenStream, endedStream, silentStream, endlessStream];
-	const broken = kinds.flatMap((kind) => [0, 1, 2, 4, 5].map(kind));
-	return [...faultsAt(place), ...broken.filter((_, index) => (index + place) % SHARE === 0)];
 }
 
 /** Everything that may befall one request, arrived or not. */

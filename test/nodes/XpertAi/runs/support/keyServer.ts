@@ -9,13 +9,14 @@ export interface Troubles {
 	creations?: Array<Fault | undefined>;
 	reads?: Array<Fault | undefined>;
 	runs?: Array<Fault | undefined>;
+	others?: Array<Fault | undefined>;
 	/** What goes wrong with one request, by its place among all of them. */
 	once?: { at: number; fault: Fault };
 	/** How long a run takes. */
 	runMs?: number;
 }
 
-type Kind = 'lookups' | 'creations' | 'reads' | 'runs';
+type Kind = 'lookups' | 'creations' | 'reads' | 'runs' | 'others';
 
 interface Run {
 	threadId: string;
@@ -47,7 +48,7 @@ export class KeyServer {
 	readonly requests: Kind[] = [];
 	/** How often a run was begun while another was on its thread, which loses messages. */
 	overlaps = 0;
-	private readonly asked = { lookups: 0, creations: 0, reads: 0, runs: 0 };
+	private readonly asked = { lookups: 0, creations: 0, reads: 0, runs: 0, others: 0 };
 
 	constructor(
 		private readonly troubles: Troubles,
@@ -85,6 +86,9 @@ export class KeyServer {
 			body.where?.threadId ?? body.threadId ?? decodeURIComponent(request.path.split('/')[2] ?? '');
 		if (kind === 'lookups') return () => success({ items: this.listed(owner, threadId) });
 		if (kind === 'reads') return () => this.thread(request, threadId);
+		// In words of its own, which are not those of the recorded server.
+		if (kind === 'others')
+			return () => fail(request, { kind: 'status', status: 404, reason: 'Nothing here' });
 		if (kind === 'creations') {
 			const id = `conversation ${this.conversations.length + 1}`;
 			const createdAt = new Date(this.time.now()).toISOString();
@@ -144,10 +148,12 @@ interface Body {
 	input?: { message: { input: { input: string } } };
 }
 
+/** It knows nothing but the contract. */
 function kindOf({ method, path }: ApiRequest): Kind {
-	if (method === 'GET') return 'reads';
+	if (method === 'GET') return /^\/threads\/[^/]+$/.test(path) ? 'reads' : 'others';
 	if (path === '/conversations/search') return 'lookups';
-	return path === '/conversations' ? 'creations' : 'runs';
+	if (path === '/conversations') return 'creations';
+	return path.endsWith('/runs/wait') ? 'runs' : 'others';
 }
 
 const success = (answer: unknown): Outcome => ({ ok: true, status: 201, answer });

@@ -1,18 +1,19 @@
 import { openConversation } from '../../../../../nodes/XpertAi/runs/openConversation';
-import { runAndWait } from '../../../../../nodes/XpertAi/runs/runAndWait';
-import type { Verdict } from '../../../../../nodes/XpertAi/runs/verdict';
+import type { RunResult } from '../../../../../nodes/XpertAi/runs/result';
+import { withDeadline } from '../../../../../nodes/XpertAi/runs/run';
+import { runAndWait } from '../../../../../nodes/XpertAi/runs/runThread';
 import type { Send } from '../../../../../nodes/XpertAi/transport/request';
 import type { VirtualTime } from '../../../support/virtualTime';
-import { MINUTE, UNNUMBERED, saying } from './run';
+import { MINUTE, saying } from './run';
 
 /** The thread that a key leads to first. */
 export const KEY_THREAD = 'the thread of the key';
 
-/** What became of a message; without a verdict it was not sent, as no conversation could be had. */
+/** What became of a message; without a result it was not sent, as no conversation could be had. */
 export interface Said {
 	threadId?: string;
 	conversationId?: string;
-	verdict?: Verdict;
+	result?: RunResult;
 }
 
 /** Says a message under the key, in an execution of its own. */
@@ -20,14 +21,12 @@ export async function sayUnderKey(send: Send, time: VirtualTime, message: string
 	const given = { send, clock: time, signal: time.signal };
 	const opened = await openConversation(given, KEY_THREAD, { title: message }, MINUTE);
 	if (!opened || 'failure' in opened) return {};
-	const verdict = await runAndWait({
-		...given,
+	const result = await runAndWait({
+		...withDeadline({ ...given, deadline: time.now() + 15 * MINUTE }),
 		threadId: opened.threadId,
 		body: saying(message),
-		isNew: false,
-		whenBusy: 'wait',
-		...UNNUMBERED,
-		deadline: time.now() + 15 * MINUTE,
+		...{ isNew: false, whenBusy: 'wait', whenStopped: 'leave', whenLate: 'leave' },
+		...{ cancelSilentMs: 0, inOneRequest: false, routes: { areMissing: false } },
 	});
-	return { ...opened, verdict };
+	return { ...opened, result };
 }

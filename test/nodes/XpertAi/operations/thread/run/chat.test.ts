@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 
 import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat';
-import { toldBy } from '../../../../../../nodes/XpertAi/operations/thread/run/told';
+import { answerFields } from '../../../../../../nodes/XpertAi/operations/thread/run/told';
 import type { CitationStyle } from '../../../../../../nodes/XpertAi/threads/citations';
-import { Told } from '../../../../../../nodes/XpertAi/threads/events';
 import {
-	beforeNextPerson,
+	afterLastPerson,
 	lastReply,
 	messagesOf,
 } from '../../../../../../nodes/XpertAi/threads/messages';
+import { partsOf, RunEvents } from '../../../../../../nodes/XpertAi/threads/runEvents';
 import { EventReader } from '../../../../../../nodes/XpertAi/transport/eventStream';
 import { itemOf } from '../../../../support/context';
 import { recordedStream, recordedThread, streamAfter } from '../../../threads/support/recorded';
 
 const STREAM = recordedStream('sources', 'ask; words before, a look, the answer');
 const thread = recordedThread('sources', 'thread, after the stream');
-const messages = beforeNextPerson(messagesOf(thread).slice(1));
+const messages = afterLastPerson(messagesOf(thread));
 
 /** The output of the run that was recorded. */
 function outputIn(citations: CitationStyle, listSources: boolean): string {
@@ -24,8 +24,8 @@ function outputIn(citations: CitationStyle, listSources: boolean): string {
 		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
 		...{ deadlineMinutes: 15, concurrency: 1, whenBusy: 'wait' as const },
 	};
-	return toldBy({ status: 'completed', recovered: false, output, thread, messages }, options)
-		.output;
+	const parts = partsOf(undefined, messages);
+	return answerFields({ status: 'completed', recovered: false, output, parts }, options).output;
 }
 
 /** A chat, and what it shows. */
@@ -52,7 +52,7 @@ describe('a chat that hears a stream', () => {
 		fc.assert(
 			fc.property(style, fc.boolean(), breaks, (citations, listSources, lengths) => {
 				const { chat, shown, chunks } = openChat(citations);
-				const told = new Told(chat);
+				const told = new RunEvents('', chat);
 				const join = (after: string | undefined, length?: number) => {
 					const events = new EventReader().push(streamAfter(STREAM, after).subarray(0, length));
 					for (const event of 'flaw' in events ? [] : events) told.hear(event);

@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { INTERRUPTING_INPUT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, decide, detailsOf, runsOf, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+import { PROPERTY_RUNS } from '../support/propertyRuns';
+
+const fixture = useFixture();
+useShortSleeps();
+
+/** Each is a handful of requests over HTTP, and takes a part of a second. */
+const RUNS = Math.ceil(PROPERTY_RUNS / 9);
+
+/** Where nothing tells what became of a request, it is looked for until the deadline. */
+const SOON = { options: { deadlineMinutes: 0.1 } };
+
+/** How a run is asked for: on a thread, under a key, in a conversation of its own, or begun and then waited for. */
+type Way = 'run' | 'key' | 'new' | 'start';
+
+/** What goes wrong with a request on the way. */
+const mishap = fc.constantFrom<FaultRule>(
+	{ do: 'drop', when: 'before' },
+	{ do: 'drop', when: 'after' },
+	{ do: 'drop', when: 'during', ms: 20 },
+	{ do: 'status', status: 502, when: 'before', body: 'down' },
+	{ do: 'status', status: 504, when: 'during', ms: 20, body: '<h1>Gateway</h1>' },
+	{ do: 'status', status: 520, when: 'after', body: 'web server returned an unknown error' },
+	{ do: 'status', status: 503, when: 'after', body: 'down' },
+	{ do: 'status', status: 429, body: 'slow', headers: { 'retry-after': '0' } },
+	{ do: 'truncate', bytes: 9 },
+);
+
+/** Which requests meet it; those that follow a run meet it now and then. */
+const mishaps = fc.uniqueArray(
+	fc.record({
+		endpoint: fc.constantFrom('runs', 'run', 'listRuns', 'join', 'getMessages', 'E15'),
+		nth: fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 2 }),
+		fault: mishap,
+	}),
+	{ selector: ({ endpoint }) => endpoint, maxLength: 3 },
+);
+
+/** What becomes of the server or of the stream meanwhile: it dies, or the stream is lost, in whole or at its beginning. */
+type Happening = 'nothing' | 'killed' | 'expired' | 'cut';
+
+const goes = fc.record({
+	ms: fc.constantFrom(0, 60, 250),
+	outcome: fc.constantFrom('answer' as const, 'fail' as const, 'empty' as const),
+	happening: fc.constantFrom<Happening>(
+		'nothing',
+		'nothing',
+		'nothing',
+		'killed',
+		'expired',
+		'cut',
+	),
+});
+
+const history = fc.record({
+	way: fc.constantFrom<Way>('run', 'key', 'new', 'start'),
+	goes,
+	mishaps,
+});
+
+interface Came {
+	json?: IDataObject;
+	failed?: INodeExecutionData;
+}
+
+async function call(parameters: INodeParameters, item: INodeExecutionData): Promise<Came> {
+	const options = { items: [item], onError: 'continueErrorOutput' as const };
+	const { items, outputs } = await fixture.run(parameters, options);
+	return { json: items[0]?.json, failed: outputs[1]?.[0] };
+}
+
+/** Asks in one way or the other; what was begun is waited for by its ID. */
+async function said(way: Way, message: string): Promise<Came> {
+	const threadId = fixture.sandbox.store.putConversation({}).threadId;
+	const where = {
+		key: { threadSource: 'key', conversationKey: message },
+		new: { threadSource: 'new' },
+		run: { threadId: byId(threadId) },
+		start: { operation: 'start', threadId: byId(threadId) },
+	}[way];
+	const came = await call(ask({ ...where, ...SOON }), says('', message));
+	if (way !== 'start' || !came.json) return came;
+	const named = { threadId: byId(threadId), runId: String(came.json.runId) };
+	return await call(
+		{ resource: 'thread', operation: 'waitForRun', ...named, ...SOON },
+		{ json: {} },
+	);
+}
+
+const NOT_ARRIVED = /did not reach the assistant/;
+const NOT_KNOWN =
+	/It is not known whether|still going on|may be going on|cannot be read|could not be/;
+
+const begunOn = (threadId: string) =>
+	runsOf(fixture.sandbox.store.runs, threadId).filter(({ assistantId }) => assistantId);
+
+/** Resolves once nothing runs on a thread, but for what has died. */
+async function settled(threadId: string, isKilled: boolean) {
+	const isRunning = () => begunOn(threadId).some(({ status }) => status === 'running');
+	while (!isKilled && isRunning()) await new Promise((resolve) => setTimeout(resolve, 10));
+	return begunOn(threadId);
+}
+
+/** Lets it happen, once the run has begun. */
+async function happen(happening: Happening, message: string, isOver: () => boolean) {
+	const { sandbox } = fixture;
+	const run = () => sandbox.store.runs.find(({ text }) => text === message);
+	while (happening !== 'nothing' && !run() && !isOver())
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	const { id = '' } = run() ?? {};
+	if (happening === 'killed') sandbox.killRuns();
+	if (happening === 'expired') sandbox.expireStream(id);
+	if (happening === 'cut') sandbox.cutStream(id);
+}
+
+/** What came out is what the server did, or says that it is not known. */
+async function expectTrue({ json, failed }: Came, message: string, happening: Happening) {
+	const threadId = String(json?.threadId ?? detailsOf(failed).threadId);
+	const runs = await settled(threadId, happening === 'killed');
+	expect(runs.length).toBeLessThanOrEqual(1);
+	const [run] = runs;
+	if (json) {
+		expect([run?.status, json.status]).toEqual(['success', 'completed']);
+		expect(json.runId).toBe(run?.id);
+		expect([`Echo: ${message}`, '']).toContain(json.output);
+		return;
+	}
+	const error = String(failed?.json.error);
+	if (NOT_ARRIVED.test(error)) expect(run).toBeUndefined();
+	else if (!NOT_KNOWN.test(error)) expect([undefined, 'error']).toContain(run?.status);
+}
+
+describe('a run, whatever is lost on the way', () => {
+	it('is begun once at most, and comes out as the server has it', async () => {
+		const { faults } = fixture.sandbox;
+		let count = 0;
+		await fc.assert(
+			fc.asyncProperty(history, async ({ way, goes: { ms, outcome, happening }, mishaps: all }) => {
+				faults.clear();
+				faults.add({ endpoint: 'runs', do: 'run', ms, outcome, error: 'too much' });
+				for (const { endpoint, nth, fault } of all) faults.add({ endpoint, nth, ...fault });
+				const message = `question ${++count}`;
+				let isOver = false;
+				const asking = said(way, message).finally(() => (isOver = true));
+				await happen(happening, message, () => isOver);
+				const came = await asking;
+				faults.clear();
+				await expectTrue(came, message, happening);
+			}),
+			{ numRuns: RUNS },
+		);
+	});
+
+	it('is decided once at most, also a day later, and leaves no run that never ends', async () => {
+		const { faults, store } = fixture.sandbox;
+		const decision = fc.constantFrom('confirm', 'reject');
+		await fc.assert(
+			fc.asyncProperty(decision, goes, mishaps, async (way, { ms, happening }, all) => {
+				faults.clear();
+				const asked = await call(ask({ threadSource: 'new' }), says('', INTERRUPTING_INPUT));
+				const { threadId: thread, runId } = asked.json ?? {};
+				if (happening === 'expired') fixture.sandbox.expireStream(String(runId));
+				faults.add({ endpoint: 'runs', do: 'run', ms });
+				for (const { endpoint, nth, fault } of all) faults.add({ endpoint, nth, ...fault });
+				const came = await call(decide({ decision: way, ...SOON }), { json: { thread } });
+				faults.clear();
+				const [run, ...others] = await settled(String(thread), false);
+				expect(others).toEqual([]);
+				expect(runsOf(store.runs, String(thread))).toHaveLength(1);
+				const error = String(came.failed?.json.error ?? '');
+				if (came.json) expect([came.json.status, run?.status]).toEqual(['completed', 'success']);
+				else if (NOT_ARRIVED.test(error)) expect(run?.status).toBe('interrupted');
+				else expect(error).toMatch(NOT_KNOWN);
+			}),
+			{ numRuns: RUNS },
+		);
+	});
+});

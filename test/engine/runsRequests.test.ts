@@ -1,0 +1,204 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { INTERRUPTING_INPUT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import {
+	again,
+	ask,
+	decide,
+	detailsOf,
+	newThreads,
+	occupy,
+	onOthers,
+	runsOf,
+	says,
+} from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+async function call(parameters: INodeParameters, message = 'Hello', thread = '') {
+	const before = fixture.sandbox.requests.all.length;
+	const result = await fixture.run(parameters, {
+		items: [says(thread, message)],
+		onError: 'continueErrorOutput',
+	});
+	const sent = fixture.sandbox.requests.all.slice(before).map(({ endpoint }) => endpoint);
+	return { sent, json: result.items[0]?.json, failed: result.outputs[1]?.[0] };
+}
+
+const NEW = ask({ threadSource: 'new' });
+const KEY = ask({ threadSource: 'key', conversationKey: 'ann' });
+
+describe('the requests of a question', () => {
+	it.each([
+		['a new conversation', NEW, 4],
+		['the first of a key', KEY, 12],
+	])('are few: %s', async (_, parameters, most) => {
+		const { sent, json } = await call(parameters);
+		expect(json?.status).toBe('completed');
+		expect(sent.length).toBeLessThanOrEqual(most);
+	});
+
+	it('are few under a key that is in use, and on a thread', async () => {
+		const { json } = await call(KEY);
+		const keyed = await call(KEY);
+		expect(keyed.sent.length).toBeLessThanOrEqual(7);
+		const existing = await call(ask(), 'Hello', String(json?.threadId));
+		expect(existing.sent.length).toBeLessThanOrEqual(6);
+	});
+});
+
+describe('what others have left on a thread', () => {
+	it('is named where a message gives up what had waited for a person', async () => {
+		const { json } = await call(NEW, `${INTERRUPTING_INPUT} first`);
+		const next = await call(ask(), 'Hello', String(json?.threadId));
+		expect(next.json).toMatchObject({ status: 'completed', discarded: json?.interrupt });
+	});
+
+	/** A thread whose run has died with its server. */
+	async function deadThread(): Promise<{ thread: string; dead?: string }> {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
+		await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
+		fixture.sandbox.killRuns();
+		fixture.sandbox.faults.clear();
+		return { thread, dead: runsOf(fixture.sandbox.store.runs, thread)[0]?.id };
+	}
+
+	it('is cancelled where it gives no sign for as long as is allowed, and that is said', async () => {
+		const { thread, dead } = await deadThread();
+		await new Promise((resolve) => setTimeout(resolve, 700));
+		const options = { cancelSilentMinutes: 0.003, deadlineMinutes: 1 };
+		const { json } = await call(ask({ options }), 'Hello', thread);
+		expect(json).toMatchObject({ output: 'Echo: Hello', cancelledRun: dead });
+		const [first] = runsOf(fixture.sandbox.store.runs, thread);
+		expect(first?.status).toBe('interrupted');
+	});
+
+	it('is not cancelled while it speaks', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 900 }));
+		await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
+		const options = { cancelSilentMinutes: 1, deadlineMinutes: 1 };
+		const { json } = await call(ask({ options }), 'Hello', thread);
+		expect(json).toMatchObject({ output: 'Echo: Hello' });
+		expect(json).not.toHaveProperty('cancelledRun');
+		expect(fixture.sandbox.requests.of('cancel')).toEqual([]);
+	});
+
+	it('is not answered again where the first question died', async () => {
+		const { thread, dead = '' } = await deadThread();
+		const { failed } = await call(again({ options: { whenBusy: 'run' } }), '', thread);
+		expect(failed?.json.error).toBe(
+			'The first question of this thread has not ended',
+		);
+		expect(detailsOf(failed).description).toContain(`Cancel the run ${dead}`);
+		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
+	});
+});
+
+describe('a conversation made for a run that is refused', () => {
+	it.each(['run', 'start'])('is deleted again (%s)', async (operation) => {
+		const assistantId = byId('11111111-1111-4111-8111-111111111111');
+		const { failed } = await call(ask({ operation, threadSource: 'new', assistantId }));
+		expect(failed?.json.error).toContain('The server answered 404');
+		const { conversationId } = detailsOf(failed);
+		expect(conversationId).toBeDefined();
+		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(false);
+	});
+
+	it('stays where something may have run in it', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'before' });
+		const { failed } = await call(NEW);
+		const { conversationId } = detailsOf(failed);
+		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(true);
+	});
+});
+
+describe('what failed', () => {
+	it.each(['getRun', 'waitForRun'])('names its thread, run and status (%s)', async (operation) => {
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
+		const { json } = await call(ask({ operation: 'start', threadSource: 'new' }));
+		const ids = { threadId: String(json?.threadId), runId: String(json?.runId) };
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		const { failed } = await call({
+			...{ resource: 'thread', operation, runId: ids.runId },
+			threadId: byId(ids.threadId),
+		});
+		expect(failed?.json.error).toBe('The run failed: No');
+		expect(detailsOf(failed)).toMatchObject({ ...ids, status: 'failed' });
+		expect(detailsOf(failed).description).not.toContain('Request: ');
+	});
+});
+
+describe('a server that knows nothing but the contract', () => {
+	const BEYOND = ['runs', 'listRuns', 'run', 'cancel', 'join', 'stream', 'messages', 'getMessages'];
+
+	/** With a 404 in words of its own. */
+	const contractOnly = (...more: FaultRule[]) =>
+		fixture.sandbox.faults.add(
+			...more,
+			...[...BEYOND, 'usage', 'conversation'].map(
+				(endpoint): FaultRule => ({ endpoint, do: 'status', status: 404, body: 'Nothing here.' }),
+			),
+		);
+
+	it('answers, in a conversation of its own, under a key and on a thread', async () => {
+		contractOnly();
+		const { json } = await call(NEW, 'one');
+		expect(json).toMatchObject({ output: 'Echo: one', status: 'completed', recovered: false });
+		expect(json).not.toHaveProperty('runId');
+		expect((await call(ask(), 'two', String(json?.threadId))).json?.output).toBe('Echo: two');
+		expect((await call(KEY, 'three')).json?.output).toBe('Echo: three');
+		expect((await call(again(), '', String(json?.threadId))).json?.output).toBe('Echo: two');
+	});
+
+	it('tells of a failure, of a cancelled run and of one that waits, and takes a decision', async () => {
+		contractOnly({ endpoint: 'E4', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		expect((await call(NEW)).failed?.json.error).toBe('The run failed: No');
+		const asked = await call(NEW, `${INTERRUPTING_INPUT} first`);
+		expect(asked.json).toMatchObject({ status: 'interrupted', interrupt: [{}] });
+		const thread = String(asked.json?.threadId);
+		const decided = await call(decide(), '', thread);
+		expect(decided.json).toMatchObject({ status: 'completed' });
+		const none = await call(decide(), '', thread);
+		expect(none.failed?.json.error).toBe('Nothing on this thread waits for a decision');
+		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'run', ms: 60_000 });
+		const running = call(ask(), 'long', thread);
+		while (fixture.sandbox.cancelRuns(thread) === 0)
+			await new Promise((resolve) => setTimeout(resolve, 10));
+		expect((await running).failed?.json.error).toBe(
+			'The run was cancelled on the server: Canceled by user',
+		);
+	});
+
+	it.each(['after', 'during'] as const)(
+		'has its answer read where the wait breaks (%s)',
+		async (when) => {
+			contractOnly(
+				{ endpoint: 'E4', nth: 1, do: 'run', ms: 300 },
+				{ endpoint: 'E4', nth: 1, do: 'drop', when, ms: 50 },
+			);
+			const { json } = await call(NEW, 'one');
+			expect(json).toMatchObject({ output: 'Echo: one', status: 'completed', recovered: true });
+			expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
+		},
+	);
+
+	it('says what it does not tell: whether a message has arrived', async () => {
+		contractOnly({ endpoint: 'E4', nth: 1, do: 'drop', when: 'before' });
+		const { failed } = await call(NEW, 'one');
+		expect(failed?.json.error).toContain('It is not known whether the message has reached');
+		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
+	});
+
+	it('is waited for in one request also where that is wanted of another server', async () => {
+		const { json } = await call(ask({ threadSource: 'new', options: { inOneRequest: true } }));
+		expect(json).toMatchObject({ output: 'Echo: Hello', status: 'completed' });
+		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
+	});
+});

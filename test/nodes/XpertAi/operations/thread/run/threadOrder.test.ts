@@ -1,0 +1,302 @@
+import fc from 'fast-check';
+
+import { inThreadOrder, takeTurn, untilTurn } from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+import type { ThreadWork, Turn } from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+import { virtualTime } from '../../../../support/virtualTime';
+
+/** Work that takes so many turns of the event loop, on a thread or on its own. */
+interface Piece {
+	thread?: string;
+	turns: number;
+}
+
+/** What was observed of the pieces. */
+interface Observed {
+	results: Array<number | undefined>;
+	started: number[];
+	mostAtOnce: number;
+	/** Pairs of pieces of one thread that were under way at the same time. */
+	overlaps: number;
+}
+
+async function observe(
+	pieces: Piece[],
+	concurrency: number,
+	goOn: (started: number[]) => boolean = () => true,
+): Promise<Observed> {
+	const started: number[] = [];
+	const underWay = new Set<number>();
+	let [mostAtOnce, overlaps] = [0, 0];
+	const work = pieces.map(
+		({ thread, turns }, index): ThreadWork<number> => ({
+			threadId: thread,
+			run: async () => {
+				const beside = [...underWay].filter((other) => pieces[other]?.thread === thread);
+				if (thread !== undefined) overlaps += beside.length;
+				started.push(index);
+				underWay.add(index);
+				mostAtOnce = Math.max(mostAtOnce, underWay.size);
+				for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+				underWay.delete(index);
+				return index;
+			},
+		}),
+	);
+	const results = await inThreadOrder(work, concurrency, () => goOn(started));
+	return { results, started, mostAtOnce, overlaps };
+}
+
+const anyPieces = fc.array(
+	fc.record({
+		thread: fc.option(fc.constantFrom('a', 'b', 'c', 'new 0', '__proto__'), { nil: undefined }),
+		turns: fc.nat(20),
+	}),
+	{ maxLength: 25 },
+);
+const anyConcurrency = fc.integer({ min: 1, max: 8 });
+
+it('work on one thread runs in order and never overlaps', async () => {
+	await fc.assert(
+		fc.asyncProperty(anyPieces, anyConcurrency, async (pieces, concurrency) => {
+			const { started, overlaps } = await observe(pieces, concurrency);
+			expect(overlaps).toBe(0);
+			for (const thread of ['a', 'b', 'c', 'new 0', '__proto__']) {
+				const order = started.filter((index) => pieces[index]?.thread === thread);
+				expect(order).toEqual([...order].sort((a, b) => a - b));
+			}
+		}),
+	);
+});
+
+it('all work is done once, and its results keep the order of the work', async () => {
+	await fc.assert(
+		fc.asyncProperty(anyPieces, anyConcurrency, async (pieces, concurrency) => {
+			const { results, started } = await observe(pieces, concurrency);
+			expect(results).toEqual(pieces.map((_, index) => index));
+			expect(started).toHaveLength(pieces.length);
+		}),
+	);
+});
+
+it('no more threads run at once than asked for, and as many as that', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.integer({ min: 1, max: 20 }), anyConcurrency, async (threads, limit) => {
+			const pieces = Array.from({ length: threads }, (_, n) => ({ thread: `t${n}`, turns: 5 }));
+			const { mostAtOnce } = await observe(pieces, limit);
+			expect(mostAtOnce).toBe(Math.min(threads, limit));
+		}),
+	);
+});
+
+it('work without a thread is on its own', async () => {
+	const { mostAtOnce } = await observe(
+		Array.from({ length: 4 }, () => ({ turns: 3 })),
+		4,
+	);
+	expect(mostAtOnce).toBe(4);
+});
+
+it('a thread that waits for its turn does not hold up the others', async () => {
+	const pieces = [
+		{ thread: 'a', turns: 50 },
+		{ thread: 'a', turns: 1 },
+		{ thread: 'b', turns: 1 },
+		{ thread: 'b', turns: 1 },
+	];
+	const { started } = await observe(pieces, 2);
+	expect(started).toEqual([0, 2, 3, 1]);
+});
+
+it('nothing more is started once the work is not to go on', async () => {
+	const pieces = ['a', 'b', 'a', 'c', 'd'].map((thread) => ({ thread, turns: 2 }));
+	const { results, started } = await observe(pieces, 2, (so) => so.length < 3);
+	expect(started).toHaveLength(3);
+	expect(results.filter((result) => result !== undefined).sort()).toEqual([...started].sort());
+	expect(results).toHaveLength(5);
+});
+
+it('nothing more is started on a thread either', async () => {
+	const pieces = ['a', 'a'].map((thread) => ({ thread, turns: 2 }));
+	expect((await observe(pieces, 1, (so) => so.length < 1)).started).toEqual([0]);
+});
+
+it('work without a thread has no turn to wait for', async () => {
+	const work = [{ run: async (turn?: Turn) => await Promise.resolve(turn) }];
+	expect(await inThreadOrder(work, 1, () => true)).toEqual([undefined]);
+});
+
+it('no work at all is done at once', async () => {
+	expect(await observe([], 5)).toMatchObject({ results: [], started: [] });
+});
+
+describe('work of several calls, as executions of one process make them', () => {
+	/** Calls that come one after another without waiting for each other, each with its pieces. */
+	async function observeCalls(calls: Piece[][], concurrency: number) {
+		const started: Array<{ call: number; thread?: string }> = [];
+		const underWay: Array<string | undefined> = [];
+		let overlaps = 0;
+		const results = calls.map(async (pieces, call) => {
+			const work = pieces.map(({ thread, turns }) => ({
+				threadId: thread,
+				run: async (turn?: Turn) => {
+					await turn?.come();
+					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
+					started.push({ call, thread });
+					underWay.push(thread);
+					for (let passed = 0; passed < turns; passed++) await Promise.resolve();
+					underWay.splice(underWay.indexOf(thread), 1);
+					return call;
+				},
+			}));
+			return await inThreadOrder(work, concurrency, () => true);
+		});
+		return { results: await Promise.all(results), started, overlaps };
+	}
+
+	it('runs on each thread in the order of the calls, never overlaps, and leaves nothing behind', async () => {
+		const anyCalls = fc.array(anyPieces, { maxLength: 6 });
+		await fc.assert(
+			fc.asyncProperty(anyCalls, anyConcurrency, async (calls, concurrency) => {
+				const { results, started, overlaps } = await observeCalls(calls, concurrency);
+				expect(overlaps).toBe(0);
+				expect(results.map(({ length }) => length)).toEqual(calls.map(({ length }) => length));
+				for (const thread of ['a', 'b', 'c', 'new 0', '__proto__']) {
+					const order = started.flatMap((one) => (one.thread === thread ? one.call : []));
+					expect(order).toEqual([...order].sort((a, b) => a - b));
+					const next = takeTurn(thread);
+					expect(next.hasCome).toBe(true);
+					next.end();
+				}
+			}),
+		);
+	});
+
+	it('goes on when a call ends before its turn has come, or fails', async () => {
+		const first = takeTurn('t');
+		const failing = inThreadOrder(
+			[{ threadId: 't', run: async () => await Promise.reject(new Error('no')) }],
+			1,
+			() => true,
+		);
+		await expect(failing).rejects.toThrow('no');
+		await inThreadOrder([{ threadId: 't', run: async () => 1 }], 1, () => false);
+		const last = takeTurn('t');
+		await flush();
+		expect(last.hasCome).toBe(false);
+		first.end();
+		await last.come();
+		expect(last.hasCome).toBe(true);
+		last.end();
+		await flush();
+		expect(takenAtOnce('t')).toBe(true);
+	});
+});
+
+it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
+	const [first, second] = [takeTurn('t'), takeTurn('t')];
+	first.end();
+	await second.come();
+	await flush();
+	const third = takeTurn('t');
+	expect(third.hasCome).toBe(false);
+	second.end();
+	third.end();
+	await flush();
+	expect(takenAtOnce('t')).toBe(true);
+	await flush();
+});
+
+/** Lets all that has only to be told go its way. */
+async function flush(): Promise<void> {
+	await new Promise((resolve) => setImmediate(resolve));
+}
+
+function takenAtOnce(threadId: string): boolean {
+	const turn = takeTurn(threadId);
+	turn.end();
+	return turn.hasCome;
+}
+
+describe('waiting for a turn', () => {
+	const MINUTE = 60_000;
+	const send = async () => await Promise.reject(new Error('nothing is to be sent'));
+
+	/** A turn behind another, waited for so long. */
+	function behind(deadlineMs: number, stopAfterMs?: number) {
+		const first = takeTurn('t');
+		const turn = takeTurn('t');
+		const clock = virtualTime(stopAfterMs);
+		const inTime = { send, clock, signal: clock.signal, deadline: clock.now() + deadlineMs };
+		const through = async () => {
+			first.end();
+			turn.end();
+			await flush();
+		};
+		return { first, turn, clock, inTime, through };
+	}
+
+	it('is over when those before it are through', async () => {
+		const { first, turn, clock, inTime, through } = behind(MINUTE);
+		let [slept, isOver] = [0, false];
+		const patient = {
+			...clock,
+			sleep: async (ms: number, signal?: AbortSignal) => {
+				slept = ms;
+				await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+				isOver = true;
+			},
+		};
+		const waited = untilTurn(turn, { ...inTime, clock: patient }, 'wait');
+		first.end();
+		expect(await waited).toBeUndefined();
+		expect(slept).toBe(MINUTE);
+		await flush();
+		// Its timer does not outlive it.
+		expect(isOver).toBe(true);
+		await through();
+	});
+
+	it('is over at its deadline where nothing stops the execution', async () => {
+		const { turn, inTime, through } = behind(MINUTE);
+		const verdict = await untilTurn(turn, { ...inTime, signal: undefined }, 'wait');
+		expect(verdict).toMatchObject({ status: 'timedOut' });
+		await through();
+	});
+
+	it('is over at its own deadline, in words', async () => {
+		const { turn, clock, inTime, through } = behind(MINUTE);
+		const verdict = await untilTurn(turn, inTime, 'wait');
+		expect(verdict).toMatchObject({ status: 'timedOut' });
+		expect(verdict?.reason).toBe(
+			'Another run was still going on on the thread when the deadline came',
+		);
+		expect(clock.elapsed()).toBe(MINUTE);
+		await through();
+	});
+
+	it('is over when the execution is stopped', async () => {
+		const { turn, clock, inTime, through } = behind(MINUTE, 2_000);
+		expect(await untilTurn(turn, inTime, 'wait')).toMatchObject({ status: 'cancelled' });
+		expect(clock.elapsed()).toBe(2_000);
+		await through();
+	});
+
+	it('is not done where a busy thread is to be reported, or run on all the same', async () => {
+		const { turn, inTime, through } = behind(MINUTE);
+		expect(await untilTurn(turn, inTime, 'fail')).toMatchObject({
+			reason: 'Another run is going on on this thread',
+		});
+		expect(await untilTurn(turn, inTime, 'run')).toBeUndefined();
+		await through();
+	});
+
+	it('takes no time where nobody is before it', async () => {
+		const turn = takeTurn('u');
+		const clock = virtualTime();
+		const inTime = { send, clock, signal: clock.signal, deadline: clock.now() };
+		for (const whenBusy of ['wait', 'fail', 'run'] as const)
+			expect(await untilTurn(turn, inTime, whenBusy)).toBeUndefined();
+		turn.end();
+		await flush();
+	});
+});

@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+
+import { messagesOf } from '../../../../nodes/XpertAi/threads/messages';
+import {
+	partsOf,
+	RunEvents,
+	sourcesOf,
+	stepsOf,
+	usageIn,
+} from '../../../../nodes/XpertAi/threads/runEvents';
+import type { ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
+import { EventReader } from '../../../../nodes/XpertAi/transport/eventStream';
+import { recordedExchanges, recordedStream, recordedThread, streamAfter } from './support/recorded';
+import type { Exchange, Sequence } from './support/recorded';
+
+/** What a chat shows of a stream. */
+function listening() {
+	const heard: string[] = [];
+	const events = new RunEvents('', {
+		onText: (piece, isNew) => heard.push(isNew ? `|${piece}` : piece),
+		onFound: () => undefined,
+	});
+	return { events, heard };
+}
+
+function hear(events: RunEvents, bytes: Uint8Array, reader = new EventReader()) {
+	const all = reader.push(bytes);
+	if ('flaw' in all) return all.flaw;
+	for (const event of all) events.hear(event);
+	return undefined;
+}
+
+const withHelper = recordedStream('streams', 'text, a helper, then the answer');
+const SAID = '|Let me use helper. |Tool said: You said: hello [users seen: 1]';
+
+describe('what a stream of events says', () => {
+	it('is what the assistant itself says, before a call of a tool and after it, without its helper', () => {
+		const { events, heard } = listening();
+		expect(hear(events, Buffer.from(withHelper))).toBeUndefined();
+		expect(heard.join('')).toBe(SAID);
+		expect(events).toMatchObject({
+			answer: 'Tool said: You said: hello [users seen: 1]',
+			...{ isComplete: true, isWhole: true },
+		});
+		expect(stepsOf(events.parts)).toMatchObject([
+			{ action: { toolInput: expect.anything() }, observation: expect.stringContaining('hello') },
+		]);
+	});
+
+	it('is each thing once, wherever it breaks and is joined again, from the beginning or not', () => {
+		const cuts = fc.array(fc.tuple(fc.nat(Buffer.byteLength(withHelper)), fc.boolean()));
+		fc.assert(
+			fc.property(cuts, (all) => {
+				const { events, heard } = listening();
+				for (const [length, isAnew] of all)
+					hear(
+						events,
+						streamAfter(withHelper, isAnew ? undefined : events.lastId).subarray(0, length),
+					);
+				hear(events, streamAfter(withHelper, events.lastId));
+				expect(heard.join('')).toBe(SAID);
+				expect(events.isComplete).toBe(true);
+			}),
+		);
+	});
+
+	it.each(['no JSON', '7', '{"kind":"another"}', '[DONE]'])(
+		'goes on after an event that is not of this API: %s',
+		(data) => {
+			const { events, heard } = listening();
+			const reader = new EventReader();
+			for (const event of withHelper.split('\n\n')) {
+				hear(events, Buffer.from(`${event}\n\n`), reader);
+				events.hear({ id: 'another', name: 'another', data });
+			}
+			expect(heard.join('')).toBe(SAID);
+			expect(events.isComplete).toBe(true);
+		},
+	);
+
+	it('is not whole where its beginning is lost', () => {
+		const { events } = listening();
+		const [first = ''] = withHelper.split('\n\n');
+		const lastId = /id: (\S+)/.exec(first)?.[1];
+		hear(events, streamAfter(withHelper, lastId));
+		expect(events).toMatchObject({ isComplete: true, isWhole: false });
+	});
+});
+
+/** A recorded run: its stream, its message, and what its conversation and thread say. */
+interface Recorded {
+	sequence: string;
+	events: RunEvents;
+	message: RunEvents;
+	conversation: { status?: string; error?: string };
+	thread: unknown;
+}
+
+interface Answer {
+	body?: { items?: Array<Record<string, unknown>> };
+	complete?: boolean;
+	events?: Array<Omit<ServerEvent, 'data'> & { data: unknown }>;
+}
+
+/** All runs of a recording of which both a whole stream and a message stand there, by their parts. */
+function recordedRuns(name: Sequence): Recorded[] {
+	const exchanges = recordedExchanges(name).filter(({ request }) => request);
+	const answerOf = (sequence: string | undefined, is: (one: Exchange) => boolean) =>
+		exchanges.find((one) => one.sequence === sequence && is(one))?.response as Answer | undefined;
+	const streams = exchanges.filter(
+		({ request, response }) =>
+			request.path.endsWith('/stream') && (response as Answer).complete === true,
+	);
+	return streams.flatMap(({ sequence = '', request, response }) => {
+		const runId = request.path.split('/').at(-2) ?? '';
+		const ofRun = (one: Exchange) => JSON.stringify(one.request).includes(`"${runId}"`);
+		const found = answerOf(sequence, (one) => one.request.path.endsWith('s/search') && ofRun(one));
+		const isAlone = streams.filter((one) => one.sequence === sequence).length === 1;
+		const [said] = found?.body?.items ?? [];
+		if (!said || !isAlone) return [];
+		const [events, message] = [new RunEvents(runId), new RunEvents(runId)];
+		for (const { id, event, data } of (response as { events: Array<Record<string, unknown>> })
+			.events)
+			events.hear({ id: String(id), name: event as string, data: JSON.stringify(data) });
+		message.readContent(said.content);
+		const conversations = answerOf(sequence, ({ request: { path } }) =>
+			path.endsWith('/conversations/search'),
+		);
+		const [conversation = {}] = conversations?.body?.items ?? [];
+		const threadId = request.path.split('/threads/')[1]?.split('/')[0] ?? '';
+		const thread = answerOf(sequence, ({ request: { path } }) => path.endsWith(threadId))?.body;
+		return [{ sequence, events, message, conversation, thread }];
+	});
+}
+
+const RUNS = (['one-question-1', 'one-question-2'] as const).flatMap(recordedRuns);
+
+describe('one reader: a recorded run', () => {
+	it('is there in many kinds', () => expect(RUNS.length).toBeGreaterThanOrEqual(8));
+
+	it.each(RUNS.map((run) => [run.sequence, run] as const))(
+		'is the same by its stream and by its message: %s',
+		(_, { events, message }) => {
+			expect(message.answer).toBe(events.answer);
+			expect(message.speechId).toBe(events.speechId);
+			const sources = (parts: RunEvents['parts']) => sourcesOf(parts).list(new Set());
+			expect(sources(message.parts)).toEqual(sources(events.parts));
+			// What a helper was asked, only the stream says.
+			const observed = (parts: RunEvents['parts']) =>
+				stepsOf(parts).map(({ observation }) => observation);
+			expect(observed(message.parts)).toEqual(observed(events.parts));
+		},
+	);
+
+	it.each(RUNS.map((run) => [run.sequence, run] as const))(
+		'ends by its stream as its conversation says: %s',
+		(_, { events, conversation }) => {
+			expect(events.end.status).toBe(conversation.status);
+			expect(events.end.error ?? null).toBe(conversation.error ?? null);
+		},
+	);
+
+	it('tells its tokens: all together, and in and out where there was one call of the model', () => {
+		const usage = Object.fromEntries(RUNS.map(({ sequence, events }) => [sequence, events.usage]));
+		expect(usage['tool call before the answer, knowledgebase']).toEqual({ totalTokens: 226 });
+		const plain = usage['plain answer'];
+		expect((plain?.inputTokens ?? 0) + (plain?.outputTokens ?? 0)).toBe(plain?.totalTokens);
+	});
+});
+
+describe('what is decided', () => {
+	/** A recorded run that waits and is confirmed, by its two streams. */
+	const heard = (sequence: string) => {
+		const streams = recordedExchanges('one-question-3').filter(
+			(one) => one.sequence === sequence && one.request.path.endsWith('/stream'),
+		);
+		const runId = streams[0]?.request.path.split('/').at(-2) ?? '';
+		const events = new RunEvents(runId);
+		const hearAll = (one: Exchange | undefined) => {
+			for (const { id, data } of (one?.response as { events: ServerEvent[] }).events)
+				events.hear({ id, data: JSON.stringify(data) });
+		};
+		return { events, streams, hearAll };
+	};
+
+	it('waits first, with the call that it is about, and then has its answer', () => {
+		const { events, streams, hearAll } = heard(
+			'waits for a person, confirm by /runs with target.executionId',
+		);
+		hearAll(streams[0]);
+		expect(events.end).toMatchObject({ status: 'interrupted', tasks: [{ name: 'sendMail' }] });
+		const call = { tool: 'sendMail', toolInput: { to: 'first@x.y' } };
+		expect(stepsOf(events.parts)).toMatchObject([{ action: call }]);
+		expect(stepsOf(events.parts)[0]).not.toHaveProperty('observation');
+		events.goOn(undefined);
+		hearAll(streams[1]);
+		expect(events.end).toMatchObject({ status: 'idle', tasks: [] });
+		expect(events.answer).toMatch(/^RESULT: /);
+		expect(stepsOf(events.parts)).toMatchObject([{ action: call, observation: { sent: true } }]);
+	});
+});
+
+describe('what a thread says', () => {
+	it('is the calls of its tools, with what came of them', () => {
+		const thread = recordedThread('sources', 'thread, while it waits');
+		const [looked, waits] = stepsOf(partsOf(thread, messagesOf(thread)));
+		expect(looked).toMatchObject({
+			action: {
+				tool: 'retriever-a10d0f9f-78fb-4441-99aa-1c0020315267',
+				toolInput: { input: 'CITE zebra', query: 'CITE zebra' },
+				toolCallId: 'call_njx22siw51',
+			},
+			observation: { chunks: [{ index: 1 }, { index: 2 }] },
+		});
+		expect(waits?.action).toMatchObject({ tool: 'subhelper', toolCallId: 'call_ke3t46n7ok' });
+		expect(waits).not.toHaveProperty('observation');
+	});
+
+	it('is all calls of a message that makes several', () => {
+		const thread = recordedThread('streams', 'thread after two helpers');
+		const steps = stepsOf(partsOf(thread, messagesOf(thread)));
+		expect(steps.map(({ action }) => action.tool)).toEqual(['helper', 'other']);
+	});
+
+	it('is what can be read of odd ones', () => {
+		const calls = [null, { id: 7 }, { id: 'c', name: 'tool' }];
+		expect(stepsOf(partsOf(undefined, [{ id: 'm', tool_calls: calls }]))).toStrictEqual([
+			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
+		]);
+		expect(usageIn([{ id: 'm', tool_calls: [] }])).toBeUndefined();
+	});
+});
