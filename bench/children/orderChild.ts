@@ -1,4 +1,4 @@
-import { inThreadOrder } from '../../nodes/XpertAi/runs/threadOrder';
+import { inThreadOrder } from '../../nodes/XpertAi/operations/thread/run/threadOrder';
 import { serveTask } from '../support/processes';
 
 /** Runs to be put in order. */

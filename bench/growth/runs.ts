@@ -1,6 +1,6 @@
 import { range } from 'lodash';
 
-import { inThreadOrder } from '../../nodes/XpertAi/runs/threadOrder';
+import { inThreadOrder } from '../../nodes/XpertAi/operations/thread/run/threadOrder';
 import type { Growing } from './growing';
 
 const AT_ONCE = 5;

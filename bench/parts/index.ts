@@ -8,6 +8,7 @@ import { loadPart } from './load';
 import { memoryPart } from './memory';
 import { n8nPart } from './n8n';
 import { orderPart } from './order';
+import { questionsPart } from './questions';
 import { rememberedPart } from './remembered';
 import { submitPart } from './submit';
 import { threadsPart } from './threads';
@@ -18,6 +19,7 @@ export const PARTS: Part[] = [
 	curvesPart,
 	n8nPart,
 	threadsPart,
+	questionsPart,
 	chatPart,
 	foundPart,
 	orderPart,
