@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -74,9 +74,8 @@ function oneOf(machine: Results['machine'], before?: Results['machine']): Result
 const OR = ' or ';
 
 async function write(results: Results, places: Places): Promise<void> {
-	const tried = readFileSync(path.join(projectRoot, 'bench', 'page', 'tried.md'), 'utf8');
 	const imagesAt = path.relative(path.dirname(places.page), places.images);
-	const { markdown, images } = pageOf(results, PARTS, tried, imagesAt);
+	const { markdown, images } = pageOf(results, PARTS, imagesAt);
 	mkdirSync(places.images, { recursive: true });
 	for (const [name, svg] of Object.entries(images))
 		writeFileSync(path.join(places.images, name), `${svg}\n`);

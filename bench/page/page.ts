@@ -13,15 +13,14 @@ export interface Page {
 /**
  * Makes the page of what was measured.
  *
- * @param tried what was tried and did not help, as Markdown
  * @param imagesAt where the plots lie, as seen from the page
  */
-export function pageOf(results: Results, parts: Part[], tried: string, imagesAt: string): Page {
+export function pageOf(results: Results, parts: Part[], imagesAt: string): Page {
 	const sections = parts.map((part) => ({ part, section: sectionOf(part, results) }));
 	const plots = sections.flatMap(({ section }) => section.plots);
 	const aims = sections.flatMap(({ section }) => section.aims);
 	const text = [
-		'# Benchmarks',
+		'# How fast is it?',
 		introduction(results),
 		'## Aims',
 		aimTable(aims),
@@ -31,8 +30,6 @@ export function pageOf(results: Results, parts: Part[], tried: string, imagesAt:
 			whenMeasured(part, results),
 			withPlots(section, imagesAt),
 		]),
-		'## What was tried and did not help',
-		tried,
 	];
 	return {
 		markdown: `${compact(text.map((one) => one.trim())).join('\n\n')}\n`,
@@ -61,7 +58,7 @@ function introduction({ machine, quick, minutes, parts }: Results): string {
 	return `
 <!-- Made by "npm run bench" of bench/results.json; the words stand in bench/parts and bench/page. -->
 
-One run measures all of this, contenders in turns, and writes this page:
+Fast enough that the server sets the pace: [how big it can get](sizes.md) has what to expect. This page is for those who change the code. One run measures all of it, contenders in turns, and writes this page:
 
 \`\`\`
 npm run bench                       # about 20 minutes on two cores
@@ -72,7 +69,7 @@ npm run bench -- --render           # the page anew, of what was measured last
 
 Measured on ${first === last ? first : `${first} to ${last}`} on a machine with ${machine.cores} processor cores (${machine.processor}) and ${machine.memoryGigabytes} GB of memory, ${machine.system}, Node ${machine.node}${n8n}; the last run of all parts took ${minutes.toFixed(1)} minutes.${quick ? ' **It was a small trial: the figures are too noisy to go by.**' : ''}
 
-None of this is a promise. Documents a second differ from machine to machine and from minute to minute; ratios of one run, taken side by side, differ less. Where something was measured in several rounds, the middle one is given, with the lowest and the highest; a ratio is taken within each round. Servers are the sandbox of this project, in a process of its own, over real HTTP; what runs in n8n's own engine runs as it was built.`;
+None of this is a promise: ratios of one run differ less than documents a second, which change with the machine and the minute. Of several rounds the middle one is given, with the lowest and the highest. Servers are the sandbox of this project, in a process of its own, over real HTTP.`;
 }
 
 const WORDS = { met: 'met', missed: '**not met**', unknown: 'not measured' };

@@ -135,7 +135,7 @@ function report(results: PartResults): Section {
 		text: `
 The server lies behind TLS and 30 ms of round trip: bytes take 15 ms each way, and a connection a whole round trip before its first byte, as TCP has it. n8n's HTTP helper opens a connection, and so a handshake of TLS, for each request; axios keeps its connections.
 
-It is as slow as a real one. There, 500 documents took 6.8 s in batches of 100 one after another, 5.7 s three at once, 4.8 s five at once, 6.2 s in batches of 10 ten at once, and 13.2 s one in a request. So a request costs about as much as one document more, and the server gets 1.19 times as much done with three requests at once, 1.42 times with five, and 1.19 times with ten. All requests share that alike; a document is set to 12 ms of work. What stands between those numbers is taken as a straight line.
+It is as slow as a real one was: 500 documents took 6.8 s in batches of 100 one after another, 5.7 s three at once and 4.8 s five at once. A document is set to 12 ms of work, and a request to that of one document more.
 
 ${figure(documents ?? 0)} documents of 1 KB, where the ratio is an aim ${figure(more ?? 0)}, and as many as are under way at once at least.
 

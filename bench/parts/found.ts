@@ -100,7 +100,7 @@ function report(results: PartResults): Section {
 		text: `
 ${figure(files)} files of 10 KB lie in n8n's file-system binary data. The server is the slow one from above; taking a file is set to 20 ms of its work (17 to 24 were measured), and processing a document to 50 ms, documents of one request one after another and five requests at once.
 
-_Document: Submit_ is as it is when it is added to a workflow, with Documents From = Files: it uploads, stores, has the server process, and waits. _Separate nodes_ are File: Create, Document: Submit (After Storing = Nothing), Document: Start Processing, and Document: Get Processing Status once a second, each with its defaults and each begun when the one before has ended.
+_Document: Submit_ is as it is when it is added to a workflow, with Documents From = Files: it uploads, stores, has the server process, and waits. _Separate nodes_ are File: Upload, Document: Submit (After Storing = Nothing), Document: Start Processing, and Document: Get Processing Status once a second, each with its defaults and each begun when the one before has ended.
 
 {{plot found}}
 

@@ -158,7 +158,7 @@ function report(results: PartResults): Section {
 			},
 		],
 		text: `
-A file of records of about 200 bytes, one a line, lies in n8n's file-system binary data and goes through Document: Submit with Documents From = File of Records, After Storing = Nothing and Output = Summary, in a Node whose heap may hold ${HEAP_LIMIT_MB} MB (\`--max-old-space-size\`). Items of half a kilobyte go through it with Output = Summary, and once more with Process and Wait, to a server that has processed at once what it is asked to. _Left by a full collection_ is the most that any full garbage collection has left in the heap; beside Node's own ones, one was made about every 0.1 s (the short file), 5 s (the long one) and 1 s (items). The heap a document is that, less what is in use when a node has been given the same items and has done nothing yet.
+A file of records of about 200 bytes, one a line, lies in n8n's file-system binary data and goes through Document: Submit with Documents From = File of Records, After Storing = Nothing and Output = Summary, in a Node whose heap may hold ${HEAP_LIMIT_MB} MB (\`--max-old-space-size\`). Items of half a kilobyte go through it with Output = Summary, and once more with Process and Wait, to a server that has processed at once what it is asked to. _Left by a full collection_ is the most that any full garbage collection has left in the heap.
 
 {{plot memory}}
 

@@ -29,7 +29,7 @@ const LABELS: Record<ContenderName, string> = {
 	resolving: "n8n's own resolution and helper",
 	submitByHand: 'mapped by hand, four expressions',
 	submitSummary: 'mapped by hand, Output: Summary',
-	submitSkipping: 'mapped by hand, Skip Unchanged, nothing has changed',
+	submitSkipping: 'mapped by hand, Send What Is New or Changed, nothing has changed',
 	submitProcessed: 'mapped by name, Process and Wait',
 	submitByHandProcessed: 'mapped by hand, Process and Wait',
 };
@@ -226,13 +226,13 @@ function report(results: PartResults): Section {
 | axios | a bare keep-alive client with the same bodies, which checks nothing |
 | HTTP Request | n8n's own node with its defaults: one request an item, all started at once; ${figure(httpDocuments ?? 0)} documents, since with 20,000 it ended with \`EMFILE\` (too many open files) |
 
-All contenders send the same bodies, byte for byte: what Submit sends for these documents is recorded before, and given to the others. (In version 0.1.0, Submit gave ids to the pages of a document, which made its bodies 4 % larger than theirs.) Each contender runs in a process of its own, against a fresh server in another one, after a warm-up that is not timed. The server is the sandbox, or one that costs nothing: it keeps the ids it finds in a body, and answers with them. A run in which a document is not confirmed, has not arrived, or in which other bytes have arrived, is not counted.
+All contenders send the same bodies, byte for byte: what Submit sends for these documents is recorded before, and given to the others. Each contender runs in a process of its own, against a fresh server in another one, after a warm-up that is not timed. The server is the sandbox, or one that costs nothing: it keeps the ids it finds in a body, and answers with them. A run in which a document is not confirmed, has not arrived, or in which other bytes have arrived, is not counted.
 
 ${table(header, [...measured, ...items])}
 
 ### The usual configuration beside the cheapest
 
-${figure(configured ?? 0)} documents, 1 request at once, on the server that costs nothing; After Storing = Nothing where nothing else is said, and _Process and Wait_ is the default: this server has processed at once what it is asked to, and what counts is the processor time. _n8n's own resolution and helper_ is a node that only has n8n resolve the same four expressions for each item, and then sends ready bodies. What Submit takes beyond it is the small difference of two large figures, which change from minute to minute: measured some minutes apart it was -147 µs once; measured right after each other, it was above zero in five rounds of five.
+${figure(configured ?? 0)} documents, 1 request at once, on the server that costs nothing; After Storing = Nothing where nothing else is said, and _Process and Wait_ is the default: this server has processed at once what it is asked to, and what counts is the processor time. _n8n's own resolution and helper_ is a node that only has n8n resolve the same four expressions for each item, and then sends ready bodies. What Submit takes beyond it is the small difference of two large figures, which change from minute to minute.
 
 ${table(
 	header,

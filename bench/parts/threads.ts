@@ -118,7 +118,7 @@ function report(results: PartResults): Section {
 		],
 		plots: [],
 		text: `
-${figure(far ?? 0)} items against a server behind TLS and 30 ms of round trip, with the node's own default of requests at once, beside a client that keeps its connection and reads one thread after another. (Each takes the same time, so that 10,000 would show nothing else.) Then ${figure(near ?? 0)} items against a near one without TLS, where the processor is what counts.
+${figure(far ?? 0)} items against a server behind TLS and 30 ms of round trip, with the node's own default of requests at once, beside a client that keeps its connection and reads one thread after another. Then ${figure(near ?? 0)} items against a near one without TLS, where the processor is what counts.
 
 ${table(
 	['', 'items a second', 'processor time, ms an item'],

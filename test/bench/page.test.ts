@@ -49,7 +49,7 @@ const allMeasured = () =>
 		),
 	);
 
-const page = (results: Results, tried = 'Nothing') => pageOf(results, PARTS, tried, 'images');
+const page = (results: Results) => pageOf(results, PARTS, 'images');
 
 describe('the page of a whole run', () => {
 	const { markdown, images } = page(allMeasured());
@@ -120,9 +120,4 @@ describe('the page of a part of a run', () => {
 		);
 		expect(markdown).toContain('Not measured: no run has asked for it yet.');
 	});
-});
-
-it('has room for what did not help', () => {
-	const { markdown } = page(resultsWith({}), '- A cache of connections.');
-	expect(markdown).toMatch(/## What was tried and did not help\n\n- A cache of connections\.\n$/);
 });

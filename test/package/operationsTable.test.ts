@@ -12,7 +12,7 @@ const ROOT = path.resolve(__dirname, '../..');
 /** Method and path as the API's specification writes them, with the number it gives them. */
 function endpointOf(operation: Operation): string {
 	const { method, path: template } = isCoded(operation) ? operation.request : operation;
-	const route = `\`${method} ${template.replace(/\?.*/, '')}\``;
+	const route = `\`${method} ${template.replace(/\?.*/, '').replaceAll('!}', '}')}\``;
 	const { endpoint } = operation;
 	return endpoint === 'extension' ? `Xpert AI’s own: ${route}` : `${endpoint} ${route}`;
 }

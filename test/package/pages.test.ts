@@ -1,0 +1,78 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { sum } from 'lodash';
+
+import { projectRoot } from '../../host/paths';
+
+/** What a page is made of between its markers is looked up in, and grows with the code. */
+const GENERATED = /<!-- (\w+) -->[^]*<!-- \/\1 -->|<!-- npm run test:hosts[^]*<!-- up to here -->/g;
+
+const docs = readdirSync(path.join(projectRoot, 'docs'))
+	.filter((file) => file.endsWith('.md'))
+	.map((file) => `docs/${file}`);
+const others = readdirSync(projectRoot).filter((file) => file.endsWith('.md'));
+const shipped = readdirSync(path.join(projectRoot, 'nodes'), { recursive: true }).map(String);
+const textOf = (page: string) => readFileSync(path.join(projectRoot, page), 'utf8');
+
+/** How many words a reader reads: without what is generated, targets of links, and the figures of benchmarks. */
+function wordsOf(page: string): number {
+	const written = textOf(page)
+		.replace(GENERATED, '')
+		.replace(/\]\([^)]*\)/g, ']');
+	const text = page.endsWith('benchmarks.md') ? written.replace(/^\|.*$/gm, '') : written;
+	return text.split(/\s+/).filter((word) => /\w/.test(word)).length;
+}
+
+/** The heading that a link inside of a page leads to, as GitHub names it. */
+const anchorsOf = (text: string) =>
+	[...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+		title
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}_ -]/gu, '')
+			.replaceAll(' ', '-'),
+	);
+
+describe.each([...docs, ...others])('%s', (page) => {
+	const text = textOf(page);
+
+	it('leads to files that are there, and to headings in them', () => {
+		const targets = [...text.matchAll(/\]\(([^)]*)\)/g)].map(([, target = '']) => target);
+		const missing = targets.filter((target) => {
+			const [file = '', anchor] = target.split('#');
+			if (/^[a-z]+:/.test(target)) return false;
+			const place = file === '' ? page : path.join(path.dirname(page), file);
+			if (!existsSync(path.join(projectRoot, place))) return true;
+			return anchor !== undefined && !anchorsOf(textOf(place)).includes(anchor);
+		});
+		expect(missing).toEqual([]);
+	});
+
+	it('names files that are there', () => {
+		const named = [...text.matchAll(/`([\w./-]+\/[\w./-]+\.(?:ts|js|json|sh|mjs|cjs|yml))`/g)];
+		const missing = named
+			.map(([, file = '']) => file)
+			.filter((file) => !existsSync(path.join(projectRoot, file)))
+			.filter((file) => !shipped.some((one) => one.endsWith(`/${file}`)));
+		expect(missing).toEqual([]);
+	});
+});
+
+describe.each(docs)('%s', (page) => {
+	it('is headed by the question that brings its reader', () => {
+		expect(textOf(page).split('\n')[0]).toMatch(/^# .*\?$/);
+	});
+});
+
+describe('what there is to read', () => {
+	it.each([
+		['CONTRIBUTING.md', 900],
+		['docs/architecture.md', 900],
+	])('%s has at most %i words: leave out what a reader can do without', (page, most) => {
+		expect(wordsOf(page)).toBeLessThanOrEqual(most);
+	});
+
+	it('is at most 17,000 words, README and docs together', () => {
+		expect(sum(['README.md', ...docs].map(wordsOf))).toBeLessThanOrEqual(17_000);
+	});
+});
