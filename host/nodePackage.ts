@@ -14,14 +14,7 @@ import { HostError, type Say } from './messages';
 import { packageFolder, PACKAGE_NAME, projectRoot, userFolderPaths } from './paths';
 import { doOnce, hashFiles } from './stamp';
 
-const PACKED_FROM = [
-	...BUILT_FROM,
-	'package.json',
-	'README.md',
-	'README.zh-CN.md',
-	'LICENSE',
-	'LICENSE.md',
-];
+const PACKED_FROM = [...BUILT_FROM, 'package.json', 'README.md', 'LICENSE', 'LICENSE.md'];
 const stage = join(packageFolder, 'stage');
 
 /**

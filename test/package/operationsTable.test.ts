@@ -26,25 +26,12 @@ function needsOf(operation: Operation): string {
 		.join(', ');
 }
 
-/** What a page says of each operation, by its title: a translation is kept, and what has none yet stands in English. */
-function saidOn(page: string): Map<string, string> {
-	let resource = '';
-	return new Map(
-		[...page.matchAll(/^\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)].map(
-			([, first = '', name = '', said = '']) => {
-				resource = first.trim() || resource;
-				return [`${resource}: ${name.trim()}`, said.trim()];
-			},
-		),
-	);
-}
-
 /** A part of a page: a table with a row of each operation, after resource and name. */
 interface Table {
 	file: string;
 	part: string;
 	head: string[];
-	cells: (operation: Operation, said?: string) => string[];
+	cells: (operation: Operation) => string[];
 }
 
 const TABLES: Table[] = [
@@ -53,12 +40,6 @@ const TABLES: Table[] = [
 		part: 'operations',
 		head: ['Resource', 'Operation', 'What it does'],
 		cells: ({ description }) => [description],
-	},
-	{
-		file: 'README.zh-CN.md',
-		part: 'operations',
-		head: ['资源', '操作', '作用'],
-		cells: ({ description }, said = description) => [said],
 	},
 	{
 		file: 'docs/endpoints.md',
@@ -72,11 +53,10 @@ describe('the table of operations', () => {
 	it.each(TABLES)('in $file is the catalogue', ({ file, part, head, cells }) => {
 		const page = path.join(ROOT, file);
 		const text = readFileSync(page, 'utf8');
-		const said = saidOn(text);
 		const rows = OPERATIONS.map(({ resource, operation }) => [
 			resource.operations[0] === operation ? resource.name : '',
 			operation.name,
-			...cells(operation, said.get(`${resource.name}: ${operation.name}`)),
+			...cells(operation),
 		]);
 		expectGenerated(page, withPart(text, part, markdownTable(head, rows)));
 	});

@@ -66,6 +66,7 @@ describe.each(docs)('%s', (page) => {
 
 describe('what there is to read', () => {
 	it.each([
+		['README.md', 1_300],
 		['CONTRIBUTING.md', 900],
 		['docs/architecture.md', 900],
 	])('%s has at most %i words: leave out what a reader can do without', (page, most) => {

@@ -72,9 +72,7 @@ describe('the package, as the scanner of n8n sees it', () => {
 			)
 			.filter((file) => /\.(ts|svg|json)$/.test(file))
 			.map((file) => file.replace(/\.ts$/, '.js'));
-		expect(files.sort()).toEqual(
-			['LICENSE', 'README.md', 'README.zh-CN.md', 'package.json', ...built].sort(),
-		);
+		expect(files.sort()).toEqual(['LICENSE', 'README.md', 'package.json', ...built].sort());
 	});
 
 	it('needs nothing but what n8n provides', () => {

@@ -46,15 +46,12 @@ export function withPart(text: string, name: string, part: string): string {
 	return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`;
 }
 
-/** How wide a text is in a fixed font, where Chinese characters are as wide as two letters. */
-const widthOf = (text: string) => text.replace(/[\u3000-\u9fff\uff00-\uff60]/g, '  ').length;
-
 /** A table with aligned columns, as Prettier lays it out. */
 export function markdownTable(head: string[], rows: string[][]): string {
 	const widths = head.map((_, column) =>
-		Math.max(...[head, ...rows].map((cells) => widthOf(cells[column] ?? ''))),
+		Math.max(...[head, ...rows].map((cells) => (cells[column] ?? '').length)),
 	);
 	const line = (cells: string[]) =>
-		`| ${cells.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))).join(' | ')} |`;
+		`| ${cells.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - cell.length)).join(' | ')} |`;
 	return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
