@@ -21,7 +21,7 @@ const NOT_THERE = /npm (error|ERR!) (code )?(E40[0-9]|ETARGET)/;
  */
 export async function installModules(say: Say, { sources, folder }: Installation): Promise<void> {
 	for (const name of DEFINITION) copyFileSync(join(sources, name), join(folder, name));
-	say('Installing n8n (first use only: up to 2.9 GB, some minutes)');
+	say('Installing n8n 2 with npm, which has no n8n 3 (first use only: up to 2.9 GB, some minutes)');
 	const lockPath = join(folder, 'package-lock.json');
 	const lockText = readFileSync(lockPath, 'utf8');
 	const lock = parseLockFile(lockText);

@@ -13,6 +13,7 @@ export interface StartOptions {
 }
 
 export const USAGE = `npm start [-- flags]
+  Runs a pinned n8n 2: n8n 3 comes as an image for Docker only, which npm cannot install.
   --port <number>          port of n8n (5678; environment: XPERTAI_N8N_PORT)
   --sandbox-port <number>  port of the sandbox (4318; environment: XPERTAI_SANDBOX_PORT)
   --user-folder <folder>   where n8n keeps its data (.host/home)

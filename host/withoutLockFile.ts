@@ -34,15 +34,21 @@ export async function makeLockFile(say: Say, n8n: string): Promise<void> {
 }
 
 /**
- * The newest n8n: what npm gives to whoever asks for none in particular.
+ * The newest n8n 2: n8n 3 comes as an image for Docker only, and cannot be installed with npm.
  *
  * @throws HostError when npm does not say
  */
 export async function newestN8n(): Promise<string> {
-	const args = ['view', 'n8n', 'version', '--loglevel=error'];
+	const args = ['view', 'n8n@2', 'version', '--json', '--loglevel=error'];
 	const result = await runNpm(args, { cwd: PINNED.sources });
 	requireSuccess(result, 'npm does not say which n8n is the newest');
-	return result.output.trim();
+	return newestOf(JSON.parse(result.output) as string | string[]);
+}
+
+/** The newest of some versions, as npm lists them: one alone is no list. */
+export function newestOf(versions: string | string[]): string {
+	const sorted = [versions].flat().sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+	return sorted.at(-1) ?? '';
 }
 
 /** The text of a package.json with another n8n in it. */

@@ -4,7 +4,8 @@
 /**
  * Tries the packed node in real n8n hosts, one after another, and writes what passed to
  * test/hosts/results.json, the README and package.json: npm run test:hosts [-- <version> …]. A version is one of
- * host/versions.ts, `pinned`, any other number of n8n, or `newest`; of the last two nothing is written.
+ * host/versions.ts, `pinned`, any other number of n8n, or `newest`, the newest n8n 2; of the last two nothing is written.
+ * n8n 3 is not tried: it comes as an image for Docker only, which npm cannot install.
  */
 const { spawnSync } = require('node:child_process');
 const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { PINNED } from '../../host/installation';
 import { TESTED_VERSIONS, testedVersion } from '../../host/versions';
-import { withN8n } from '../../host/withoutLockFile';
+import { newestOf, withN8n } from '../../host/withoutLockFile';
 
 const [oldest] = TESTED_VERSIONS;
 
@@ -30,6 +30,11 @@ describe('an n8n to try the node in', () => {
 		expect(dependencies).toEqual({ n8n: '2.99.0' });
 		expect(JSON.parse(pinned)).toMatchObject(rest);
 		expect(rest).toHaveProperty('overrides');
+	});
+
+	it('is, as "newest", the newest of those that npm lists in any order', () => {
+		expect(newestOf(['2.9.4', '2.41.3', '2.40.7'])).toBe('2.41.3');
+		expect(newestOf('2.41.3')).toBe('2.41.3');
 	});
 
 	it('is pinned as the number that package.json has', () => {

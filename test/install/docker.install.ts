@@ -20,7 +20,9 @@ const dockerfile = readFileSync(join(DOCKER, 'Dockerfile'), 'utf8');
 
 const composeSchema = z.object({
 	services: z.record(
-		z.object({ image: z.string(), environment: z.record(z.string()).default({}) }).passthrough(),
+		z
+			.object({ image: z.string(), environment: z.record(z.string().nullable()).default({}) })
+			.passthrough(),
 	),
 });
 
@@ -71,6 +73,8 @@ describe('the files for Docker', () => {
 		expect(dockerfile).toContain(`ARG XPERTAI_VERSION=${String(version)}\n`);
 		for (const file of COMPOSE) {
 			expect(compose(file).n8n?.image).toBe(`${OURS}:${String(version)}`);
+			const n8n = `N8N_VERSION: \${N8N_VERSION:-${(dependencies as { n8n: string }).n8n}}`;
+			expect(readFileSync(join(DOCKER, file), 'utf8')).toContain(n8n);
 		}
 	});
 

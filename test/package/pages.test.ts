@@ -8,6 +8,10 @@ import { projectRoot } from '../../host/paths';
 /** What a page is made of between its markers is looked up in, and grows with the code. */
 const GENERATED = /<!-- (\w+) -->[^]*<!-- \/\1 -->|<!-- npm run test:hosts[^]*<!-- up to here -->/g;
 
+/** n8n verifies only packages that speak English, in their documentation too. */
+const OTHER_SCRIPTS =
+	/[\p{Script=Arabic}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Kana}]/u;
+
 const docs = readdirSync(path.join(projectRoot, 'docs'))
 	.filter((file) => file.endsWith('.md'))
 	.map((file) => `docs/${file}`);
@@ -47,6 +51,8 @@ describe.each([...docs, ...others])('%s', (page) => {
 		});
 		expect(missing).toEqual([]);
 	});
+
+	it('is in English', () => expect(text).not.toMatch(OTHER_SCRIPTS));
 
 	it('names files that are there', () => {
 		const named = [...text.matchAll(/`([\w./-]+\/[\w./-]+\.(?:ts|js|json|sh|mjs|cjs|yml))`/g)];

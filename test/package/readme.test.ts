@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { exampleFiles } from '../../host/examples';
@@ -21,6 +21,20 @@ describe('the README', () => {
 		for (const { n8n, nodejs } of readResults()) {
 			expect(README).toMatch(new RegExp(`\\| ${n8n.replaceAll('.', '\\.')}[^|]*\\| ${nodejs} \\|`));
 		}
+	});
+
+	it('has the headings that the nodes and the credential lead to', () => {
+		const shipped = ['nodes', 'credentials'].flatMap((folder) =>
+			readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+				.filter((file) => /\.(node\.json|credentials\.ts)$/.test(file))
+				.map((file) => readFileSync(path.join(projectRoot, folder, file), 'utf8')),
+		);
+		const anchors = [...shipped.join().matchAll(/n8n-nodes-xpertai#(\w+)/g)].map(
+			([, name]) => name,
+		);
+		expect(anchors).toContain('credentials');
+		const headings = README.toLowerCase().match(/(?<=^#+ ).*$/gm) ?? [];
+		for (const anchor of anchors) expect(['readme', ...headings]).toContain(anchor);
 	});
 
 	it('has badges that are true', () => {
