@@ -15,7 +15,7 @@ const LEGEND: Record<Reaction, string> = {
 	'asks twice':
 		'what the server says twice, a second apart, is believed: the item fails, nothing was done',
 	'sends again':
-		'sent again after a wait, up to 3 times in half a minute (_Submit_: as _Retry for (Minutes)_ says). If the fault lasts, the item fails and nothing was stored or started by it; an update may have been done, or a file uploaded',
+		'sent again after a wait, up to 3 times in half a minute (_Submit_: as _Retry for (Minutes)_ says; a run: 5 times). If the fault lasts, the item fails and nothing was stored or started by it; an update may have been done, or a file uploaded',
 	'sends again (?)':
 		'as _sends again_; if the fault lasts, the documents are `unknown`. Sending them once more under their IDs does no harm',
 	'sends halves':
