@@ -5,7 +5,7 @@ import type { ActionOf } from './faultRules';
 import { slowness, type Reply, type Turn } from './recordedModel';
 import { passagesIn, type FoundPassage } from './retriever';
 import type { OpenedFile } from './runFiles';
-import { quotation } from './search';
+import { PassageIndex, quotation, type Found } from './search';
 import type { Assistant, Store } from './store';
 import { MODELS, SUB_AGENT, toolsOf } from './tools';
 
@@ -62,11 +62,15 @@ export function replyOf(
 	const looks = looksOf(assistant, question);
 	if (looks.length > 0) return { text: '', calls: looks };
 	const { toolsSaid = [] } = question;
-	const passages = toolsSaid.map(passagesIn);
-	return passages.some((one) => one === undefined)
-		? { text: `Tool said: ${toolsSaid.join('\n')}` }
-		: { text: answerTo(assistant, store, question, compact(passages).flat()) };
+	const looked = toolsSaid.map(passagesIn);
+	if (looked.includes(undefined)) return { text: `Tool said: ${toolsSaid.join('\n')}` };
+	const passages = compact(looked).flat();
+	const isFiltered = toolsSaid.some((said) => FILTERED.test(said));
+	return { text: answerTo(assistant, store, question, passages, isFiltered) };
 }
+
+/** What a look says whose filter has left something out. */
+const FILTERED = /"filterStatus": "applied"/;
 
 /** The looks of an assistant that has knowledgebases as tools: into each of them, before it says anything. */
 function looksOf(
@@ -98,15 +102,28 @@ function answerTo(
 	store: Store,
 	{ text, files }: Said,
 	passages: FoundPassage[],
+	isFiltered: boolean,
 ): string {
 	if (answers !== 'documents') return `Echo: ${text}`;
-	return files.length > 0 ? answerFromFiles(files, text) : fromDocuments(store, text, passages);
+	if (files.length > 0) return answerFromFiles(files, text);
+	const found = isFiltered
+		? bestOf(text, passages)
+		: store.index.find(text, (id) => store.findable(id));
+	return found ? fromDocuments(found, passages) : NOTHING_FOUND;
+}
+
+/** The sentence that fits best in what a look has found. */
+function bestOf(asked: string, passages: FoundPassage[]): Found | undefined {
+	const index = new PassageIndex();
+	passages.forEach((_, place) => index.touch(String(place)));
+	return index.find(asked, (id) => {
+		const { documentName: name = '', content = '' } = passages[Number(id)] ?? {};
+		return { id, name, chunks: [content] };
+	});
 }
 
 /** Quotes the sentence that fits best and names the document it stands in, with its link where a look has found it. */
-function fromDocuments(store: Store, asked: string, passages: FoundPassage[]): string {
-	const found = store.index.find(asked, (id) => store.findable(id));
-	if (!found) return NOTHING_FOUND;
+function fromDocuments(found: Found, passages: FoundPassage[]): string {
 	const { name, text } = found;
 	const seen = passages.find(
 		({ documentName, content }) => documentName === name && content === text,

@@ -1,9 +1,9 @@
-import { findLast } from 'lodash';
+import { findLast, pick } from 'lodash';
 import { addMessage } from './chat';
 import { timestamp } from './clock';
 import type { Context } from './context';
 import { insertInto, missingReference } from './databaseErrors';
-import type { Conversation, Message, RunRecord, Thread } from './entities';
+import type { Asked as PastQuestion, Conversation, Message, RunRecord, Thread } from './entities';
 import { ApiError, badRequest } from './errors';
 import type { OpenedFile } from './runFiles';
 import type { RunInput } from './runInput';
@@ -17,10 +17,14 @@ export type Asked = RunInput & {
 	attachments: string;
 	unreadable?: string;
 	opened: OpenedFile[];
+	/** What of the request's context filters of a step take values from. */
+	env: Loose;
 };
 
 /** What a run is to do, but for where it runs. */
 type Task = Pick<Order, 'question' | 'decision' | 'base'>;
+
+type Question = NonNullable<Task['question']>;
 
 /** Where a run is to be, and what is to go wrong with the request that asks for it. */
 type Place = Pick<Order, 'assistant' | 'conversation' | 'misbehaviour'>;
@@ -61,7 +65,7 @@ export function start(context: Context, place: Place, input: Asked): Started {
 	conversation.xpertId ??= assistant.id;
 	const left = leaveOver(context, conversation, input);
 	const thread = threadOf(context, assistant, conversation);
-	const task = taskOf(input, thread);
+	const task = taskOf(context, input, thread, assistant);
 	const run = task && begin(context, { ...place, thread, ...task }, left);
 	const named = left ?? run?.record ?? latest(context, conversation);
 	return { run, named: named ?? newRun(context, nowhere(conversation)) };
@@ -144,38 +148,72 @@ function lastAnswer(thread: Thread | undefined): string {
 }
 
 /** What is to be done, or undefined when nothing is. */
-function taskOf(input: Asked, thread: Thread): Task | undefined {
+function taskOf(
+	{ store }: Context,
+	input: Asked,
+	thread: Thread,
+	assistant: Assistant,
+): Task | undefined {
 	if (input.action === 'resume') return decisionOn(thread, input);
-	if (input.action === 'retry') return again(thread);
+	if (input.action === 'retry') {
+		const source = store.runs.find(({ id }) => id === input.source.executionId);
+		return again(thread, source?.asked, input.env);
+	}
 	// After a failed run only an explicit `send` or `retry` gets the thread going again: the recordings show
 	// the older form answered with the last answer from then on (`E04` "extra fields" after "BOOM").
 	const explicit = input.action === 'send' && !input.legacy;
 	if (thread.status === 'error' && !explicit) return undefined;
-	return ask(thread.messages, input, false);
+	return ask(thread.messages, { ...input, state: stateAfter(thread, assistant, input) }, false);
+}
+
+/**
+ * The values of an assistant's variables: what a question gives them, be it as its state or beside its text, or else
+ * what they had, or else their default (`knowledge-filter`, `knowledge-filter-3`).
+ */
+function stateAfter(
+	{ state: before }: Thread,
+	{ stateVariables, parameters }: Assistant,
+	{ state, human }: Asked,
+): Loose {
+	const variables = [...(stateVariables ?? []), ...(parameters ?? []).map((name) => ({ name }))];
+	const pairs = variables.flatMap(({ name, ...rest }) => {
+		const given = [state, human, before ?? {}].find((one) => one[name] !== undefined);
+		const value = given ? given[name] : 'default' in rest ? rest.default : undefined;
+		return value === undefined ? [] : [[name, value] as const];
+	});
+	return Object.fromEntries(pairs);
 }
 
 /** What a model is told. */
-type Told = Pick<Asked, 'text' | 'attachments' | 'opened' | 'unreadable'> & {
-	human?: Loose;
-	clientMessageId?: unknown;
-};
+type Told = Pick<Asked, 'text' | 'attachments' | 'opened' | 'unreadable'> &
+	Pick<Question, 'human' | 'state' | 'env' | 'clientMessageId'>;
 
 function ask(base: Message[], told: Told, isAgain: boolean): Task {
-	const { text, human, attachments, opened: files, unreadable, clientMessageId } = told;
+	const { text, attachments, opened: files, unreadable } = told;
 	const parts = [attachments, text].map((part) => ({ type: 'text', text: part }));
 	const content = attachments === '' ? text : parts;
 	return {
 		base,
-		question: { text, human, attachments, files, unreadable, content, isAgain, clientMessageId },
+		question: {
+			...pick(told, 'text', 'human', 'state', 'env', 'attachments', 'clientMessageId'),
+			files,
+			unreadable,
+			content,
+			isAgain,
+		},
 	};
 }
 
-/** What was said last is asked anew, from where it was asked; its messages get new ids (`runs` "retry"). */
-function again(thread: Thread): Task | undefined {
-	const { messages, before, status, input: text, attachments = '', opened = [] } = thread;
+/**
+ * What was said last, or to the run that is named, is asked anew, from where it was asked, with the values it had
+ * (`filters-retry`); its messages get new ids (`runs` "retry"). Only `env` counts for one request alone (`filters-state-env`).
+ */
+function again(thread: Thread, source: PastQuestion | undefined, env: Loose): Task | undefined {
+	if (source) return ask(source.base, { ...source, env }, true);
+	const { messages, before, status, input: text, attachments = '', opened = [], state } = thread;
 	if (typeof text !== 'string') return undefined;
 	const base = status === 'idle' ? (before ?? messages) : messages;
-	return ask(base, { text, attachments, opened }, true);
+	return ask(base, { text, attachments, opened, state, env }, true);
 }
 
 /**

@@ -12,7 +12,7 @@ export const TABLE = 'knowledge_document';
 
 const SOURCE_TYPE_LENGTH = 20;
 const SPLITTER = 'recursive-character';
-const SENT = ['id', 'folder', 'sourceKey', 'sourceHash', ...DOCUMENT_COLUMNS];
+const SENT = ['id', 'sourceKey', 'sourceHash', ...DOCUMENT_COLUMNS];
 
 /** Columns that processing writes: left out, they do not make a document another one. */
 const OF_PROCESSING = ['status', 'progress', 'processMsg', 'jobId', 'chunkNum', 'tokenNum'];
@@ -21,6 +21,8 @@ const COMPARED = [
 	'knowledgebaseId',
 	'category',
 	'parserConfig',
+	'folder',
+	'parentId',
 	...SENT.filter((column) => !OF_PROCESSING.includes(column)),
 ];
 
@@ -126,7 +128,6 @@ export function rowOf(sent: Loose, id: string, owner: Knowledgebase, asked: unkn
 		sourceHash: null,
 		processingHash: hash(filePath, sourceType, fileUrl, storageFileId, type, mimeType, config),
 		category: SHEETS.includes(String(type)) ? 'sheet' : 'text',
-		folder: '',
 		...pick(sent, SENT),
 		id,
 		parserConfig: config,

@@ -116,8 +116,10 @@ export interface Thread {
 	opened?: OpenedFile[];
 	/** The same with whatever else its sender added: a mark of their own, say. */
 	human?: Loose;
-	/** What a workflow has found before its assistant was asked. */
-	found?: string;
+	/** The values of its assistant's variables, which stay until a question brings others. */
+	state?: Loose;
+	/** What a workflow has found before its assistant was asked; null where that failed. */
+	found?: string | null;
 	/** When that was said; the graph's state keeps it. */
 	askedAt?: string;
 	/** Whether nothing of it is stored yet: E15 fails until the first step of its first run is. */
@@ -176,6 +178,18 @@ export interface RunRecord {
 	updatedAt: number;
 	status: 'running' | 'success' | 'interrupted' | 'error';
 	used: Used;
+	/** What it was asked, with all that was said before: it is tried again from there. */
+	asked?: Asked;
+}
+
+/** What a run was asked, and where the thread stood then. */
+export interface Asked {
+	base: Message[];
+	text: string;
+	attachments: string;
+	opened: OpenedFile[];
+	human?: Loose;
+	state?: Loose;
 }
 
 /** A message of a conversation as its own route shows it, with failed answers and those that were cancelled. */

@@ -35,7 +35,8 @@ export {
 	SAYING_ASSISTANT,
 	WORKSPACE_ID,
 } from './seed';
-export type { AnswerMode, AssistantSeed, ToolSeed } from './seed';
+export type { AnswerMode, AssistantSeed, Filtering, ToolSeed } from './seed';
+export type { Filter } from './filters';
 export type { TokenKind, TokenSeed } from './auth';
 export { INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
 

@@ -1,11 +1,20 @@
 import { passagesIn } from './retriever';
 import { drip, type Reply, type Turn } from './recordedModel';
 
+/** So much of what its tools said it repeats. */
+const LONGEST = 1500;
+
 /** How many words come before a model breaks off (`one-question-2` "model fails after the first words"). */
 const FIRST = 3;
 
 /** The words that tell the model what to do. */
-const COMMANDS = /\b(?:SAY|ASK|HELP|LOOK|CITE)\b/g;
+const COMMANDS = /\b(?:SAY|ASKLOOK|LOOKASK|ASK|HELP|LOOK|CITE)\b/g;
+
+/** What it hands over when it is told two commands in one word, whatever comes after it (`filters-confirm`). */
+const BOTH = { LOOK: { input: 'budget gold coins' }, ASK: { to: 'first@x.y', text: 'first' } };
+
+/** A filter of its own that it is told to make (`knowledge-filter-2` "agent filter hr"). */
+const DYNAMIC = /^(.*?) DYN (\{.*\})$/;
 
 /** What is called next when the model is told so: its own words before it, and what it hands over. */
 const CALLS = {
@@ -52,13 +61,15 @@ export function laterReply(turn: Turn, error = FAILURE): Reply {
 	const isOnce = text.includes('FAILONCE');
 	if (isOnce && !isAgain) return { text: '', error: FAILED_ONCE };
 	if (text.includes('FAIL') && !isOnce) return { text: '', error };
-	if (toolsSaid)
-		return {
-			text: text.includes('CITE') ? cited(toolsSaid) : `RESULT: ${toolsSaid.join('\n')}`,
-			drip: pause,
-		};
 	const call = callOf(turn);
 	if (call) return call;
+	if (toolsSaid)
+		return {
+			text: text.includes('CITE')
+				? cited(toolsSaid)
+				: `RESULT: ${toolsSaid.join(' || ').slice(0, LONGEST)}`,
+			drip: pause,
+		};
 	if (text.includes('EMPTY')) return { text: '' };
 	if (text.includes('RECALL')) return { text: `I recall: ${heard.slice(0, -1).join(' | ')}` };
 	if (text.includes('LONG')) return { text: wordsOf(text), drip: pause };
@@ -76,18 +87,37 @@ function cited(toolsSaid: string[]): string {
 	return best ? `Found: ${best.content} ${best.citationMarkdown}` : 'Found: nothing';
 }
 
+const isLook = (tool: string) => tool.startsWith('retriever-');
+
+const NAMES = ['LOOK', 'HELP', 'ASK'] as const;
+
+/** The calls that come next; a look is one into each knowledgebase (`knowledge-filter-6` "tool, two knowledgebases"). */
 function callOf({ text, tools, rounds }: Turn): Reply | undefined {
-	const command = (['LOOK', 'HELP', 'ASK'] as const).find((one) =>
-		new RegExp(`\\b${one}\\b`).test(text),
-	);
-	if (rounds > 0 || !command) return undefined;
+	const [, both] = /\b(ASKLOOK|LOOKASK)\b/.exec(text) ?? [];
+	const next = both?.match(/ASK|LOOK/g)?.[rounds] as keyof typeof BOTH | undefined;
+	if (both !== undefined) {
+		const name = tools.find((tool) => isLook(tool) === (next === 'LOOK'));
+		return next && name !== undefined
+			? { text: '', calls: [{ name, args: BOTH[next] }] }
+			: undefined;
+	}
+	if (rounds > 0) return undefined;
+	const [, asked = '', filter] = DYNAMIC.exec(text) ?? [];
+	if (filter !== undefined) {
+		const args = { input: asked, dynamicFilter: JSON.parse(filter) as unknown };
+		return { text: '', calls: tools.filter(isLook).map((name) => ({ name, args })) };
+	}
+	const command = NAMES.find((one) => new RegExp(`\\b${one}\\b`).test(text));
+	if (!command) return undefined;
 	const { says, named, args } = CALLS[command];
-	const name = tools.find((tool) => named.test(tool));
-	if (name === undefined) return undefined;
+	const found = tools.filter((tool) => named.test(tool));
+	const names = command === 'LOOK' ? found : found.slice(0, 1);
+	if (names.length === 0) return undefined;
 	const rest = text
 		.replace(COMMANDS, '')
 		.replace(/SLOW\d+/, '')
 		.replace(/ +/g, ' ')
 		.trim();
-	return { text: text.includes('SAY') ? says : '', calls: [{ name, args: args(rest, text) }] };
+	const calls = names.map((name) => ({ name, args: args(rest, text) }));
+	return { text: text.includes('SAY') ? says : '', calls };
 }

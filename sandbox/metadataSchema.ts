@@ -1,6 +1,7 @@
 import { countBy } from 'lodash';
 import { badRequest } from './errors';
-import { asObject, type Loose } from './values';
+import { isDatetime } from './filters';
+import { asObject, isObject, type Loose } from './values';
 
 const METADATA_KEY = /^[\w-]{1,128}$/;
 
@@ -11,8 +12,10 @@ const TYPES: Record<string, (value: unknown) => boolean> = {
 	string: isText,
 	number: (value) => typeof value === 'number',
 	boolean: (value) => typeof value === 'boolean',
-	datetime: (value) => isText(value) && !Number.isNaN(Date.parse(String(value))),
+	datetime: isDatetime,
 	'string[]': (value) => Array.isArray(value) && value.every(isText),
+	'number[]': (value) => Array.isArray(value) && value.every((one) => typeof one === 'number'),
+	object: isObject,
 	enum: isText,
 };
 
@@ -37,6 +40,10 @@ function fieldOf(field: unknown): Loose {
 	}
 	if (!(String(rest.type) in TYPES)) {
 		throw badRequest(`Unsupported metadata type '${String(rest.type)}' for '${key}'.`);
+	}
+	const { type, enumValues } = rest;
+	if (type === 'enum' && !(Array.isArray(enumValues) && enumValues.length > 0)) {
+		throw badRequest(`Enum metadata field '${key}' requires enumValues.`);
 	}
 	return { key, scope: 'document', ...rest };
 }

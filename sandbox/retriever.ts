@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { orderBy, pick, uniqBy } from 'lodash';
 import type { StoredDocument, ToolCall } from './entities';
-import type { StepSeed, ToolSeed } from './seed';
+import {
+	appliedFilter,
+	checkFilter,
+	FilterError,
+	isMet,
+	withValues,
+	type Filter,
+	type Filtered,
+} from './filters';
+import type { Filtering, StepSeed, ToolSeed } from './seed';
 import type { Store } from './store';
 import { asObject, type Loose } from './values';
 
@@ -36,10 +45,14 @@ interface Hit {
  * Looks into a knowledgebase: all its passages, those first that fit best. There is no threshold: what has nothing in
  * common with the question is found as well (`sources` "a question that has nothing in common with the documents").
  */
-function hits(store: Store, knowledgebaseId: string, query: string): Hit[] {
+function hits(store: Store, knowledgebaseId: string, query: string, filter?: Filter): Search {
+	if (filter) checkFilter(filter, store.knowledgebases.get(knowledgebaseId)?.metadataSchema);
 	const found = store.index.passages(query, (id) => store.findable(id));
 	const scores = new Map(found.map(({ documentId, place, score }) => [documentId + place, score]));
-	const all = store.documentsOf(knowledgebaseId).flatMap((document) => {
+	const documents = store
+		.documentsOf(knowledgebaseId)
+		.filter((one) => !filter || isMet(filter, filtered(one)));
+	const all = documents.flatMap((document) => {
 		const { chunks = [] } = store.findable(document.id) ?? {};
 		return chunks.map((text, place) => {
 			return { document, place, text, score: scores.get(document.id + place) ?? 0 };
@@ -47,20 +60,71 @@ function hits(store: Store, knowledgebaseId: string, query: string): Hit[] {
 	});
 	const { topK = 10 } = asObject(store.knowledgebases.get(knowledgebaseId)?.recall);
 	const inOrder = orderBy(all, ['score', ({ text }) => text.length], ['desc', 'asc']);
-	return inOrder.slice(0, Number(topK));
+	const candidates = { documents: uniqBy(all, 'document').length, chunks: all.length };
+	return { found: inOrder.slice(0, Number(topK)), candidates };
 }
 
+/** What was found, and among how many. */
+interface Search {
+	found: Hit[];
+	candidates: Record<'documents' | 'chunks', number>;
+}
+
+/** What a filter sees of a document; what its folder is called stands in it. */
+const filtered = (document: StoredDocument): Filtered => ({
+	metadata: asObject(document.metadata),
+	document: {
+		...pick(document, 'id', 'mimeType', 'category', 'sourceType', 'createdAt', 'updatedAt'),
+		fileName: document.name,
+		fileExtension: document.type,
+		folderPath: document.folder,
+	},
+});
+
 /** What an assistant's tool answers (`tool-calls` "one tool call"): passages, and how they are to be cited; JSON text. */
-export function retrieve(store: Store, knowledgebaseId: string, query: string): string {
-	const found = hits(store, knowledgebaseId, query);
+export function retrieve(
+	store: Store,
+	{ knowledgebaseId = '', filtering = {} }: ToolSeed,
+	{ args }: ToolCall,
+	variables: Loose,
+): string {
+	const fixed = filtering.fixed && withValues(filtering.fixed, variables);
+	const query = String(args.query ?? args.input);
+	const search = searched(store, knowledgebaseId, query, { ...filtering, fixed }, args);
+	const { found, filter } = search;
 	const chunks = found.map((hit, place) => chunkOf(hit, knowledgebaseId, place + 1));
 	const told = {
 		chunks,
 		citations: chunks.map((chunk) => pick(chunk, CITED)),
 		instructions: INSTRUCTIONS,
-		diagnostics: [diagnosticsOf(found)],
+		diagnostics: [diagnosticsOf(search, filter)],
 	};
 	return JSON.stringify(told, null, 2);
+}
+
+/** A filter of the model's own only narrows the fixed one; one that is wrong is dropped (`knowledge-filter-2` "agent filter wrong"). */
+function searched(
+	store: Store,
+	knowledgebaseId: string,
+	query: string,
+	{ fixed, agent }: Filtering,
+	{ dynamicFilter }: Loose,
+): Search & { filter: Loose } {
+	const dynamic = agent?.enabled ? (dynamicFilter as Filter | undefined) : undefined;
+	const plain = () => ({
+		...hits(store, knowledgebaseId, query, fixed),
+		filter: fixed ? appliedFilter(fixed, fixed) : { filterStatus: 'not_applied' },
+	});
+	if (!dynamic) return plain();
+	const both: Filter = fixed
+		? { kind: 'group', operator: 'and', children: [fixed, dynamic] }
+		: dynamic;
+	try {
+		return { ...hits(store, knowledgebaseId, query, both), filter: appliedFilter(fixed, both) };
+	} catch (error) {
+		if (!(error instanceof FilterError)) throw error;
+		return { ...plain(), filter: { filterStatus: 'dynamic_fallback' } };
+	}
 }
 
 /** What a model uses of a passage that it was told of. */
@@ -73,15 +137,20 @@ export function passagesIn(toolSaid: string): FoundPassage[] | undefined {
 }
 
 /** What the step of a workflow finds (`sources` "a knowledge step of a workflow"): passages without links. */
-export const found = (store: Store, { knowledgebaseId }: StepSeed, query: string): Loose[] =>
-	hits(store, knowledgebaseId, query).map((hit) => ({
-		id: idOf('row', hit),
-		pageContent: hit.text,
-		metadata: metadataOf(hit),
-		contentHash: createHash('sha256').update(hit.text).digest('hex'),
-		version: 2,
-		document: pick(hit.document, 'id', 'name', 'sourceType', 'category', 'fileUrl'),
-	}));
+export function found(store: Store, step: StepSeed, query: string, variables: Loose): Loose[] {
+	const filter = step.filter && withValues(step.filter, variables);
+	const into = [step.knowledgebaseId, ...(step.also ?? [])];
+	return into.flatMap((id) => hits(store, id, query, filter).found).map(passageOf);
+}
+
+const passageOf = (hit: Hit): Loose => ({
+	id: idOf('row', hit),
+	pageContent: hit.text,
+	metadata: metadataOf(hit),
+	contentHash: createHash('sha256').update(hit.text).digest('hex'),
+	version: 2,
+	document: pick(hit.document, 'id', 'name', 'sourceType', 'category', 'fileUrl'),
+});
 
 function chunkOf(hit: Hit, knowledgebaseId: string, index: number): Loose {
 	const { document, text, score } = hit;
@@ -94,7 +163,7 @@ function chunkOf(hit: Hit, knowledgebaseId: string, index: number): Loose {
 		chunkId,
 		documentId,
 		knowledgebaseId,
-		documentName: document.name,
+		documentName: document.name ?? undefined,
 		fileUrl: document.fileUrl,
 		score,
 		snippet: text.replace(/\s+/g, ' '),
@@ -123,14 +192,14 @@ function idOf(kind: 'chunk' | 'row', { document, place, text }: Hit): string {
 	return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 }
 
-const diagnosticsOf = (found: Hit[]): Loose => ({
+const diagnosticsOf = ({ found, candidates }: Search, filter: Loose): Loose => ({
 	filterVersion: 2,
-	filterStatus: 'not_applied',
+	...filter,
 	hitCount: found.length,
 	vectorBackend: 'pgvector',
 	filterLatency: 0,
-	candidateDocumentCount: uniqBy(found, 'document').length,
-	candidateChunkCount: found.length,
+	candidateDocumentCount: candidates.documents,
+	candidateChunkCount: candidates.chunks,
 	vectorLatency: 0,
 	retryableWithoutDynamic: false,
 });

@@ -67,6 +67,15 @@ export class RunEvents {
 		this.agentEnds(step, 'success', undefined, { metadata: undefined, xpertId: undefined });
 	}
 
+	stepFails(step: Speaker, error: string): void {
+		this.agentEnds(step, 'error', error, { metadata: undefined, xpertId: undefined });
+	}
+
+	/** A search that its filter does not let begin (`filters-retry` "joined", without the value). */
+	retrieverFails(name: string, error: string): void {
+		this.event('on_retriever_error', { tags: [], name, error });
+	}
+
 	agentEnds(speaker: Speaker, status: string, error?: string, otherwise: Loose = {}): void {
 		const used = speaker === this.lead ? this.record.used : undefined;
 		this.event('on_agent_end', {

@@ -23,6 +23,10 @@ export interface RunInput {
 	text: string;
 	/** All that was sent beside the files: the text, and whatever else its sender adds, which no model is told. */
 	human: Loose;
+	/** What it gives the variables of the assistant's state. */
+	state: Loose;
+	/** The run that is to be tried again, with action `retry`. */
+	source: Loose;
 	/** The files given beside the text. */
 	files: unknown[];
 	/** What a person decided, on which run and with which changes, with action `resume`. */
@@ -50,6 +54,7 @@ export function readRunInput(input: unknown): RunInput {
 		throw badRequest(issues.join('; '));
 	}
 	const { action } = result.data;
+	const state = asObject(asObject(result.data).state);
 	const said = asObject('message' in result.data ? asObject(result.data.message).input : undefined);
 	return {
 		action,
@@ -60,7 +65,9 @@ export function readRunInput(input: unknown): RunInput {
 		mode: asObject(result.data).mode,
 		clientMessageId: asObject(asObject(result.data).message).clientMessageId,
 		text: typeof said.input === 'string' ? said.input : '',
-		human: omit(said, 'files', 'references'),
+		human: { ...omit(said, 'files', 'references'), ...asObject(state.human) },
+		state: omit(state, 'human'),
+		source: asObject('source' in result.data ? result.data.source : undefined),
 		files: Array.isArray(said.files) ? (said.files as unknown[]) : [],
 	};
 }

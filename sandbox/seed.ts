@@ -1,3 +1,5 @@
+import type { Filter } from './filters';
+
 /**
  * How an assistant answers: from the processed documents; by repeating the question; as the recorded one does
  * (`You said: … [users seen: 1]`, which takes 6 s when told SLOW6000 and fails when told FAIL), or as the one that was
@@ -21,15 +23,32 @@ export interface ToolSeed {
 	toolset?: { name: string; id?: string };
 	/** What it wants that nobody gives it: every call of it fails for this reason. */
 	fails?: string;
-	/** What a question has to bring for its filter; without it a look fails. */
-	needs?: string;
+	/** What it finds at most, and whether its model may narrow that. */
+	filtering?: Filtering;
 }
 
-/** A step of a workflow that looks into a knowledgebase before its assistant is asked. */
+/** How a search is filtered, as `agentConfig.retrievals` and a step have it. */
+export interface Filtering {
+	fixed?: Filter;
+	agent?: { enabled: boolean };
+}
+
+/** A variable of an assistant's state: what a question gives it stays on the thread. */
+export interface StateVariable {
+	name: string;
+	type: string;
+	title?: string;
+	default?: unknown;
+}
+
+/** A step of a workflow that looks into knowledgebases before its assistant is asked. */
 export interface StepSeed {
 	agentKey: string;
 	title: string;
 	knowledgebaseId: string;
+	/** Others that it looks into as well. */
+	also?: string[];
+	filter?: Filter;
 }
 
 /** The tokens that a model was told and those it said, always the same, or as many of the latter as there are words. */
@@ -52,6 +71,9 @@ export interface AssistantSeed {
 	/** What its agent is told to be; `{found}` is what the step before it has found. */
 	prompt?: string;
 	looksFirst?: StepSeed | null;
+	stateVariables?: StateVariable[] | null;
+	/** The names of its agent's parameters, which stay on the thread as state variables do; nobody is shown them. */
+	parameters?: string[] | null;
 	/** What its model counts for each of its answers, where it counts. */
 	counts?: Counts | null;
 	/** Why its runs fail, when they do. */

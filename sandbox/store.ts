@@ -32,7 +32,7 @@ const EMPTY_DOCUMENT = JSON.stringify(
 );
 
 /** What is kept of a document without a file when contents are not. */
-const BARE = ['id', 'knowledgebaseId', 'name', 'version', 'createdAt', 'updatedAt'];
+const BARE = ['id', 'knowledgebaseId', 'name', 'version', 'createdAt', 'updatedAt', 'parentId'];
 
 /** The same of a document with a file: also what processing needs. */
 const OF_FILE = [...BARE, 'fileUrl', 'type', 'category', 'parserConfig', 'disabled'];
@@ -105,6 +105,8 @@ export class Store {
 			agentName: seed.title ?? seed.name,
 			prompt: `You are ${seed.title ?? seed.name}`,
 			looksFirst: null,
+			stateVariables: null,
+			parameters: null,
 			counts: null,
 			tools: null,
 			asks: 'May I answer this?',

@@ -41,6 +41,7 @@ function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 		input: thread.input ?? null,
 		sys: systemState(thread),
 		human: thread.human ?? { input: thread.input ?? null },
+		...thread.state,
 		pending_follow_ups: thread.followUps ?? [],
 		toolCall: null,
 		title: null,
@@ -65,10 +66,10 @@ function stateOf(thread: Thread, assistant: Assistant | undefined): Loose {
 }
 
 /** What an assistant is told before all else. */
-export function systemOf({ askedAt = '', found = '' }: Thread, assistant: Assistant | undefined) {
+export function systemOf({ askedAt = '', found }: Thread, assistant: Assistant | undefined) {
 	const { agentKey = 'Agent', agentName = '', prompt = '' } = assistant ?? {};
 	const who = `Your ID is '${agentKey}'. Your name is '${agentName}'.`;
-	return `Current date: ${askedAt.slice(0, 10)}\n${who}\n${prompt.replace('{found}', () => found)}`;
+	return `Current date: ${askedAt.slice(0, 10)}\n${who}\n${prompt.replace('{found}', () => found ?? '')}`;
 }
 
 function systemState({ threadId, askedAt, createdAt }: Thread): Loose {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { difference, findLastIndex, pick } from 'lodash';
 import { replyOf, slownessOf, type Said } from './assistant';
 import { addMessage, endMessage } from './chat';
-import { timestamp } from './clock';
+import { timestamp, type Clock } from './clock';
 import type { Context } from './context';
 import type {
 	ChatMessage,
@@ -14,6 +14,7 @@ import type {
 	ToolCall,
 } from './entities';
 import { actionsOf, type Action, type ActionOf } from './faultRules';
+import { FilterError } from './filters';
 import { changed, interruptOf, type Decision } from './interrupts';
 import { textIn } from './messageText';
 import type { Reply } from './recordedModel';
@@ -38,6 +39,9 @@ export interface Order {
 	question?: Said & {
 		content: Message['content'];
 		human?: Loose;
+		state?: Loose;
+		/** What of it counts for this request alone. */
+		env?: Loose;
 		isAgain: boolean;
 		clientMessageId?: unknown;
 	};
@@ -151,6 +155,8 @@ export class Work {
 		const { question, thread, conversation } = order;
 		this.stand('running');
 		if (question) {
+			const { text, attachments, files: opened, human = thread.human, state } = question;
+			this.record.asked = { base: order.base, text, attachments, opened, human, state };
 			conversation.title ??= question.text;
 			Object.assign(thread, {
 				attachments: question.attachments,
@@ -266,8 +272,8 @@ export class Work {
 		await this.pass(first);
 		this.ms = rest;
 		this.firstStep();
-		this.lookFirst();
-		return await this.converse();
+		const failed = this.lookFirst();
+		return failed ?? (await this.converse());
 	}
 
 	/** What was asked is stored, and the assistant is next. */
@@ -276,24 +282,46 @@ export class Work {
 		if (!question) return;
 		const input = this.asked.text;
 		const askedAt = timestamp(this.context.clock);
-		Object.assign(thread, { input, human: this.human, askedAt, isNext: true, isNew: false });
+		const { state } = question;
+		Object.assign(thread, { input, human: this.human, state, askedAt, isNext: true, isNew: false });
 	}
 
 	/** A workflow may look into a knowledgebase before its assistant is asked. */
-	private lookFirst(): void {
+	private lookFirst(): Ending | undefined {
 		const { store, clock } = this.context;
-		const { assistant, thread } = this.order;
-		if (!assistant.looksFirst) return;
-		const { agentKey, title: xpertName } = assistant.looksFirst;
+		const { assistant, thread, question } = this.order;
+		const { looksFirst } = assistant;
+		if (!looksFirst) return undefined;
+		const { agentKey, title: xpertName } = looksFirst;
 		const query = this.asked.text;
 		const [executionId, id] = [randomUUID(), randomUUID()];
 		const step = { agentKey, xpertName, executionId, parentExecutionId: this.record.id };
 		this.events.stepStarts(step, { query });
 		const ended = this.saying.use(stepComponentOf(query, timestamp(clock)), this.lead, id, id);
-		const data = found(store, assistant.looksFirst, query);
+		const variables = { ...this.variables(), env: question?.env };
+		const data = filtering(() => found(store, looksFirst, query, variables));
+		if (data instanceof FilterError) return this.lookFailed(step, data.message);
 		thread.found = JSON.stringify(data, null, 2);
 		ended({ category: 'Computer', end_date: timestamp(clock), status: 'success', data });
 		this.events.stepEnds(step);
+		return undefined;
+	}
+
+	/** Nothing more is said of the step: it says that it runs for ever (`filters-retry` "joined", without the value). */
+	private lookFailed(step: Speaker, error: string): Ending {
+		const { looksFirst } = this.order.assistant;
+		const { thread, question, base } = this.order;
+		thread.found ??= null;
+		// What is asked anew goes on from where it was asked, also where it fails (`filters-state-env` "retry without context").
+		if (question?.isAgain) thread.messages = base;
+		this.events.retrieverFails(looksFirst?.knowledgebaseId ?? '', error);
+		this.events.stepFails(step, error);
+		return { status: 'error', error };
+	}
+
+	/** What filters take their values from: the question's own, and the thread's. */
+	private variables(): Loose {
+		return { ...this.order.thread.state, human: this.human };
 	}
 
 	/** The assistant says something and calls tools, until it calls none, or one that waits for a person. */
@@ -446,20 +474,25 @@ export class Work {
 	private use(tool: ToolSeed, call: ToolCall): Pick<Message, 'content' | 'status'> {
 		const { store, clock } = this.context;
 		const begun = componentOf(call, toolsOf(this.order.assistant), timestamp(clock));
-		const wanting = wants(tool, this.order.thread);
-		if (wanting !== undefined) {
-			const failed = { status: 'fail', toolCall: call, error: wanting, end_date: timestamp(clock) };
-			// What was given to a tool is looked at before it begins (`one-question-1` "a tool that fails").
-			if (tool.fails) {
-				this.saying.use({ ...pick(begun, 'toolset', 'tool'), ...failed }, this.lead, call.id);
-			} else this.saying.use(begun, this.lead, call.id)(failed);
-			return { content: `Error: ${wanting}\n Please fix your mistakes.` };
+		const of = pick(begun, 'toolset', 'tool');
+		// What was given to a tool is looked at before it begins (`one-question-1` "a tool that fails").
+		if (tool.fails !== undefined) {
+			this.saying.use({ ...of, ...failed(call, tool.fails, clock) }, this.lead, call.id);
+			return { content: mistaken(tool.fails) };
 		}
 		const ended = this.saying.use(begun, this.lead, call.id);
-		const { knowledgebaseId } = tool;
-		const output = knowledgebaseId
-			? retrieve(store, knowledgebaseId, String(call.args.query ?? call.args.input))
-			: JSON.stringify({ sent: true, ...call.args });
+		if (!tool.knowledgebaseId) {
+			const output = JSON.stringify({ sent: true, ...call.args });
+			ended({ status: 'success', end_date: timestamp(clock), output });
+			return { content: output, status: 'success' };
+		}
+		const output = filtering(() => retrieve(store, tool, call, this.variables()));
+		if (output instanceof FilterError) {
+			this.events.retrieverFails(tool.knowledgebaseId, output.message);
+			const whose = { ...of, toolset_id: begun.toolset_id };
+			ended({ ...whose, ...failed(call, output.message, clock) });
+			return { content: mistaken(output.message) };
+		}
 		ended({ status: 'success', end_date: timestamp(clock), output });
 		return { content: output, status: 'success' };
 	}
@@ -489,11 +522,24 @@ export class Work {
 	}
 }
 
-/** Why a tool cannot do anything: what it wants, or what its filter wants of the question, is not there. */
-const wants = ({ fails, needs }: ToolSeed, { human }: Thread): string | undefined =>
-	needs === undefined || human?.[needs] !== undefined
-		? fails
-		: `Required fixed-filter variable 'human.${needs}' is missing.`;
+/** What a search finds, or why its filter cannot be applied. */
+function filtering<T>(search: () => T): T | FilterError {
+	try {
+		return search();
+	} catch (error) {
+		if (error instanceof FilterError) return error;
+		throw error;
+	}
+}
+
+/** What is shown of a tool that could not do anything, and what its model hears of it. */
+const failed = (toolCall: ToolCall, error: string, clock: Clock): Loose => ({
+	status: 'fail',
+	toolCall,
+	error,
+	end_date: timestamp(clock),
+});
+const mistaken = (error: string) => `Error: ${error}\n Please fix your mistakes.`;
 
 const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
 	busy: 'running',

@@ -12,7 +12,7 @@ const shown = (assistant: Assistant): Loose => ({
 	created_at: assistant.createdAt,
 	updated_at: assistant.createdAt,
 	config: {
-		agentConfig: { recursionLimit: 1000 },
+		agentConfig: agentConfigOf(assistant),
 		options: { agent: { [assistant.agentKey]: { position: { x: 0, y: 0 } } } },
 		configurable: { agentKey: assistant.agentKey },
 	},
@@ -25,6 +25,18 @@ const shown = (assistant: Assistant): Loose => ({
 	},
 	context: null,
 });
+
+/** What is shown of filters: those of tools, and of a step nothing (`knowledge-filter-4` "what a key sees of the filter"). */
+function agentConfigOf({ tools, stateVariables }: Assistant): Loose {
+	const retrievals = (tools ?? []).flatMap(({ knowledgebaseId, filtering }) =>
+		knowledgebaseId !== undefined && filtering ? [[knowledgebaseId, { filtering }]] : [],
+	);
+	return {
+		...(retrievals.length > 0 && { retrievals: Object.fromEntries(retrievals) as Loose }),
+		...(stateVariables && { stateVariables }),
+		recursionLimit: 1000,
+	};
+}
 
 /** Assistants that have the metadata asked for; keys other than these three are ignored. */
 function withMetadata({ context }: Call, metadata: unknown): Assistant[] {

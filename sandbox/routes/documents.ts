@@ -23,6 +23,7 @@ import {
 } from '../entities';
 import { refuseWhileRebuilt } from '../embedding';
 import { internal } from '../errors';
+import { placeOf } from '../folders';
 import { checkMetadata } from '../metadataSchema';
 import { merged, read, refuseOtherChunks, type Parts } from '../parts';
 import type { Store } from '../store';
@@ -99,36 +100,39 @@ function updated({ context }: Call, known: StoredDocument, sent: Loose, row: Loo
 		Object.assign(known, fields, { status, version: version + 1 });
 		known.updatedAt = timestamp(context.clock);
 	}
-	return omit(known, 'pages', 'chunks');
+	return omit(known, 'pages', 'chunks', 'parentId');
 }
 
 /** Stores one document and answers with it as the server does. */
 function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	const { store, clock } = call.context;
-	const { id, sent, row, before } = checked(call, owner, element);
+	const { id, sent, row: columns, before } = checked(call, owner, element);
 	const known = ofSameSource(call, owner, element);
-	if (known) return updated(call, known, sent, row);
+	if (known) return updated(call, known, sent, columns);
+	const { folder, parentId } = placeOf(store, sent, before);
+	const row: Loose = { ...columns, folder };
 	const now = timestamp(clock);
 	const parts = partsSent(sent, id, now);
 	const kept = partsAfter(store, before, parts);
 	const family = pick(sent, 'children', 'parent');
+	const placed = { ...row, parentId };
 	const answer = { ...row, ...parts, ...family, ...TENANCY, ...AUTHORS };
-	if (before && !isChanged(row, sent, before)) {
+	if (before && !isChanged(placed, sent, before)) {
 		Object.assign(before, kept);
 		// The server then leaves out what it would have to read again, and without parts saves nothing at all.
 		return Object.keys(parts).length > 0 ? answer : omit(answer, 'createdById', 'updatedById');
 	}
 	const stored = store.putDocument({
-		...row,
+		...placed,
 		...kept,
-		...family,
+		...pick(sent, 'children'),
 		knowledgebaseId: owner.id,
 		version: versionOf(sent, before),
 		createdAt: before?.createdAt ?? now,
 		updatedAt: now,
 	});
-	const columns = pick(stored, DOCUMENT_COLUMNS, 'createdAt', 'updatedAt', 'version');
-	return omit({ ...answer, ...columns }, before ? ['createdAt'] : []);
+	const written = pick(stored, DOCUMENT_COLUMNS, 'createdAt', 'updatedAt', 'version');
+	return omit({ ...answer, ...written }, before ? ['createdAt'] : []);
 }
 
 /**

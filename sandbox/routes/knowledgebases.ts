@@ -216,7 +216,7 @@ function update(call: Call): Loose {
 	}
 	checkType(body);
 	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
-	if (schema !== undefined) row.metadataSchema = schema;
+	if (schema !== undefined) row.metadataSchema = schema ?? [];
 	const isRebuilt = isObject(body.copilotModel) && giveModel(call, row, body.copilotModel);
 	if (asObject(body.graphRag).enabled === true) row.graphStatus = 'rebuild_required';
 	store.knowledgebases.set(row.id, row);

@@ -35,7 +35,10 @@ function start(call: Call): Loose[] {
 		return processing === undefined || processing.end !== undefined;
 	});
 	queue.add(idle);
-	return idle.map((document) => ({ ...omit(document, 'pages', 'chunks'), size: sizeOf(document) }));
+	return idle.map((document) => ({
+		...omit(document, 'pages', 'chunks', 'parentId'),
+		size: sizeOf(document),
+	}));
 }
 
 /** The database gives large numbers as text (`version` "process"). */

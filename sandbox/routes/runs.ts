@@ -54,7 +54,9 @@ async function askedOf(
 	const files = assistant.answers === 'documents' ? await opened(given) : [];
 	const attachments = given.map(({ told }) => told).join('');
 	const { unreadable } = given.find((file) => file.unreadable !== undefined) ?? {};
-	return { assistant, conversation, asked: { ...input, attachments, unreadable, opened: files } };
+	const env = asObject(asObject(body.context).env);
+	const asked = { ...input, attachments, unreadable, opened: files, env };
+	return { assistant, conversation, asked };
 }
 
 async function runAndWait(call: Call): Promise<Loose> {

@@ -2,7 +2,8 @@ import { FakeClock, startSandbox, type FaultRule, type Sandbox } from '../../san
 import { clientFor } from './support/client';
 import { withHappenings } from './support/happenings';
 import { NOT_SENT } from './support/notReproduced';
-import { BEFORE_ITS_HELPER, QUOKKAS, RECORDED_LAST } from './support/recordedServers';
+import { RECORDED_LAST_OF_ALL } from './support/filteredServer';
+import { BEFORE_ITS_HELPER, QUOKKAS } from './support/recordedServers';
 import { sequences, type SequenceExchange } from './support/recordings';
 import { Player } from './support/sequences';
 import { playInTime } from './support/timeline';
@@ -115,7 +116,7 @@ describe.each(RECORDINGS)('the recording %s', (name) => {
 	it.each(played)('is replayed in time: %s', async (title, exchanges) => {
 		const clock = new FakeClock(BEGAN);
 		const times = { runMs: RUN_MS[name] ?? USUAL_MS, processMs: PROCESS_MS };
-		sandbox = await startSandbox({ ...RECORDED_LAST, ...times, clock });
+		sandbox = await startSandbox({ ...RECORDED_LAST_OF_ALL, ...times, clock });
 		arrange(sandbox, name, exchanges);
 		for (const run of RUNS)
 			if (run.title.test(title)) sandbox.faults.add({ do: 'run', ...run.rule });

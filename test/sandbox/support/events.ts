@@ -60,6 +60,7 @@ const OF_BEGINNINGS: Record<string, string[]> = {
 		'parentId',
 		'xpertId',
 	],
+	on_retriever_error: ['name', 'error'],
 };
 
 function shared(told: Told): Told {

@@ -207,7 +207,7 @@ export const RECORDED_LATER: SandboxOptions = {
 /** The knowledgebase of the recordings from `one-question-1` on. */
 export const QUOKKAS = 'de095f18-49d3-4372-a7da-e276858fb3b5';
 
-const later = (id: string, name: string, tools: ToolSeed[]): AssistantSeed => ({
+export const later = (id: string, name: string, tools: ToolSeed[]): AssistantSeed => ({
 	...said(id, name, name),
 	description: null,
 	prompt: 'You are a test assistant.',
@@ -216,7 +216,7 @@ const later = (id: string, name: string, tools: ToolSeed[]): AssistantSeed => ({
 	tools,
 });
 
-const looksInto = (knowledgebaseId: string): ToolSeed => ({
+export const looksInto = (knowledgebaseId: string): ToolSeed => ({
 	name: `retriever-${knowledgebaseId}`,
 	knowledgebaseId,
 });
@@ -261,7 +261,8 @@ export const BEFORE_ITS_HELPER = later(MAIN, 'kMain4172', [
 ]);
 
 const second = later('d051bd2a-68f5-402f-ac31-1d175ac9c3c1', 'xpert1395', []);
-const FILTERED = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
+/** The knowledgebase whose searches are filtered. */
+export const FILTERED = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
 
 /** What the server of the recordings from `one-question-1` on had before a sequence began. */
 export const RECORDED_LAST: SandboxOptions = {
@@ -281,9 +282,6 @@ export const RECORDED_LAST: SandboxOptions = {
 			prompt: 'Context: {found}',
 			looksFirst: { agentKey: 'Know_kStep8873', title: 'Look', knowledgebaseId: QUOKKAS },
 		},
-		later('618262b5-a2a3-4430-97c3-ef20c8df5db4', 'fWait1948', [
-			{ ...looksInto(FILTERED), needs: 'department' },
-		]),
 		{ ...second, workspaceId: SECOND_WORKSPACE },
 	],
 };

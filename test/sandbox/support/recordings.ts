@@ -35,6 +35,8 @@ export interface Piece {
 export interface SequenceExchange {
 	label: string;
 	endpoint: string;
+	/** What was said of it: that its answer was reduced, say. */
+	note?: string;
 	/** The sequence it belongs to, where a recording has several, and the recording. */
 	sequence?: string;
 	recording?: string;
