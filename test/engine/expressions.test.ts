@@ -1,4 +1,4 @@
-import { cloneDeep, set } from 'lodash';
+import { cloneDeep, mapKeys, set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Field } from '../../nodes/XpertAi/execution/fields';
@@ -46,7 +46,10 @@ function textFields(
 ): Place[] {
 	return fields.flatMap((field) => {
 		const path = `${above}${field.name}`;
-		const all = { ...shown, ...shownBy(field) };
+		// In a row, the conditions of a field are about its row.
+		const isInRow = above.endsWith('[0].');
+		const own = mapKeys(shownBy(field), (_, key) => (isInRow ? `${above}${key}` : key));
+		const all = { ...shown, ...own };
 		const { '@tool': inTools, '/operation': others } = field.displayOptions?.show ?? {};
 		if (inTools || (others && !others.includes(operation))) return [];
 		if (field.type === 'string' || field.type === 'json') return [{ field, path, shown: all }];
@@ -76,8 +79,9 @@ describe('a Fixed text that holds an expression', () => {
 	});
 
 	it.each(ALL)('is refused before anything is sent: $title', async ({ good, place }) => {
-		const given = cloneDeep({ ...BESIDE, ...good, ...place.shown }) as INodeParameters;
-		const parameters = set(given, place.path, LEFT);
+		const parameters = cloneDeep({ ...BESIDE, ...good }) as INodeParameters;
+		for (const [path, value] of Object.entries({ ...place.shown, [place.path]: LEFT }))
+			set(parameters, path, value);
 		const { error } = await fixture.run(parameters);
 		expect(error?.message).toContain(`"${place.field.displayName}"`);
 		expect(error?.message).toContain(WORDS);

@@ -135,3 +135,58 @@ describe('Knowledgebase: Update, where expressions give nothing', () => {
 		expect(fixture.sandbox.requests.of('E2').at(-1)?.body).toEqual({ recall: { score: 0.4 } });
 	});
 });
+
+describe('a metadata schema', () => {
+	const schemaOf = () =>
+		fixture.sandbox.store.knowledgebases.get(fixture.world.knowledgebaseId)?.metadataSchema;
+
+	const DEPARTMENT = { key: 'department', type: 'string' };
+
+	const updateWith = async (values: INodeParameters[]) =>
+		await knowledgebase('update', { updateFields: { metadataSchema: { values } } });
+
+	it('is made of rows, of which only those of a few texts have allowed values', async () => {
+		const level = { key: 'level', type: 'enum', enumValues: ['public', 'internal'] };
+		await updateWith([DEPARTMENT, level]);
+		expect(schemaOf()).toEqual([
+			{ ...DEPARTMENT, scope: 'document' },
+			{ ...level, scope: 'document' },
+		]);
+		const { items } = await knowledgebase('get');
+		expect(items[0]?.json.metadataSchema).toEqual(schemaOf());
+	});
+
+	it('is there from the start', async () => {
+		const { items } = await knowledgebase('create', {
+			name: 'With departments',
+			additionalFields: { metadataSchema: { values: [DEPARTMENT] } },
+			simplify: false,
+		});
+		expect(items[0]?.json.metadataSchema).toEqual([{ ...DEPARTMENT, scope: 'document' }]);
+	});
+
+	it('is emptied by Clear Fields', async () => {
+		await updateWith([DEPARTMENT]);
+		await knowledgebase('update', { clearFields: ['metadataSchema'] });
+		expect(schemaOf()).toEqual([]);
+	});
+
+	it.each<[fields: INodeParameters[], words: string]>([
+		[
+			[{ key: 'a b', type: 'string' }],
+			'"Key" in "Metadata Schema" must be 1 to 128 letters, digits, underscores or hyphens, but is "a b"',
+		],
+		[
+			[DEPARTMENT, { key: 'department', type: 'number' }],
+			'"Key" in "Metadata Schema" must be there only once, but is "department"',
+		],
+		[
+			[{ key: 'level', type: 'enum', enumValues: [] }],
+			'"Allowed Values" in "Metadata Schema" must name at least one value, but is []',
+		],
+	])('is refused before it is sent: %j', async (fields, words) => {
+		const { error } = await updateWith(fields);
+		expect(error?.message).toBe(words);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+});

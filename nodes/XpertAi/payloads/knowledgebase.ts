@@ -34,6 +34,46 @@ export const copilotModel = z
 	})
 	.passthrough();
 
+/** What a field of a document's metadata may hold (recorded, `knowledge-filter-4`). */
+export const METADATA_TYPES = [
+	'string',
+	'number',
+	'boolean',
+	'datetime',
+	'enum',
+	'string[]',
+	'number[]',
+	'object',
+] as const;
+
+const MOST_METADATA_FIELDS = 100;
+
+/** A field of the metadata schema, checked as the server checks it (recorded, `knowledge-filter-4`). */
+const metadataField = z
+	.object({
+		key: z.string().refine((key) => /^[\w-]{1,128}$/.test(key), {
+			message: 'must be 1 to 128 letters, digits, underscores or hyphens',
+		}),
+		type: z.enum(METADATA_TYPES),
+		enumValues: z.array(z.unknown()).nullish(),
+	})
+	.passthrough()
+	.superRefine(({ type, enumValues }, { addIssue }) => {
+		if (type !== 'enum' || enumValues?.length) return;
+		addIssue({ code: 'custom', path: ['enumValues'], message: 'must name at least one value' });
+	});
+
+/** The fields that the metadata of documents has; none is there twice. */
+export const metadataSchema = z
+	.array(metadataField)
+	.max(MOST_METADATA_FIELDS)
+	.superRefine((fields, { addIssue }) => {
+		const keys = fields.map(({ key }) => key);
+		const twice = keys.findIndex((key, place) => keys.indexOf(key) !== place);
+		if (twice < 0) return;
+		addIssue({ code: 'custom', path: [twice, 'key'], message: 'must be there only once' });
+	});
+
 /**
  * The body of E2: what is left out is kept by the server, `null` clears a field.
  * Fields the contract does not know pass through, so that newer servers can be used.
@@ -50,6 +90,7 @@ export const knowledgebaseChanges = z
 		integrationId: uuid.nullish(),
 		extKnowledgebaseId: z.string().nullish(),
 		copilotModel: copilotModel.nullish(),
+		metadataSchema: metadataSchema.nullish(),
 	})
 	.passthrough();
 

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { StatusHint, StatusHints } from '../../execution/hints';
-import { KNOWLEDGEBASE_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
+import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import { enumOptions } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { parserConfigField } from '../shared/parserConfig';
@@ -90,7 +90,60 @@ const recallField: INodeProperties = {
 	],
 };
 
-/** Every optional field of the contract's Knowledgebase. */
+const metadataSchemaField: INodeProperties = {
+	displayName: 'Metadata Schema',
+	name: 'metadataSchema',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add metadata field',
+	default: {},
+	description:
+		'Fields of the metadata of documents that filters of an assistant can use. Documents with another type of value in them are refused. Replaces earlier fields as a whole.',
+	options: [
+		{
+			displayName: 'Metadata Field',
+			name: 'values',
+			values: [
+				{
+					displayName: 'Key',
+					name: 'key',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. department',
+					description: 'Name of the field: letters, digits, underscores and hyphens',
+				},
+				{
+					displayName: 'Type',
+					name: 'type',
+					type: 'options',
+					options: enumOptions(METADATA_TYPES, {
+						string: 'Text',
+						number: 'Number',
+						boolean: 'Yes or No',
+						datetime: 'Date and Time',
+						enum: 'One of a Few Texts',
+						'string[]': 'List of Texts',
+						'number[]': 'List of Numbers',
+						object: 'Object',
+					}),
+					default: 'string',
+					description: 'What documents have in this field; a date and time ends in Z',
+				},
+				{
+					displayName: 'Allowed Values',
+					name: 'enumValues',
+					type: 'string',
+					typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
+					default: [],
+					description: 'The texts that documents may have in this field',
+					displayOptions: { show: { type: ['enum'] } },
+				},
+			],
+		},
+	],
+};
+
+/** Every optional field of the contract's Knowledgebase, and the metadata schema of Xpert AI servers. */
 export const optionalKnowledgebaseFields: INodeProperties[] = [
 	{
 		displayName: 'Description',
@@ -116,6 +169,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 		placeholder: ID_PLACEHOLDER,
 		description: 'ID of the integration that connects the other system, where Type is External',
 	},
+	metadataSchemaField,
 	parserConfigField(
 		'How documents are cut into chunks (pieces of text). Xpert AI servers ignore it here: each document says it. Replaces earlier settings as a whole.',
 	),

@@ -12,7 +12,7 @@ export const getKnowledgebase = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get knowledgebase',
-	description: 'Get its status and embedding model, which moves Updated At',
+	description: 'Get its status, embedding model and metadata schema, which moves Updated At',
 	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
@@ -36,7 +36,7 @@ function knowledgebaseState({
 }: IDataObject): IDataObject {
 	const nameOf = (model: unknown) => embeddingModel.safeParse(model).data?.model ?? null;
 	return {
-		...pick(rest, [...KNOWLEDGEBASE_SUMMARY, 'status', 'embeddingRebuildError']),
+		...pick(rest, [...KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError']),
 		embeddingModel: nameOf(copilotModel),
 		nextEmbeddingModel: nameOf(pendingCopilotModel),
 	};

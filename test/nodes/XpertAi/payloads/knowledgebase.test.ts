@@ -7,6 +7,7 @@ import {
 	parserConfig,
 	recall,
 } from '../../../../nodes/XpertAi/payloads/knowledgebase';
+import { sequence } from '../../../sandbox/support/recordings';
 import { followsTable } from '../../support/contract';
 import type { ContractTable } from '../../support/contract';
 
@@ -50,16 +51,40 @@ const FULL = {
 	copilotModel: { copilotId: 'c', modelType: 'text-embedding', model: 'm' },
 };
 
+describe('the metadata schema', () => {
+	const recorded = sequence('knowledge-filter-4').filter(({ request }) => {
+		const { metadataSchema } = (request.body ?? {}) as { metadataSchema?: unknown };
+		return metadataSchema !== undefined;
+	});
+
+	it.each(
+		recorded.map(({ request, response }) => [JSON.stringify(request.body), request, response]),
+	)('is refused where the server refuses it: %s', (_, { body }, response) => {
+		const isTaken = 'status' in response && response.status < 300;
+		const whole = { name: 'Manuals', ...(body as object) };
+		expect(knowledgebase.safeParse(whole).success).toBe(isTaken);
+	});
+
+	it('has at most 100 fields', () => {
+		const fields = (count: number) =>
+			Array.from({ length: count }, (_, place) => ({ key: `k${place}`, type: 'string' }));
+		const isTaken = (count: number) =>
+			knowledgebaseChanges.safeParse({ metadataSchema: fields(count) }).success;
+		expect([isTaken(100), isTaken(101)]).toEqual([true, false]);
+	});
+});
+
 describe('recall', () => followsTable(recall, RECALL));
 describe('parserConfig', () => followsTable(parserConfig, PARSER_CONFIG));
 describe('copilotModel', () => followsTable(copilotModel, COPILOT_MODEL));
 
 describe('a knowledgebase to create', () => {
-	followsTable(knowledgebase.omit({ name: true }), KNOWLEDGEBASE);
+	followsTable(knowledgebase.omit({ name: true, metadataSchema: true }), KNOWLEDGEBASE);
 
 	it('goes through with every field of the contract as it is', () => {
 		expect(knowledgebase.parse(FULL)).toEqual(FULL);
-		expect(Object.keys(knowledgebase.shape).sort()).toEqual(Object.keys(FULL).sort());
+		const { metadataSchema: _ofXpert, ...contract } = knowledgebase.shape;
+		expect(Object.keys(contract).sort()).toEqual(Object.keys(FULL).sort());
 	});
 
 	it('needs no more than a name', () => {
@@ -91,7 +116,7 @@ describe('a knowledgebase to create', () => {
 });
 
 describe('the changes of an update', () => {
-	followsTable(knowledgebaseChanges.omit({ name: true }), KNOWLEDGEBASE);
+	followsTable(knowledgebaseChanges.omit({ name: true, metadataSchema: true }), KNOWLEDGEBASE);
 
 	it('may be none at all, and adds none of its own', () => {
 		expect(knowledgebaseChanges.parse({})).toEqual({});
