@@ -154,6 +154,16 @@ function asText(raw: unknown): unknown {
 	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
 }
 
+/** The text that n8n makes of luxon's DateTime wherever one stands in a parameter. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
+
+/** A Date or luxon's DateTime as servers take a date and time, which ends in `Z`; anything else stays. */
+export function utcText(raw: unknown): unknown {
+	const text = isoText(raw);
+	const isMoment = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));
+	return isMoment ? new Date(text).toISOString() : raw;
+}
+
 /** A date as ISO 8601 text: an expression may give a Date or luxon's DateTime. Anything else stays. */
 export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();

@@ -14,7 +14,7 @@ import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import { identifier, ownIdIsSent, ownValue } from './identity';
 import type { FlawedDocument, FoundDocument, Identified, Identify } from './identity';
-import { textDocument, withTextSplitter } from './made';
+import { readyRecord, textDocument } from './made';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
 
 /** How documents of an item are read that are given as they are, and may bring ids of their own. */
@@ -44,7 +44,7 @@ export function givenDocuments(
 				: given,
 		identify: identifier(item, fromFields),
 		asGiven: (identified) => {
-			const record = withTextSplitter(identified.record);
+			const record = readyRecord(identified.record);
 			item.jsonText(record, naming);
 			return { ...identified, record };
 		},

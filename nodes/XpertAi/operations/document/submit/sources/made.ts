@@ -1,18 +1,22 @@
 import findLastKey from 'lodash/findLastKey';
 import isEmpty from 'lodash/isEmpty';
+import mapValues from 'lodash/mapValues';
 import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 
 import { quoted } from '../../../../execution/badInput';
 import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
+import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { checkedKey, keyIfGiven } from '../../../../execution/keys';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
 import { isNothing } from '../../../../execution/rawParameters';
+import { utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
+import { valuesOfRows } from '../../../shared/rowValues';
 import type { FoundDocument } from './identity';
 import { documentSettings, nameField } from './shared';
 
@@ -32,13 +36,20 @@ const SETTINGS_NAMING = {
 /** A record that is called something. */
 type Named = DocumentRecord & { name: string };
 
+/** The record in the form in which all it says counts; dates in its metadata are as filters want them. */
+export function readyRecord(given: DocumentRecord): DocumentRecord {
+	const record = withTextSplitter(given);
+	const { metadata } = record;
+	return metadata ? { ...record, metadata: mapValues(metadata, utcText) } : record;
+}
+
 /**
- * The record in the form in which all it says counts.
+ * The same of a record that Document Settings are part of.
  *
  * @throws NodeOperationError when it has no JSON text
  */
 export function checkedRecord(item: Item, given: DocumentRecord): DocumentRecord {
-	const record = withTextSplitter(given);
+	const record = readyRecord(given);
 	item.jsonText(record, SETTINGS_NAMING);
 	return record;
 }
@@ -171,12 +182,21 @@ export function wholeText(item: Item, parameter: string): string {
  */
 export function settingsOf(item: Item): DocumentRecord {
 	const { documentSettings: given = {} } = item.values([documentSettings]);
-	const settings = given as Record<string, unknown>;
+	const { metadataRows, ...settings } = given as Record<string, unknown>;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rest = omit(settings, PARSER_SETTINGS);
-	const made = { ...rest, ...(isEmpty(parserConfig) ? {} : { parserConfig }) };
+	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
+	const made = {
+		...rest,
+		...(isEmpty(parserConfig) ? {} : { parserConfig }),
+		...(isEmpty(rows) ? {} : { metadata: withRows(settings.metadata, rows) }),
+	};
 	return item.check(document, made, SETTINGS_NAMING);
 }
+
+/** Metadata with the values of rows; what is no object is left to the schema to refuse. */
+const withRows = (metadata: unknown = {}, rows: FieldValues): unknown =>
+	isJsonObject(metadata) ? { ...metadata, ...rows } : metadata;
 
 /** Tables: the server fails to read them as sheets, and reads them as text, a workbook row by row (recorded). */
 const TABLES = ['csv', 'tsv', 'xlsx'];

@@ -1,5 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { typedRows } from '../../../shared/typedRows';
+
 /** What a document is called, however it is made. */
 export const nameField: INodeProperties = {
 	displayName: 'Name',
@@ -125,8 +127,15 @@ export const documentSettings: INodeProperties = {
 			name: 'metadata',
 			type: 'json',
 			default: '{}',
-			description: 'Anything to keep with the document, as a JSON object',
+			description:
+				'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
 		},
+		typedRows({
+			displayName: 'Metadata Rows',
+			name: 'metadataRows',
+			placeholder: 'Add value',
+			description: 'The same as Metadata, row by row; a row without a value says nothing',
+		}),
 		{
 			displayName: 'MIME Type',
 			name: 'mimeType',

@@ -1,0 +1,71 @@
+import { DateTime } from 'luxon';
+
+import type { FieldValues } from '../../execution/fields';
+import type { Item } from '../../execution/item';
+import { fromText, utcText } from '../../execution/values';
+import type { ROW_TYPES } from './typedRows';
+
+/** A row as it was read; what was left empty is missing. */
+export interface Row {
+	key?: unknown;
+	type?: (typeof ROW_TYPES)[number];
+	content?: unknown;
+	mayBeEmpty?: boolean;
+}
+
+/**
+ * What the rows say, by their keys; a later row wins.
+ *
+ * @param label what the rows are called
+ * @param whenEmpty what becomes of a row without a value; without it, the row says nothing
+ * @throws NodeOperationError naming the row, the item and what is expected
+ */
+export function valuesOfRows(
+	item: Item,
+	label: string,
+	rows: unknown,
+	whenEmpty: (row: Row, key: string) => unknown = () => undefined,
+): FieldValues {
+	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
+		const key = typeof row.key === 'string' ? row.key.trim() : '';
+		const { type = 'string', content = '' } = row;
+		if (key === '') return item.refuse({ subject: `"Key" in "${label}"`, demand: EMPTY });
+		const typed =
+			content === '' ? whenEmpty(row, key) : asTyped(item, `${key} in "${label}"`, type, content);
+		return typed === undefined ? [] : [[key, typed] as const];
+	});
+	return Object.fromEntries(pairs);
+}
+
+const EMPTY = 'must not be empty';
+
+function asTyped(item: Item, subject: string, type: Row['type'], value: unknown): unknown {
+	const refuse = (demand: string) => item.refuse({ subject, demand, value });
+	switch (type) {
+		case 'number': {
+			const number = fromText('number', value);
+			return Number.isFinite(number) ? number : refuse('must be a number');
+		}
+		case 'boolean': {
+			const choice = fromText('boolean', value);
+			return typeof choice === 'boolean' ? choice : refuse('must be true or false');
+		}
+		case 'datetime': {
+			const zone = item.context.getTimezone();
+			const moment = DateTime.fromISO(String(value), { zone }).toUTC();
+			return moment.isValid
+				? moment.toISO()
+				: refuse('must be an ISO 8601 date, such as 2026-01-31');
+		}
+		case 'string[]':
+			return Array.isArray(value) ? value : textsIn(String(value));
+		default:
+			return utcText(value);
+	}
+}
+
+const textsIn = (list: string): string[] =>
+	list
+		.split(/[\n,]/)
+		.map((text) => text.trim())
+		.filter(Boolean);

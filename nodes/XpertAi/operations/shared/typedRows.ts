@@ -1,0 +1,55 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { enumOptions } from '../../execution/fields';
+
+/** What the value of a row may become. */
+export const ROW_TYPES = ['string', 'number', 'boolean', 'datetime', 'string[]'] as const;
+
+/** What a field of rows is called, and what else each row has. */
+type RowsField = Pick<INodeProperties, 'displayName' | 'name' | 'placeholder' | 'description'> & {
+	further?: INodeProperties[];
+};
+
+/** Rows of a key, a type and a value, for those who do not write JSON. */
+export function typedRows({ further = [], ...field }: RowsField): INodeProperties {
+	const values: INodeProperties[] = [
+		{
+			displayName: 'Key',
+			name: 'key',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. department',
+			description: 'What the value is kept or sent under',
+		},
+		{
+			displayName: 'Type',
+			name: 'type',
+			type: 'options',
+			options: enumOptions(ROW_TYPES, {
+				string: 'Text',
+				number: 'Number',
+				boolean: 'Yes or No',
+				datetime: 'Date and Time',
+				'string[]': 'List of Texts',
+			}),
+			default: 'string',
+			description:
+				'What the value becomes: a date and time ends in Z, a list has commas or line breaks between its texts',
+		},
+		{
+			displayName: 'Value',
+			name: 'content',
+			type: 'string',
+			default: '',
+			description: 'The value itself, or an expression for it',
+		},
+		...further,
+	];
+	return {
+		...field,
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		default: {},
+		options: [{ displayName: 'Value', name: 'values', values }],
+	};
+}
