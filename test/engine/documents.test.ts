@@ -36,11 +36,11 @@ describe('Document: Submit', () => {
 	it('maps columns with the names of document fields and leaves the others out', async () => {
 		await submit(BY_NAME, {
 			items: [
-				{ json: { name: 'a', folder: '/x', size: 3, pages: [{ pageContent: 'p' }], mood: 'good' } },
+				{ json: { name: 'a', type: 'md', size: 3, pages: [{ pageContent: 'p' }], mood: 'good' } },
 			],
 		});
 		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ id: NEW_ID, name: 'a', folder: '/x', size: 3, pages: [{ pageContent: 'p' }] },
+			{ id: NEW_ID, name: 'a', type: 'md', size: 3, pages: [{ pageContent: 'p' }] },
 		]);
 	});
 

@@ -24,8 +24,8 @@ const skip = {
 	mode: 'changed',
 	options: { batchSize: 10, concurrency: 1 },
 };
-const documents = (count: number, folders: Record<number, string> = {}) =>
-	rows(count, (index) => ({ filePath: `/${index}`, folder: folders[index] ?? 'first' }));
+const documents = (count: number, marks: Record<number, string> = {}) =>
+	rows(count, (index) => ({ filePath: `/${index}`, thumbnail: marks[index] ?? 'first' }));
 /** Which request to E3 holds the second batch: before the first one, a run says three times that it begins. */
 const SECOND_BATCH = 5;
 

@@ -90,9 +90,16 @@ export function ingestOn(fixture: Fixture): Ingest {
 	};
 }
 
-/** Whether a document is none of the user's, but what the node remembers. */
-export const isNote = ({ name, disabled }: { name?: unknown; disabled?: unknown }): boolean =>
-	disabled === true && typeof name === 'string' && name.startsWith('n8n: ');
+interface Row {
+	name?: unknown;
+	disabled?: unknown;
+	sourceType?: unknown;
+}
+
+/** Whether a row is no document of the user's: what the node remembers, or a folder. */
+export const isNote = ({ name, disabled, sourceType }: Row): boolean =>
+	sourceType === 'folder' ||
+	(disabled === true && typeof name === 'string' && name.startsWith('n8n: '));
 
 /** Gives the world's knowledgebase an embedding model, without which nothing is processed. */
 export function embedsDocuments(fixture: Fixture): void {

@@ -3,6 +3,7 @@ import { createHash, hash, randomUUID } from 'crypto';
 import type { Item } from '../../../execution/item';
 import { inBody } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
+import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
 import { keyOwner, withId } from './sources/identity';
 import type { FoundDocument, Origin } from './sources/identity';
@@ -35,7 +36,7 @@ export class Bringing {
 
 	constructor(
 		private readonly submission: Submission,
-		knowledgebaseId: string,
+		private readonly knowledgebaseId: string,
 		private readonly events: BringingEvents,
 	) {
 		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
@@ -95,7 +96,7 @@ export class Bringing {
 	/** A document under its ID; one that brings none gets a new one, so that a request can always be repeated. */
 	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
-		const own = withId(found, this.owner);
+		const own = inFolder(withId(found, this.owner), this.knowledgebaseId);
 		const id = own.id || randomUUID();
 		const record = own.id ? own : { ...own, id };
 		origin.name = record.name ?? undefined;

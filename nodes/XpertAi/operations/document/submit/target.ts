@@ -1,7 +1,9 @@
 import { mayContinue } from '../../../execution/outputs';
+import { mustListDocuments } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { changedOnly, planDocuments } from '../../../ingest/changedOnly';
 import type { Planning } from '../../../ingest/changedOnly';
+import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH } from '../../../ingest/memory';
 import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
@@ -57,6 +59,7 @@ export class Target {
 	memory?: SourceMemory;
 	/** By which what is remembered is read and written: these wait for a server on their own. */
 	readonly memoryRoutes: KnowledgebaseRoutes;
+	private readonly folders: Folders;
 	/** What follows the documents that are stored; none with After Storing = Nothing. */
 	readonly processing?: Processing;
 	/** Where the documents came from that are in process, by id. */
@@ -70,6 +73,10 @@ export class Target {
 		const { settings } = submission;
 		const routes = knowledgebaseRoutes(submission, knowledgebaseId);
 		this.memoryRoutes = knowledgebaseRoutes(submission, knowledgebaseId);
+		this.folders = new Folders(knowledgebaseId, async (body) => {
+			const { send, storePath: path } = this.memoryRoutes;
+			return await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
+		});
 		this.bringing = new Bringing(submission, knowledgebaseId, {
 			onTurn: () => this.processing?.lookWhenDue(),
 			onLeftOut: (document) => this.leaveOut(document),
@@ -104,7 +111,10 @@ export class Target {
 				firstCount: FIRST_BATCH,
 				beside: memory && ROOM_IN_BATCH,
 			},
-			journal: memory && (async (batch) => await memory.around(contentsOf(batch))),
+			journal: async (batch) => {
+				const failure = await this.folders.makeFor(batch.map(({ record }) => record));
+				return failure ? { failure } : await memory?.around(contentsOf(batch));
+			},
 			request: (body) => ({
 				method: 'POST',
 				path: memoryRoutes.storePath,

@@ -11,10 +11,10 @@ export const files: Source = {
 	settings: [documentSettings],
 	read: (item, { binaryDocument, keyOf, settingsOf }) => {
 		const field = item.binary();
-		const { fileName, directory } = field.binary;
+		const { fileName, directory = '' } = field.binary;
 		const name = item.text('name').trim() || fileName || field.property;
 		const place = [directory, fileName || field.property].filter(Boolean).join('/');
 		const key = keyOf(item, place, 'The name of the file');
-		return [{ key, ...binaryDocument(item, { ...settingsOf(item), name }, field) }];
+		return [{ key, ...binaryDocument(item, { ...settingsOf(item, directory), name }, field) }];
 	},
 };

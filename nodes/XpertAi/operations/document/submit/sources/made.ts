@@ -178,16 +178,24 @@ export function wholeText(item: Item, parameter: string): string {
 /**
  * What Document Settings say, as the document has it.
  *
+ * @param directory that of its file
  * @throws NodeOperationError naming the setting
  */
-export function settingsOf(item: Item): DocumentRecord {
+export function settingsOf(item: Item, directory = ''): DocumentRecord {
+	const chosen = item.parameter('documentSettings');
 	const { documentSettings: given = {} } = item.values([documentSettings]);
-	const { metadataRows, ...settings } = given as Record<string, unknown>;
+	const { metadataRows, folderFromDirectory, ...settings } = given as Record<string, unknown>;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rest = omit(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
+	const folder = folderFromDirectory
+		? [settings.folder, directory.replaceAll('\\', '/')].filter(Boolean).join('/')
+		: '';
 	const made = {
+		// Where Folder is there and empty, the document is in none.
+		...(isJsonObject(chosen) && 'folder' in chosen && { folder: '' }),
 		...rest,
+		...(folder !== '' && { folder }),
 		...(isEmpty(parserConfig) ? {} : { parserConfig }),
 		...(isEmpty(rows) ? {} : { metadata: withRows(settings.metadata, rows) }),
 	};

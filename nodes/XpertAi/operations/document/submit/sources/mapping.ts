@@ -75,7 +75,8 @@ function mappedColumns(item: Item): MappedColumns {
 	}
 	const filled: IDataObject = {};
 	for (const [name, column] of Object.entries(isJsonObject(value) ? value : {}))
-		if (column !== '' && !isNil(column) && isDocumentField(name)) filled[name] = column;
+		if ((column !== '' || name === 'folder') && !isNil(column) && isDocumentField(name))
+			filled[name] = column;
 	return { fields: withTypes(item, filled), unused: [] };
 }
 
@@ -169,14 +170,14 @@ export interface MappedColumns {
 
 /**
  * Maps columns to the fields of a document by their names: first those of the contract, then the usual
- * ones. Columns left empty are left out.
+ * ones. Columns left empty are left out, but for an empty folder: the document is in none.
  */
 export function mapColumns(columns: IDataObject): MappedColumns {
 	const fields: IDataObject = {};
 	const unused: string[] = [];
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
-		if (column === undefined || column === '') continue;
+		if (column === undefined || (column === '' && name !== 'folder')) continue;
 		if (isDocumentField(name)) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}

@@ -120,7 +120,18 @@ export const documentSettings: INodeProperties = {
 			name: 'folder',
 			type: 'string',
 			default: '',
-			description: 'Folder the document is kept in, which Xpert AI servers make no use of',
+			placeholder: 'e.g. Dept/Sales',
+			description:
+				'Folder of the knowledgebase the document is kept in, which is made if it is not there, and which filters of an assistant can ask for. Left empty here, the document is taken out of its folder.',
+		},
+		{
+			displayName: 'Folder From Directory',
+			name: 'folderFromDirectory',
+			type: 'boolean',
+			default: false,
+			description:
+				"Whether the file's directory is the folder, below the one in Folder if that is filled in",
+			displayOptions: { show: { '/source': ['files'] } },
 		},
 		{
 			displayName: 'Metadata',

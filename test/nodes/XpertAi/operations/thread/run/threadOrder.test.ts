@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 
-import { inThreadOrder, takeTurn, untilTurn } from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
-import type { ThreadWork, Turn } from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+import {
+	inThreadOrder,
+	takeTurn,
+	untilTurn,
+} from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+import type {
+	ThreadWork,
+	Turn,
+} from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
 import { virtualTime } from '../../../../support/virtualTime';
 
 /** Work that takes so many turns of the event loop, on a thread or on its own. */

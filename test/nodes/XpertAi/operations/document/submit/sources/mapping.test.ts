@@ -86,12 +86,21 @@ describe('documents mapped from columns', () => {
 	});
 
 	it('take numbers and switches a file holds as text, and codes a table holds as numbers', () => {
-		const row = { name: 2024, size: '12', disabled: 'true', processDuation: ' 1.5 ', folder: '' };
+		const row = {
+			name: 2024,
+			size: '12',
+			disabled: 'true',
+			processDuation: ' 1.5 ',
+			folder: '',
+			type: '',
+		};
 		expect(byColumn(row)).toEqual({
 			name: '2024',
 			size: 12,
 			disabled: true,
 			processDuation: 1.5,
+			// It is in none, and taken out of the one it was in.
+			folder: '',
 		});
 	});
 

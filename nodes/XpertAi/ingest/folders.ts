@@ -1,0 +1,85 @@
+import { derivedId } from '../payloads/derivedId';
+import type { DocumentRecord } from '../payloads/document';
+import type { Failure } from '../transport/failure';
+import type { Outcome } from '../transport/request';
+
+/** A row of the knowledgebase that documents and other folders are under (recorded, `folder-moves`). */
+interface FolderRow {
+	id: string;
+	name: string;
+	sourceType: 'folder';
+	parent?: { id: string };
+}
+
+/** The names of a path such as `Dept/Sales`, from the outside in. */
+function namesIn(folder: string): string[] {
+	return folder
+		.split('/')
+		.map((name) => name.trim())
+		.filter(Boolean);
+}
+
+/** The rows of a path, from the outside in. Their IDs are the same in every run, and whichever source needs them. */
+function rowsOf(knowledgebaseId: string, folder: string): FolderRow[] {
+	const owner = derivedId(knowledgebaseId, 'folders');
+	const names = namesIn(folder);
+	const ids = names.map((_, depth) => derivedId(owner, names.slice(0, depth + 1).join('/')));
+	return names.map((name, depth): FolderRow => {
+		const [id = '', above] = [ids[depth], ids[depth - 1]];
+		return {
+			id,
+			name,
+			sourceType: 'folder',
+			...(above !== undefined && { parent: { id: above } }),
+		};
+	});
+}
+
+/**
+ * A document under the row of its folder, as Xpert AI servers make nothing of `folder` alone. With an empty folder it is
+ * taken out of the one it was in; without any, or with a `parent` of its own, it stays as it is.
+ */
+export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
+	const { folder, parent } = record;
+	if (folder === undefined || parent !== undefined) return record;
+	const row = rowsOf(knowledgebaseId, folder ?? '').at(-1);
+	return { ...record, parent: row ? { id: row.id } : null };
+}
+
+/** The folders of a knowledgebase in a run: each is made before the first document that is in it. */
+export class Folders {
+	private readonly made = new Set<string>();
+	private turn: Promise<unknown> = Promise.resolve();
+
+	constructor(
+		private readonly knowledgebaseId: string,
+		/** Stores rows (E3); folders that are there already stay as they are (recorded, `folder-moves`). */
+		private readonly store: (body: string) => Promise<Outcome>,
+	) {}
+
+	/**
+	 * Makes the folders that documents are in and that were not made before in this run: a document before its folder is
+	 * refused (recorded, `folder-moves`).
+	 *
+	 * @returns why they could not be made
+	 */
+	async makeFor(records: DocumentRecord[]): Promise<Failure | undefined> {
+		const folders = new Set(records.flatMap(({ folder }) => folder || []));
+		if (folders.size === 0) return undefined;
+		// Requests at once would make the same folder twice.
+		const making = this.turn.then(async () => await this.make([...folders]));
+		this.turn = making;
+		return await making;
+	}
+
+	private async make(folders: string[]): Promise<Failure | undefined> {
+		const all = folders.flatMap((folder) => rowsOf(this.knowledgebaseId, folder));
+		const rows = [...new Map(all.map((row) => [row.id, row])).values()];
+		const missing = rows.filter(({ id }) => !this.made.has(id));
+		if (missing.length === 0) return undefined;
+		const outcome = await this.store(JSON.stringify(missing));
+		if (!outcome.ok) return outcome.failure;
+		for (const { id } of missing) this.made.add(id);
+		return undefined;
+	}
+}

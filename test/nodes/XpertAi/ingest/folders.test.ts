@@ -1,0 +1,97 @@
+import { Folders, inFolder } from '../../../../nodes/XpertAi/ingest/folders';
+import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+
+const KB = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
+const DONE: Outcome = { ok: true, status: 201, answer: [] };
+const REFUSED: Outcome = {
+	ok: false,
+	failure: { kind: 'status', status: 403, method: 'POST', path: '/bulk' },
+};
+
+interface Row {
+	id: string;
+	name: string;
+	sourceType: string;
+	parent?: { id: string };
+}
+
+/** Folders of a server that answers so, and the rows it was sent. */
+function foldersOn(...outcomes: Outcome[]) {
+	const sent: Row[][] = [];
+	const folders = new Folders(KB, async (body) => {
+		sent.push(JSON.parse(body) as Row[]);
+		return await Promise.resolve(outcomes.shift() ?? DONE);
+	});
+	const make = async (...paths: string[]) =>
+		await folders.makeFor(paths.map((folder): DocumentRecord => ({ folder })));
+	return { sent, make, names: () => sent.map((rows) => rows.map(({ name }) => name)) };
+}
+
+const parentOf = (folder: string, knowledgebaseId = KB) =>
+	inFolder({ folder }, knowledgebaseId).parent as { id: string } | null;
+
+describe('a document in a folder', () => {
+	it('has the row of the whole path as its parent, the same in every run', async () => {
+		const { sent, make } = foldersOn();
+		await make('Dept/Sales');
+		const [[dept, sales] = []] = sent;
+		expect([dept, sales]).toEqual([
+			{ id: dept?.id, name: 'Dept', sourceType: 'folder' },
+			{ id: sales?.id, name: 'Sales', sourceType: 'folder', parent: { id: dept?.id } },
+		]);
+		expect(parentOf('Dept/Sales')).toEqual({ id: sales?.id });
+		expect(parentOf('Dept')).toEqual({ id: dept?.id });
+		expect(parentOf('Dept/Sales', 'another')).not.toEqual({ id: sales?.id });
+	});
+
+	it.each(['/Dept/Sales/', ' Dept / Sales ', 'Dept//Sales'])('is there as well as %j', (folder) => {
+		expect(parentOf(folder)).toEqual(parentOf('Dept/Sales'));
+	});
+
+	it('is another than in one of that name elsewhere, and as the capitals are', () => {
+		const paths = ['A/C', 'B/C', 'C', 'c', 'A', 'B'];
+		expect(new Set(paths.map((path) => parentOf(path)?.id)).size).toBe(paths.length);
+	});
+
+	it.each(['', '/', null])('is in none where it is %j', (folder) => {
+		expect(inFolder({ name: 'a', folder }, KB)).toEqual({ name: 'a', folder, parent: null });
+	});
+
+	it.each<DocumentRecord>([
+		{ name: 'a' },
+		{ folder: 'A', parent: { id: KB } },
+		{ folder: '', parent: null },
+	])('stays where it is as %j', (record) => {
+		expect(inFolder(record, KB)).toBe(record);
+	});
+});
+
+describe('the folders of a run', () => {
+	it('are each made once, those above first', async () => {
+		const { names, make } = foldersOn();
+		await make('A/B', 'A/C', '', 'A/B');
+		await make('A/B/D', 'A');
+		await make('A/B/D');
+		expect(names()).toEqual([['A', 'B', 'C'], ['D']]);
+	});
+
+	it('are made once also by documents that are sent at once', async () => {
+		const { names, make } = foldersOn();
+		await Promise.all([make('A'), make('A/B'), make('A/B')]);
+		expect(names()).toEqual([['A'], ['B']]);
+	});
+
+	it('ask nothing of the server where no document is in any', async () => {
+		const { names, make } = foldersOn();
+		expect(await make('')).toBeUndefined();
+		expect(names()).toEqual([]);
+	});
+
+	it('say why they could not be made, and are tried again', async () => {
+		const { names, make } = foldersOn(REFUSED);
+		expect(await make('A')).toMatchObject({ status: 403 });
+		expect(await make('A')).toBeUndefined();
+		expect(names()).toEqual([['A'], ['A']]);
+	});
+});
