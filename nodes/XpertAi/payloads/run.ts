@@ -14,7 +14,10 @@ const attachedFile = z.object({ fileId: id.optional(), id: id.optional() });
 const message = z.object({
 	action: z.literal('send'),
 	message: z.object({
-		input: z.object({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
+		/** Beside these, what filters of the assistant take from the message. */
+		input: z
+			.object({ input: z.string().min(1), files: z.array(attachedFile).optional() })
+			.passthrough(),
 	}),
 	state: freeForm.optional(),
 	environmentId: id.optional(),

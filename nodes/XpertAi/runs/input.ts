@@ -15,6 +15,8 @@ export type RunInput =
 	| {
 			kind: 'message';
 			text: unknown;
+			/** What filters of the assistant take from the message, by their keys. */
+			values?: Record<string, unknown>;
 			/** Ids of file contexts (E12) and of storage files (E12's `storageFileId`, E16). */
 			fileContextIds?: string[];
 			storageFileIds?: string[];
@@ -57,7 +59,7 @@ function changesOf(byCall: Record<string, unknown> = {}): unknown[] {
 }
 
 function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<string, unknown> {
-	const { text, fileContextIds = [], storageFileIds = [] } = input;
+	const { text, values, fileContextIds = [], storageFileIds = [] } = input;
 	const { state, environmentId, projectId } = input;
 	const files = [
 		...fileContextIds.map((fileId) => ({ fileId })),
@@ -65,7 +67,7 @@ function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<str
 	];
 	return {
 		action: 'send',
-		message: { input: { input: text, ...(isEmpty(files) ? {} : { files }) } },
+		message: { input: { ...values, input: text, ...(isEmpty(files) ? {} : { files }) } },
 		state,
 		environmentId,
 		projectId,
@@ -96,6 +98,14 @@ const PATCH = 'input.patch';
 
 /** Where a message has a mark of ours: the model does not get it, and the thread shows that of its newest question (recorded). */
 const MARK = 'n8nMark';
+
+/** What a message has beside the values that filters take from it. */
+export const OWN_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
+
+/** Whether a message gives filters of the assistant anything to take. */
+export function givesFilterValues(message: RunBody): boolean {
+	return !isEmpty(omit(get(message, 'input.message.input') ?? {}, OWN_KEYS));
+}
 
 /** The body of a message with a mark; a body of another form stays as it is. */
 export function withMark(message: RunBody, mark: string): RunBody {

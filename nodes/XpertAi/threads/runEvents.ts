@@ -33,6 +33,7 @@ const partSchema = z
 		data: z
 			.object({
 				status: textIfAny,
+				type: textIfAny,
 				tool: textIfAny,
 				input: z.unknown(),
 				/** What a tool has answered; a step of a workflow has `data` in its place. */

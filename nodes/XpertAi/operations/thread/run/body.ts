@@ -11,6 +11,7 @@ import { changedArguments, runBodies } from '../../../payloads/run';
 import { askedBy, rejectsWithPayload, runInput } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
+import { filterValuesOf } from './filterValues';
 import { decisionFields, messageFields, retryFields } from './fields';
 
 const CHANGES = 'options.changedArguments';
@@ -85,7 +86,9 @@ function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunIn
 			const { message: text, state, environmentId, projectId } = values;
 			const fileContextIds = fileIds(item, 'fileContextIds', values);
 			const storageFileIds = fileIds(item, 'storageFileIds', values);
-			return { kind, text, fileContextIds, storageFileIds, state, environmentId, projectId };
+			const filterValues = filterValuesOf(item, values);
+			const files = { fileContextIds, storageFileIds };
+			return { kind, text, values: filterValues, ...files, state, environmentId, projectId };
 		}
 		case 'decision':
 			return {

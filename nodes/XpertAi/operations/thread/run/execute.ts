@@ -1,4 +1,6 @@
+import compact from 'lodash/compact';
 import memoize from 'lodash/memoize';
+import uniq from 'lodash/uniq';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { failureAsReply, isTool, NO_ANSWER } from '../../../execution/audience';
@@ -8,6 +10,7 @@ import { mayContinue, tellUser } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { RunInput } from '../../../runs/input';
 import type { Routes } from '../../../runs/run';
+import type { FilterProof } from '../../../threads/filterProof';
 import { inThreadOrder } from './threadOrder';
 import type { Turn } from './threadOrder';
 import { systemClock } from '../../../transport/clock';
@@ -17,6 +20,7 @@ import { failedRun } from './errors';
 import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
+import { filterHint } from './told';
 
 /**
  * Runs all items, those of the same thread one after another, and keeps their order in the output.
@@ -40,6 +44,7 @@ export async function execute(
 	});
 	const output = await inOrder(context, errands, first?.options.concurrency);
 	hintAtForgotten(context, output);
+	hintAtFilters(context, output);
 	return output;
 }
 
@@ -98,6 +103,12 @@ function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[
 	const answers = forgotten === 1 ? 'One answer is' : `${forgotten} answers are`;
 	const why = 'another run at the same time has overwritten the messages';
 	tellUser(context, [`${answers} not on the thread: ${why}.`]);
+}
+
+/** Tells the user of answers whose search was not filtered as it was meant to be, of which the runs say nothing. */
+function hintAtFilters(context: IExecuteFunctions, output: INodeExecutionData[]): void {
+	const said = output.map(({ json }) => filterHint(json.filter as FilterProof | undefined));
+	tellUser(context, uniq(compact(said)));
 }
 
 /** An item that has come to nothing. */

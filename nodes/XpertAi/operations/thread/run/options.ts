@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
 import { ID_PLACEHOLDER } from '../../../pickers/locators';
+import { typedRows } from '../../shared/typedRows';
 
 /** How an answer is told. */
 const telling: INodeProperties[] = [
@@ -198,7 +199,8 @@ const ofMessages: INodeProperties[] = [
 		name: 'state',
 		type: 'json',
 		default: '{}',
-		description: 'Variables of the assistant to set before the run, as a JSON object',
+		description:
+			'Variables of the assistant to set before the run, as a JSON object. They stay on the thread: later questions have them too, and so have the filters that use them.',
 	},
 	{
 		displayName: 'Storage File IDs',
@@ -208,6 +210,31 @@ const ofMessages: INodeProperties[] = [
 		placeholder: ID_PLACEHOLDER,
 		description:
 			'IDs of files to send along: the ID that File: Upload gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
+	},
+	typedRows({
+		displayName: 'Values for Filters',
+		name: 'filterValues',
+		placeholder: 'Add value',
+		description:
+			'What the assistant may search by, if it was built for it: Assistant: Get shows the keys. A value counts for this question alone where the filter takes human.key; otherwise it stays on the thread. Earlier answers stay in the history: put the value into the Conversation Key. As the tool of an agent, take values from the workflow: those the model chooses protect nothing.',
+		further: [
+			{
+				displayName: 'May Be Empty',
+				name: 'mayBeEmpty',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether an empty text is sent, with which some filters find everything; otherwise it is refused',
+			},
+		],
+	}),
+	{
+		displayName: 'Values for Filters (JSON)',
+		name: 'filterValuesJson',
+		type: 'json',
+		default: '{}',
+		placeholder: 'e.g. { "department": "sales" }',
+		description: 'The same as a JSON object, by their keys; none may be empty',
 	},
 ];
 

@@ -1,8 +1,10 @@
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
+import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
+import { givesFilterValues } from '../../../runs/input';
 import type { ThreadFacts } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
 import { withDeadline } from '../../../runs/run';
@@ -56,7 +58,7 @@ export async function runItem(
 	if (order.runOn === 'new') await deleteUnused(inTime, made, result);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
-	const fields = answerFields(result, options);
+	const fields = answerFields(result, options, givesFilterValues(order.body));
 	chat?.complete(fields.output);
 	const json = resultJson(result, fields, thread, simplify);
 	if (!simplify) return json;
@@ -73,7 +75,8 @@ export function resultJson(
 	const { rejected, remembered, discarded, cancelledRun, output = '' } = result;
 	// What is seldom so is said only where it is.
 	const seldom = omitBy({ rejected, remembered, discarded, cancelledRun }, isUndefined);
-	const answer = simplify ? summaryOf(result, fields) : { role: 'ai', content: output };
+	const raw = { role: 'ai', content: output, ...pick(fields, 'filter') };
+	const answer = simplify ? summaryOf(result, fields) : raw;
 	return { ...answer, ...thread, ...seldom };
 }
 

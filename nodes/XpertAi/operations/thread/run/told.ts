@@ -8,6 +8,8 @@ import { EMPTY_ANSWER, isTool } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import type { RunResult } from '../../../runs/result';
 import { Citations } from '../../../threads/citations';
+import { filterProof } from '../../../threads/filterProof';
+import type { FilterProof } from '../../../threads/filterProof';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Source } from '../../../threads/sources';
 import { serverWords } from '../../../transport/serverWords';
@@ -22,20 +24,25 @@ interface Told extends IDataObject {
  * What an assistant said, or that a person is to decide, with links to sources as they are wanted, and what it rests
  * on: sources, tokens where the server counts them, and the calls of tools where they are wanted.
  *
+ * @param hasFilterValues whether the message gave values for filters, which then may not have counted
  * @returns fields of the output item
  */
 export function answerFields(
 	{ output, interrupt, parts = [], earlier, usage }: RunResult,
 	{ citations: style, listSources, returnIntermediateSteps }: Telling,
+	hasFilterValues = false,
 ): Told {
 	const found = sourcesOf(parts, earlier);
 	const citations = new Citations(found, style);
 	const answer =
 		interrupt || output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
 	const sources = found.list(citations.cited);
+	// What waits for a person may still search.
+	const filter = filterProof(parts, hasFilterValues && !interrupt);
 	return {
 		output: listSources ? answer + listOf(sources, style) : answer,
 		sources,
+		...(filter && { filter }),
 		...(usage && { usage }),
 		...(returnIntermediateSteps && { intermediateSteps: stepsOf(parts) }),
 	};
@@ -45,6 +52,24 @@ export function answerFields(
 function waitingFor(tasks: unknown[] = []): string {
 	const names = serverWords(tasks.map((task) => get(task, 'name') as unknown).join(', '));
 	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
+}
+
+/** What a user should know of a search that was not filtered as it was meant to be. */
+export function filterHint(filter: FilterProof | undefined): string | undefined {
+	if (filter?.reason !== undefined) {
+		const why = serverWords(filter.reason);
+		return `A search found nothing: ${why} Give it in "Values for Filters", and ask anew.`;
+	}
+	switch (filter?.status) {
+		case 'not_applied':
+			return 'Values for filters were given, but a search had no filter: the assistant was not built for it.';
+		case 'dynamic_fallback':
+			return 'The server dropped a filter that the model of the assistant had made.';
+		case 'notSearched':
+			return 'Values for filters were given, but no knowledge was looked into.';
+		default:
+			return undefined;
+	}
 }
 
 /** What other tools of an agent need of a run that has not ended. */
