@@ -3,6 +3,8 @@ import type { WorkflowFile } from './examples';
 /** What the examples leave to whoever runs them. */
 export interface ExampleValues {
 	assistantId: string;
+	/** Of an assistant whose filter takes the department of a question. */
+	departmentAssistantId: string;
 	/** Of a knowledgebase that has an embedding model. */
 	knowledgebaseId: string;
 	/** A folder of files that n8n may read. */
@@ -14,6 +16,7 @@ export interface ExampleValues {
 /** What stands in the examples in place of these. */
 export const PLACEHOLDERS: ExampleValues = {
 	assistantId: 'your-assistant-id',
+	departmentAssistantId: 'your-department-assistant-id',
 	knowledgebaseId: 'your-knowledgebase-id',
 	folder: '/home/node/.n8n-files/your-folder',
 	n8nUrl: 'http://localhost:5678',
@@ -22,6 +25,7 @@ export const PLACEHOLDERS: ExampleValues = {
 /** What makes the examples ready to run in an n8n that has the documents, beside a sandbox. */
 export const sandboxValues = (n8nUrl: string): ExampleValues => ({
 	assistantId: 'd0000000-0000-4000-8000-000000000001',
+	departmentAssistantId: 'd0000000-0000-4000-8000-000000000006',
 	knowledgebaseId: 'e0000000-0000-4000-8000-000000000001',
 	folder: 'documents',
 	n8nUrl,

@@ -127,6 +127,9 @@ export const SAYING_ASSISTANT = {
 	answers: 'said',
 } as const satisfies AssistantSeed;
 
+/** The id of the assistant that answers from the documents of one department alone. */
+export const DEPARTMENT_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000006';
+
 /** A knowledgebase of a fresh sandbox, for workflows that know it by its id; its embedding model is usable. */
 export const SANDBOX_KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
@@ -177,6 +180,27 @@ export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
 		title: 'Broken',
 		description: 'Has no usable model: every run fails.',
 		answers: 'fail',
+	},
+	{
+		id: DEPARTMENT_ASSISTANT_ID,
+		name: 'departments',
+		title: 'Departments',
+		description: 'Answers from the documents whose metadata has the department of the question.',
+		answers: 'documents',
+		tools: [
+			{
+				name: `retriever-${SANDBOX_KNOWLEDGEBASE_ID}`,
+				knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
+				filtering: {
+					fixed: {
+						kind: 'condition',
+						field: 'metadata.department',
+						operator: 'eq',
+						value: { kind: 'variable', selector: 'human.department' },
+					},
+				},
+			},
+		],
 	},
 ];
 

@@ -93,7 +93,12 @@ describe('the node in the editor, from the search to the answer', () => {
 
 	it('lists the assistants and filters them as the user types', async () => {
 		const entries = await panel.openList('assistantId');
-		expect(await entries.allInnerTexts()).toEqual(['Sandbox Assistant', 'Echo', 'Broken']);
+		expect(await entries.allInnerTexts()).toEqual([
+			'Sandbox Assistant',
+			'Echo',
+			'Broken',
+			'Departments',
+		]);
 		await panel.filterList('ech');
 		await entries.filter({ hasText: 'Broken' }).waitFor({ state: 'hidden' });
 		await entries.first().waitFor();

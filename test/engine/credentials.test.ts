@@ -60,7 +60,7 @@ describe('a credential with expressions', () => {
 	])('sends each item to its own server with its own token (%s)', async (_, credential) => {
 		other.store.putAssistant({ name: 'Only here' });
 		const { items } = await run(COUNT, [first(), second(), first()], credential);
-		expect(items.map(({ json }) => json)).toEqual([{ count: 3 }, { count: 4 }, { count: 3 }]);
+		expect(items.map(({ json }) => json)).toEqual([{ count: 4 }, { count: 5 }, { count: 4 }]);
 		expect(arrivedAt(fixture.sandbox)).toEqual(['E9', 'E9']);
 		expect(arrivedAt(other)).toEqual(['E9']);
 	});
@@ -88,7 +88,7 @@ describe('a credential with expressions', () => {
 
 	it('fails the items alone for which it gives nothing', async () => {
 		const { items, outputs } = await run(COUNT, [{ json: {} }, first(), second({ server: null })]);
-		expect(items.map(({ json }) => json)).toEqual([{ count: 3 }]);
+		expect(items.map(({ json }) => json)).toEqual([{ count: 4 }]);
 		expect(errorsOf(outputs)).toEqual([
 			{ pairedItem: { item: 0 }, error: expect.stringContaining('Base URL') as string },
 			{ pairedItem: { item: 2 }, error: expect.stringContaining('Base URL') as string },
@@ -251,7 +251,7 @@ describe('an access token', () => {
 			const accessToken = `${before}${fixture.sandbox.accessToken}\r\n`;
 			const { items, error } = await fixture.run(COUNT, { credential: { accessToken } });
 			expect(error).toBeUndefined();
-			expect(items[0]?.json).toEqual({ count: 3 });
+			expect(items[0]?.json).toEqual({ count: 4 });
 		},
 	);
 });

@@ -64,8 +64,8 @@ describe('Assistant: Get Many', () => {
 			operation: 'search',
 			returnAll: true,
 		});
-		expect(new Set(items.map(({ json }) => json.assistant_id)).size).toBe(153);
-		expect(items).toHaveLength(153);
+		expect(new Set(items.map(({ json }) => json.assistant_id)).size).toBe(154);
+		expect(items).toHaveLength(154);
 	});
 
 	it('returns no more than Limit from such a server', async () => {

@@ -132,7 +132,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 				{ resource: 'assistant', operation: 'count' },
 				{ credential: { baseUrl: `${fixture.sandbox.url}${ending}` } },
 			);
-			expect(items[0]?.json).toEqual({ count: 3 });
+			expect(items[0]?.json).toEqual({ count: 4 });
 			expect(fixture.sandbox.requests.all[0]?.path).toBe('/api/ai/assistants/count');
 		},
 	);

@@ -87,7 +87,7 @@ describe('a request whose answer is lost', () => {
 	it('is sent again when it only reads', async () => {
 		lose();
 		const { items } = await fixture.run(count);
-		expect(items[0]?.json).toEqual({ count: 3 });
+		expect(items[0]?.json).toEqual({ count: 4 });
 		expect(fixture.sandbox.requests.all).toHaveLength(2);
 	});
 
@@ -179,7 +179,7 @@ describe('the access token', () => {
 		const { items } = await fixture.run(count, {
 			credential: { allowedHttpRequestDomains: 'domains', allowedDomains: '127.0.0.1' },
 		});
-		expect(items[0]?.json).toEqual({ count: 3 });
+		expect(items[0]?.json).toEqual({ count: 4 });
 	});
 });
 

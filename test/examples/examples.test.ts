@@ -14,7 +14,11 @@ import { exampleFiles, readExample } from '../../host/examples';
 import { filledIn, PLACEHOLDERS, sandboxValues } from '../../host/exampleValues';
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
-import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
+import {
+	DEPARTMENT_ASSISTANT_ID,
+	SANDBOX_ASSISTANT_ID,
+	SANDBOX_KNOWLEDGEBASE_ID,
+} from '../../sandbox';
 import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { expectGenerated, jsonText } from '../support/generated';
 
@@ -118,6 +122,7 @@ describe('the examples', () => {
 	it('are filled in with what a sandbox has from the start', () => {
 		expect(sandboxValues('')).toMatchObject({
 			assistantId: SANDBOX_ASSISTANT_ID,
+			departmentAssistantId: DEPARTMENT_ASSISTANT_ID,
 			knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
 		});
 	});

@@ -36,7 +36,7 @@ describe('the command line', () => {
 			const url = await output(child, /listening on (\S+)\n/);
 			const headers = { authorization: 'Bearer from-env' };
 			const { data } = await axios.post<number>(`${url}/api/ai/assistants/count`, {}, { headers });
-			expect(data).toBe(3);
+			expect(data).toBe(4);
 			child.kill(signal);
 			expect(await once(child, 'exit')).toEqual([0, null]);
 		},

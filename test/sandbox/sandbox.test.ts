@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { get } from 'lodash';
-import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID, startSandbox } from '../../sandbox';
+import {
+	DEPARTMENT_ASSISTANT_ID,
+	SANDBOX_ASSISTANT_ID,
+	SANDBOX_KNOWLEDGEBASE_ID,
+	startSandbox,
+} from '../../sandbox';
 import { clientFor, newThread, runOn } from './support/client';
 import { ask, document, process, store } from './support/knowledge';
 import { useFreshSandbox, useSandbox } from './support/useSandbox';
@@ -21,6 +26,7 @@ describe('a fresh sandbox', () => {
 			},
 			{ name: 'echo', metadata: { slug: 'echo' } },
 			{ name: 'broken' },
+			{ assistant_id: DEPARTMENT_ASSISTANT_ID, name: 'departments' },
 		]);
 	});
 
@@ -58,7 +64,7 @@ describe('a fresh sandbox', () => {
 		expect(data.knowledgebases).toMatchObject([
 			{ id: SANDBOX_KNOWLEDGEBASE_ID, storedDocuments: 0 },
 		]);
-		expect(data.assistants).toHaveLength(3);
+		expect(data.assistants).toHaveLength(4);
 		expect(sandbox.requests.all).toEqual([]);
 		expect((await client.post('/api/ai/assistants/count', {})).status).toBe(201);
 	});

@@ -41,8 +41,8 @@ export function answerFields(
 	const filter = filterProof(parts, hasFilterValues && !interrupt);
 	return {
 		output: listSources ? answer + listOf(sources, style) : answer,
-		sources,
 		...(filter && { filter }),
+		sources,
 		...(usage && { usage }),
 		...(returnIntermediateSteps && { intermediateSteps: stepsOf(parts) }),
 	};
