@@ -3,7 +3,7 @@
 
 /**
  * Changes the lines that keep the promises, one at a time (StrykerJS), and sees whether a test notices: room by
- * room, or the rooms and files that are named (`npm run test:mutation -- transport runs/judge`). Writes what came of it to
+ * room, or the rooms and files that are named (`npm run test:mutation -- transport runs/start`). Writes what came of it to
  * test/mutation/results.json, and fails where a room is below its least share.
  */
 const { spawnSync } = require('node:child_process');

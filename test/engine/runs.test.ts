@@ -133,6 +133,47 @@ describe('a run that asks a person', () => {
 		expect(items[0]?.json.output).toContain('Confirmed: what a person wrote');
 	});
 
+	it('says so where changed arguments have arrived and are not carried out', async () => {
+		const asked = await say(`${INTERRUPTING_INPUT} first`);
+		const [task] = asked.json?.interrupt as Array<{ call: { id: string } }>;
+		const change = async (id: string) => {
+			const options = { changedArguments: JSON.stringify({ [id]: { input: 'another' } }) };
+			return await fixture.run(decide({ options }), { items: [says(asked.thread, '')] });
+		};
+		const unknown = await change('another call');
+		expect(unknown.error?.message).toBe('"Changed Arguments" names a call that does not wait');
+		expect(unknown.error?.description).toContain(`Waiting: ${task?.call.id}.`);
+		fixture.sandbox.faults.add({
+			...onThread(asked.thread, { do: 'status', status: 403, body: 'no' }),
+			nth: 2,
+		});
+		const { error } = await change(task?.call.id ?? '');
+		expect(error?.message).toBe('The server answered 403: no');
+		expect(error?.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
+		const again = await change(task?.call.id ?? '');
+		expect(again.error?.message).toBe('What waits does not show its calls');
+	});
+
+	it('was carried out all the same where somebody else has confirmed it before the rejection', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const { url, accessToken, faults, requests } = fixture.sandbox;
+		faults.add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
+		const before = requests.of('runs').length;
+		const rejecting = fixture.run(decide({ decision: 'reject' }), { items: [says(thread, '')] });
+		while (requests.of('runs').length === before)
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		await fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
+			method: 'POST',
+			headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+			body: JSON.stringify({
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+			}),
+		});
+		const { error } = await rejecting;
+		expect(error?.message).toBe('What was rejected was carried out');
+	});
+
 	it('says that a rejection was heard also without Simplify', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		const parameters = { decision: 'reject', simplify: false };

@@ -183,12 +183,12 @@ describe('a run that certainly did not begin', () => {
 		}
 	});
 
-	it('is reported when nothing listens', async () => {
-		const { error } = await fixture.run(ask({ options: { deadlineMinutes: 0.05 } }), {
+	it('is reported soon when nothing listens', async () => {
+		const { error } = await fixture.run(ask({ options: { deadlineMinutes: 2 } }), {
 			items: [says('t', 'Hi')],
 			credential: { baseUrl: 'http://127.0.0.1:9' },
 		});
-		expect(error?.message).toMatch(/nothing accepts connections|when the deadline came/);
+		expect(error?.message).toContain('nothing accepts connections');
 		expect(error?.description).toContain('Thread: t.');
 	});
 });

@@ -141,7 +141,7 @@ describe('a run that is to be cancelled', () => {
 	it('ends, and is said to be cancelled', async () => {
 		const named = await started('Hello', { ms: 60_000 });
 		expect((await tell('cancelRun', named)).json).toMatchObject({
-			...{ cancelled: true, status: 'cancelled' },
+			...{ cancelled: true, status: 'cancelled', assistantId: ECHO_ASSISTANT_ID },
 			...named,
 		});
 		const { error } = await tell('getRun', named);

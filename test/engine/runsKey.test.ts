@@ -124,6 +124,17 @@ describe('a conversation with a key whose server answers badly', () => {
 		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
 	});
 
+	it('is that which somebody else has made meanwhile, and ours is off the thread again', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'delay', ms: 200 });
+		const saying = say('ann', 'one');
+		while (fixture.sandbox.requests.of('E13').length === 0)
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		const theirs = fixture.sandbox.store.putConversation({ threadId: threadOf('ann') });
+		const { json } = await saying;
+		expect(json).toMatchObject({ status: 'completed', conversationId: theirs.id });
+		expect(conversationsOn(threadOf('ann')).map(({ id }) => id)).toEqual([theirs.id]);
+	});
+
 	it('is asked for again when the first request did not arrive', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'before' });
 		expect((await say('ann', 'one')).json?.status).toBe('completed');

@@ -1,10 +1,11 @@
 import type { INodeParameters } from 'n8n-workflow';
+import { setTimeout } from 'node:timers/promises';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { arrivals, ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
+import { useFakeClock, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -139,6 +140,16 @@ describe('a run that nobody waits for any more', () => {
 		expect(storedRuns(threadId).map(({ status }) => status)).toEqual(['interrupted']);
 	});
 
+	it('is said to have ended where it has by the time that it is to be cancelled', async () => {
+		fixture.sandbox.faults.add(
+			{ endpoint: 'runs', do: 'run', ms: 1_700 },
+			{ endpoint: 'run', nth: 2, do: 'delay', ms: 1_200 },
+		);
+		const { failed } = await say('one', late({ whenLate: 'cancel' }));
+		expect(detailsOf(failed).description).toContain('It had ended by then: read the thread.');
+		expect(cancels()).toEqual([]);
+	});
+
 	it('is said not to be cancelled where the server refuses', async () => {
 		isLong();
 		const body = { statusCode: 403, message: 'not you' };
@@ -179,6 +190,7 @@ describe('a run that nobody waits for any more', () => {
 		});
 		const { failed } = await say('one', late({ whenLate: 'cancel' }), thread);
 		expect(failed?.json.error).toMatch(/^Another run was still going on on the thread \(/);
+		expect(detailsOf(failed).description).not.toContain('cancelled');
 		expect(cancels()).toEqual([]);
 	});
 
@@ -230,6 +242,26 @@ describe('Start Run', () => {
 		const [, two, three] = storedRuns(thread);
 		expect([two?.text, three?.text]).toEqual(['two', 'three']);
 		expect(three?.startedAt).toBeGreaterThanOrEqual(two?.endedAt ?? Infinity);
+	});
+
+	describe('asked by the server to wait', () => {
+		const clock = useFakeClock();
+
+		it('waits for 40 s, not less, and begins once', async () => {
+			const headers = { 'retry-after': '40' };
+			const fault = { do: 'status', status: 429, body: 'slow', headers } as const;
+			fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, ...fault });
+			const { requests } = fixture.sandbox;
+			const running = fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
+			while (requests.of('runs').length === 0) await setTimeout(5);
+			await clock.untilSleeping();
+			await clock.advance(39_900);
+			await setTimeout(50);
+			expect(requests.of('runs')).toHaveLength(1);
+			await clock.advance(200);
+			expect((await running).items[0]?.json).toMatchObject({ status: 'running' });
+			expect(requests.of('runs')).toHaveLength(2);
+		});
 	});
 
 	it('says so of a server that starts none in the background', async () => {

@@ -11,8 +11,10 @@ import {
 	saidOn,
 	says,
 } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
+useShortSleeps();
 
 const inOrder = (count: number) => Array.from({ length: count }, (_, item) => ({ item }));
 
@@ -111,7 +113,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 
 	it('is waited for, and no message gets lost', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await theyAsk(thread, 1000);
+		await theyAsk(thread, 500);
 		const { items } = await fixture.run(ask(), { items: [says(thread, 'ours')] });
 		expect(items[0]?.json).toMatchObject({ output: 'Echo: ours', recovered: false });
 		const { messages, lost } = fixture.sandbox.store.threads.get(thread) ?? {};

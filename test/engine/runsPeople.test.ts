@@ -76,12 +76,12 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		await say('of-ann', 'chat', 'zero');
 		// Another begins before it and ends after it.
 		const theyAsk = async () => {
-			server.faults.add(onOthers(threadOf('chat'), { do: 'run', ms: 800 }));
+			server.faults.add(onOthers(threadOf('chat'), { do: 'run', ms: 400 }));
 			const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
 			await occupy(server, threadOf('chat'), theirs, SAYING_ASSISTANT.id);
 		};
 		// What the thread holds is read once both have ended.
-		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 1_500 });
+		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 700 });
 		await theyAsk();
 		const anyway = { options: { whenBusy: 'run' } };
 		const { json, hints } = await say('of-ann', 'chat', 'one', anyway);
@@ -127,7 +127,7 @@ describe('executions that come at once', () => {
 
 	it('say so where the turn of one does not come before its deadline, and it says nothing', async () => {
 		await say('of-ann', 'chat', 'zero');
-		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 8000 });
+		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 3_000 });
 		const first = say('of-ann', 'chat', 'one');
 		while (saidOn(server, threadOf('chat')).length < 2)
 			await new Promise((resolve) => setTimeout(resolve, 5));

@@ -50,6 +50,19 @@ describe('the requests of a question', () => {
 		const existing = await call(ask(), 'Hello', String(json?.threadId));
 		expect(existing.sent.length).toBeLessThanOrEqual(6);
 	});
+
+	it('are none after it has failed', async () => {
+		const { json } = await call(NEW);
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
+		const { sent } = await call(ask(), 'Hello', String(json?.threadId));
+		expect(sent).toEqual(['listRuns', 'runs', 'listRuns', 'join']);
+	});
+
+	it('are few for a decision: nothing comes before what waits', async () => {
+		const { json } = await call(NEW, `${INTERRUPTING_INPUT} first`);
+		const { sent } = await call(decide(), '', String(json?.threadId));
+		expect(sent).toEqual(['listRuns', 'E5', 'runs', 'join', 'join', 'listRuns']);
+	});
 });
 
 describe('what others have left on a thread', () => {
@@ -68,27 +81,6 @@ describe('what others have left on a thread', () => {
 		fixture.sandbox.faults.clear();
 		return { thread, dead: runsOf(fixture.sandbox.store.runs, thread)[0]?.id };
 	}
-
-	it('is cancelled where it gives no sign for as long as is allowed, and that is said', async () => {
-		const { thread, dead } = await deadThread();
-		await new Promise((resolve) => setTimeout(resolve, 700));
-		const options = { cancelSilentMinutes: 0.003, deadlineMinutes: 1 };
-		const { json } = await call(ask({ options }), 'Hello', thread);
-		expect(json).toMatchObject({ output: 'Echo: Hello', cancelledRun: dead });
-		const [first] = runsOf(fixture.sandbox.store.runs, thread);
-		expect(first?.status).toBe('interrupted');
-	});
-
-	it('is not cancelled while it speaks', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 900 }));
-		await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
-		const options = { cancelSilentMinutes: 1, deadlineMinutes: 1 };
-		const { json } = await call(ask({ options }), 'Hello', thread);
-		expect(json).toMatchObject({ output: 'Echo: Hello' });
-		expect(json).not.toHaveProperty('cancelledRun');
-		expect(fixture.sandbox.requests.of('cancel')).toEqual([]);
-	});
 
 	it('is not answered again where the first question died', async () => {
 		const { thread, dead = '' } = await deadThread();

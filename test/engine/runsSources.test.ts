@@ -53,6 +53,16 @@ describe('an answer out of a knowledgebase', () => {
 		expect(json?.output).toMatch(/^Here is what I found: A zebra is\nlike no other \[1\]\.$/);
 	});
 
+	it('names those of an earlier question that it repeats', async () => {
+		knowing();
+		const { thread, json } = await say('ASK CITE zebra', { options: { citations: 'asWritten' } });
+		const link = /\[⟦1⟧\]\(xpert:[^)]*\)/.exec(String(json?.output))?.[0];
+		const parameters = ask({ assistantId: byId(KNOWING) });
+		const items = [says(thread, `as you said ${link}`)];
+		const { items: out } = await fixture.run(parameters, { items });
+		expect(out[0]?.json.sources).toEqual([zebra]);
+	});
+
 	it('numbers the passages of several knowledgebases through', async () => {
 		knowing();
 		const { json } = await say('ASK BOTH CITE zebra');

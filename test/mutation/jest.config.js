@@ -1,21 +1,23 @@
-const { projects, ...shared } = require('../../jest.config.js');
+const { globSync } = require('fast-glob');
+
+const { projects, testTimeout } = require('../../jest.config.js');
 const rooms = require('./rooms.js');
 
-const unit = projects.find(({ displayName }) => displayName === 'unit');
 const { tests } = rooms[process.env.MUTATED_ROOM ?? 'transport'];
+const kind = tests.some((pattern) => pattern.startsWith('test/engine/')) ? 'engine' : 'unit';
 
 /**
- * What the mutants of a room are tried with: the tests beside it, properties included.
+ * What the mutants of a room are tried with, as one file; properties take too long.
  *
  * @type {import('jest').Config}
  */
 module.exports = {
-	...unit,
-	rootDir: '../..',
-	testMatch: tests.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
-	testPathIgnorePatterns: [...unit.testPathIgnorePatterns, '(property|keepingInStep|plan)\\.test'],
-	testTimeout: shared.testTimeout,
-	// Stryker has to find "jest-circus" in its path.
-	testRunner: '<rootDir>/test/mutation/jest-circus.js',
-	testSequencer: '<rootDir>/test/mutation/quickFirst.js',
+	...projects.find(({ displayName }) => displayName === kind),
+	testTimeout,
+	rootDir: process.cwd(),
+	testEnvironment: require.resolve('./loadedOnce.js'),
+	testMatch: ['<rootDir>/test/mutation/everyTest.js'],
+	globals: {
+		TEST_FILES: globSync(tests, { ignore: ['**/*{property,proof,keepingInStep,plan}.test.ts'] }),
+	},
 };

@@ -39,7 +39,7 @@ export async function followRun(
 	const events = new RunEvents(ids.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const began = run.clock.now();
-	const known: Known = { isThere: false };
+	const known = { isThere: false };
 	let canJoin = true;
 	let isBroken = false;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
@@ -66,29 +66,20 @@ export async function followRun(
 	}
 }
 
-/** What the looks at a run have found. */
-interface Known {
-	isThere: boolean;
-	lost?: RunResult['failure'];
-}
-
-/** Looks at the run itself. @returns its result once it has ended, or cannot be followed any more */
+/** Looks at the run itself, and writes down whether it is there. @returns its result once it has ended, or cannot be followed any more */
 async function lookAt(
 	run: InTime,
 	ids: RunIds,
-	known: Known,
+	known: { isThere: boolean },
 	isLast: boolean,
 ): Promise<RunResult | undefined> {
 	const { result } = await readStanding(run, ids);
-	const failure = result?.reason === undefined ? result?.failure : undefined;
+	const failure = result?.failure;
 	if (run.signal?.aborted) return cancelled(failure);
 	if (result && !(failure && isTransient(failure))) return result;
 	known.isThere ||= !result;
-	// What the last look had no time for is not the reason.
-	if (!isLast || !known.lost) known.lost = failure;
 	if (!isLast) return undefined;
-	const { lost, isThere } = known;
-	return lost && !isThere ? failed(lost) : stillRunning(lost);
+	return failure && !known.isThere ? failed(failure) : stillRunning(failure);
 }
 
 /**
@@ -101,7 +92,7 @@ async function isEarlierPart(
 	{ end }: RunEvents,
 	decided: unknown[],
 ): Promise<boolean> {
-	if (end.status !== 'interrupted' || end.tasks.length === 0) return false;
+	if (end.status !== 'interrupted') return false;
 	if (isEqual(eachTasks('id', end.tasks), eachTasks('id', decided))) return true;
 	const { result } = await readStanding(run, ids);
 	return !isEqual(eachTasks('id', end.tasks), eachTasks('id', result?.interrupt));
@@ -129,7 +120,7 @@ async function endWhenOver(
 	for (let pause = EVENTLESS_MS; ; pause = longerPause(pause)) {
 		const heardUntil = events.lastId;
 		await run.clock.sleep(pause, done);
-		if (done.aborted || remaining(run) <= 0) return;
+		if (done.aborted) return;
 		if (events.lastId !== heardUntil) continue;
 		const reading = await readRun(run, ids);
 		const isOver =

@@ -56,18 +56,14 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
  */
 function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): boolean {
 	const isChanged = eachTasks('call.id', interrupt).every(isUndefined);
-	return (
-		interrupt.length > 0 &&
-		isChanged &&
-		isEqual(eachTasks('name', interrupt), eachTasks('name', decided))
-	);
+	return isChanged && isEqual(eachTasks('name', interrupt), eachTasks('name', decided));
 }
 
 async function followBegun(run: Run, begun: Begun): Promise<RunResult> {
 	const { threadId, listener } = run;
 	const ids = { threadId, runId: begun.runId };
 	const followed = await followRun(run, ids, { ...pick(begun, ['joinId', 'decided']), listener });
-	const judged = judgeDecision(run, begun, followed);
+	const judged = await judgeDecision(run, begun, followed);
 	const told = run.isNew ? judged : await withThread(run, ids, judged);
 	const facts = pick(begun, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
 	const conversationId = told.conversationId ?? begun.conversationId;
@@ -76,13 +72,19 @@ async function followBegun(run: Run, begun: Begun): Promise<RunResult> {
 	return await whenLeft(run, threadId, result, async () => begun.runId);
 }
 
-/** A rejection leaves no words, and carries nothing out. */
-function judgeDecision(run: Run, { decided = [] }: Begun, result: RunResult): RunResult {
+/** A rejection leaves no words, and carries nothing out: the thread has no answer to the calls that had waited. */
+async function judgeDecision(
+	run: Run,
+	{ decided = [] }: Begun,
+	result: RunResult,
+): Promise<RunResult> {
 	if (!askedBy(run.body).rejects || result.status !== 'completed') return result;
 	const calls = eachTasks('call.id', decided);
-	const isDone = ({ id, data }: { id?: string; data?: { status?: string } }) =>
-		data?.status !== undefined && calls.includes(id);
-	if (result.parts?.some(isDone)) return { ...result, ...carriedOut() };
+	const reading = await readThreadWithRetries(run, run.threadId);
+	const messages = 'state' in reading ? messagesOf(reading.state) : [];
+	const isDone = ({ tool_call_id: id }: ThreadMessage) =>
+		typeof id === 'string' && calls.includes(id);
+	if (messages.some(isDone)) return { ...result, ...carriedOut() };
 	return { ...result, output: '', rejected: true };
 }
 
@@ -91,20 +93,15 @@ function judgeDecision(run: Run, { decided = [] }: Begun, result: RunResult): Ru
  * at the same time, and what earlier runs have found, where the answer leads there. Never throws.
  */
 export async function withThread(run: InTime, ids: RunIds, result: RunResult): Promise<RunResult> {
-	const { status, output = '', parts = [], reason, failure } = result;
-	const isAnswer = status === 'completed' && !result.rejected;
-	// A run that another gave way to may be marked as cancelled although its pair is there (recorded).
-	const isMarked = status === 'failed' && !failure && reason !== undefined && output !== '';
-	if (!isAnswer && !isMarked) return result;
+	const { status, rejected, parts = [] } = result;
+	if (status !== 'completed' || rejected) return result;
 	const others = await othersOf(run, ids);
 	const named = sourcesOf(parts).list(new Set());
-	const leadsBack = named.some(({ documentName, snippet }) => !documentName && !snippet);
+	const leadsBack = named.some(({ documentName }) => !documentName);
 	if (others.length === 0 && !leadsBack) return result;
-	const state = await readAtRest(run, ids, result, isAnswer && others.length > 0);
+	const state = await readAtRest(run, ids, result, others.length > 0);
 	if (!state) return result;
-	const isKept = holdsAnswer(state, result);
-	if (isMarked) return isKept ? { ...result, status: 'completed', reason: undefined } : result;
-	const isLost = others.length > 0 && state.status !== 'busy' && !isKept;
+	const isLost = others.length > 0 && state.status !== 'busy' && !holdsAnswer(state, result);
 	const earlier = leadsBack ? partsOf(state, messagesOf(state)) : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }

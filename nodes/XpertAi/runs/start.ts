@@ -150,7 +150,7 @@ async function untilFree(
 			}
 			if (run.whenBusy === 'fail') return { result: busy({ run: blocking }) };
 			watch.look(blocking);
-			if (remaining(run) <= 0) return { result: stillBusy(watch.blocker ?? { run: blocking }) };
+			if (remaining(run) <= 0) return { result: stillBusy(watch.blocker) };
 			await watch.cancelSilent();
 			// Looks do not become rarer: who waits longest would come last.
 			await waitInTime(run, FIRST_PAUSE_MS);
@@ -214,10 +214,12 @@ async function start(
 	{ body, mark, waits, ...plan }: Plan,
 	before: RunRecord[],
 ): Promise<Begun | NotBegun | undefined> {
-	const { outcome, mayBeDone, record } = await startRun(run, run.threadId, body);
-	if (record) return { ...plan, runId: (waits ?? record).run_id, joinId: record.run_id };
-	if (outcome.ok) return { result: failed(undefined) };
-	const { failure } = outcome;
+	const started = await startRun(run, run.threadId, body);
+	if ('record' in started) {
+		const { run_id: joinId } = started.record;
+		return { ...plan, runId: waits?.run_id ?? joinId, joinId };
+	}
+	const { failure, mayBeDone } = started;
 	if (hasNoRoutes(run, failure)) return undefined;
 	const find = async (inTime: InTime) =>
 		await findLost({ ...run, ...inTime }, asked.kind, { before, mark, waits });

@@ -121,8 +121,7 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 	if (failure.kind === 'cancelled') return cancelled(failure);
 	if (certainlyNotDone(failure)) return failed(failure);
 	if (mayBeDone) return await untilAtRest(waited, failure);
-	const isExplained = !mayMeanNoRecord(failure) || waited.before || run.isNew;
-	return isExplained ? failed(failure) : await whyUnreadable(run, run.threadId, failed(failure));
+	return await whyUnreadable(run, run.threadId, failed(failure));
 }
 
 /** Waits until no other run is on the thread; the state it is in then, if it has ever run. */
@@ -161,13 +160,13 @@ async function holdAgainstThread(waited: Waited, content: unknown): Promise<RunR
 		return asked.kind === 'decision' ? undecided : noAnswer();
 	}
 	const shown = (await endedBadly(waited, state)) ?? (isSilent ? saidOn(waited, state) : undefined);
-	if (shown) return { ...shown, recovered: !isSilent || shown.output !== '' };
+	if (shown) return { ...shown, recovered: isSilent && Boolean(shown.output) };
 	if (isSilent) return noAnswer();
 	const own = messagesOfRun(waited, state);
 	const last = lastReply(own ?? [])?.output ?? '';
 	// E4 joins all texts of a run; the thread has the last one, which is the answer (recorded).
 	const isLast = last !== '' && said.endsWith(last);
-	const isLost = !run.isNew && !isLast && !own?.some((one) => says(one, said));
+	const isLost = !run.isNew && !isLast;
 	const output = isLast ? last : said;
 	return { ...answer, ...factsOf(own, state), output, ...(isLost && { remembered: false }) };
 }

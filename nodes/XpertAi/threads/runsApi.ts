@@ -130,7 +130,7 @@ export async function startRun(
 	asking: Asking & { deadline: number },
 	threadId: string,
 	body: Record<string, unknown>,
-): Promise<RetriedOutcome & { record?: RunRecord }> {
+): Promise<{ record: RunRecord } | { failure: Failure; mayBeDone: boolean }> {
 	const request: Omit<ApiRequest, 'timeoutMs'> = {
 		method: 'POST',
 		path: buildPath(RUNS_PATH, { threadId }),
@@ -138,9 +138,11 @@ export async function startRun(
 		checkAnswer: runWith({ thread_id: threadId }),
 	};
 	const maxElapsedMs = Math.max(0, asking.deadline - asking.clock.now());
-	const retried = await sendOnce(asking, request, { maxTries: START_TRIES, maxElapsedMs });
-	const { outcome } = retried;
-	return { ...retried, ...(outcome.ok ? { record: runRecord.parse(outcome.answer) } : {}) };
+	const limits = { maxTries: START_TRIES, maxElapsedMs };
+	const { outcome, mayBeDone } = await sendOnce(asking, request, limits);
+	return outcome.ok
+		? { record: runRecord.parse(outcome.answer) }
+		: { failure: outcome.failure, mayBeDone };
 }
 
 /** So long nothing at all may come: a stream says every 30 s that it is there (recorded). */

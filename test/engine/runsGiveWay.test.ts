@@ -1,0 +1,160 @@
+import type { INodeParameters } from 'n8n-workflow';
+import { setTimeout } from 'node:timers/promises';
+
+import { INTERRUPTING_INPUT } from '../../sandbox';
+import { stopOnce, useFixture } from './support/fixture';
+import { ask, decide, newThreads, occupy, onOthers, runsOf, saidOn, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const message = (input: string) => ({ action: 'send', message: { input: { input } } });
+
+/** Somebody else begins a run between our look at the thread and our start. */
+async function meet({ ours = 600, theirs = 300, options = {} as INodeParameters }) {
+	const { faults } = fixture.sandbox;
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	await fixture.run(ask(), { items: [says(thread, 'before')] });
+	const [begun, looks] = [sent('runs').length, sent('listRuns').length];
+	faults.add(
+		{ endpoint: 'runs', nth: 1, do: 'delay', ms: 200 },
+		{ endpoint: 'runs', do: 'run', ms: ours },
+		onOthers(thread, { do: 'run', ms: theirs }),
+	);
+	const asking = fixture.run(ask({ options }), { items: [says(thread, 'ours')] });
+	while (sent('runs').length === begun) await setTimeout(5);
+	await occupy(fixture.sandbox, thread, message('theirs'));
+	const { items, error } = await asking;
+	const counts = { runs: sent('runs').length - begun, looks: sent('listRuns').length - looks };
+	return { json: items[0]?.json, error, thread, ...counts };
+}
+
+describe('a run that was not the first', () => {
+	it('gives way to one that goes on, and begins again after it: no message is lost', async () => {
+		const { json, thread, runs } = await meet({});
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed', recovered: false });
+		expect([runs, sent('cancel').length]).toEqual([2, 1]);
+		const { messages, lost } = fixture.sandbox.store.threads.get(thread) ?? {};
+		const said = ['before', 'theirs', 'ours'].flatMap((one) => [one, `Echo: ${one}`]);
+		expect(messages?.map(({ content }) => content)).toEqual(said);
+		expect(lost ?? []).toEqual([]);
+		expect(saidOn(fixture.sandbox, thread)).toEqual(['before', 'theirs', 'ours', 'ours']);
+	});
+
+	it('gives way to one that has ended since it began', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'listRuns', nth: 4, do: 'delay', ms: 400 });
+		const { json, runs } = await meet({ ours: 1_200, theirs: 300 });
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		expect([runs, sent('cancel').length]).toEqual([2, 1]);
+	});
+
+	it('stays where it has ended before it could give way: nothing is asked twice', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'cancel', do: 'delay', ms: 500 });
+		const { json, runs } = await meet({ ours: 150, theirs: 250 });
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		expect([runs, sent('cancel').length]).toEqual([1, 1]);
+	});
+
+	it('is cancelled and reported where others are not to be waited for', async () => {
+		const { error, runs } = await meet({ options: { whenBusy: 'fail' } });
+		expect(error?.message).toBe('Another run is going on on this thread');
+		expect([runs, sent('cancel').length]).toEqual([1, 1]);
+	});
+
+	it('goes on where others do not count', async () => {
+		const { json, runs } = await meet({ options: { whenBusy: 'run' } });
+		expect(json?.output).toBe('Echo: ours');
+		expect([runs, sent('cancel').length]).toEqual([1, 0]);
+	});
+});
+
+describe('an execution that is stopped', () => {
+	it('while it waits for its turn sends nothing more', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
+		await occupy(fixture.sandbox, thread, message('theirs'));
+		const stop = stopOnce(() => sent('listRuns').length > 2);
+		const { run } = await fixture.run(ask(), {
+			items: [says(thread, 'ours')],
+			onStart: stop.onStart,
+		});
+		expect(stop.waitedMs()).toBeLessThan(1_000);
+		expect(run.status).toBe('canceled');
+		expect(sent('runs')).toEqual([]);
+	});
+
+	it('while it looks for a run whose answer was lost has it cancelled where that is wanted', async () => {
+		fixture.sandbox.faults.add(
+			{ endpoint: 'runs', do: 'run', ms: 60_000 },
+			{ endpoint: 'runs', do: 'drop', when: 'after' },
+			{ endpoint: 'listRuns', nth: 1, do: 'delay', ms: 60_000 },
+		);
+		const stop = stopOnce(() => sent('listRuns').length > 0);
+		const options = { whenStopped: 'cancel' };
+		await fixture.run(ask({ threadSource: 'new', options }), {
+			items: [says('', 'ours')],
+			onStart: stop.onStart,
+		});
+		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({
+			text: 'ours',
+			status: 'interrupted',
+		});
+	});
+
+	it.each(['new', 'existing'])(
+		'while it starts a run (%s) has it cancelled where that is wanted',
+		async (threadSource) => {
+			const [thread = ''] = await newThreads(fixture.sandbox, 1);
+			if (threadSource === 'existing')
+				await fixture.run(ask(), { items: [says(thread, 'before')] });
+			fixture.sandbox.faults.add(
+				{ endpoint: 'runs', do: 'run', ms: 60_000 },
+				{ endpoint: 'runs', do: 'delay', when: 'after', ms: 60_000 },
+			);
+			const ours = () => fixture.sandbox.store.runs.find(({ text }) => text === 'ours');
+			const stop = stopOnce(() => ours() !== undefined);
+			const options = { whenStopped: 'cancel' };
+			await fixture.run(ask({ threadSource, options }), {
+				items: [says(thread, 'ours')],
+				onStart: stop.onStart,
+			});
+			expect(ours()?.status).toBe('interrupted');
+			expect(sent('cancel')).toHaveLength(1);
+		},
+	);
+});
+
+it('a decision on a thread whose conversation cannot be read is not sent, with the reason', async () => {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
+	fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'no' });
+	const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
+	expect(error?.message).toBe('The server answered 403: no');
+	expect(sent('runs')).toHaveLength(1);
+});
+
+it('nothing is begun after the deadline, though the thread was free before', async () => {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
+	fixture.sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: 700 });
+	const options = { deadlineMinutes: 0.01 };
+	const { error } = await fixture.run(ask({ options }), { items: [says(thread, 'ours')] });
+	expect(error?.message).toBe('The run had not begun when the deadline came');
+	expect(sent('runs')).toHaveLength(1);
+	expect(runsOf(fixture.sandbox.store.runs, thread)).toHaveLength(1);
+});
+
+it('a body without an assistant is answered by that of the thread, or of the server', async () => {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const jsonBody = JSON.stringify({ input: message('ours') });
+	const parameters = ask({ bodyMode: 'json', jsonBody });
+	for (const known of [0, 1]) {
+		const { items } = await fixture.run(parameters, { items: [says(thread, '')] });
+		const before = runsOf(fixture.sandbox.store.runs, thread)[known - 1];
+		expect(items[0]?.json).toMatchObject({
+			...{ status: 'completed', assistantId: before?.assistantId ?? null },
+		});
+	}
+});

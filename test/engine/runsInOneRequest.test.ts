@@ -1,0 +1,266 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { stopOnce, useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { again, ask, decide, detailsOf, newThreads, occupy, onOthers, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
+/** What goes wrong with the next request of ours that waits. */
+const next = (rule: FaultRule) => add({ endpoint: 'E4', nth: 1, ...rule });
+
+async function call(
+	parameters: INodeParameters,
+	message = 'ours',
+	thread = '',
+	options: INodeParameters = {},
+) {
+	const own = { ...parameters, options: { inOneRequest: true, ...options } };
+	const items = [says(thread, message)];
+	const result = await fixture.run(own, { items, onError: 'continueErrorOutput' });
+	const failed = result.outputs[1]?.[0];
+	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
+}
+
+/** A thread on which something was said. */
+async function said(message = 'before'): Promise<string> {
+	const { json } = await call(ask({ threadSource: 'new' }), message);
+	return String(json?.threadId);
+}
+
+async function theyAsk(thread: string, ms: number, assistant?: string): Promise<void> {
+	add(onOthers(thread, { do: 'run', ms, nth: 1 }));
+	const input = { action: 'send', message: { input: { input: 'theirs' } } };
+	await occupy(fixture.sandbox, thread, input, assistant);
+}
+
+describe('a thread on which another run goes on', () => {
+	it('is waited for, and no message gets lost', async () => {
+		const thread = await said();
+		await theyAsk(thread, 300);
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
+		const contents = fixture.sandbox.store.threads.get(thread)?.messages;
+		expect(contents?.map(({ content }) => content)).toEqual(
+			['before', 'theirs', 'ours'].flatMap((one) => [one, `Echo: ${one}`]),
+		);
+	});
+
+	it('is waited for also in its first moments, in which it cannot be read', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await theyAsk(thread, 300);
+		add({ endpoint: 'E15', nth: 1, do: 'status', status: 500, body: 'no such thread' });
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Echo: ours' });
+		expect(fixture.sandbox.store.threads.get(thread)?.messages).toHaveLength(4);
+	});
+
+	it('is reported at once, or at the deadline, or run on, as is wanted', async () => {
+		const thread = await said();
+		await theyAsk(thread, 60_000);
+		const busy = await call(ask(), 'ours', thread, { whenBusy: 'fail' });
+		expect(busy.error).toBe('Another run is going on on this thread');
+		const late = await call(ask(), 'ours', thread, { deadlineMinutes: 0.005 });
+		expect(late.error).toBe('Another run was still going on on the thread when the deadline came');
+		expect(sent('E4')).toHaveLength(2);
+		const { json } = await call(ask(), 'ours', thread, { whenBusy: 'run' });
+		expect(json?.output).toBe('Echo: ours');
+	});
+
+	it('may overwrite an answer, which is said', async () => {
+		fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const assistantId = byId(SAYING_ASSISTANT.id);
+		const { json: first } = await call(ask({ threadSource: 'new', assistantId }), 'zero');
+		const thread = String(first?.threadId);
+		await theyAsk(thread, 400, SAYING_ASSISTANT.id);
+		add({ endpoint: 'E15', nth: 2, do: 'delay', ms: 700 });
+		const { json } = await call(ask({ assistantId }), 'one', thread, { whenBusy: 'run' });
+		const output = 'You said: one [users seen: 2]';
+		expect(json).toMatchObject({ output, status: 'completed', remembered: false });
+	});
+});
+
+describe('what cannot begin', () => {
+	it('is said of a thread that nobody knows, and of the ID of a conversation', async () => {
+		const thread = await said();
+		const conversation = fixture.sandbox.store.conversationOf(thread)?.id;
+		const unknown = await call(ask(), 'ours', '2f78e81b-096f-42ff-8ac0-8403fd81392d');
+		expect(unknown.error).toBe('There is no conversation with this thread');
+		const wrong = await call(ask(), 'ours', conversation);
+		expect(wrong.error).toBe('"Thread" holds the ID of a conversation, not that of its thread');
+	});
+
+	it('is a decision that nothing waits for, and an answer to nothing', async () => {
+		const decided = await call(decide(), '', await said());
+		expect(decided.error).toBe('Nothing on this thread waits for a decision');
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const answered = await call(again(), '', thread);
+		expect(answered.error).toMatch(/^Nothing was said on this thread/);
+		expect(sent('E4')).toHaveLength(1);
+	});
+
+	it('is refused by the server, or sent again where that may help', async () => {
+		next({ do: 'status', status: 403, body: 'no' });
+		const refused = await call(ask({ threadSource: 'new' }));
+		expect(refused.error).toBe('The server answered 403: no');
+		fixture.sandbox.faults.clear();
+		next({ do: 'status', status: 429, body: 'slow', headers: { 'retry-after': '0' } });
+		const { json } = await call(ask({ threadSource: 'new' }));
+		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
+		expect(sent('E4')).toHaveLength(3);
+		add({ endpoint: 'E4', do: 'status', status: 429, body: 'no', headers: { 'retry-after': '0' } });
+		expect((await call(ask({ threadSource: 'new' }))).error).toBe('The server answered 429: no');
+		expect(sent('E4')).toHaveLength(8);
+	});
+});
+
+describe('an answer', () => {
+	it('stays where its thread cannot be read; an empty one is none then', async () => {
+		const thread = await said();
+		add({ endpoint: 'E15', nth: [2, 4], do: 'status', status: 403, body: 'no' });
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		next({ do: 'run', outcome: 'empty' });
+		const empty = await call(ask(), 'ours', thread);
+		expect(empty.error).toBe('The run ended without an answer, and the server does not say why');
+	});
+
+	it('of another form is none: whether the message has arrived is not known', async () => {
+		const thread = await said();
+		add({ endpoint: 'E4', do: 'status', status: 201, body: { odd: 1 } });
+		const { error } = await call(ask(), 'ours', thread);
+		expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+	});
+
+	it('is taken up only where the server has answered with nothing', async () => {
+		const asked = await call(ask({ threadSource: 'new' }), `${INTERRUPTING_INPUT} first`);
+		expect(asked.json).toMatchObject({ status: 'interrupted', recovered: false });
+		const thread = await said();
+		add({
+			endpoint: 'E4',
+			do: 'status',
+			when: 'after',
+			status: 201,
+			body: { role: 'ai', content: '' },
+		});
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
+	});
+
+	it('that says nothing is none: a message has no answer, and a decision changed nothing', async () => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		add({ endpoint: 'E4', do: 'status', status: 201, body: { role: 'ai', content: '' } });
+		const decided = await call(decide(), '', thread);
+		expect(decided.error).toBe('The server answered, but what waits for a decision still waits');
+		const { error } = await call(ask(), 'ours', thread);
+		expect(error).toBe('The run ended without an answer, and the server does not say why');
+	});
+
+	it('that its thread does not hold was overwritten, which is said', async () => {
+		const thread = await said();
+		const body = { role: 'ai', content: 'Another' };
+		add({ endpoint: 'E4', do: 'status', when: 'after', status: 201, body });
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Another', remembered: false });
+	});
+
+	it('is the last of what was said', async () => {
+		const { store } = fixture.sandbox;
+		const { id } = store.putKnowledgebase({ name: 'zebra' });
+		store.putFindable(store.putDocument({ knowledgebaseId: id, name: 'z.md' }), ['Stripes.']);
+		const assistant = 'a7000000-0000-4000-8000-000000000001';
+		const tools = [{ name: `retriever-${id}`, knowledgebaseId: id }];
+		store.putAssistant({ ...SAYING_ASSISTANT, id: assistant, tools });
+		const parameters = ask({ threadSource: 'new', assistantId: byId(assistant) });
+		const { json } = await call(parameters, 'ASK CITE SAY zebra');
+		expect(json?.output).toMatch(/^Here is what I found: /);
+		expect(json).toMatchObject({ sources: [{ cited: true }], recovered: false });
+	});
+});
+
+describe('a wait that breaks', () => {
+	const lost: FaultRule = { do: 'drop', when: 'after' };
+
+	it('has its failure found, and what waits for a person', async () => {
+		const thread = await said();
+		next({ do: 'run', outcome: 'fail', error: 'Late' });
+		next(lost);
+		expect((await call(ask(), 'ours', thread)).error).toBe('The run failed: Late');
+		fixture.sandbox.faults.clear();
+		next(lost);
+		const { json } = await call(ask(), `${INTERRUPTING_INPUT} first`, thread);
+		expect(json).toMatchObject({ status: 'interrupted', recovered: true });
+	});
+
+	it('has the answer on a thread found, and that to the same question asked again', async () => {
+		const thread = await said();
+		next(lost);
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
+		fixture.sandbox.faults.clear();
+		next({ do: 'run', ms: 200 });
+		next(lost);
+		const second = await call(again(), '', thread);
+		expect(second.json).toMatchObject({ output: 'Echo: ours', recovered: true });
+		expect(sent('E4')).toHaveLength(3);
+	});
+
+	it.each([
+		['confirm', { status: 'completed', output: expect.stringContaining('Confirmed') as string }],
+		['reject', { status: 'completed', output: '', rejected: true }],
+	])('has what came of a decision found (%s)', async (decision, expected) => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		next({ do: 'run', ms: 200 });
+		next(lost);
+		const { json } = await call(decide({ decision }), '', thread);
+		expect(json).toMatchObject({ ...expected, recovered: true });
+	});
+
+	it('is not ended by the answer to others', async () => {
+		const thread = await said();
+		await theyAsk(thread, 300);
+		fixture.sandbox.faults.clear();
+		next({ do: 'drop', when: 'before' });
+		const { error } = await call(ask(), 'ours', thread, { whenBusy: 'run' });
+		expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+	});
+
+	it('of a decision that shows nothing is waited for until the deadline', async () => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		next({ do: 'drop', when: 'before' });
+		const { error, details } = await call(decide(), '', thread, { deadlineMinutes: 0.01 });
+		expect(error).toMatch(/^It is not known whether the decision has reached the assistant/);
+		expect(details.status).toBe('timedOut');
+	});
+
+	it('is left at the deadline, and the run goes on', async () => {
+		const thread = await said();
+		next({ do: 'run', ms: 60_000 });
+		next({ do: 'drop', when: 'during', ms: 50 });
+		const { error, details } = await call(ask(), 'ours', thread, { deadlineMinutes: 0.01 });
+		expect(error).toBe('The run was still going on when the deadline came');
+		expect(details).toMatchObject({ status: 'timedOut', threadId: thread });
+		expect(details.description).toContain('"Run Anyway"');
+	});
+
+	it('ends soon once the execution is stopped', async () => {
+		const thread = await said();
+		next({ do: 'run', ms: 60_000 });
+		next({ do: 'drop', when: 'during', ms: 50 });
+		const before = sent('E15').length;
+		const stop = stopOnce(() => sent('E15').length > before + 2);
+		const { run } = await fixture.run(ask({ options: { inOneRequest: true } }), {
+			items: [says(thread, 'ours')],
+			onStart: stop.onStart,
+		});
+		expect(run.status).toBe('canceled');
+		expect(stop.waitedMs()).toBeLessThan(1_000);
+		expect(sent('E4')).toHaveLength(2);
+	});
+});

@@ -1,0 +1,165 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, decide, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
+
+async function call(parameters: INodeParameters, message = 'ours', thread = '') {
+	const { items, error } = await fixture.run(parameters, { items: [says(thread, message)] });
+	return { json: items[0]?.json, error };
+}
+
+interface Ids {
+	threadId: string;
+	runId: string;
+}
+
+/** A run that has come out in some way. */
+async function ended(message = 'ours', thread = ''): Promise<Ids> {
+	const on = thread ? {} : { threadSource: 'new' };
+	const { json, error } = await call(ask(on), message, thread);
+	const run = fixture.sandbox.store.runs.at(-1);
+	if (!run || (!json && !error)) throw new Error('nothing has run');
+	return { threadId: run.threadId, runId: run.id };
+}
+
+async function read({ threadId, runId }: Ids, operation = 'getRun') {
+	return await call({ resource: 'thread', operation, threadId: byId(threadId), runId });
+}
+
+/** Sends something to a run as somebody else does. */
+async function post(path: string, body?: object) {
+	const { url, accessToken } = fixture.sandbox;
+	const response = await fetch(`${url}/api/ai/threads/${path}`, {
+		method: 'POST',
+		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+		body: JSON.stringify(body ?? {}),
+	});
+	return (await response.json()) as { run_id?: string };
+}
+
+const GONE_ON = 'The run was cancelled, or the thread has gone on without a decision';
+
+describe('a run that has ended', () => {
+	it.each([false, true])('says what it said (its stream is gone: %s)', async (isGone) => {
+		const ids = await ended();
+		if (isGone) fixture.sandbox.expireStream(ids.runId);
+		const { json } = await read(ids);
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed', ...ids });
+		expect(json?.usage).toMatchObject({ totalTokens: expect.any(Number) as number });
+		expect(fixture.sandbox.requests.of('join')).toHaveLength(1);
+	});
+
+	it('is read in its own words where the beginning of its stream is gone', async () => {
+		add({ endpoint: 'runs', do: 'delay', when: 'after', ms: 100 });
+		const running = ended();
+		while (fixture.sandbox.store.runs.at(-1)?.text !== 'ours')
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		fixture.sandbox.cutStream(fixture.sandbox.store.runs.at(-1)?.id ?? '');
+		expect((await read(await running)).json).toMatchObject({ output: 'Echo: ours' });
+	});
+
+	it.each([false, true])('says why it failed (its stream is gone: %s)', async (isGone) => {
+		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		const ids = await ended();
+		if (isGone) fixture.sandbox.expireStream(ids.runId);
+		expect((await read(ids)).error?.message).toBe('The run failed: No');
+	});
+
+	it('was a rejection, also where its stream is gone', async () => {
+		const ids = await ended(`${INTERRUPTING_INPUT} first`);
+		await call(decide({ decision: 'reject' }), '', ids.threadId);
+		fixture.sandbox.expireStream(ids.runId);
+		const expected = { output: '', status: 'completed', rejected: true };
+		expect((await read(ids)).json).toMatchObject(expected);
+	});
+
+	it('may have said nothing, which is no rejection', async () => {
+		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'empty' });
+		const ids = await ended();
+		const { json } = await read(ids);
+		expect(json).toMatchObject({ output: '', status: 'completed' });
+		expect(json).not.toHaveProperty('rejected');
+	});
+
+	it('is told by its stream where its message is not shown, and unknown where that is gone', async () => {
+		const ids = await ended();
+		add({ endpoint: 'getMessages', do: 'status', status: 201, body: { items: [] } });
+		expect((await read(ids)).json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		fixture.sandbox.expireStream(ids.runId);
+		const { error } = await read(ids);
+		expect(error?.message).toBe('The run ended without an answer, and the server does not say why');
+	});
+
+	it('still runs while its message is being stored', async () => {
+		const ids = await ended();
+		const message = { role: 'ai', executionId: ids.runId, status: 'thinking', content: '' };
+		const body = { items: [message] };
+		add({ endpoint: 'getMessages', nth: [1, 2], do: 'status', status: 201, body });
+		add({ endpoint: 'join', nth: 1, do: 'status', status: 502, body: 'down' });
+		expect((await read(ids)).json).toMatchObject({ status: 'running', output: null });
+		expect((await read(ids, 'waitForRun')).json).toMatchObject({ output: 'Echo: ours' });
+	});
+
+	it.each(['E5', 'getMessages'])('is not known where %s cannot be read', async (endpoint) => {
+		const ids = await ended();
+		add({ endpoint, do: 'status', status: 403, body: 'no' });
+		expect((await read(ids)).error?.message).toBe('The server answered 403: no');
+	});
+});
+
+describe('a run that was interrupted', () => {
+	it('waits for a person while it is the last; after that, what became of it is not known', async () => {
+		const ids = await ended(`${INTERRUPTING_INPUT} first`);
+		expect((await read(ids)).json).toMatchObject({ status: 'interrupted', interrupt: [{}] });
+		await ended('next', ids.threadId);
+		expect((await read(ids)).error?.message).toBe(GONE_ON);
+		add({ endpoint: 'listRuns', do: 'status', status: 403, body: 'no' });
+		expect((await read(ids)).error?.message).toBe('The server answered 403: no');
+	});
+
+	it('was cancelled: its stream says so also when others have run since', async () => {
+		add({ endpoint: 'runs', nth: 1, do: 'run', ms: 60_000 });
+		const running = ended();
+		while (fixture.sandbox.requests.of('join').length === 0)
+			await new Promise((resolve) => setTimeout(resolve, 5));
+		const { id: runId, threadId } = fixture.sandbox.store.runs.at(-1) ?? { id: '', threadId: '' };
+		await post(`${threadId}/runs/${runId}/cancel`);
+		await running;
+		const said = 'The run was cancelled on the server: Canceled by user';
+		expect((await read({ threadId, runId })).error?.message).toBe(said);
+		await ended('next', threadId);
+		expect((await read({ threadId, runId })).error?.message).toBe(said);
+		fixture.sandbox.expireStream(runId);
+		expect((await read({ threadId, runId })).error?.message).toBe(GONE_ON);
+	});
+
+	it('has an answer where it had ended before somebody cancelled it', async () => {
+		const ids = await ended();
+		await post(`${ids.threadId}/runs/${ids.runId}/cancel`);
+		expect((await read(ids)).json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		fixture.sandbox.expireStream(ids.runId);
+		expect((await read(ids)).error?.message).toContain('The run was cancelled on the server');
+	});
+});
+
+it('a run ID that is left over of a decision is said to be one, and not waited for', async () => {
+	const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
+	const { run_id: runId = '' } = await post(`${threadId}/runs`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+	});
+	await new Promise((resolve) => setTimeout(resolve, 100));
+	for (const operation of ['getRun', 'waitForRun']) {
+		const { error } = await read({ threadId, runId }, operation);
+		expect(error?.message).toBe('Nothing runs under this run ID');
+	}
+});

@@ -1,0 +1,121 @@
+import type { INodeParameters } from 'n8n-workflow';
+import { setTimeout } from 'node:timers/promises';
+
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, newThreads, occupy, onOthers, runsOf, says } from './support/runs';
+import { useShortSleeps } from './support/shortSleeps';
+
+const fixture = useFixture();
+useShortSleeps();
+
+const message = (input: string) => ({ action: 'send', message: { input: { input } } });
+const LIMIT_MS = 300;
+const silent = (options: INodeParameters = {}): INodeParameters => ({
+	...{ cancelSilentMinutes: LIMIT_MS / 60_000, deadlineMinutes: 1 },
+	...options,
+});
+
+/** A thread with somebody else's run, which has begun an hour ago unless it is young. */
+async function blocked({
+	ms = 60_000,
+	input = message('Hi'),
+	age = 3_600_000,
+	assistant = ECHO_ASSISTANT_ID,
+}) {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	if (assistant === ECHO_ASSISTANT_ID)
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms }));
+	await occupy(fixture.sandbox, thread, input, assistant);
+	const run = runsOf(fixture.sandbox.store.runs, thread).at(-1);
+	if (!run) throw new Error('nothing runs');
+	run.startedAt -= age;
+	return { thread, run };
+}
+
+async function call(thread: string, options = silent(), assistant = ECHO_ASSISTANT_ID) {
+	const items = [says(thread, 'Hello')];
+	const { items: out, error } = await fixture.run(ask({ options, assistantId: byId(assistant) }), {
+		items,
+	});
+	return { json: out[0]?.json, error };
+}
+
+const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const SHORT = { deadlineMinutes: 0.015 };
+
+describe('a run that blocks a thread', () => {
+	it('is cancelled once it was silent for as long as is allowed, by our clock, and that is said', async () => {
+		const { thread, run } = await blocked({});
+		fixture.sandbox.killRuns();
+		const { json } = await call(thread);
+		expect(json).toMatchObject({ output: 'Echo: Hello', cancelledRun: run.id });
+		expect(run.status).toBe('interrupted');
+		const [[heard], [cancelled]] = [sent('join'), sent('cancel')];
+		const silence = Number(cancelled?.arrivedAt) - Number(heard?.arrivedAt);
+		expect(silence).toBeGreaterThanOrEqual(LIMIT_MS - 20);
+	});
+
+	it('is not cancelled where nothing is allowed to', async () => {
+		const { thread } = await blocked({});
+		const { error } = await call(thread, { ...silent(SHORT), cancelSilentMinutes: 0 });
+		expect(error?.message).toMatch(/, without a sign for 1 s\) when the deadline came$/);
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not cancelled while it speaks', async () => {
+		fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const input = message('LONG9 DRIP100');
+		const { thread } = await blocked({ input, assistant: SAYING_ASSISTANT.id });
+		const { json } = await call(thread, silent(), SAYING_ASSISTANT.id);
+		expect(json?.output).toMatch(/^You said: Hello/);
+		expect(json).not.toHaveProperty('cancelledRun');
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not cancelled where it has not begun three times as long ago', async () => {
+		const { thread } = await blocked({ age: 0 });
+		await call(thread, silent({ cancelSilentMinutes: 0.01, deadlineMinutes: 0.02 }));
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not cancelled where it cannot be heard', async () => {
+		const { thread, run } = await blocked({});
+		fixture.sandbox.faults.add({ endpoint: 'join', do: 'status', status: 502, body: 'down' });
+		const { error } = await call(thread, silent(SHORT));
+		expect(error?.message).toContain(`(${run.id}, since `);
+		expect(sent('join').length).toBeGreaterThan(2);
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not cancelled while a tool is at work, which may take long', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
+		const [run] = runsOf(fixture.sandbox.store.runs, thread);
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
+		const { url, accessToken } = fixture.sandbox;
+		void fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
+			method: 'POST',
+			headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+			body: JSON.stringify({
+				assistant_id: ECHO_ASSISTANT_ID,
+				input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+			}),
+		}).catch(() => undefined);
+		while (run?.status !== 'running') await setTimeout(5);
+		run.startedAt -= 3_600_000;
+		await call(thread, silent(SHORT));
+		expect(sent('join')).not.toEqual([]);
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not said to be cancelled where the server refuses', async () => {
+		const { thread } = await blocked({ ms: 900 });
+		fixture.sandbox.faults.add({ endpoint: 'cancel', do: 'status', status: 403, body: 'no' });
+		const { json } = await call(thread);
+		expect(sent('cancel')).not.toEqual([]);
+		expect(json).toMatchObject({ output: 'Echo: Hello' });
+		expect(json).not.toHaveProperty('cancelledRun');
+	});
+});

@@ -1,0 +1,51 @@
+import type { INodeParameters } from 'n8n-workflow';
+import { range } from 'lodash';
+
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, detailsOf, says } from './support/runs';
+import { useFastClock } from './support/shortSleeps';
+
+const fixture = useFixture();
+useFastClock(60);
+
+/** Waits for a run of the world that goes on for long, which cannot be joined. */
+async function waitFor(deadlineMinutes: number, nth: number[]) {
+	fixture.sandbox.faults.add(
+		{ endpoint: 'join', do: 'status', status: 502, body: 'down' },
+		{ endpoint: 'run', nth, do: 'status', status: 503, body: 'down' },
+	);
+	const { busyThreadId, busyRunId } = fixture.world;
+	const parameters: INodeParameters = {
+		...{ resource: 'thread', operation: 'waitForRun', threadId: byId(busyThreadId) },
+		...{ runId: busyRunId, options: { deadlineMinutes } },
+	};
+	const { outputs } = await fixture.run(parameters, { onError: 'continueErrorOutput' });
+	return outputs[1]?.[0];
+}
+
+describe('a run that cannot be read', () => {
+	it('is given up after a minute where it never could: the server may be wrong', async () => {
+		const failed = await waitFor(5, range(2, 1_000));
+		expect(failed?.json.error).toBe('The server answered 503: down');
+		expect(detailsOf(failed).status).toBe('failed');
+	});
+
+	it('is waited for until the deadline where it was there, and looked at ever more rarely', async () => {
+		const failed = await waitFor(2, range(5, 1_000));
+		expect(failed?.json.error).toBe('The run was still going on when the deadline came');
+		expect(detailsOf(failed).status).toBe('timedOut');
+		expect(fixture.sandbox.requests.of('join').length).toBeLessThan(20);
+	});
+});
+
+it('a message whose run cannot be read comes out with the reason, though its stream is silent', async () => {
+	fixture.sandbox.faults.add(
+		{ endpoint: 'join', do: 'delay', ms: 600_000 },
+		{ endpoint: 'run', do: 'status', status: 403, body: 'no' },
+	);
+	const items = [says('', 'Hello')];
+	const { error } = await fixture.run(ask({ threadSource: 'new' }), { items });
+	expect(error?.message).toBe('The server answered 403: no');
+	expect(fixture.sandbox.requests.of('join')).toHaveLength(1);
+});
