@@ -94,6 +94,9 @@ function differencesAt(place: string, node?: Schema, server?: Schema): Found[] {
 	return [...here, ...inItems, ...fieldDifferences(place, known, taken)];
 }
 
+/** Fields of Xpert AI servers that the contract does not have, so that a server need not take them. */
+const BEYOND_CONTRACT = ['metadataSchema'];
+
 function fieldDifferences(place: string, known: Shape, taken: Shape): Found[] {
 	const at = (name: string) => (place ? `${place}.${name}` : name);
 	// What the node leaves open is the user's own, but for a body that the contract does not show.
@@ -103,7 +106,7 @@ function fieldDifferences(place: string, known: Shape, taken: Shape): Found[] {
 	const names = { node: Object.keys(fields.node), server: Object.keys(fields.server) };
 	const required = difference(taken.required, known.required);
 	return [
-		...difference(names.node, names.server).map((name): Found => {
+		...difference(names.node, names.server, BEYOND_CONTRACT).map((name): Found => {
 			return { kind: 'missing', what: `${quoted(at(name))} is no field any more` };
 		}),
 		...intersection(names.node, names.server).flatMap((name) => [

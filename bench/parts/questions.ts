@@ -63,7 +63,11 @@ export const questionsPart: Part = {
 async function measure(work: Omit<QuestionTask, 'target'>): Promise<Figures> {
 	const server = await startServer({});
 	try {
-		const faults = ['E4', 'runs'].map((endpoint) => ({ endpoint, ms: MODEL_MS, do: 'run' as const }));
+		const faults = ['E4', 'runs'].map((endpoint) => ({
+			endpoint,
+			ms: MODEL_MS,
+			do: 'run' as const,
+		}));
 		await server.ask('faults', faults);
 		const task: QuestionTask = { ...work, target: server.target };
 		const module = path.join(__dirname, '..', 'children', 'questionChild.js');

@@ -5,7 +5,7 @@ import type { Results } from '../../bench/run/results';
 
 const FIGURES: Figures = Object.fromEntries(
 	[
-		...['documents', 'seconds', 'cpuSeconds', 'peakRss', 'peakHeap', 'requests', 'bytes'],
+		...['documents', 'seconds', 'first', 'cpuSeconds', 'peakRss', 'peakHeap', 'requests', 'bytes'],
 		...['read', 'found', 'everyMs', 'live', 'atBeginning', 'rssBefore', 'notStored'],
 		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
 		...['firstMs', 'slowestFirstMs', 'laterMs', 'slowestLaterMs'],

@@ -16,7 +16,12 @@ describe('a run that takes longer than five minutes', () => {
 			parameters: { ...(node.parameters as object), path: PATH },
 		}));
 		await harness.activate(await harness.importWorkflow(workflow, credential));
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 310_000, text: 'It took a while' });
+		harness.sandbox.faults.add({
+			endpoint: 'runs',
+			do: 'run',
+			ms: 310_000,
+			text: 'It took a while',
+		});
 
 		const { status, data } = await harness.callWebhook(PATH, { question: 'Take your time' });
 
