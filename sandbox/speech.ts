@@ -49,6 +49,11 @@ export class Speech {
 		for (const reader of this.readers) reader(event);
 	}
 
+	/** How many streams hear it at the moment. */
+	get heardBy(): number {
+		return this.readers.size;
+	}
+
 	/** Nothing of it is kept any more; whoever listens hears what comes. */
 	expire(): void {
 		this.events = [];

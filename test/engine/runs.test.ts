@@ -128,6 +128,8 @@ describe('a run that asks a person', () => {
 		const [task] = asked.json?.interrupt as Array<{ call: { id: string } }>;
 		const changedArguments = { [task?.call.id ?? '']: { input: 'what a person wrote' } };
 		const options = { changedArguments: JSON.stringify(changedArguments) };
+		// Joined from its beginning, the run tells of both its waits while it goes on.
+		fixture.sandbox.faults.add({ ...onThread(asked.thread, { do: 'run', ms: 400 }), nth: 2 });
 		const { items } = await fixture.run(decide({ options }), { items: [says(asked.thread, '')] });
 		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: false });
 		expect(items[0]?.json.output).toContain('Confirmed: what a person wrote');

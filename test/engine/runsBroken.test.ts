@@ -132,14 +132,17 @@ describe('a message that is answered again', () => {
 	it('has its new answer when the wait breaks, once', async () => {
 		const thread = await answered();
 		const [, old] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		// A question is stored some moments before the message of its answer (recorded).
+		const question = fixture.sandbox.store.messages.findLast(({ role }) => role === 'human');
+		Object.assign(question ?? {}, { createdAt: new Date(Date.now() - 1_000).toISOString() });
 		fixture.sandbox.faults.add(
 			{ ...onThread(thread, lasting(700)), nth: 1 },
 			{ ...onThread(thread, { do: 'drop', when: 'after' }), nth: 1 },
 		);
 		const { items } = await fixture.run(again(), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({ output: 'Echo: Hello', recovered: true });
-		const [question, answer, ...others] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
-		expect([question?.from, answer?.from, others]).toEqual(['person', 'assistant', []]);
+		const [asked, answer, ...others] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		expect([asked?.from, answer?.from, others]).toEqual(['person', 'assistant', []]);
 		expect(answer).not.toEqual(old);
 	});
 

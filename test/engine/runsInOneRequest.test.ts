@@ -1,6 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
+import { setTimeout } from 'node:timers/promises';
 
-import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -38,6 +39,23 @@ async function theyAsk(thread: string, ms: number, assistant?: string): Promise<
 	add(onOthers(thread, { do: 'run', ms, nth: 1 }));
 	const input = { action: 'send', message: { input: { input: 'theirs' } } };
 	await occupy(fixture.sandbox, thread, input, assistant);
+}
+
+/** The thread shows nothing at our second look, as where a conversation on it has never run (recorded: null). */
+const showsNothing = (thread: string, status: string | null = null): FaultRule => {
+	const body = { thread_id: thread, status, values: { messages: [] } };
+	return { endpoint: 'E15', nth: 2, do: 'status', status: 200, body };
+};
+
+/** What the server answers somebody else. */
+async function post(path: string, body: object): Promise<unknown> {
+	const { url, accessToken } = fixture.sandbox;
+	const response = await fetch(`${url}/api/ai/${path}`, {
+		method: 'POST',
+		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+		body: JSON.stringify(body),
+	});
+	return await response.json();
 }
 
 describe('a thread on which another run goes on', () => {
@@ -131,12 +149,37 @@ describe('an answer', () => {
 		expect(empty.error).toBe('The run ended without an answer, and the server does not say why');
 	});
 
-	it('of another form is none: whether the message has arrived is not known', async () => {
-		const thread = await said();
-		add({ endpoint: 'E4', do: 'status', status: 201, body: { odd: 1 } });
-		const { error } = await call(ask(), 'ours', thread);
-		expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
-	});
+	it.each(['{"role":"ai"}', '{"content":"Another"}', 'null'])(
+		'of another form is none: whether the message has arrived is not known (%s)',
+		async (body) => {
+			const thread = await said();
+			next({ do: 'status', status: 201, body, contentType: 'application/json' });
+			const { error } = await call(ask(), 'ours', thread);
+			expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+		},
+	);
+
+	it.each(['busy', null])(
+		'stays, or is waited for, where the thread does not show it yet (%s)',
+		async (status) => {
+			const thread = await said();
+			add(showsNothing(thread, status));
+			const { json } = await call(ask(), 'ours', thread);
+			expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
+			expect(json).not.toHaveProperty('remembered');
+			fixture.sandbox.faults.clear();
+			const silence = { role: 'ai', content: '' };
+			add(showsNothing(thread, status), {
+				endpoint: 'E4',
+				do: 'status',
+				when: 'after',
+				status: 201,
+				body: silence,
+			});
+			const silent = await call(ask(), 'again', thread);
+			expect(silent.json).toMatchObject({ output: 'Echo: again', recovered: true });
+		},
+	);
 
 	it('is taken up only where the server has answered with nothing', async () => {
 		const asked = await call(ask({ threadSource: 'new' }), `${INTERRUPTING_INPUT} first`);
@@ -218,8 +261,45 @@ describe('a wait that breaks', () => {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
 		next({ do: 'run', ms: 200 });
 		next(lost);
+		add(showsNothing(thread));
 		const { json } = await call(decide({ decision }), '', thread);
 		expect(json).toMatchObject({ ...expected, recovered: true });
+	});
+
+	it('does not have what waited before for what waits now, where that is stored late', async () => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		const body = await post('conversations/search', { where: { threadId: thread } });
+		next(lost);
+		add({ endpoint: 'E5', nth: 2, do: 'status', status: 200, body });
+		const { json } = await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
+		expect(json).toMatchObject({
+			...{ status: 'interrupted', recovered: true },
+			interrupt: [{ call: { args: { input: `${INTERRUPTING_INPUT} second` } } }],
+		});
+	});
+
+	/** What comes of a decision that does not arrive where somebody else decides meanwhile. */
+	async function decidedByOthers(ours: string, theirs: string) {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		next({ do: 'drop', when: 'before' });
+		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
+		while (sent('E4').length < 2) await setTimeout(5);
+		await post(`threads/${thread}/runs/wait`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'resume', target: {}, decision: { type: theirs } },
+		});
+		return await deciding;
+	}
+
+	it('of a rejection is no rejection where somebody else has confirmed', async () => {
+		const { json } = await decidedByOthers('reject', 'confirm');
+		expect(json?.output).toContain('Confirmed');
+		expect(json).not.toHaveProperty('rejected');
+	});
+
+	it('of a confirmation does not end with the rejection of somebody else', async () => {
+		const { error } = await decidedByOthers('confirm', 'reject');
+		expect(error).toMatch(/^It is not known whether the decision has reached the assistant/);
 	});
 
 	it('is not ended by the answer to others', async () => {

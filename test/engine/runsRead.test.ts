@@ -116,6 +116,49 @@ describe('a run that has ended', () => {
 	});
 });
 
+/** The run as it is listed in its first moments: of nobody yet. */
+const inItsFirstMoments = ({ threadId, runId }: Ids): FaultRule => {
+	const record = { run_id: runId, thread_id: threadId, assistant_id: null };
+	const body = { ...record, status: 'running', created_at: '2026-11-25T12:00:00.000Z' };
+	return { endpoint: 'run', nth: 1, do: 'status', status: 200, body };
+};
+
+describe('a run that was in its first moments', () => {
+	it.each(['success', 'running'] as const)(
+		'and is %s once its conversation was read is none that is left over',
+		async (status) => {
+			const ids = await ended();
+			Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status });
+			add(inItsFirstMoments(ids));
+			expect((await read(ids)).json).toMatchObject({ status: 'running', output: null, ...ids });
+		},
+	);
+});
+
+describe('an answer that is not on its thread', () => {
+	const at = (second: number) => Date.parse('2026-11-25T12:00:00Z') + second * 1_000;
+
+	it.each([
+		['ended before it began', 0, 9, 'success', false],
+		['ended as it began', 0, 10, 'success', true],
+		['began as it ended', 20, 30, 'success', true],
+		['began after it', 21, 30, 'success', false],
+		['began before it and goes on', 0, 5, 'running', true],
+		['began after it and goes on', 21, 21, 'running', false],
+	] as const)('was overwritten only by a run of the same time: %s', async (...course) => {
+		const [, begun, updated, status, isLost] = course;
+		const ids = await ended();
+		await ended('theirs', ids.threadId);
+		const [own = {}, other = {}] = fixture.sandbox.store.runs.slice(-2);
+		Object.assign(own, { startedAt: at(10), updatedAt: at(20) });
+		Object.assign(other, { startedAt: at(begun), updatedAt: at(updated), status });
+		fixture.sandbox.store.threads.get(ids.threadId)?.messages.splice(0, 2);
+		const { json } = await read(ids);
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		expect(json?.remembered).toBe(isLost ? false : undefined);
+	});
+});
+
 describe('a run that was interrupted', () => {
 	it('waits for a person while it is the last; after that, what became of it is not known', async () => {
 		const ids = await ended(`${INTERRUPTING_INPUT} first`);

@@ -118,4 +118,20 @@ describe('a run that blocks a thread', () => {
 		expect(json).toMatchObject({ output: 'Echo: Hello' });
 		expect(json).not.toHaveProperty('cancelledRun');
 	});
+
+	it('is heard no longer than it is waited for', async () => {
+		const { thread, run } = await blocked({});
+		const heardBy = () => fixture.sandbox.store.speeches.get(run.id)?.heardBy;
+		const counts: unknown[] = [];
+		const refused = { do: 'status', status: 403, body: 'no' } as const;
+		fixture.sandbox.faults.add({ endpoint: 'listRuns', nth: 4, ...refused });
+		const calling = call(thread, { ...silent(), cancelSilentMinutes: 0 });
+		while (sent('listRuns').length < 3) await setTimeout(5);
+		counts.push(heardBy());
+		const { error } = await calling;
+		expect(error?.message).toBe('The server answered 403: no');
+		await setTimeout(100);
+		counts.push(heardBy());
+		expect(counts).toEqual([1, 0]);
+	});
 });

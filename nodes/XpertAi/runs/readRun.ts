@@ -59,8 +59,7 @@ async function standingUnnamed(
 	// It may have begun and ended while the conversation was read.
 	const again = await readRun(run, ids);
 	if ('failure' in again) return { result: failed(again.failure) };
-	const { status: now, assistant_id: assistantId } = again.record;
-	return now === 'running' && !assistantId ? { result: leftOver() } : {};
+	return again.record.assistant_id ? {} : { result: leftOver() };
 }
 
 /** The result of a run that has ended; none while its message is still being stored. */
