@@ -1,3 +1,4 @@
+import truncate from 'lodash/truncate';
 import { DateTime } from 'luxon';
 
 import type { FieldValues } from '../../execution/fields';
@@ -31,11 +32,15 @@ export function valuesOfRows(
 		const { type = 'string', content = '' } = row;
 		if (key === '') return item.refuse({ subject: `"Key" in "${label}"`, demand: EMPTY });
 		const typed =
-			content === '' ? whenEmpty(row, key) : asTyped(item, `${key} in "${label}"`, type, content);
+			content === '' ? whenEmpty(row, key) : asTyped(item, rowSubject(key, label), type, content);
 		return typed === undefined ? [] : [[key, typed] as const];
 	});
 	return Object.fromEntries(pairs);
 }
+
+/** A row as it stands in a message. */
+export const rowSubject = (key: string, label: string): string =>
+	`${truncate(key, { length: 60 })} in "${label}"`;
 
 const EMPTY = 'must not be empty';
 

@@ -5,7 +5,7 @@ import type { Item } from '../../../execution/item';
 import { utcText } from '../../../execution/values';
 import { OWN_KEYS } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
-import { valuesOfRows } from '../../shared/rowValues';
+import { rowSubject, valuesOfRows } from '../../shared/rowValues';
 import type { Row } from '../../shared/rowValues';
 
 /**
@@ -32,7 +32,9 @@ export function filterValuesOf(
 			demand: 'must be an object (JSON)',
 			value: json,
 		});
+	item.jsonText(json, { parameter: jsonLabel });
 	check(item, jsonLabel, json);
+	item.jsonText(ofRows, { parameter: label });
 	check(item, label, ofRows, allowed);
 	const ofJson = Object.entries(json).map(([key, value]) => [key, utcText(value)]);
 	return { ...Object.fromEntries(ofJson), ...ofRows };
@@ -40,7 +42,7 @@ export function filterValuesOf(
 
 function check(item: Item, label: string, values: FieldValues, allowed = new Set<string>()): void {
 	for (const [key, value] of Object.entries(values)) {
-		const subject = `${key} in "${label}"`;
+		const subject = rowSubject(key, label);
 		if (OWN_KEYS.includes(key))
 			item.refuse({ subject, demand: 'is a part of the message itself: choose another key' });
 		if (isEmptyValue(value) && !allowed.has(key))
