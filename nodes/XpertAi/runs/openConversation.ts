@@ -167,6 +167,15 @@ export async function whyUnreadable(
 	return failed(otherwise.failure, reason, advice);
 }
 
+/** A refusal of a run; what the server does not explain may be a thread that nobody knows. */
+export async function refused(
+	asking: Asking & { isNew?: boolean; threadId: string },
+	failure: Failure,
+): Promise<RunResult> {
+	if (asking.isNew || failure.status !== 500) return failed(failure);
+	return await whyUnreadable(asking, asking.threadId, failed(failure));
+}
+
 /**
  * Whether a thread is there, whoever it belongs to; what it says is not looked at. One that has never run
  * cannot be told from none. That it is not there is asked twice: taken for nobody's, it would be shared.

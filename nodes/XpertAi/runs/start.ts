@@ -11,7 +11,7 @@ import { serverWords } from '../transport/serverWords';
 import { askToCancel, SilenceWatch } from './cancel';
 import { askedBy, markOn, withMark, withTarget } from './input';
 import type { Asked, RunBody } from './input';
-import { whyUnreadable } from './openConversation';
+import { refused, whyUnreadable } from './openConversation';
 import {
 	busy,
 	cancelled,
@@ -231,12 +231,6 @@ async function start(
 	const told = asked.kind === 'decision' ? notArrived : mayHaveArrived;
 	const status = remaining(run) <= 0 ? 'timedOut' : 'failed';
 	return { result: { ...told(asked.kind, failure), status }, find };
-}
-
-/** A refusal of the server; what it does not explain may be a thread that nobody knows. */
-async function refused(run: Sent, failure: Failure): Promise<RunResult> {
-	if (run.isNew || failure.status !== 500) return failed(failure);
-	return await whyUnreadable(run, run.threadId, failed(failure));
 }
 
 /** How a run that was begun, or decided, can be told where the answer was lost. */

@@ -30,7 +30,7 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { askedBy } from './input';
 import type { Asked } from './input';
-import { whyUnreadable } from './openConversation';
+import { refused, whyUnreadable } from './openConversation';
 import {
 	busy,
 	cancelled,
@@ -121,7 +121,7 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 	if (failure.kind === 'cancelled') return cancelled(failure);
 	if (certainlyNotDone(failure)) return failed(failure);
 	if (mayBeDone) return await untilAtRest(waited, failure);
-	return await whyUnreadable(run, run.threadId, failed(failure));
+	return await refused(run, failure);
 }
 
 /** Waits until no other run is on the thread; the state it is in then, if it has ever run. */
