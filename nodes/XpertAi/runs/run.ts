@@ -19,6 +19,8 @@ export type Waiting = Pick<InTime, 'clock' | 'deadline' | 'signal'>;
 /** What all runs of an execution know of the server's routes of runs: the contract has none. */
 export interface Routes {
 	areMissing: boolean;
+	/** What was answered where a run found none. */
+	failure?: Failure;
 }
 
 /** What is sent to a thread. */

@@ -127,8 +127,10 @@ async function listInTime(
 
 /** Whether the server has no routes of runs. Others of the execution believe it where the server says so itself. */
 function hasNoRoutes({ routes }: Sent, failure: Failure): boolean {
-	routes.areMissing ||= failure.missing === 'route' && areRoutesMissing(failure);
-	return areRoutesMissing(failure);
+	if (!areRoutesMissing(failure)) return false;
+	routes.areMissing ||= failure.missing === 'route';
+	routes.failure = failure;
+	return true;
 }
 
 /** Waits until no run of the thread goes on, and what was said is stored. Nothing where the server does not tell. */

@@ -14,6 +14,8 @@ const LEGEND: Record<Reaction, string> = {
 	'goes through': 'one request; its answer is taken as it came',
 	'asks twice':
 		'what the server says twice, a second apart, is believed: the item fails, nothing was done',
+	'has no route':
+		'one request; the item fails, as a server that answers so has no such route, and nothing was done',
 	'sends again':
 		'sent again after a wait, up to 3 times in half a minute (_Submit_: as _Retry for (Minutes)_ says; a run: 5 times). If the fault lasts, the item fails and nothing was stored or started by it; an update may have been done, or a file uploaded',
 	'sends again (?)':

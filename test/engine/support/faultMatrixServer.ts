@@ -1,3 +1,4 @@
+import { get } from 'lodash';
 import { randomUUID } from 'node:crypto';
 import dns from 'node:dns';
 import { createServer } from 'node:http';
@@ -22,6 +23,8 @@ export interface Cell {
 	misses: number;
 	/** Whether a run is on the thread. */
 	ran: boolean;
+	/** What the thread was last asked, as the server shows it there. */
+	human?: unknown;
 	/** The documents that were stored, by their ids. */
 	documents: Map<string, object>;
 	/** Whether there is no fault now. */
@@ -122,9 +125,12 @@ function receive(
 	request.on('data', (piece: Buffer) => pieces.push(piece));
 	request.on('end', () => {
 		const url = request.url ?? '';
-		const other = () => (isAsked ? operation.answer : (operation.looked ?? answerAside(cell, url)));
+		const body = Buffer.concat(pieces).toString();
+		if (isBeginning(operation)) cell.human ??= get(parsed(body), 'input.message.input');
+		const other = () =>
+			isAsked ? operation.answer : (operation.looked ?? answerAside(cell, url, body));
 		const answer =
-			(url.endsWith('/bulk') && storedIn(cell, Buffer.concat(pieces).toString())) ||
+			(url.endsWith('/bulk') && storedIn(cell, body)) ||
 			(operation.kind === 'memory' && statusesIn(cell, url)) ||
 			(operation.kind === 'start' && isAsked && runOn(url, operation)) ||
 			other();
@@ -138,6 +144,8 @@ function receive(
 		response.writeHead(201, { 'Content-Type': 'application/json' }).end(answer);
 	});
 }
+
+const parsed = (body: string): unknown => (body.startsWith('{') ? JSON.parse(body) : undefined);
 
 /** Whether an operation begins a run. */
 const isBeginning = ({ kind }: MatrixOperation) => kind === 'run' || kind === 'start';
@@ -161,8 +169,9 @@ function statusesIn({ documents }: Cell, url: string): string | undefined {
 }
 
 /** What a good server answers to requests beside those that meet the fault. */
-function answerAside(cell: Cell, url: string): string {
+function answerAside(cell: Cell, url: string, body: string): string {
 	if (url.endsWith('/runs')) return runsOf(cell, url);
+	if (url.endsWith('/search')) return JSON.stringify({ items: [foundIn(url, body)], total: 1 });
 	if (!url.endsWith('/runs/wait')) return threadOf(cell, url);
 	cell.ran = true;
 	return JSON.stringify({ role: 'ai', content: 'the answer' });
@@ -182,13 +191,20 @@ function runsOf({ operation, ran }: Cell, url: string): string {
 	return JSON.stringify(isThere ? [{ ...run, assistant_id: randomUUID() }] : []);
 }
 
-/** The thread of a run, or the search for its conversation. */
-function threadOf({ ran, operation }: Cell, url: string): string {
+/** The conversation of a thread, or the message of a run in it. */
+function foundIn(url: string, body: string): object {
+	const { where } = JSON.parse(body) as { where: { threadId?: string; executionId?: string } };
+	const id = randomUUID();
+	if (url.endsWith('/conversations/search')) return { id, status: 'idle', ...where };
+	return { id, role: 'ai', content: 'the answer', status: 'success', ...where };
+}
+
+/** The thread of a run. */
+function threadOf({ ran, human, operation }: Cell, url: string): string {
 	const messages = [{ content: ASKED }, { content: 'the answer', tool_calls: [] }];
 	return JSON.stringify({
 		thread_id: threadIn(url),
 		status: 'idle',
-		values: { messages: ran || operation.kind === 'follow' ? messages : [] },
-		items: [],
+		values: { messages: ran || operation.kind === 'follow' ? messages : [], human },
 	});
 }

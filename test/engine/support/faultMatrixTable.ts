@@ -10,6 +10,7 @@ export type Reaction =
 	| 'goes through'
 	| 'sends again'
 	| 'asks twice'
+	| 'has no route'
 	| 'sends again (?)'
 	| 'sends halves'
 	| 'sends halves (?)'
@@ -51,7 +52,7 @@ const TRIES: Record<Kind, number | 'several'> = {
 	memory: 'several',
 	run: RUN_TRIES,
 	runFile: SINGLE_TRIES,
-	start: SINGLE_TRIES,
+	start: RUN_TRIES,
 	follow: 'several',
 	cancel: SINGLE_TRIES,
 	poll: SINGLE_TRIES,
@@ -123,6 +124,9 @@ const notNow = (status: number) => notYet(said(status));
 const doubtful = (words: string) =>
 	row(words, 'fails', 'sends again', 'sends again (?)', 'reads the thread');
 
+/** Servers of the contract say so in words of their own of the routes of runs, which they do not have. */
+const notFound = (words: string) => withOwn(doubtful(words), { start: 'has no route' });
+
 /** The promise: what every kind of operation does about every fault. */
 const ROWS: Record<string, Row> = {
 	'400': rejected(400),
@@ -135,12 +139,12 @@ const ROWS: Record<string, Row> = {
 		// A server without the route remembers nothing: everything is sent.
 		{ memory: 'goes through' },
 	),
-	'404 in JSON of somebody else': doubtful(said(404)),
-	'404 as an HTML page': doubtful(
+	'404 in JSON of somebody else': notFound(said(404)),
+	'404 as an HTML page': notFound(
 		'The server answered 404: an HTML page with the title "404 Not Found"',
 	),
-	'404 as text': doubtful('The server answered 404: 404 page not found'),
-	'404 without a body': doubtful('The server answered 404: Not Found'),
+	'404 as text': notFound('The server answered 404: 404 page not found'),
+	'404 without a body': notFound('The server answered 404: Not Found'),
 	'408': doubtful(said(408)),
 	'409': finished(409),
 	'413': row(said(413), 'fails', 'fails', 'sends halves', 'fails'),
@@ -230,7 +234,7 @@ export function rowOf({ title }: Fault): Row {
 
 /** Said of a conversation that is not there. */
 export const NO_CONVERSATION = 'There is no conversation with this ID';
-const NOT_BEGUN = 'The message did not reach the assistant';
+const UNKNOWN = 'It is not known whether the message has reached the assistant';
 /** Said of a file of a run before the words of the table. */
 export const NOT_UPLOADED = 'The file in "data" was not uploaded:';
 /** Said by Submit of a server that has no route for uploads. */
@@ -238,18 +242,17 @@ export const NO_UPLOADS =
 	'The server answered 404: this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
 /** Said by Start Run of a server that has no route for it. */
 const NO_BACKGROUND = 'This server starts no runs in the background';
-const UNSEEN =
-	'The message may have reached the assistant, but nothing of it was to be seen when the deadline came';
 
 /** Whether the server says that it does not have the route. */
 export const isNoRoute = ({ title }: Fault) => title.includes('for its route');
 
 /** The words of a fault, as an operation of a kind says them. */
 function wordsOf(fault: Fault, kind: Kind): string {
-	const { words } = rowOf(fault);
+	const { words, reactions } = rowOf(fault);
 	if (kind === 'runFile') return `${NOT_UPLOADED} ${lowerFirst(words)}`;
-	if (!isNoRoute(fault)) return words;
-	return { withFile: NO_UPLOADS, start: NO_BACKGROUND }[String(kind)] ?? words;
+	if (kind === 'start' && (isNoRoute(fault) || reactions.start === 'has no route'))
+		return NO_BACKGROUND;
+	return isNoRoute(fault) && kind === 'withFile' ? NO_UPLOADS : words;
 }
 
 /** What must come of a cell: the table, spelled out. */
@@ -262,14 +265,16 @@ export function expected(
 	const words = wordsOf(fault, kind);
 	// Where the memory can be read, it is read in several requests.
 	const isMemory = kind === 'memory';
-	// A thread that cannot be reached is not run.
-	const looks = kind === 'start' && fault.unreachable ? RUN_TRIES : TRIES[kind];
+	// A thread that cannot be reached is not run: it is looked at first, as by every request that stands alone.
+	const isLook = (kind === 'run' || kind === 'start') && fault.unreachable;
+	const looks = isLook ? SINGLE_TRIES : TRIES[kind];
 	const tries = fault.strange && !isMemory ? STRANGE_TRIES : looks;
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
 	if (gone?.test(fault.title)) return { ...fails, message: NO_CONVERSATION };
 	const passes = { ...fails, succeeds: !lasting };
 	switch (reaction) {
 		case 'fails':
+		case 'has no route':
 			return fails;
 		case 'goes through':
 			return { ...fails, succeeds: true, requests: isMemory ? 'several' : 1 };
@@ -287,17 +292,17 @@ export function expected(
 			return {
 				...fails,
 				succeeds: !lasting && fault.read,
-				message: `${NOT_BEGUN}. ${words}`,
+				message: `${UNKNOWN}. ${words}`,
 			};
 		case 'looks in the list':
 			return {
 				...fails,
 				succeeds: !lasting && fault.read,
-				message: `The run may have begun, but nothing of it is to be seen. ${words}`,
+				message: `${UNKNOWN}. ${words}`,
 			};
 		case 'looks until the deadline':
 			return { ...passes, requests: lasting ? 'several' : 2 };
 		case 'looks at the deadline':
-			return { ...passes, message: UNSEEN };
+			return { ...passes, message: `${UNKNOWN}. ${words}` };
 	}
 }

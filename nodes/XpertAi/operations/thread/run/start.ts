@@ -5,6 +5,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { failed } from '../../../runs/result';
 import { withDeadline } from '../../../runs/run';
+import type { Routes } from '../../../runs/run';
 import { beginRun } from '../../../runs/start';
 import type { Turn } from './threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
@@ -33,11 +34,12 @@ export async function execute({ context, items }: Execution): Promise<INodeExecu
 	return await inOrder(context, errands, first?.options.concurrency);
 }
 
-const NO_ROUTES = failed(
-	undefined,
-	'This server starts no runs in the background',
-	'Use Thread: Run and Wait, which works on every server.',
-);
+const noRoutes = ({ failure }: Routes) =>
+	failed(
+		failure,
+		'This server starts no runs in the background',
+		'Use Thread: Run and Wait, which works on every server.',
+	);
 
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
 function orderOf(item: Item): StartOrder | Failed {
@@ -65,10 +67,11 @@ async function startItem(order: StartOrder, turn: Turn | undefined): Promise<IDa
 	});
 	const { made, body } = await prepareInTurn(order, inTime, turn);
 	const isNew = runOn === 'new';
+	const routes: Routes = { areMissing: false };
 	const begun = (await beginRun({
 		...{ ...inTime, threadId: made.threadId, body, whenBusy, isNew },
-		...{ cancelSilentMs: cancelSilentMinutes * MINUTE_MS, routes: { areMissing: false } },
-	})) ?? { result: NO_ROUTES };
+		...{ cancelSilentMs: cancelSilentMinutes * MINUTE_MS, routes },
+	})) ?? { result: noRoutes(routes) };
 	if ('result' in begun && isNew) await deleteUnused(inTime, made, begun.result);
 	if ('result' in begun) throw resultError(item, begun.result, made);
 	const { runId, assistantId, conversationId = made.conversationId, ...more } = begun;
