@@ -3,11 +3,12 @@ const { globSync } = require('fast-glob');
 const { projects, testTimeout } = require('../../jest.config.js');
 const rooms = require('./rooms.js');
 
-const { tests } = rooms[process.env.MUTATED_ROOM ?? 'transport'];
+const { tests, without = ['**/*{property,proof,keepingInStep,plan}.test.ts'] } =
+	rooms[process.env.MUTATED_ROOM ?? 'transport'];
 const kind = tests.some((pattern) => pattern.startsWith('test/engine/')) ? 'engine' : 'unit';
 
 /**
- * What the mutants of a room are tried with, as one file; properties take too long.
+ * What the mutants of a room are tried with, as one file; in most rooms, properties take too long.
  *
  * @type {import('jest').Config}
  */
@@ -18,6 +19,6 @@ module.exports = {
 	testEnvironment: require.resolve('./loadedOnce.js'),
 	testMatch: ['<rootDir>/test/mutation/everyTest.js'],
 	globals: {
-		TEST_FILES: globSync(tests, { ignore: ['**/*{property,proof,keepingInStep,plan}.test.ts'] }),
+		TEST_FILES: globSync(tests, { ignore: without }),
 	},
 };

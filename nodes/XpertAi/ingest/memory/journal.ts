@@ -35,7 +35,7 @@ export interface Journaled {
 	rows: [before: string, behind: string];
 	ids: string[];
 	/** To be told how the request ended, and whether a try of it may still be carried out. */
-	ended: (end: BatchEnd, late?: boolean) => void;
+	ended: (end: BatchEnd, late: boolean) => void;
 }
 
 /** What a run notes while it is at work, a page for each batch, so that a crash leaves nothing unknown. */
@@ -88,7 +88,7 @@ export class Journal {
 		return {
 			rows: [`${before},${begun}`, behind],
 			ids: rows.map(({ id }) => id),
-			ended: (how, late = how === 'unclear') => {
+			ended: (how, late) => {
 				this.open.delete(at);
 				if (late)
 					for (const [id, content] of contents)

@@ -49,7 +49,7 @@ async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number
 		const contents = new Map(batch.map((id) => [id, contentOf(numberOf(id))]));
 		const journaled = await journaledBatch(memory, routes, contents);
 		expect(await journaled?.send()).toMatchObject({ ok: true });
-		journaled?.ended('done');
+		journaled?.ended('done', false);
 		for (const id of batch) {
 			const number = numberOf(id);
 			const called = { key: `${number}`, name: `documents/number ${number}.md` };

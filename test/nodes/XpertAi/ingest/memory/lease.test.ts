@@ -57,6 +57,30 @@ function scene() {
 
 const AT = '1970-01-01T00:00:00.000Z';
 
+describe('the number of a run', () => {
+	it.each([
+		[{}, 0, 2],
+		[{ run: 5 }, 0, 6],
+		[{ sent: 5 }, 0, 6],
+		[{ root: 5 }, 0, 6],
+		[{ run: 5, sent: 7, root: 3 }, 0, 8],
+	])('is behind all that notes show: %j', (said, crashed, number) => {
+		const lease = scene().lease('one');
+		lease.follow(said, crashed);
+		expect(lease.number).toBe(number);
+	});
+
+	it.each([
+		[4, 5],
+		[3, 6],
+	])('gives it another place than that of a crashed run %i', (crashed, number) => {
+		const lease = scene().lease('one');
+		lease.follow({ sent: 4 });
+		lease.follow({}, crashed);
+		expect(lease.number).toBe(number);
+	});
+});
+
 describe('the lease of a source', () => {
 	it('is taken with two notes, and given back with one', async () => {
 		const { lease, of, requests, rows } = scene();

@@ -66,7 +66,7 @@ class World {
 			}
 			const journaled = await journaledBatch(memory, routes, new Map([[id, content]]));
 			const sent = await journaled?.send();
-			journaled?.ended(sent?.ok ? 'done' : 'unclear');
+			journaled?.ended(sent?.ok ? 'done' : 'unclear', !sent?.ok);
 			if (sent?.ok) memory.stored(id, content, { name, key });
 		}
 		await memory.close();

@@ -37,6 +37,8 @@ async function send(
 	if (!around || 'failure' in around) throw new Error('nothing may be sent');
 	const rows = ids.map((id) => JSON.stringify({ id, content }));
 	const body = `[${[around.rows[0], ...rows, around.rows[1]].join(',')}]`;
+	const notes = JSON.parse(`[${around.rows.join(',')}]`) as Array<{ id: string }>;
+	expect(around.ids).toEqual(notes.map(({ id }) => id));
 	const arrive = async () => await server.routes().send({ method: 'POST', path: '/bulk', body });
 	if (arrives) await arrive();
 	around.ended(end, late || end === 'unclear');
@@ -240,7 +242,7 @@ describe('a run that crashed', () => {
 		const memory = await open(routes);
 		const first = await memory.around(new Map([[A, 'one']]));
 		await send(server, memory, [B], { end: 'unclear' });
-		if (first && 'ended' in first) first.ended('unclear');
+		if (first && 'ended' in first) first.ended('unclear', true);
 		expect(await memory.expect([C])).toMatchObject({ status: 422 });
 		const { ids, lost } = await remembered(server);
 		expect([ids, lost]).toEqual([[B], undefined]);
@@ -309,6 +311,15 @@ describe('a batch whose request was not answered', () => {
 		expect((await remembered(server)).having('two')).toEqual([]);
 	});
 
+	it('leaves none of the contents certain of a batch that holds one of its documents', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		await send(server, memory, [A], { end: 'unclear' });
+		await send(server, memory, [A, B], { content: 'two' });
+		expect((await remembered(server)).having('two')).toEqual([]);
+		expect(memory.known.has(B, 'two')).toBe(true);
+	});
+
 	it('leaves no trace where certainly nothing of it was carried out, whichever comes first', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -317,7 +328,7 @@ describe('a batch whose request was not answered', () => {
 		for (const content of contents) batches.push(await memory.around(content));
 		for (const at of [1, 2, 0]) {
 			const around = batches[at];
-			if (around && 'ended' in around) around.ended('nothing');
+			if (around && 'ended' in around) around.ended('nothing', false);
 		}
 		for (const id of [A, B, C]) memory.refused(id);
 		await send(server, memory, [D]);
@@ -415,6 +426,40 @@ describe('what is lost', () => {
 		}
 	});
 
+	it('of several pieces is said with the number of all, as long as each is known', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		const before = (await remembered(server)).ids.length;
+		server.harm(server.notes('calls its documents'), 'deletes');
+		for (const piece of ['has stored, 2 of', 'has stored, 3 of']) {
+			server.harm(server.notes(piece), 'processes');
+			await night(server, []);
+		}
+		const { ids, lost } = await remembered(server);
+		expect(lost?.count).toBe(before - ids.length);
+		server.harm(server.notes('has stored ('), 'deletes');
+		await night(server, []);
+		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
+	});
+
+	it('is said where a late request has written an earlier root over the last one', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		const [root] = server.notes('has stored (');
+		await night(server, [B]);
+		if (root) server.put(root);
+		const { ids, having, lost } = await remembered(server);
+		expect([ids, having('one'), lost !== undefined]).toEqual([[A, B], [], true]);
+	});
+
+	it('is not for a new source to know: one whose notes were all processed is none', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		server.harm(server.notes(), 'processes');
+		const { isNew, troubles } = await recall(server.routes());
+		expect([isNew, troubles.lost !== undefined]).toEqual([false, true]);
+	});
+
 	it('where the caller finds documents and no note is said before and after a crash', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -438,11 +483,25 @@ describe('what somebody disables or enables', () => {
 		const next = await open(server.routes());
 		const knows = [A, B, C, D].map((id) => next.known.knows(id));
 		expect([knows, next.known.has(A, 'one')]).toEqual([[true, true, false, true], false]);
-		expect([A, B, D].map((id) => next.known.uncertain.has(id))).toEqual([true, false, true]);
+		expect([A, B, D].map((id) => next.known.uncertain.get(id))).toEqual([
+			'disabled',
+			undefined,
+			'unknown',
+		]);
 		await send(server, next, [A]);
 		await next.close();
 		const last = await open(server.routes());
 		expect([last.known.has(A, 'one'), last.known.uncertain.has(A)]).toEqual([true, false]);
+	});
+
+	it('is noted without what a run has taken in before', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A, B]);
+		await noteByHand(server, A, true);
+		await night(server, [A]);
+		await noteByHand(server, B, true);
+		const next = await open(server.routes());
+		expect([A, B].map((id) => next.known.uncertain.has(id))).toEqual([false, true]);
 	});
 
 	it('in the middle of a run is taken in by the next one, with what was noted before', async () => {
