@@ -3,6 +3,7 @@ import omit from 'lodash/omit';
 import type { Failure } from '../transport/failure';
 import { inBody } from './batches';
 import type { Documents, ReadyDocument } from './batches';
+import type { DocumentOutcome } from './storing';
 
 /** What the server says of an uploaded file, as a document takes it. */
 export interface UploadedFile {
@@ -26,14 +27,12 @@ export interface Uploading<Origin> {
 	upload: Upload<Origin>;
 	/** Uploads at once. */
 	atOnce: number;
-	/** Told each document whose file could not be uploaded, once. */
-	onFailed: (document: ReadyDocument<Origin>, failure: Failure, attempts: number) => void;
+	/** Told each document whose file was not uploaded, once: that failed, or further ones may not start. */
+	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
 	/** Told each document whose file cannot be read, once. */
 	onUnreadable: (document: ReadyDocument<Origin>, caught: unknown) => void;
 	/** Asked before each upload: whether further ones may start. */
 	goOn: () => boolean;
-	/** Told each document whose file was not uploaded for that, once. */
-	onLeftOut: (document: ReadyDocument<Origin>) => void;
 }
 
 /**
@@ -43,19 +42,18 @@ export interface Uploading<Origin> {
  */
 export async function* uploaded<Origin>(
 	documents: Documents<Origin>,
-	{ upload, atOnce, onFailed, onUnreadable, goOn, onLeftOut }: Uploading<Origin>,
+	{ upload, atOnce, onOutcome, onUnreadable, goOn }: Uploading<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const underWay: Array<Promise<ReadyDocument<Origin> | undefined>> = [];
 	const uploadOne = async (document: ReadyDocument<Origin>) => {
 		if (!document.file) return document;
-		if (!goOn()) {
-			onLeftOut(document);
-			return undefined;
-		}
 		try {
-			const result = await upload(document);
-			if ('file' in result) return withFile(document, result.file);
-			onFailed(document, result.failure, result.attempts);
+			const result = goOn() ? await upload(document) : undefined;
+			if (result && 'file' in result) return withFile(document, result.file);
+			const what = result
+				? { ...result, outcome: 'rejected' as const }
+				: { attempts: 0, outcome: 'notSent' as const };
+			onOutcome({ document, batch: 0, ...what });
 		} catch (caught) {
 			onUnreadable(document, caught);
 		}

@@ -41,10 +41,10 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 			if (fate === 'failing') return { failure: REFUSED, attempts: 1 };
 			return { file: { fileUrl: `/files/${origin}` } };
 		},
-		onFailed: ({ origin }) => failed.push(origin),
+		onOutcome: ({ document, outcome }) =>
+			(outcome === 'notSent' ? leftOut : failed).push(document.origin),
 		onUnreadable: ({ origin }) => unreadable.push(origin),
 		goOn,
-		onLeftOut: ({ origin }) => leftOut.push(origin),
 	});
 	for await (const { record, json, bytes, origin } of handedOn) {
 		ready.push(origin);

@@ -99,11 +99,9 @@ export class Target {
 			documents: uploaded(wanted, {
 				upload: this.braking(uploadRoute(submission)),
 				atOnce: UPLOADS_AT_ONCE,
-				onFailed: (document, failure, attempts) =>
-					this.addOutcome({ document, failure, attempts, batch: 0, outcome: 'rejected' }),
+				onOutcome: (result) => this.addOutcome(result),
 				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
 				goOn: () => submission.goesOn,
-				onLeftOut: (document) => this.leaveOut(document),
 			}),
 			send: submission.send,
 			batchLimits: {
