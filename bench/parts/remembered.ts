@@ -32,7 +32,7 @@ const AIMS = [
 	{
 		what: 'Send What Is New or Changed, an unchanged night of 10,000, 100,000 and 500,000: bytes of notes',
 		against: '–',
-		aim: '≤ 320',
+		aim: '≤ 1.3 KB',
 	},
 	{
 		what: 'Send What Is New or Changed, a night of 500,000 with 1 % changed: bytes of notes',
@@ -165,7 +165,7 @@ function report(results: PartResults): Section {
 			judged(AIMS[2], worst('firstSeconds', 'plainSeconds'), (times) => times <= 1.5, {
 				unit: ' times',
 			}),
-			judged(AIMS[3], worst('unchangedNoteBytes'), (bytes) => bytes <= 320, { digits: 0 }),
+			judged(AIMS[3], worst('unchangedNoteBytes'), (bytes) => bytes <= 1300, { digits: 0 }),
 			judged(AIMS[4], changed, (bytes) => bytes < 1.5, { unit: ' MB' }),
 		],
 		plots: [],
@@ -209,7 +209,7 @@ ${table(
 	),
 )}
 
-On a real server, a document of 16 MB alone was written in 1.9 s and read in 0.4 s; these notes are pieces of 59 KB. While documents are stored, a page of a journal goes with each batch, of some KB.
+On a real server, a document of 16 MB alone was written in 1.9 s and read in 0.4 s; these notes are pieces of 61 KB. While documents are stored, a page of a journal goes with each batch, of some KB.
 `,
 	};
 }

@@ -54,7 +54,7 @@ export class Journal {
 
 	/** The page that has to be there before all others. */
 	get beginning(): WrittenNote[] {
-		return [this.half(0, 'documents', true), this.half(0, 'end', true)];
+		return this.page(0, []);
 	}
 
 	/** Whether a request may still be carried out that brings a document. */
@@ -82,7 +82,7 @@ export class Journal {
 		const keys = sent.map(([key]) => key);
 		const isCertain = [...contents].every(([id, content]) => this.isCertain(id, content));
 		const body = Buffer.from(sent.map(([, known]) => known).join(''), 'latin1');
-		const end = { ...this.half(at, 'end', isCertain), body };
+		const end = { ...this.half(at, 'end'), ...(isCertain && { body }) };
 		const rows = [...this.page(at, keys), end].map((note) => this.notes.row(note));
 		const [before, begun, behind = ''] = rows.map((row) => JSON.stringify(row));
 		return {
@@ -109,14 +109,14 @@ export class Journal {
 	/** A page whose batch is not carried out yet. */
 	private page(at: number, keys: string[]): WrittenNote[] {
 		const entries = keys.map((key): Entry => [key, UNKNOWN]);
-		return [{ ...this.half(at, 'documents', false), entries }, this.half(at, 'end', false)];
+		return [{ ...this.half(at, 'documents'), entries }, this.half(at, 'end')];
 	}
 
-	private half(at: number, half: keyof typeof TITLES, done: boolean): WrittenNote {
+	private half(at: number, half: keyof typeof TITLES): WrittenNote {
 		const open = [...this.open, ...this.unclear.keys()];
 		return {
 			note: halfName(this.run, at, half),
-			facts: { run: this.run, page: { at, done, open } },
+			facts: { run: this.run, page: { at, open } },
 		};
 	}
 }
@@ -167,7 +167,7 @@ function isDamaged([documents, end]: ReadNote[], at: number, pages: ReadNote[][]
 /** What pages say of documents; only a batch that was carried out gives certain contents. */
 export function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
-		const said = isRead(end) && end.page?.done ? end.body.toString('latin1') : '';
+		const said = isRead(end) ? end.body.toString('latin1') : '';
 		const keys = isRead(documents) ? [...unpack(documents.body)] : [];
 		for (const [at, [key]] of keys.entries())
 			yield [key, said.slice(at * KNOWN_BYTES, (at + 1) * KNOWN_BYTES) || UNKNOWN];

@@ -52,8 +52,8 @@ const head = z.object({
 	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
 	/** Of the root: the mark of the `by hand` that it holds. */
 	byHand: z.string().optional(),
-	/** Of a page: its place, whether its batch was carried out, and which pages may not have arrived. */
-	page: z.object({ at: count, done: z.boolean(), open: z.array(count) }).optional(),
+	/** Of a page: its place, and which pages may not have arrived. */
+	page: z.object({ at: count, open: z.array(count) }).optional(),
 });
 
 /** What a source keeps beside its documents on the server. */

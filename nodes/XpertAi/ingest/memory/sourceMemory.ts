@@ -16,7 +16,7 @@ import type { DocumentName } from './storedMemory';
  * The protocol. A note is a disabled document that holds a text; the server stores the rows of a request in order.
  * 1. One run at a time (lease.ts). Runs are numbered: one more than lease, root and pages show.
  * 2. Each batch has a page of two notes (journal.ts): the first two rows of its request, one with the IDs of documents.
- *    The last row is the other with their contents and `done`, which it says exactly when the batch was carried out. A
+ *    The last row is the other with their contents, which it has exactly when the batch was carried out. A
  *    page says which others may not have arrived; any other one that is missing was deleted. Before anything more is
  *    sent, a page whose request was not answered is written by itself.
  * 3. Runs write their pages in two places by turns. A run that finds pages of a later run than the root's, which has

@@ -42,11 +42,6 @@ export class Names {
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** Whether anything is to be written. */
-	get isDue(): boolean {
-		return this.added.length > 0;
-	}
-
 	/** Notes what a document is called, if that is not known. */
 	note(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(keyOf(id))) return;
@@ -180,9 +175,7 @@ export class StoredMemory {
 
 	/** Whether anything is to be written, at the latest at the end of the run. */
 	protected get isDue(): boolean {
-		const { byHand, known, left, names, root } = this;
-		const isChanged = known.changed.size > 0 || names.isDue || byHand !== root.byHand;
-		return this.isStale || left.run > 0 || isChanged;
+		return this.isStale || this.known.changed.size > 0;
 	}
 
 	/** Reads it, over it what a crashed run has left, and what was disabled or enabled by hand since; returns `turn`. */
@@ -255,11 +248,10 @@ export class StoredMemory {
 		const facts = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
 		known.changed = new Set();
 		const pieceNotes = [...byPiece].map(([at, keys]) => ({
-			...{ note: pieceName(at, of), facts: { run }, entries: known.entries(keys) },
+			...{ note: pieceName(at, of), facts: {}, entries: known.entries(keys) },
 		}));
 		// A piece that is written anew does not show any more that something of it was lost.
-		const isSaidFirst = lost && lost !== root.lost && root.run;
-		const first = isSaidFirst ? [{ note: ROOT, facts: { ...root, lost } }] : [];
+		const first = lost ? [{ note: ROOT, facts: { ...root, lost } }] : [];
 		const notes = [...first, ...pieceNotes, { note: ROOT, facts }];
 		const written = await orFailure(async () => await this.notes.write(...notes));
 		if (written) for (const key of changed) known.changed.add(key);

@@ -5,6 +5,7 @@ import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerpri
 import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import type { NoteName, WrittenNote } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import { failureMessage } from '../../../../../nodes/XpertAi/transport/failure';
 import { Knowledgebase, PLACE } from '../support/knowledgebase';
 
 const NOTE: NoteName = ['a note', 'what … says'];
@@ -16,7 +17,7 @@ const FACTS = {
 	names: { notes: 1, hasRoom: true, areAll: false },
 	lost: { at: 'yesterday', count: 4 },
 	byHand: 'two',
-	page: { at: 4, done: true, open: [2, 3] },
+	page: { at: 4, open: [2, 3] },
 };
 
 /** What a server gives back of a note, and the document that holds it. */
@@ -106,9 +107,15 @@ describe('a note', () => {
 
 	it('of a later version ends all work', async () => {
 		const later = () => 'n8n-memory-2:what nobody knows';
-		expect(await orFailure(async () => await kept({ facts: FACTS }, later))).toMatchObject({
-			failure: { reason: expect.stringContaining('a later version of this node') as string },
-		});
+		const read = await orFailure(async () => await kept({ facts: FACTS }, later));
+		expect('failure' in read && failureMessage(read.failure)).toMatch(
+			/^The server's answer cannot be read: .* a later version of this node/,
+		);
+	});
+
+	it('does not hide what else goes wrong', async () => {
+		const broken = async () => await Promise.reject(new Error('another thing'));
+		await expect(orFailure(broken)).rejects.toThrow('another thing');
 	});
 });
 

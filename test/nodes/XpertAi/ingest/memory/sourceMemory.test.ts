@@ -1,7 +1,7 @@
 import range from 'lodash/range';
 import without from 'lodash/without';
 
-import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import { ROOM_IN_BATCH, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { BatchEnd, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
@@ -82,6 +82,45 @@ describe('a source that was stored', () => {
 			'at work',
 			'at work',
 		]);
+	});
+
+	it('takes no more room in a batch than is kept free for it', async () => {
+		const memory = await open(new Knowledgebase().routes());
+		for (const count of [1, 1000]) {
+			const ids = range(count).map((at) => derivedId('kb', `${at}`));
+			const around = await memory.around(new Map(ids.map((id) => [id, 'one'])));
+			const bytes = around && 'rows' in around ? Buffer.byteLength(around.rows.join()) : Infinity;
+			expect(bytes).toBeLessThan(ROOM_IN_BATCH.once + count * ROOM_IN_BATCH.each);
+		}
+	});
+
+	it('has its names in as few notes as that takes, and no others are told of', async () => {
+		const server = new Knowledgebase();
+		const counts = [];
+		for (const id of IDS.slice(0, 6)) {
+			await night(server, [id]);
+			counts.push(server.notes('calls its documents').length);
+		}
+		// Four take more than half of a note.
+		expect(counts).toEqual([1, 1, 1, 1, 2, 2]);
+		const { names } = await recall(server.routes());
+		expect(await names.of([A, D])).toEqual(
+			new Map([
+				[A, { name: 'a', key: 'a' }],
+				[D, { name: 'd', key: 'd' }],
+			]),
+		);
+		server.asked.length = 0;
+		expect([await names.of([]), server.asked]).toEqual([new Map(), []]);
+	});
+
+	it('has the name of a document whose request was not answered, once it is known to be there', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		await send(server, memory, [A], { end: 'unclear' });
+		await memory.close();
+		await night(server, [A]);
+		expect((await (await recall(server.routes())).names.of([A])).size).toBe(1);
 	});
 
 	it('is written in pieces, of which those that changed are written again, and whole', async () => {
@@ -227,6 +266,58 @@ describe('a run that crashed', () => {
 		expect([ids, lost !== undefined]).toEqual([IDS.slice(2), true]);
 	});
 
+	it('is known with its contents as far as they were certain, also after the next run', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A, B], 'one', false);
+		await night(server, [C]);
+		expect((await remembered(server)).having('one')).toEqual([A, B, C]);
+	});
+
+	it('is in the memory before anything more is sent, and once more at the end', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A], 'one', false);
+		server.written.length = 0;
+		await night(server, [B, C]);
+		const order = server.written.flatMap((name) => /has stored \(|is storing/.exec(name) ?? []);
+		expect(order.map(String)).toEqual([
+			'has stored (',
+			...['is storing', 'is storing', 'is storing'],
+			'has stored (',
+		]);
+	});
+
+	it('is known where the lease is gone', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A], 'zero');
+		await night(server, IDS, 'one', false);
+		server.harm(server.notes('is at work'), 'deletes');
+		const { having, lost } = await remembered(server);
+		expect([having('one'), lost]).toEqual([IDS, undefined]);
+	});
+
+	it('is known behind a batch that did not arrive, however many came later', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		await memory.around(new Map([[A, 'one']]));
+		for (const id of IDS.slice(1)) await send(server, memory, [id]);
+		const { having, lost } = await remembered(server);
+		expect([having('one'), lost]).toEqual([IDS.slice(1), undefined]);
+	});
+
+	it('is known where a batch of which nothing was carried out is followed by others', async () => {
+		const server = new Knowledgebase();
+		const memory = await open(server.routes());
+		const first = await memory.around(new Map([[A, 'one']]));
+		const second = await memory.around(new Map([[B, 'one']]));
+		if (!first || !second || 'failure' in first || 'failure' in second) throw new Error('none');
+		first.ended('nothing', false);
+		await send(server, memory, [C]);
+		const body = `[${second.rows.join(',')}]`;
+		await server.routes().send({ method: 'POST', path: '/bulk', body });
+		second.ended('done', false);
+		expect((await remembered(server)).having('one')).toEqual([B, C]);
+	});
+
 	it('is not called damaged where a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -349,6 +440,7 @@ describe('what is lost', () => {
 		const memory = await open(server.routes());
 		const unknown = IDS.filter((id) => !memory.known.has(id, 'one'));
 		expect(IDS.filter((id) => memory.known.uncertain.has(id))).toEqual(unknown);
+		expect(unknown.length).toBeLessThan(IDS.length / 2);
 		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
 			true,
 			IDS.length,
@@ -424,6 +516,71 @@ describe('what is lost', () => {
 			expect([ids, having('one')]).toEqual([IDS, []]);
 			expect(lost).toEqual({ at: expect.any(String) as string });
 		}
+	});
+
+	it('of a piece brings back nothing that is gone', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		const memory = await open(server.routes());
+		for (const id of IDS) {
+			await memory.expect([id]);
+			memory.known.drop(id);
+		}
+		await send(server, memory, [A]);
+		await memory.close();
+		const piece = server
+			.notes('has stored, ')
+			.find(({ processMsg = '' }) => processMsg.length < 150);
+		server.harm(piece ? [piece] : [], 'deletes');
+		const { known } = await recall(server.routes());
+		expect(known.has(A, 'one')).toBe(true);
+	});
+
+	it('of a piece is said where one of the notes with its names is gone', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		expect((await remembered(server)).lost).toBeDefined();
+	});
+
+	it('of a piece is counted without those that names give', async () => {
+		const server = new Knowledgebase();
+		const own = KEYS.map((key) => derivedId('somewhere else', key));
+		const memory = await open(server.routes());
+		await send(server, memory, [...IDS, ...own]);
+		await memory.close();
+		const all = (await recall(server.routes())).known.size;
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		const { known, troubles } = await recall(server.routes());
+		expect([all, known.size + (troubles.lost?.count ?? 0)]).toEqual([26, 26]);
+		expect(IDS.filter((id) => !known.knows(id))).toEqual([]);
+	});
+
+	it('with the root and all pages is rebuilt from names, in however many notes they are', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		for (const words of ['has stored (', 'is storing', 'how far'])
+			server.harm(server.notes(words), 'deletes');
+		expect(server.notes('calls its documents').length).toBeGreaterThan(1);
+		const { ids, lost } = await remembered(server);
+		expect([ids, lost !== undefined]).toEqual([IDS, true]);
+	});
+
+	it('is no reason to write more in a run that changes nothing', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		for (const beginning of [{}, { forgetLost: true }]) {
+			server.written.length = 0;
+			await (await open(server.routes(), beginning)).close();
+			expect(server.written).toHaveLength(3);
+		}
+		server.harm(server.notes('calls its documents'), 'deletes');
+		server.harm(server.notes('has stored, 1 of'), 'deletes');
+		await night(server, []);
+		server.written.length = 0;
+		const last = await night(server, []);
+		expect([server.written.length, last.troubles.lost !== undefined]).toEqual([3, true]);
 	});
 
 	it('of several pieces is said with the number of all, as long as each is known', async () => {
@@ -634,6 +791,22 @@ describe('a server', () => {
 		expect(said[0]).toEqual([undefined, undefined, short, empty]);
 		expect(said[3]).toEqual([short, short, short, empty]);
 		for (const at of [1, 2, 4, 5]) expect(said[at]).toEqual([undefined, short, short, empty]);
+	});
+
+	it('that does not take the memory before anything is sent is asked again, and nothing is forgotten', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		await night(server, [A, B], 'two', false);
+		let refuses = true;
+		const memory = await open(
+			server.routes([], ({ name }) => refuses && name?.includes('has stored') === true),
+		);
+		expect(await memory.around(new Map([[C, 'two']]))).toMatchObject({ failure: { status: 422 } });
+		refuses = false;
+		await send(server, memory, [C], { content: 'two' });
+		await memory.close();
+		const { having } = await remembered(server);
+		expect([having('two'), having('one')]).toEqual([[A, B, C], IDS.slice(3)]);
 	});
 
 	it('that does not take the memory at the end has the journal; the next run knows all the same', async () => {
