@@ -1,6 +1,7 @@
 import type { Resource } from './execution/operation';
+import { count } from './operations/assistant/count';
 import { getAssistant } from './operations/assistant/get';
-import { count, search as searchAssistants } from './operations/assistant/search';
+import { search as searchAssistants } from './operations/assistant/search';
 import { create as createChatSession } from './operations/chatSession/create';
 import { create as createConversation } from './operations/conversation/create';
 import { deleteConversation } from './operations/conversation/delete';

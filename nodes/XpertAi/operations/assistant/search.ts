@@ -6,7 +6,7 @@ import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/assistant';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
-import { answerMustBe, isJsonObject } from '../../transport/answer';
+import { isJsonObject } from '../../transport/answer';
 
 /** The filters that E7 and E9 share. */
 const assistantFilters: INodeProperties = fieldCollection('filters', [
@@ -62,8 +62,8 @@ function withMetadata({ slug, type, workspaceId, metadata, ...rest }: FieldValue
 	return { ...rest, metadata: { ...metadata, ...fields } };
 }
 
-/** The body of both: slug, type and workspace become metadata. */
-const filterBody = {
+/** The body of E7 and E9: slug, type and workspace become metadata. */
+export const filterBody = {
 	fields: [assistantFilters],
 	schema: assistantFilter,
 	compose: withMetadata,
@@ -90,18 +90,4 @@ export const search = declare({
 	},
 	paging: {},
 	repeatable: true,
-});
-
-export const count = declare({
-	value: 'count',
-	name: 'Count',
-	action: 'Count assistants',
-	description: 'Count the assistants you may use',
-	endpoint: 'E9',
-	method: 'POST',
-	path: '/assistants/count',
-	body: { ...filterBody, example: '{}' },
-	repeatable: true,
-	checkAnswer: answerMustBe((answer) => typeof answer === 'number', 'it is not a number'),
-	shape: (answer) => [{ count: answer as number }],
 });

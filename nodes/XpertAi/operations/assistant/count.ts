@@ -1,0 +1,17 @@
+import { declare } from '../../execution/operation';
+import { answerMustBe } from '../../transport/answer';
+import { filterBody } from './search';
+
+export const count = declare({
+	value: 'count',
+	name: 'Count',
+	action: 'Count assistants',
+	description: 'Count the assistants you may use',
+	endpoint: 'E9',
+	method: 'POST',
+	path: '/assistants/count',
+	body: { ...filterBody, example: '{}' },
+	repeatable: true,
+	checkAnswer: answerMustBe((answer) => typeof answer === 'number', 'it is not a number'),
+	shape: (answer) => [{ count: answer as number }],
+});
