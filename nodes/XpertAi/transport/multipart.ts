@@ -1,8 +1,3 @@
-import mapValues from 'lodash/mapValues';
-
-import { readyForm } from './readyForm';
-import type { ReadyForm } from './readyForm';
-
 /** A file to upload: its content in memory, or a way to read it piece by piece. */
 export interface UploadFile {
 	name: string;
@@ -20,33 +15,18 @@ export interface FileStream {
 	open: () => AsyncIterable<Uint8Array>;
 }
 
-/** A multipart form: as bytes, or one whose file is read while it is sent. */
-export type MultipartBody = FormData | ReadyForm;
-
-/** From here on, making the bytes of a form saves nothing, and takes memory. */
-const READY_BYTES = 2 ** 18;
-
 /**
  * A multipart form with the one part `file` that E12 and E16 take, and text parts beside it.
  * Objects among the parts are sent as JSON text. The file comes last, so that servers that stream know the
  * other parts before it.
  */
-export function multipartBody(file: UploadFile, parts: Record<string, unknown>): MultipartBody {
-	const texts = mapValues(parts, (value) =>
-		typeof value === 'string' ? value : JSON.stringify(value),
-	);
-	const { name, mimeType, content } = file;
-	return Buffer.isBuffer(content) && content.length <= READY_BYTES
-		? readyForm({ name, mimeType, content }, texts)
-		: formOf(file, texts);
-}
-
-function formOf(
+export function multipartBody(
 	{ name, mimeType: type, content }: UploadFile,
-	texts: Record<string, string>,
+	parts: Record<string, unknown>,
 ): FormData {
 	const form = new FormData();
-	for (const [part, text] of Object.entries(texts)) form.append(part, text);
+	for (const [part, value] of Object.entries(parts))
+		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
 	// A name beside the file would make the form copy it, and with it read the stream.
 	form.append(
 		'file',

@@ -20,7 +20,6 @@ import { databaseCode, failureReason, missingIn } from './failureReason';
 import { hearAll, isEventStream, noStream, streamHeaders, textOf } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import type { MultipartBody } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 import { serverWords, withoutSecrets } from './serverWords';
 
@@ -30,7 +29,7 @@ export interface ApiRequest {
 	/** Path below `/api/ai`, with its parameters already encoded (see `buildPath`). */
 	path: string;
 	/** JSON text, already serialized, or a multipart form. */
-	body?: string | MultipartBody;
+	body?: string | FormData;
 	/** How long nothing may come: n8n's client starts this time anew with every byte. */
 	timeoutMs: number;
 	/** How long the whole answer may take, also one that trickles in. */
@@ -105,13 +104,9 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 			sendCredentialsOnCrossOriginRedirect: false,
 			allowedDomains: target.allowedDomains,
 		};
-		if (body instanceof FormData) options.body = body;
-		else if (body !== undefined) {
-			// As bytes: what is sent as JSON text, n8n's client parses once more.
-			const { bytes, contentType } = typeof body === 'string' ? jsonBytes(body) : body;
-			options.body = bytes;
-			options.headers = { ...options.headers, 'Content-Type': contentType };
-		}
+		// JSON goes as bytes: what is sent as text, n8n's client parses once more.
+		if (body !== undefined) options.body = typeof body === 'string' ? Buffer.from(body) : body;
+		if (typeof body === 'string') options.headers = { ...options.headers, ...JSON_TYPE };
 
 		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
 		const stop = afterStop ? undefined : cancelSignal(context);
@@ -136,10 +131,7 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 	};
 }
 
-const jsonBytes = (text: string) => ({
-	bytes: Buffer.from(text),
-	contentType: 'application/json',
-});
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** A response, and what its answer must be. */
 interface Taken {

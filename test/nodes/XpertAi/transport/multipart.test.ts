@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
 import { readBack } from '../../support/forms';
 
-const READY_BYTES = 2 ** 18;
-
 const file = (content: Buffer, name = 'a.txt') => ({ name, mimeType: 'text/plain', content });
 
 /** The same content, as a file that n8n keeps on disk. */
@@ -50,18 +48,6 @@ describe.each([
 });
 
 describe('a multipart body', () => {
-	it.each([
-		[0, true],
-		[READY_BYTES, true],
-		[READY_BYTES + 1, false],
-	])('of %i bytes in memory is ready: %s', async (size, isReady) => {
-		const content = Buffer.alloc(size, 'abc');
-		const body = multipartBody(file(content), {});
-		expect(!(body instanceof FormData)).toBe(isReady);
-		const [part] = await readBack(body);
-		expect(Buffer.from(await (part?.[1] as File).arrayBuffer()).equals(content)).toBe(true);
-	});
-
 	it('keeps names in any script', async () => {
 		const [part] = await readBack(multipartBody(file(Buffer.from('x'), '文件 "1".txt'), {}));
 		expect((part?.[1] as File).name).toBe('文件 "1".txt');

@@ -47,17 +47,6 @@ describe('what is handed to n8n', () => {
 		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
 	});
 
-	it('names the boundary of a form that is ready', async () => {
-		const bytes = Buffer.from('--b--');
-		const contentType = 'multipart/form-data; boundary=b';
-		const { sent } = await sendOnce({ request: { body: { bytes, contentType } } });
-		expect(sent[0]?.options.body).toBe(bytes);
-		expect(sent[0]?.options.headers).toEqual({
-			Accept: 'application/json',
-			'Content-Type': contentType,
-		});
-	});
-
 	it('passes JSON text on byte by byte', async () => {
 		const body = '{"a": 1e2, "ü": "\\u0000", "big": 12345678901234567890}';
 		const { sent } = await sendOnce({ request: { body } });

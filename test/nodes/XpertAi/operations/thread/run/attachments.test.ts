@@ -6,7 +6,6 @@ import { uploadAttachments } from '../../../../../../nodes/XpertAi/operations/th
 import { withFileContexts } from '../../../../../../nodes/XpertAi/runs/input';
 import { withDeadline } from '../../../../../../nodes/XpertAi/runs/run';
 import type { Failure } from '../../../../../../nodes/XpertAi/transport/failure';
-import type { ReadyForm } from '../../../../../../nodes/XpertAi/transport/readyForm';
 import type { ApiRequest, Outcome } from '../../../../../../nodes/XpertAi/transport/request';
 import { readBack } from '../../../../support/forms';
 import { virtualTime } from '../../../../support/virtualTime';
@@ -37,7 +36,7 @@ function serverThat(
 	let atOnce = 0;
 	const counts = { most: 0 };
 	const send = async (request: ApiRequest): Promise<Outcome> => {
-		const [, name = ''] = /filename="(.*?)"/.exec(String((request.body as ReadyForm).bytes)) ?? [];
+		const { name } = (request.body as FormData).get('file') as File;
 		const nth = asked.filter((one) => one.name === name).length + 1;
 		asked.push({ ...request, name });
 		counts.most = Math.max(counts.most, ++atOnce);
@@ -72,7 +71,7 @@ describe('files for a message', () => {
 			{ method: 'POST', path: '/contexts/file' },
 			{ method: 'POST', path: '/contexts/file' },
 		]);
-		const [thread, file] = await readBack(asked[0]?.body as ReadyForm);
+		const [thread, file] = await readBack(asked[0]?.body as FormData);
 		expect(thread).toEqual(['threadId', 't']);
 		expect(await (file?.[1] as File).text()).toBe('a');
 	});
