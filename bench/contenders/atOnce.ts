@@ -1,4 +1,4 @@
-import { inLanes } from '../../nodes/XpertAi/transport/lanes';
+import { forEachConcurrently } from '../../nodes/XpertAi/execution/eachItem';
 
 /** Does work on all, so many at once; gives the sum of what came out. */
 export async function atOnce<Input>(
@@ -11,6 +11,6 @@ export async function atOnce<Input>(
 		const found = await work(one);
 		sum += found;
 	};
-	await inLanes(all, concurrency, count, () => true);
+	await forEachConcurrently(all, concurrency, count, () => true);
 	return sum;
 }

@@ -6,11 +6,10 @@ import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { reasonIn } from '../XpertAi/threads/conversation';
 import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
-import { eventOf } from './events';
-import type { ConversationEvent } from './events';
+import type { ConversationEvent } from './fields';
 import { momentOf } from './memory';
 import type { Change } from './memory';
-import type { ChangesQuery, FetchChanges } from './reading';
+import type { ChangesQuery, FetchChanges } from './changes';
 
 const SEARCH_TIMEOUT_MS = 30_000;
 
@@ -105,4 +104,25 @@ function changeOf(answered: unknown): ConversationChange {
 		tasks,
 		record,
 	};
+}
+
+/**
+ * What has happened to a conversation, by how its last run stands; nothing while one goes on or before
+ * the first. Runs that wait and runs that were cancelled are both `interrupted`; only the former have
+ * something to decide (service behaviour, "What became of a run").
+ */
+export function eventOf({
+	status,
+	tasks,
+}: Pick<ConversationChange, 'status' | 'tasks'>): ConversationEvent | undefined {
+	switch (status) {
+		case 'idle':
+			return 'answered';
+		case 'error':
+			return 'failed';
+		case 'interrupted':
+			return tasks.length > 0 ? 'waiting' : 'cancelled';
+		default:
+			return undefined;
+	}
 }

@@ -3,8 +3,11 @@ import type { INodeProperties } from 'n8n-workflow';
 import { optionsField, simplify } from '../XpertAi/execution/fields';
 import type { Field } from '../XpertAi/execution/fields';
 import { assistantLocator } from '../XpertAi/pickers/locators';
-import { EVENTS } from './events';
-import type { ConversationEvent } from './events';
+
+/** What may happen to a conversation. */
+export const EVENTS = ['answered', 'cancelled', 'failed', 'waiting'] as const;
+
+export type ConversationEvent = (typeof EVENTS)[number];
 
 const ownConversations: INodeProperties = {
 	displayName:

@@ -1,7 +1,7 @@
 import orderBy from 'lodash/orderBy';
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { operationError } from '../XpertAi/execution/operationError';
+import { operationError } from '../XpertAi/execution/outputs';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { systemClock } from '../XpertAi/transport/clock';
@@ -10,14 +10,12 @@ import { createSend } from '../XpertAi/transport/request';
 import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
-import { makeItems, THREAD_TRIES } from './giving';
-import type { Dealt } from './giving';
-import { isWanted } from './items';
+import { makeItems, THREAD_TRIES, isWanted } from './items';
+import type { Dealt } from './items';
 import { beginning, freshTo, nameOf, newChanges, recall, remembering, triesOf } from './memory';
 import type { Memory } from './memory';
-import { readRecent } from './reading';
-import type { FetchChanges } from './reading';
-import { readOn } from './readingOn';
+import { readRecent, readOn } from './changes';
+import type { FetchChanges } from './changes';
 import { readSettings } from './settings';
 import type { TriggerSettings } from './settings';
 

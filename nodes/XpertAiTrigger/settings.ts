@@ -2,13 +2,12 @@ import type { IPollFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { flawMessage } from '../XpertAi/execution/badInput';
-import { operationError } from '../XpertAi/execution/operationError';
+import { operationError } from '../XpertAi/execution/outputs';
 import { fixedExpression } from '../XpertAi/execution/rawParameters';
-import { readSettings as readParameters } from '../XpertAi/execution/settings';
+import { readSettings as readParameters } from '../XpertAi/execution/values';
 import type { Refuse } from '../XpertAi/execution/values';
 import { uuid } from '../XpertAi/payloads/common';
-import { EVENTS } from './events';
-import { triggerFields } from './fields';
+import { EVENTS, triggerFields } from './fields';
 
 const triggerSettings = z.object({
 	events: z.array(z.enum(EVENTS)).min(1),

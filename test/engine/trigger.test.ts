@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/XpertAiTrigger/events';
+import { EVENTS } from '../../nodes/XpertAiTrigger/fields';
 import { waitFor } from '../../host/waitFor';
 import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/memory';
 import { ECHO_ASSISTANT_ID, FakeClock, INTERRUPTING_INPUT, startSandbox } from '../../sandbox';

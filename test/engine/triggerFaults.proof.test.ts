@@ -1,6 +1,6 @@
 import { startSandbox } from '../../sandbox';
 import type { FaultRule, Sandbox } from '../../sandbox';
-import { EVENTS } from '../../nodes/XpertAiTrigger/events';
+import { EVENTS } from '../../nodes/XpertAiTrigger/fields';
 import { say, talk } from './support/conversations';
 import { createPollEngine } from './support/pollEngine';
 import type { ActiveTrigger, PollEngine } from './support/pollEngine';

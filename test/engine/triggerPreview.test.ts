@@ -3,7 +3,7 @@ import path from 'node:path';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/XpertAiTrigger/events';
+import { EVENTS } from '../../nodes/XpertAiTrigger/fields';
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { sequence } from '../sandbox/support/recordings';

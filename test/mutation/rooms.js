@@ -7,14 +7,7 @@
 module.exports = {
 	transport: {
 		folder: 'nodes/XpertAi/transport',
-		files: [
-			'meaning',
-			'retryPolicy',
-			'sendWithRetries',
-			'allowedDomains',
-			'baseUrl',
-			'failureReason',
-		],
+		files: ['meaning', 'retryPolicy', 'sendWithRetries', 'credential', 'baseUrl', 'failureReason'],
 		tests: ['test/nodes/XpertAi/transport/**/*.test.ts'],
 		least: 90,
 	},
@@ -46,7 +39,7 @@ module.exports = {
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
 		// A poll as a whole is n8n's: the tests of the engine hold it.
-		files: ['memory', 'reading', 'readingOn', 'giving'],
+		files: ['memory', 'changes', 'items'],
 		tests: ['test/nodes/XpertAiTrigger/**/*.test.ts'],
 		least: 90,
 	},

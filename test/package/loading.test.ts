@@ -32,7 +32,7 @@ describe('a process of n8n that only shows the nodes', () => {
 		'XpertAi/ingest/storing.js',
 		'XpertAi/operations/document/submit/target.js',
 		'XpertAi/pickers/listPage.js',
-		'XpertAi/runs/runAndWait.js',
+		'XpertAi/runs/start.js',
 		'XpertAi/transport/request.js',
 		'XpertAiTrigger/poll.js',
 	])('does not load %s', (file) => {

@@ -7,8 +7,6 @@ import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
 import { CUT_DEMAND, UUID_DEMAND, isCut } from '../payloads/common';
 import { isContainer } from './fields';
-import { placeOf } from './places';
-import type { Place } from './places';
 
 /** What names the parts of a value in messages, as the user sees them. */
 export interface Naming {
@@ -239,4 +237,49 @@ export function quoted(value: unknown): string {
 		return truncate(textOf(value) ?? 'a value that is nested too deeply', { length: 80 });
 	}
 	return truncate(typeof value === 'string' ? `"${value}"` : String(value), { length: 80 });
+}
+
+/** Where in a value a part of it stands, from the outside in. */
+export type Place = Array<string | number>;
+
+interface Visit {
+	value: unknown;
+	key?: string | number;
+	parent?: Visit;
+}
+
+/**
+ * The place of the first part of a value that is looked for, in the order of its JSON text; dates and
+ * the like are looked at as they are written there. Walks without recursion, as values may be deep.
+ */
+export function placeOf(
+	value: unknown,
+	isWanted: (part: unknown, key?: string | number) => boolean,
+): Place | undefined {
+	const open: Visit[] = [{ value }];
+	for (let visit = open.pop(); visit; visit = open.pop()) {
+		const part = asWritten(visit.value);
+		if (isWanted(part, visit.key)) return placeTo(visit);
+		if (typeof part !== 'object' || part === null) continue;
+		const entries = Array.isArray(part)
+			? part.map((inner, index): [number, unknown] => [index, inner])
+			: Object.entries(part);
+		for (const [key, inner] of entries.reverse()) open.push({ value: inner, key, parent: visit });
+	}
+	return undefined;
+}
+
+function asWritten(value: unknown): unknown {
+	const isObject = typeof value === 'object' && value !== null;
+	return isObject && 'toJSON' in value && typeof value.toJSON === 'function'
+		? (value.toJSON() as unknown)
+		: value;
+}
+
+function placeTo(visit: Visit): Place {
+	const place: Place = [];
+	for (let at: Visit | undefined = visit; at; at = at.parent) {
+		if (at.key !== undefined) place.unshift(at.key);
+	}
+	return place;
 }

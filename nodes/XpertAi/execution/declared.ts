@@ -27,8 +27,7 @@ import type {
 	LookFirst,
 	Paging,
 } from './operation';
-import { tellUser } from './outputs';
-import { answerItems, simplified } from './results';
+import { tellUser, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
 
 /**

@@ -1,6 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { inLanes } from '../transport/lanes';
 import type { Item } from './item';
 import { mayContinue } from './outputs';
 import type { ItemError } from './outputs';
@@ -28,8 +27,30 @@ export async function forEachItem(
 			else errors.push(error);
 		}
 	};
-	await inLanes(items, atOnce, outputOf, () => errors.length === 0);
+	await forEachConcurrently(items, atOnce, outputOf, () => errors.length === 0);
 	const [error] = errors;
 	if (error) throw error;
 	return output.flat();
+}
+
+/**
+ * Does a piece of work for each entry, in order, so many at once.
+ *
+ * @param goOn asked before each piece of work starts
+ */
+export async function forEachConcurrently<Entry>(
+	entries: Entry[],
+	lanes: number,
+	work: (entry: Entry) => Promise<void>,
+	goOn: () => boolean,
+): Promise<void> {
+	const waiting = entries.values();
+	const lane = async () => {
+		// All lanes take from the same iterator, so each entry is taken once.
+		for (const entry of waiting) {
+			if (!goOn()) return;
+			await work(entry);
+		}
+	};
+	await Promise.all(Array.from({ length: lanes }, lane));
 }

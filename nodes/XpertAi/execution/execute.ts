@@ -9,7 +9,7 @@ import type { Field } from './fields';
 import { Item } from './item';
 import { isCoded } from './operation';
 import type { Operation, Resource } from './operation';
-import { placeOf } from './places';
+import { placeOf } from './badInput';
 import { operationFields } from './properties';
 
 /** Runs the operation the node is set to over all input items. */

@@ -2,13 +2,11 @@ import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { isForLater } from '../transport/meaning';
-import { quoted, subjectOf } from './badInput';
-import type { Naming } from './badInput';
+import { quoted, subjectOf, placeOf } from './badInput';
+import type { Naming, Place } from './badInput';
 import type { Field } from './fields';
 import { chosenId, namedId } from './ids';
 import type { NamedId } from './ids';
-import { placeOf } from './places';
-import type { Place } from './places';
 
 /** How to go on after a status, or what tells it from the answer; nothing where the answer is another. */
 export type StatusHint = string | ((failure: Failure) => string | undefined);

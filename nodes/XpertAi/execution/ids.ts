@@ -1,7 +1,6 @@
 import truncate from 'lodash/truncate';
 
-import { EVERY_UUID, UUID_DEMAND, isCut, isUuid } from '../payloads/common';
-import { missingValueIn } from '../payloads/keys';
+import { EVERY_UUID, UUID_DEMAND, isCut, isUuid, missingValueIn } from '../payloads/common';
 import { answerWith, holds, isJsonObject } from '../transport/answer';
 import type { Flaw } from './badInput';
 

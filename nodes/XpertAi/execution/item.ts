@@ -28,12 +28,18 @@ import type { Field, FieldValues } from './fields';
 import { chosenId, idFlaw, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
-import { operationError } from './operationError';
-import { failedItem } from './outputs';
+import { operationError, failedItem } from './outputs';
 import type { ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings } from './settings';
-import { atMost, fieldValues, fromText, isoText, parsedJson, typedValue } from './values';
+import {
+	readSettings,
+	atMost,
+	fieldValues,
+	fromText,
+	isoText,
+	parsedJson,
+	typedValue,
+} from './values';
 
 /** Names of fields; servers and n8n know none that is empty. */
 const nameList = z.array(z.string().trim().min(1));

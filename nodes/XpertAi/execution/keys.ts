@@ -1,4 +1,4 @@
-import { canonicalKey, keyDemand } from '../payloads/keys';
+import { canonicalKey, keyDemand } from '../payloads/common';
 import type { Item } from './item';
 import { constantPart, givenFor, isFilled } from './rawParameters';
 

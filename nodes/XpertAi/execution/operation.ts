@@ -7,7 +7,7 @@ import type { Field, FieldValues } from './fields';
 import type { StatusHints } from './hints';
 import type { NamedId } from './ids';
 import type { Item } from './item';
-import type { Simplification } from './results';
+import type { Simplification } from './outputs';
 
 /** What every operation tells the editor. */
 interface OperationInfo {

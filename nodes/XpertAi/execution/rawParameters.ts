@@ -5,11 +5,9 @@ import { isExpression } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
-import { subjectOf } from './badInput';
-import type { Flaw } from './badInput';
+import { subjectOf, placeOf } from './badInput';
+import type { Flaw, Place } from './badInput';
 import type { Field } from './fields';
-import { placeOf } from './places';
-import type { Place } from './places';
 
 /** A parameter as the user left it: only this tells a Fixed text from what an expression gave. */
 interface RawParameter {

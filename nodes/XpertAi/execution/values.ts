@@ -1,17 +1,24 @@
+import assignWith from 'lodash/assignWith';
 import isEmpty from 'lodash/isEmpty';
 import isEqual from 'lodash/isEqual';
+import isPlainObject from 'lodash/isPlainObject';
 import omitBy from 'lodash/omitBy';
 import { validateFieldType } from 'n8n-workflow';
-import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type {
+	INodeProperties,
+	INodePropertyCollection,
+	NodeParameterValueType,
+} from 'n8n-workflow';
 import { z } from 'zod';
+import type { AnyZodObject } from 'zod';
 
-import { exactJson } from '../payloads/exactJson';
+import { exactJson } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
-import { checked } from './badInput';
+import { checked, fieldNamed } from './badInput';
 import type { Flaw } from './badInput';
 import { isContainer } from './fields';
-import { chosenId } from './ids';
 import type { FieldValues } from './fields';
+import { chosenId } from './ids';
 
 /** Ends the reading of an item because of a value. */
 export type Refuse = (flaw: Flaw) => never;
@@ -169,4 +176,46 @@ export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	if (isJsonObject(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
 	return raw;
+}
+
+/** Gives a parameter as n8n has it, or what it is where the workflow does not set it. */
+type ReadParameter = (name: string, initial: NodeParameterValueType) => unknown;
+
+/**
+ * Reads the parameters that say how the node works, such as Options, at one go.
+ *
+ * @param schema its keys are the names of the parameters; numbers without a limit are `finite`
+ * @param fields the node's; what is not set, or given as nothing by an expression, is their default
+ * @param refuse is told of the first value that does not meet the schema, by the names of its fields
+ * @throws what `refuse` throws
+ */
+export function readSettings<Schema extends AnyZodObject>(
+	schema: Schema,
+	fields: INodeProperties[],
+	read: ReadParameter,
+	refuse: Refuse,
+): z.output<Schema> {
+	const own = Object.keys(schema.shape).flatMap((name) => fieldNamed(name, fields) ?? []);
+	const raw = own.map(({ name, default: initial }) => [name, read(name, initial)] as const);
+	const given = fieldValues(refuse, own, Object.fromEntries(raw));
+	const values = assignWith(initialValues(own), given, withInitial);
+	const result = checked(schema, values, { fields });
+	return 'flaw' in result ? refuse(result.flaw) : result.value;
+}
+
+/** What fields are by default; one for a record has chosen none. */
+function initialValues(entries: NonNullable<INodeProperties['options']>): FieldValues {
+	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
+	const chosen = fields.filter(({ type }) => type !== 'resourceLocator');
+	return Object.fromEntries(chosen.map((field) => [field.name, initialOf(field)]));
+}
+
+/** A collection holds what each of its fields is. */
+function initialOf({ type, options = [], default: initial }: INodeProperties): unknown {
+	return type === 'collection' ? initialValues(options) : initial;
+}
+
+/** Of a collection, what is not given is what it is by default. */
+function withInitial(initial: unknown, given: unknown): unknown {
+	return isPlainObject(given) ? { ...(initial as object), ...(given as object) } : given;
 }

@@ -1,4 +1,4 @@
-import { exactJson } from '../payloads/exactJson';
+import { exactJson } from '../payloads/common';
 
 /** A record of a file, or why a place in it holds none. */
 export type FileRecord = { place: string; flaw: string } | GoodRecord;

@@ -1,8 +1,7 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { MINUTE_MS } from '../transport/clock';
+import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { isRouteMissing } from '../transport/meaning';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
 import { mustListDocuments } from './answeredRecords';
 import { IDS_TO_START, askStatuses, saidOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';

@@ -1,7 +1,6 @@
-import type { INodePropertyMode } from 'n8n-workflow';
+import type { INodePropertyMode, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import type { Field } from '../execution/fields';
-import { searchAssistants, searchThreads } from './lists';
 
 /** What an ID looks like. */
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
@@ -95,3 +94,19 @@ function fromList(searchListMethod: string): INodePropertyMode {
 		],
 	});
 }
+
+/** A list search, loaded when its list is opened: most processes of n8n only show the node. */
+const opened = (name: 'searchAssistants' | 'searchThreads') =>
+	async function (
+		this: ILoadOptionsFunctions,
+		...asked: [filter?: string, paginationToken?: string]
+	): Promise<INodeListSearchResult> {
+		const pickers = await import('./listPage');
+		return await pickers[name].call(this, ...asked);
+	};
+
+/** Assistants for the picker (E7). */
+export const searchAssistants = opened('searchAssistants');
+
+/** Threads for the picker (E5). */
+export const searchThreads = opened('searchThreads');

@@ -4,7 +4,7 @@ import { eachTasks } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
 import type { Listener } from '../threads/runEvents';
 import { isTransient } from '../transport/meaning';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
 import { readStanding } from './readRun';
 import { cancelled, failed, resultOf, stillRunning } from './result';

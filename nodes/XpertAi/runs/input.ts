@@ -5,7 +5,7 @@ import isPlainObject from 'lodash/isPlainObject';
 import omit from 'lodash/omit';
 import set from 'lodash/set';
 
-import type { ThreadState } from '../threads/state';
+import type { ThreadState } from '../threads/thread';
 
 /** A body of E4, which has a JSON text; the user may have written it. */
 export type RunBody = Record<string, unknown>;

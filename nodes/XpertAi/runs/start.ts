@@ -6,7 +6,7 @@ import { eachTasks, readConversation } from '../threads/conversation';
 import { lookAtThread } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/meaning';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { serverWords } from '../transport/serverWords';
 import { askToCancel, SilenceWatch } from './cancel';
 import { askedBy, markOn, withMark, withTarget } from './input';

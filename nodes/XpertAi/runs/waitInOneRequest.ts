@@ -14,7 +14,7 @@ import {
 	textOf,
 } from '../threads/messages';
 import { partsOf, usageIn } from '../threads/runEvents';
-import type { ThreadMessage, ThreadState } from '../threads/state';
+import type { ThreadMessage, ThreadState } from '../threads/thread';
 import {
 	assistantOn,
 	conversationOf,
@@ -26,7 +26,7 @@ import { answerMustBe, isJsonObject } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { certainlyNotDone, mayMeanNoRecord } from '../transport/meaning';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/polling';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { askedBy } from './input';
 import type { Asked } from './input';

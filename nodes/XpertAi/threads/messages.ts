@@ -1,5 +1,5 @@
 import { isJsonObject } from '../transport/answer';
-import type { ThreadMessage, ThreadState } from './state';
+import type { ThreadMessage, ThreadState } from './thread';
 
 /**
  * Who says a message: only the assistant's have `tool_calls`, and only a tool's answer has the id of a call

@@ -5,10 +5,9 @@ import { z } from 'zod';
 
 import { isJsonObject, parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
-import { Citations } from './citations';
+import { Citations, passagesIn, Sources } from './sources';
 import { isFromAssistant, replyIn, textOf } from './messages';
-import { passagesIn, Sources } from './sources';
-import type { ThreadMessage, ThreadState } from './state';
+import type { ThreadMessage, ThreadState } from './thread';
 
 /*
  * The one reader of what a run has said and done. The events of its stream, the parts of its message in the

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { XpertAi } from '../../../nodes/XpertAi/XpertAi.node';
-import { EVENTS } from '../../../nodes/XpertAiTrigger/events';
+import { EVENTS } from '../../../nodes/XpertAiTrigger/fields';
 import { XpertAiTrigger } from '../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 
 const FOLDER = path.resolve(__dirname, '../../../nodes/XpertAiTrigger');

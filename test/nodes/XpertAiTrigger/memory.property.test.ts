@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { makeItems } from '../../../nodes/XpertAiTrigger/giving';
+import { makeItems } from '../../../nodes/XpertAiTrigger/items';
 import {
 	OVERLAP_MS,
 	beginning,
@@ -9,8 +9,7 @@ import {
 	remembering,
 } from '../../../nodes/XpertAiTrigger/memory';
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
-import { readRecent } from '../../../nodes/XpertAiTrigger/reading';
-import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
+import { readRecent, readOn } from '../../../nodes/XpertAiTrigger/changes';
 import { ChangingServer, countingUp, named } from './support/changingServer';
 import type { Ignored } from './support/changingServer';
 import { PROPERTY_RUNS } from '../../support/propertyRuns';

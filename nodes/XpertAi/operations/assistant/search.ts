@@ -4,7 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { fieldCollection, filledOnly } from '../../execution/fields';
 import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { assistantFilter } from '../../payloads/assistant';
+import { assistantFilter } from '../../payloads/bodies';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { isJsonObject } from '../../transport/answer';
 

@@ -1,4 +1,4 @@
-import { chatSession } from '../../payloads/chatSession';
+import { chatSession } from '../../payloads/bodies';
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';

@@ -1,7 +1,7 @@
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
-import { deletedItem } from '../../execution/results';
+import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
 import { isGone, readConversationFirst } from './shared';

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { splitIds } from '../../execution/ids';
 import { declare } from '../../execution/operation';
-import { answerItems } from '../../execution/results';
+import { answerItems } from '../../execution/outputs';
 import { mustListDocuments } from '../../ingest/answeredRecords';
 import { IDS_TO_START } from '../../ingest/processingStatus';
 import { idList } from '../../payloads/common';

@@ -1,6 +1,6 @@
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { fileParts } from '../../payloads/file';
+import { fileParts } from '../../payloads/bodies';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 export const create = declare({

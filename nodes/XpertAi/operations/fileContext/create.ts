@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { PARSE_MODES, fileContextParts } from '../../payloads/file';
+import { PARSE_MODES, fileContextParts } from '../../payloads/bodies';
 import { enumOptions } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';

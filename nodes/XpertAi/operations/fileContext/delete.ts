@@ -1,4 +1,4 @@
-import { deletedItem } from '../../execution/results';
+import { deletedItem } from '../../execution/outputs';
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileLocator } from '../../pickers/locators';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { storeNamespace } from '../../payloads/store';
-import { answerItems } from '../../execution/results';
+import { storeNamespace } from '../../payloads/bodies';
+import { answerItems } from '../../execution/outputs';
 import { answerWithList, isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';

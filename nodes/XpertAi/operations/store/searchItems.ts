@@ -1,4 +1,4 @@
-import { storeSearch } from '../../payloads/store';
+import { storeSearch } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';

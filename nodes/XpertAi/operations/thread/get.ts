@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { messagesOf, speakerOf, textOf } from '../../threads/messages';
-import { threadState } from '../../threads/state';
-import { threadAnswer, conversationOf } from '../../threads/thread';
+import { threadState, threadAnswer, conversationOf } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 

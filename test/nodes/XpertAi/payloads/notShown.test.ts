@@ -1,11 +1,15 @@
 import type { ZodTypeAny } from 'zod';
 
-import { assistantFilter } from '../../../../nodes/XpertAi/payloads/assistant';
-import { chatSession } from '../../../../nodes/XpertAi/payloads/chatSession';
+import {
+	assistantFilter,
+	chatSession,
+	fileContextParts,
+	fileParts,
+	storeNamespace,
+	storeSearch,
+} from '../../../../nodes/XpertAi/payloads/bodies';
 import { conversation, conversationSearch } from '../../../../nodes/XpertAi/payloads/conversation';
-import { fileContextParts, fileParts } from '../../../../nodes/XpertAi/payloads/file';
 import { runBodies } from '../../../../nodes/XpertAi/payloads/run';
-import { storeNamespace, storeSearch } from '../../../../nodes/XpertAi/payloads/store';
 
 /** Bodies as real servers take them (service behaviour), for endpoints whose contract says "not shown". */
 interface Measured {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { threadState } from '../../../../nodes/XpertAi/threads/state';
+import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import {
 	isSilence,
 	lastReply,

@@ -1,7 +1,7 @@
 import { afterLastPerson, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
 import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
 import { passagesIn, Sources } from '../../../../nodes/XpertAi/threads/sources';
-import { threadState } from '../../../../nodes/XpertAi/threads/state';
+import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import { recordedThread } from './support/recorded';
 
 const link = (chunkId: string, documentId = 'd') =>

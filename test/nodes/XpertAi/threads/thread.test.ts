@@ -1,6 +1,6 @@
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import { threadState } from '../../../../nodes/XpertAi/threads/state';
 import {
+	threadState,
 	assistantOn,
 	conversationOf,
 	lastAsked,

@@ -1,7 +1,7 @@
 import { chunk, orderBy } from 'lodash';
 
 import type { Change } from '../../../../nodes/XpertAiTrigger/memory';
-import type { ChangesQuery } from '../../../../nodes/XpertAiTrigger/reading';
+import type { ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
 
 /** What a server does not do although it is asked to. */
 export type Ignored = 'where' | 'order' | 'limit';

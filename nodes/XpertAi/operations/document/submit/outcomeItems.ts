@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import { asJson } from '../../../execution/results';
+import { asJson } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';

@@ -4,7 +4,7 @@ import { remaining } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
 import { answerMustBe } from '../../../transport/answer';
 import type { Failure } from '../../../transport/failure';
-import { inLanes } from '../../../transport/lanes';
+import { forEachConcurrently } from '../../../execution/eachItem';
 import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
 import type { UploadFile } from '../../../transport/multipart';
 import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
@@ -40,7 +40,7 @@ export async function uploadAttachments(
 	const upload = async ([index, { file }]: [number, Attachment]) => {
 		results[index] = await uploadFor(inTime, threadId, file);
 	};
-	await inLanes([...attachments.entries()], UPLOADS_AT_ONCE, upload, goOn);
+	await forEachConcurrently([...attachments.entries()], UPLOADS_AT_ONCE, upload, goOn);
 
 	const ids: string[] = [];
 	for (const [index, { property }] of attachments.entries()) {

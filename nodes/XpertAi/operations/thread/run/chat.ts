@@ -1,9 +1,8 @@
 import { EMPTY_ANSWER, idsHidden, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
-import { Citations, CitationsInPieces } from '../../../threads/citations';
-import type { CitationStyle } from '../../../threads/citations';
+import { Citations, CitationsInPieces, passagesIn, Sources } from '../../../threads/sources';
+import type { CitationStyle } from '../../../threads/sources';
 import type { Listener } from '../../../threads/runEvents';
-import { passagesIn, Sources } from '../../../threads/sources';
 
 /** Between what is said before a call of a tool, or before the end, and what is said after it. */
 const BREAK = '\n\n';

@@ -2,7 +2,7 @@ import { busy, cancelled, stillBusy } from '../../../runs/result';
 import type { RunResult } from '../../../runs/result';
 import { remaining } from '../../../runs/run';
 import type { Run, Waiting } from '../../../runs/run';
-import { inLanes } from '../../../transport/lanes';
+import { forEachConcurrently } from '../../../execution/eachItem';
 
 /** The place of an execution among those of this process that run one thread. */
 export class Turn {
@@ -114,7 +114,7 @@ export async function inThreadOrder<Result>(
 		turn?.end();
 	};
 	try {
-		await inLanes(lanes, concurrency, runLane, goOn);
+		await forEachConcurrently(lanes, concurrency, runLane, goOn);
 	} finally {
 		for (const { turn } of lanes) turn?.end();
 	}

@@ -7,7 +7,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { EMPTY_ANSWER, isTool } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import type { RunResult } from '../../../runs/result';
-import { Citations } from '../../../threads/citations';
+import { Citations } from '../../../threads/sources';
 import { filterProof } from '../../../threads/filterProof';
 import type { FilterProof } from '../../../threads/filterProof';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { threadState } from '../../../../../nodes/XpertAi/threads/state';
-import type { ThreadState } from '../../../../../nodes/XpertAi/threads/state';
+import { threadState } from '../../../../../nodes/XpertAi/threads/thread';
+import type { ThreadState } from '../../../../../nodes/XpertAi/threads/thread';
 
 /** A sequence of requests that was recorded. */
 export type Sequence =

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat';
 import { answerFields } from '../../../../../../nodes/XpertAi/operations/thread/run/told';
-import type { CitationStyle } from '../../../../../../nodes/XpertAi/threads/citations';
+import type { CitationStyle } from '../../../../../../nodes/XpertAi/threads/sources';
 import {
 	afterLastPerson,
 	lastReply,

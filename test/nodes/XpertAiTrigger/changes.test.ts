@@ -1,6 +1,6 @@
 import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/memory';
-import { readChanges, readRecent } from '../../../nodes/XpertAiTrigger/reading';
-import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/reading';
+import { readChanges, readRecent } from '../../../nodes/XpertAiTrigger/changes';
+import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/changes';
 import { ChangingServer, named } from './support/changingServer';
 import type { Ignored } from './support/changingServer';
 

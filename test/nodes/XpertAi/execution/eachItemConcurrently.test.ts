@@ -1,13 +1,13 @@
 import { range } from 'lodash';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { inLanes } from '../../../../nodes/XpertAi/transport/lanes';
+import { forEachConcurrently } from '../../../../nodes/XpertAi/execution/eachItem';
 
 describe('work in lanes', () => {
 	it('is done once for each entry, in order, so much at once', async () => {
 		const begun: number[] = [];
 		let [underWay, most] = [0, 0];
-		await inLanes(
+		await forEachConcurrently(
 			range(0, 23),
 			4,
 			async (entry) => {
@@ -24,7 +24,7 @@ describe('work in lanes', () => {
 
 	it('starts no more once it may not go on, and ends what was begun', async () => {
 		const ended: number[] = [];
-		await inLanes(
+		await forEachConcurrently(
 			range(0, 20),
 			3,
 			async (entry) => {
@@ -39,7 +39,7 @@ describe('work in lanes', () => {
 
 	it('may be none at all', async () => {
 		await expect(
-			inLanes(
+			forEachConcurrently(
 				[],
 				5,
 				async () => {},

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
 
-import { isAllowedHost, restrictionOf } from '../../../../nodes/XpertAi/transport/allowedDomains';
+import { isAllowedHost, restrictionOf } from '../../../../nodes/XpertAi/transport/credential';
 
 /** Hosts and list entries that are often the same, or nearly. */
 const part = fc.constantFrom('a', 'api', 'A', 'example');

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
 
-import { Citations, CitationsInPieces } from '../../../../nodes/XpertAi/threads/citations';
-import type { CitationStyle } from '../../../../nodes/XpertAi/threads/citations';
+import { Citations, CitationsInPieces, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import type { CitationStyle } from '../../../../nodes/XpertAi/threads/sources';
 import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
 import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
-import { Sources } from '../../../../nodes/XpertAi/threads/sources';
-import { threadState } from '../../../../nodes/XpertAi/threads/state';
-import type { ThreadState } from '../../../../nodes/XpertAi/threads/state';
+import { threadState } from '../../../../nodes/XpertAi/threads/thread';
+import type { ThreadState } from '../../../../nodes/XpertAi/threads/thread';
 import { recordedExchanges, recordedThread } from './support/recorded';
 
 const address = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;

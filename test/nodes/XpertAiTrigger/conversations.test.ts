@@ -1,7 +1,7 @@
 import { sequence } from '../../sandbox/support/recordings';
 import { conversationRecord } from '../../../nodes/XpertAi/payloads/conversation';
 import { isJsonObject } from '../../../nodes/XpertAi/transport/answer';
-import { eventOf } from '../../../nodes/XpertAiTrigger/events';
+import { eventOf } from '../../../nodes/XpertAiTrigger/conversations';
 
 /** A recorded conversation, as E5 answered it. */
 function recorded(name: 'runs' | 'interrupts', label: string) {

@@ -1,6 +1,6 @@
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { makeItems, THREAD_TRIES } from '../../../nodes/XpertAiTrigger/giving';
+import { makeItems, THREAD_TRIES } from '../../../nodes/XpertAiTrigger/items';
 import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
 
 const SETTINGS: TriggerSettings = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { canonicalKey, keyDemand, missingValueIn } from '../../../../nodes/XpertAi/payloads/keys';
+import { canonicalKey, keyDemand, missingValueIn } from '../../../../nodes/XpertAi/payloads/common';
 
 const WORDS = ['undefined', 'null', 'NaN'];
 const separator = fc.constantFrom('-', '_', ':', '/', '|', '#', '@', ' ', ' / ');

@@ -4,7 +4,7 @@ import minBy from 'lodash/minBy';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { floorOf, nameOf } from './memory';
-import type { Change } from './memory';
+import type { Change, Memory, Progress } from './memory';
 
 /** A page of changes that is asked for. */
 export interface ChangesQuery {
@@ -30,8 +30,8 @@ export interface Reading<One extends Change> {
 	failure?: unknown;
 }
 
-/** How changes are read. */
-interface Manner<One extends Change> {
+/** How far changes are read. */
+interface ReadOptions<One extends Change> {
 	/** Asked once after each page, with what it has brought: whether the rest may wait. */
 	isEnough?: (reading: Reading<One>, brought: One[]) => boolean;
 	pageSize?: number;
@@ -66,7 +66,7 @@ class Seen<One extends Change> {
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	from: number,
-	{ isEnough = () => false, pageSize = PAGE_SIZE }: Manner<One> = {},
+	{ isEnough = () => false, pageSize = PAGE_SIZE }: ReadOptions<One> = {},
 ): Promise<Reading<One>> {
 	const seen = new Seen<One>();
 	const reading: Reading<One> = { changes: seen.all, upTo: from, isEnd: false, pages: 0 };
@@ -113,7 +113,7 @@ async function readAll<One extends Change>(
 }
 
 /** What bounds a look at what changed last. */
-interface Recently {
+interface RecentOptions {
 	/** Our own clock. */
 	now: number;
 	/** Whether there is time for more. */
@@ -127,7 +127,7 @@ interface Recently {
  */
 export async function readRecent<One extends Change>(
 	fetchChanges: FetchChanges<One>,
-	{ now, goOn, pageSize }: Recently,
+	{ now, goOn, pageSize }: RecentOptions,
 ): Promise<Reading<One> & { from: number }> {
 	const floor = ({ upTo }: Reading<One>) => floorOf(Math.min(upTo, now));
 	let oldest = Infinity;
@@ -150,7 +150,11 @@ export async function readRecent<One extends Change>(
  */
 async function readBack<One extends Change>(
 	fetchChanges: FetchChanges<One>,
-	{ since, isEnough = () => false, pageSize: limit = PAGE_SIZE }: Manner<One> & { since?: number },
+	{
+		since,
+		isEnough = () => false,
+		pageSize: limit = PAGE_SIZE,
+	}: ReadOptions<One> & { since?: number },
 ): Promise<Reading<One>> {
 	const seen = new Seen<One>();
 	const dated = new Seen<One>();
@@ -171,5 +175,130 @@ async function readBack<One extends Change>(
 		return reading;
 	} catch (failure) {
 		return { ...reading, failure };
+	}
+}
+
+/** Pages of a poll that may look again at what was read before, once there is nothing new any more. */
+const LOOKING_PAGES = 10;
+
+/** By when what is new has been read, and by when the rest, in parts of the time of a poll: threads need some too. */
+const READING_SHARE = 0.4;
+const LOOKING_SHARE = 0.8;
+
+/** What a poll has read, and how far it has come with it. */
+export interface PollChanges<One extends Change> extends Progress {
+	changes: One[];
+	/** What broke the reading off, if anything did. */
+	failure?: unknown;
+}
+
+/** What bounds a poll. */
+interface PollLimits<One extends Change> {
+	/** Makes what is told changes, and says whether there are as many new ones among all of them as are to be given. */
+	counting: () => (changes: One[]) => boolean;
+	/** Whether less than this share of the time of a poll, from 0 to 1, has passed. */
+	hasTime: (share: number) => boolean;
+	pageSize?: number;
+}
+
+/**
+ * Reads on from where the last poll has come, and looks again at what may have come to light late: as many
+ * pages of the one as of the other, more where nothing new is left. Mostly all of it is one page. Never throws.
+ */
+export async function readOn<One extends Change>(
+	fetchChanges: FetchChanges<One>,
+	memory: Memory,
+	limits: PollLimits<One>,
+): Promise<PollChanges<One>> {
+	const reader = new PollReader(fetchChanges, memory, limits);
+	if (!memory.ahead) await reader.lookAgain(1);
+	await reader.readNew();
+	await reader.lookAgain();
+	return reader.found();
+}
+
+/** Reads what is new, and what may have come to light late. */
+class PollReader<One extends Change> {
+	private readonly changes: One[] = [];
+
+	/** How far both have come. */
+	private upTo: number;
+
+	private look: number;
+
+	private readonly lookedFrom: number;
+
+	private pages = { ofNew: 0, looked: 0 };
+
+	private isEnd = false;
+
+	private failure: unknown;
+
+	constructor(
+		private readonly fetchChanges: FetchChanges<One>,
+		private readonly memory: Memory,
+		private readonly limits: PollLimits<One>,
+	) {
+		const { since, floor, final, again } = memory;
+		this.upTo = since;
+		this.look = this.lookedFrom = floor < final ? floor : again;
+	}
+
+	/** Looks again, until it meets what is new: then it has read on from there. */
+	async lookAgain(most = this.mostLooks()): Promise<void> {
+		const { since } = this.memory;
+		const left = most - this.pages.looked;
+		const hasTime = () => this.limits.hasTime(LOOKING_SHARE);
+		if (this.failure !== undefined || left <= 0 || this.look >= since) return;
+		if (this.pages.ofNew > 0 && !hasTime()) return;
+		const { upTo, pages } = await this.read(
+			this.look,
+			(reading) => reading.upTo >= since || reading.pages >= left || !hasTime(),
+		);
+		this.pages.looked += pages;
+		// Behind the last page there is nothing, wherever it ends.
+		this.look = Math.max(this.look, upTo, this.isEnd ? since : 0);
+		this.upTo = Math.max(this.upTo, this.look);
+	}
+
+	/** Reads what is new, unless looking again has taken the time, or has met enough of it. */
+	async readNew(): Promise<void> {
+		const hasTime = () => this.limits.hasTime(READING_SHARE);
+		const { looked } = this.pages;
+		const isMet = looked > 0 && this.look >= this.memory.since;
+		if (this.failure !== undefined || this.isEnd || (looked > 0 && !hasTime())) return;
+		const isEnough = this.limits.counting();
+		if (isEnough(this.changes) && isMet) return;
+		const { upTo, pages } = await this.read(
+			this.upTo,
+			(_, brought) => isEnough(brought) || !hasTime(),
+		);
+		this.pages.ofNew += pages;
+		this.upTo = Math.max(this.upTo, upTo);
+	}
+
+	found(): PollChanges<One> {
+		const { changes, upTo, look, lookedFrom, failure } = this;
+		const isMet = this.isEnd || upTo > this.memory.since;
+		const ahead = this.pages.ofNew === 0 && !isMet;
+		return { changes, upTo, look: { from: lookedFrom, upTo: look }, ahead, failure };
+	}
+
+	private mostLooks(): number {
+		const { ofNew } = this.pages;
+		const isLeft = !this.isEnd || this.limits.counting()(this.changes);
+		return isLeft ? ofNew : Math.max(LOOKING_PAGES, ofNew);
+	}
+
+	private async read(
+		from: number,
+		isEnough: (reading: Reading<One>, brought: One[]) => boolean,
+	): Promise<Reading<One>> {
+		const { pageSize } = this.limits;
+		const reading = await readChanges(this.fetchChanges, from, { pageSize, isEnough });
+		for (const change of reading.changes) this.changes.push(change);
+		this.failure = reading.failure;
+		this.isEnd = reading.isEnd;
+		return reading;
 	}
 }

@@ -1,7 +1,7 @@
 import { OVERLAP_MS, freshTo, newChanges, remembering } from '../../../nodes/XpertAiTrigger/memory';
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
-import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/reading';
-import { readOn } from '../../../nodes/XpertAiTrigger/readingOn';
+import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/changes';
+import { readOn } from '../../../nodes/XpertAiTrigger/changes';
 import { ChangingServer, countingUp, named } from './support/changingServer';
 
 const PAGE = 10;

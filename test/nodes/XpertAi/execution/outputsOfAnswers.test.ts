@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { answerItems, deletedItem, simplified } from '../../../../nodes/XpertAi/execution/results';
+import { answerItems, deletedItem, simplified } from '../../../../nodes/XpertAi/execution/outputs';
 import { isJsonObject } from '../../../../nodes/XpertAi/transport/answer';
 
 describe('the output of an answer', () => {

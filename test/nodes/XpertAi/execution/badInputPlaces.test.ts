@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-import { placeOf } from '../../../../nodes/XpertAi/execution/places';
-import type { Place } from '../../../../nodes/XpertAi/execution/places';
+import { placeOf } from '../../../../nodes/XpertAi/execution/badInput';
+import type { Place } from '../../../../nodes/XpertAi/execution/badInput';
 
 const mark = Symbol('mark');
 const isMark = (part: unknown) => part === mark;
