@@ -1,6 +1,7 @@
 import max from 'lodash/max';
 import min from 'lodash/min';
 import minBy from 'lodash/minBy';
+import uniqBy from 'lodash/uniqBy';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { floorOf, nameOf } from './memory';
@@ -18,14 +19,18 @@ export interface ChangesQuery {
 /** Fetches a page of changes; throws when it cannot. One whose moment is not readable has NaN for it. */
 export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<One[]>;
 
-/** What was read of the server's changes. */
-export interface Reading<One extends Change> {
-	changes: One[];
+/** How far the server's changes were read. */
+interface ReadSoFar {
 	/** No change before this moment is missing, from where the reading began. */
 	upTo: number;
 	/** Whether there was no more to read. */
 	isEnd: boolean;
 	pages: number;
+}
+
+/** What was read of the server's changes. */
+export interface Reading<One extends Change> extends ReadSoFar {
+	changes: One[];
 	/** What broke the reading off, if anything did. */
 	failure?: unknown;
 }
@@ -33,27 +38,18 @@ export interface Reading<One extends Change> {
 /** How far changes are read. */
 interface ReadOptions<One extends Change> {
 	/** Asked once after each page, with what it has brought: whether the rest may wait. */
-	isEnough?: (reading: Reading<One>, brought: One[]) => boolean;
+	isEnough?: (reading: ReadSoFar, brought: One[]) => boolean;
 	pageSize?: number;
 }
 
-/** Changes in the order they were first seen in, each once. */
-class Seen<One extends Change> {
-	readonly all: One[] = [];
+/** Changes by their names, in the order in which they were first seen. */
+type Seen<One extends Change> = Map<string, One>;
 
-	private readonly places = new Map<string, number>();
-
-	/** Adds changes; those that were seen before are replaced, the others given back. */
-	add(changes: One[]): One[] {
-		const before = this.all.length;
-		for (const change of changes) {
-			const name = nameOf(change);
-			const place = this.places.get(name) ?? this.all.length;
-			this.places.set(name, place);
-			this.all[place] = change;
-		}
-		return this.all.slice(before);
-	}
+/** Adds a page of changes; those that were seen before are replaced, the others given back. */
+function addPage<One extends Change>(seen: Seen<One>, page: One[]): One[] {
+	const brought = uniqBy(page, nameOf).filter((change) => !seen.has(nameOf(change)));
+	for (const change of page) seen.set(nameOf(change), change);
+	return brought;
 }
 
 /**
@@ -68,8 +64,9 @@ export async function readChanges<One extends Change>(
 	from: number,
 	{ isEnough = () => false, pageSize = PAGE_SIZE }: ReadOptions<One> = {},
 ): Promise<Reading<One>> {
-	const seen = new Seen<One>();
-	const reading: Reading<One> = { changes: seen.all, upTo: from, isEnd: false, pages: 0 };
+	const seen: Seen<One> = new Map();
+	const reading = { upTo: from, isEnd: false, pages: 0 };
+	let failure: unknown;
 	try {
 		for (let ofMoment = 0; ; ) {
 			const since = reading.upTo;
@@ -78,17 +75,18 @@ export async function readChanges<One extends Change>(
 			reading.pages += 1;
 			const moments = momentsOf(page);
 			if (!isAsAsked(moments, since)) return await readAll(fetchChanges, from, pageSize);
-			const brought = seen.add(page);
+			const brought = addPage(seen, page);
 			const last = moments.at(-1);
 			// A short page is the last one; a longer page than asked for holds everything.
 			reading.isEnd = page.length !== limit || last === undefined;
 			if (last !== undefined) reading.upTo = reading.isEnd ? last + 1 : last;
-			if (reading.isEnd || (isEnough(reading, brought) && reading.upTo > since)) return reading;
+			if (reading.isEnd || (isEnough(reading, brought) && reading.upTo > since)) break;
 			ofMoment = moments.filter((at) => at === last).length;
 		}
-	} catch (failure) {
-		return { ...reading, failure };
+	} catch (caught) {
+		failure = caught;
 	}
+	return { ...reading, changes: [...seen.values()], failure };
 }
 
 /** The moments of changes that have a readable one. */
@@ -129,10 +127,10 @@ export async function readRecent<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	{ now, goOn, pageSize }: RecentOptions,
 ): Promise<Reading<One> & { from: number }> {
-	const floor = ({ upTo }: Reading<One>) => floorOf(Math.min(upTo, now));
+	const floor = ({ upTo }: ReadSoFar) => floorOf(Math.min(upTo, now));
 	let oldest = Infinity;
 	let isSorted = true;
-	const isEnough = (reading: Reading<One>, brought: One[]) => {
+	const isEnough = (reading: ReadSoFar, brought: One[]) => {
 		const moments = [oldest, ...momentsOf(brought)];
 		isSorted &&= isAsAsked(moments.reverse(), 0);
 		oldest = min(moments) ?? oldest;
@@ -156,26 +154,26 @@ async function readBack<One extends Change>(
 		pageSize: limit = PAGE_SIZE,
 	}: ReadOptions<One> & { since?: number },
 ): Promise<Reading<One>> {
-	const seen = new Seen<One>();
-	const dated = new Seen<One>();
-	const reading: Reading<One> = { changes: dated.all, upTo: since ?? 0, isEnd: false, pages: 0 };
+	const seen: Seen<One> = new Map();
+	const reading = { upTo: since ?? 0, isEnd: false, pages: 0 };
 	let newest = -Infinity;
+	let failure: unknown;
 	try {
 		while (!reading.isEnd) {
 			const offset = reading.pages * limit;
 			const page = await fetchChanges({ since, order: 'DESC', limit, offset });
 			reading.pages += 1;
-			const brought = seen.add(page);
-			dated.add(page.filter(({ at }) => !Number.isNaN(at)));
+			const brought = addPage(seen, page);
 			newest = max([newest, ...momentsOf(brought)]) ?? newest;
-			if (dated.all.length > 0) reading.upTo = newest + 1;
+			if (newest > -Infinity) reading.upTo = newest + 1;
 			reading.isEnd = page.length !== limit || brought.length === 0;
 			if (isEnough(reading, brought)) break;
 		}
-		return reading;
-	} catch (failure) {
-		return { ...reading, failure };
+	} catch (caught) {
+		failure = caught;
 	}
+	const changes = [...seen.values()].filter(({ at }) => !Number.isNaN(at));
+	return { ...reading, changes, failure };
 }
 
 /** Pages of a poll that may look again at what was read before, once there is nothing new any more. */
@@ -292,7 +290,7 @@ class PollReader<One extends Change> {
 
 	private async read(
 		from: number,
-		isEnough: (reading: Reading<One>, brought: One[]) => boolean,
+		isEnough: (reading: ReadSoFar, brought: One[]) => boolean,
 	): Promise<Reading<One>> {
 		const { pageSize } = this.limits;
 		const reading = await readChanges(this.fetchChanges, from, { pageSize, isEnough });

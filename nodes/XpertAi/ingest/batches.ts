@@ -40,41 +40,6 @@ export interface BatchLimits {
 const BRACKETS = 2;
 const COMMA = 1;
 
-/** Gathers documents until a batch is full. */
-class Gathering<Origin> {
-	private batch: Array<ReadyDocument<Origin>> = [];
-	private readonly beside: NonNullable<BatchLimits['beside']>;
-	private bytes: number;
-	private maxCount: number;
-
-	constructor(private readonly limits: BatchLimits) {
-		this.beside = limits.beside ?? { once: 0, each: 0 };
-		this.bytes = BRACKETS + this.beside.once;
-		this.maxCount = Math.min(limits.firstCount ?? Infinity, limits.maxCount);
-	}
-
-	/** Adds a document; gives the batch that was full without it. */
-	add(document: ReadyDocument<Origin>): Array<ReadyDocument<Origin>> | undefined {
-		const { batch, beside, limits } = this;
-		const bytes = document.bytes + beside.each;
-		const grown = this.bytes + bytes + (batch.length > 0 ? COMMA : 0);
-		if (batch.length === 0 || (batch.length < this.maxCount && grown <= limits.maxBytes)) {
-			batch.push(document);
-			this.bytes = grown;
-			return undefined;
-		}
-		this.maxCount = limits.maxCount;
-		this.batch = [document];
-		this.bytes = BRACKETS + beside.once + bytes;
-		return batch;
-	}
-
-	/** What is left at the end. */
-	get rest(): Array<ReadyDocument<Origin>> {
-		return this.batch;
-	}
-}
-
 /**
  * Cuts documents into batches, in order, each document in exactly one. When the source breaks, what it
  * gave before is still handed on.
@@ -83,19 +48,29 @@ class Gathering<Origin> {
  */
 export async function* batches<Origin>(
 	documents: Documents<Origin>,
-	limits: BatchLimits,
+	{ maxCount, firstCount = maxCount, maxBytes, beside = { once: 0, each: 0 } }: BatchLimits,
 ): AsyncGenerator<Array<ReadyDocument<Origin>>> {
-	const gathering = new Gathering<Origin>(limits);
+	let batch: Array<ReadyDocument<Origin>> = [];
+	let bytes = BRACKETS + beside.once;
+	let most = Math.min(firstCount, maxCount);
 	let broken: { error: unknown } | undefined;
 	try {
 		for await (const document of documents) {
-			const full = gathering.add(document);
-			if (full) yield full;
+			const own = document.bytes + beside.each;
+			const isFull = batch.length >= most || bytes + COMMA + own > maxBytes;
+			if (isFull && batch.length > 0) {
+				yield batch;
+				batch = [];
+				bytes = BRACKETS + beside.once;
+				most = maxCount;
+			}
+			bytes += own + (batch.length > 0 ? COMMA : 0);
+			batch.push(document);
 		}
 	} catch (error) {
 		broken = { error };
 	}
-	if (gathering.rest.length > 0) yield gathering.rest;
+	if (batch.length > 0) yield batch;
 	if (broken) throw broken.error;
 }
 

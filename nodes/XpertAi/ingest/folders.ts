@@ -1,3 +1,5 @@
+import compact from 'lodash/compact';
+
 import { derivedId } from '../payloads/derivedId';
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
@@ -11,27 +13,17 @@ interface FolderRow {
 	parent?: { id: string };
 }
 
-/** The names of a path such as `Dept/Sales`, from the outside in. */
-function namesIn(folder: string): string[] {
-	return folder
-		.split('/')
-		.map((name) => name.trim())
-		.filter(Boolean);
-}
-
-/** The rows of a path, from the outside in. Their IDs are the same in every run, and whichever source needs them. */
+/**
+ * The rows of a path such as `Dept/Sales`, from the outside in. Their IDs are the same in every run, and whichever
+ * source needs them.
+ */
 function rowsOf(knowledgebaseId: string, folder: string): FolderRow[] {
 	const owner = derivedId(knowledgebaseId, 'folders');
-	const names = namesIn(folder);
-	const ids = names.map((_, depth) => derivedId(owner, names.slice(0, depth + 1).join('/')));
+	const names = compact(folder.split('/').map((name) => name.trim()));
+	const idAt = (depth: number) => derivedId(owner, names.slice(0, depth + 1).join('/'));
 	return names.map((name, depth): FolderRow => {
-		const [id = '', above] = [ids[depth], ids[depth - 1]];
-		return {
-			id,
-			name,
-			sourceType: 'folder',
-			...(above !== undefined && { parent: { id: above } }),
-		};
+		const above = depth > 0 && { parent: { id: idAt(depth - 1) } };
+		return { id: idAt(depth), name, sourceType: 'folder', ...above };
 	});
 }
 

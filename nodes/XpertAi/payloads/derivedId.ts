@@ -5,11 +5,8 @@ import { isUuid } from './common';
 /** Namespace of owners whose own id is no UUID; made once for this package. */
 const FOREIGN_OWNERS = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
-/** Bytes of a UUID. */
-const UUID_BYTES = 16;
-
 /** The variant of RFC 9562 by the digit in its place, of which it replaces the two highest bits. */
-const VARIANTS = [...'89ab89ab89ab89ab'];
+const VARIANTS = '89ab89ab89ab89ab';
 
 /**
  * A UUID of version 5 (RFC 9562): the same namespace and name always give the same id.
@@ -17,25 +14,11 @@ const VARIANTS = [...'89ab89ab89ab89ab'];
  * @param namespace a UUID
  */
 export function uuidV5(namespace: string, name: string): string {
-	return uuidIn(Buffer.from(namespace.replace(/-/g, ''), 'hex'), name);
-}
-
-/** Hashed at one go, which takes a third of the time that a hash object does. */
-function uuidIn(namespace: Buffer, name: string): string {
-	const bytes = Buffer.allocUnsafe(UUID_BYTES + Buffer.byteLength(name));
-	namespace.copy(bytes);
-	bytes.write(name, UUID_BYTES);
-	const hex = hash('sha1', bytes);
-	const variant = VARIANTS[parseInt(hex.charAt(16), 16)] ?? '';
+	const bytes = Buffer.from(namespace.replace(/-/g, ''), 'hex');
+	// Hashed at one go, which takes a third of the time that a hash object does.
+	const hex = hash('sha1', Buffer.concat([bytes, Buffer.from(name)]));
+	const variant = VARIANTS.charAt(parseInt(hex.charAt(16), 16));
 	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** The namespace that was needed last: the documents of a run belong to one knowledgebase, or to few. */
-let lastNamespace = { ownerId: '', bytes: namespaceOf('') };
-
-function namespaceOf(ownerId: string): Buffer {
-	const namespace = isUuid(ownerId) ? ownerId : uuidV5(FOREIGN_OWNERS, ownerId);
-	return Buffer.from(namespace.replace(/-/g, ''), 'hex');
 }
 
 /**
@@ -45,6 +28,5 @@ function namespaceOf(ownerId: string): Buffer {
  * @param ownerId the knowledgebase or the assistant it belongs to
  */
 export function derivedId(ownerId: string, key: string): string {
-	if (lastNamespace.ownerId !== ownerId) lastNamespace = { ownerId, bytes: namespaceOf(ownerId) };
-	return uuidIn(lastNamespace.bytes, key);
+	return uuidV5(isUuid(ownerId) ? ownerId : uuidV5(FOREIGN_OWNERS, ownerId), key);
 }

@@ -69,9 +69,13 @@ export function readTarget(credential: ReadCredential): Target {
 				'The Access Token of the credential holds a space, a line break or another character that no token has',
 		};
 	}
-	const restriction = restrictionOf(credential);
-	if ('refusal' in restriction) return restriction;
-	const { allowedDomains } = restriction;
+	// What n8n adds to every credential that signs requests. Its own functions for it have other parameters in hosts
+	// of today, and older hosts lack them. "None" keeps the credential out of other nodes, and says nothing about this.
+	const { allowedHttpRequestDomains: mode, allowedDomains: listed } = credential;
+	const domains = typeof listed === 'string' ? listed.trim() : '';
+	const allowedDomains = mode === 'domains' ? domains : undefined;
+	if (allowedDomains === '')
+		return { refusal: 'The credential is restricted to allowed domains, but lists none' };
 	if (allowedDomains !== undefined && !isAllowedHost(service.root, allowedDomains)) {
 		return {
 			refusal: `The allowed domains of the credential do not include the host of its Base URL (${service.origin})`,
@@ -83,32 +87,11 @@ export function readTarget(credential: ReadCredential): Target {
 const isRefused = (credential: ReadCredential): credential is { refusal: string } =>
 	typeof credential.refusal === 'string';
 
-/** The domains a credential is restricted to, nothing where it is not, or why it cannot be used. */
-export type Restriction = { allowedDomains?: string } | { refusal: string };
-
-/**
- * Reads what n8n adds to every credential that signs requests: whether it is restricted to domains, and
- * to which. Read here and not by n8n's own functions, which hosts of today have under the same name with
- * other parameters, and older hosts do not have at all.
- */
-export function restrictionOf({
-	allowedHttpRequestDomains: mode,
-	allowedDomains: listed,
-}: ICredentialDataDecryptedObject): Restriction {
-	// "None" keeps the credential out of other nodes, and so says nothing about this one.
-	if (mode !== 'domains') return {};
-	const allowedDomains = typeof listed === 'string' ? listed.trim() : '';
-	if (allowedDomains === '') {
-		return { refusal: 'The credential is restricted to allowed domains, but lists none' };
-	}
-	return { allowedDomains };
-}
-
 /**
  * Whether the host of an address is one of those listed: as it stands, or below one that starts with
  * `*.`. Hosts that enforce the list themselves do it by the same rule.
  */
-export function isAllowedHost(address: string, allowedDomains: string): boolean {
+function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);
 	const domains = allowedDomains.split(',').map(plainHost);
 	return domains.some((domain) =>

@@ -76,11 +76,11 @@ describe('reading changes', () => {
 
 	it('stops where there is enough, and says how far it came', async () => {
 		const { from, fetch, queries } = serverOf(IDS);
-		const isEnough = ({ changes }: { changes: unknown[] }) => changes.length >= 2;
+		const isEnough = (_: unknown, brought: unknown[]) => brought.length >= 2;
 		const reading = await readChanges(fetch, from, { ...PAGE, isEnough });
 		expect(idsOf(reading)).toEqual(['a', 'b', 'c', 'd']);
 		// There may be more of the last moment.
-		expect(reading).toMatchObject({ upTo: from + 4, isEnd: false });
+		expect(reading).toMatchObject({ upTo: from + 4, isEnd: false, failure: undefined });
 		expect(queries).toHaveLength(1);
 	});
 

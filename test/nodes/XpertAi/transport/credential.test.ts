@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
 
-import { isAllowedHost, restrictionOf } from '../../../../nodes/XpertAi/transport/credential';
+import { readTarget } from '../../../../nodes/XpertAi/transport/credential';
 
 /** Hosts and list entries that are often the same, or nearly. */
 const part = fc.constantFrom('a', 'api', 'A', 'example');
@@ -12,6 +12,17 @@ const entry = fc
 const list = fc
 	.array(fc.oneof(entry, fc.constantFrom('', ' ', '*.')), { minLength: 1, maxLength: 4 })
 	.map((entries) => entries.join(','));
+
+/** Where a credential that is whole leads to. */
+const targetOf = (fields: Record<string, string>, baseUrl = 'http://a.example') =>
+	readTarget({ baseUrl, allowInsecureHttp: true, accessToken: 'token', ...fields });
+
+/** Whether a list of domains lets a credential lead to an address. */
+function isAllowedHost(address: string, allowedDomains: string): boolean {
+	const target = targetOf({ allowedHttpRequestDomains: 'domains', allowedDomains }, address);
+	if ('refusal' in target) expect(target.refusal).toContain('The allowed domains');
+	return 'root' in target;
+}
 
 describe('the hosts a list of domains allows', () => {
 	it('are those it allows on a host of today, which enforces the list itself', () => {
@@ -52,10 +63,15 @@ describe('the restriction of a credential', () => {
 						...(allowedHttpRequestDomains && { allowedHttpRequestDomains }),
 						...(allowedDomains !== undefined && { allowedDomains }),
 					};
-					const restriction = restrictionOf(credential);
+					const target = targetOf(credential);
 					const read = () => getCredentialOwnRequestAllowedDomains(credential);
-					if ('refusal' in restriction) expect(read).toThrow('No allowed domains specified');
-					else expect(restriction.allowedDomains).toBe(read());
+					if ('root' in target) expect(target.allowedDomains).toBe(read());
+					else if (/lists none/.test(target.refusal))
+						expect(read).toThrow('No allowed domains specified');
+					else
+						expect(isDomainAllowed({ url: 'http://a.example', allowedDomains: `${read()}` })).toBe(
+							false,
+						);
 				},
 			),
 		);
