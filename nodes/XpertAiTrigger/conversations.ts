@@ -2,6 +2,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { answerFor } from '../XpertAi/execution/answers';
+import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { reasonIn } from '../XpertAi/threads/conversation';
 import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
@@ -12,8 +13,6 @@ import type { Change } from './memory';
 import type { ChangesQuery, FetchChanges } from './changes';
 
 const SEARCH_TIMEOUT_MS = 30_000;
-
-const textIfAny = z.string().optional().catch(undefined);
 
 /** A conversation of E5, as far as the trigger needs it. */
 const searchedConversation = conversationRecord.extend({

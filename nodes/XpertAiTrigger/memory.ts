@@ -122,11 +122,10 @@ export function remembering(memory: Memory, before: Memory, polled: Polled): Mem
 	const dealtWith = [...memory.known, ...handled.map(knownAs)];
 	const left = newChanges({ ...memory, known: dealtWith }, wanted)[0]?.at ?? Infinity;
 	const since = Math.max(memory.since, Math.min(upTo, left));
-	const { floor, again } = lookedAgain(
-		memory,
-		{ from: look.from, upTo: Math.min(look.upTo, left) },
-		Math.min(before.final, floorOf(now)),
-	);
+	const again = Math.min(look.upTo, left);
+	// What is before this moment comes to light no more, if all from the floor on was looked at.
+	const settled = Math.min(again, before.final, floorOf(now));
+	const floor = look.from <= memory.floor ? Math.max(memory.floor, settled) : memory.floor;
 	const isKept = ([, at]: [string, number, ...unknown[]]) => at >= floor;
 	return {
 		watched: memory.watched,
@@ -138,20 +137,6 @@ export function remembering(memory: Memory, before: Memory, polled: Polled): Mem
 		known: uniqBy(dealtWith, nameOfKnown).filter(isKept),
 		waiting: stillWaiting(memory, unread, handled).filter(isKept),
 	};
-}
-
-/**
- * Where a look has come, and from where on it has to be taken again.
- *
- * @param final what is before this moment comes to light no more
- */
-function lookedAgain(
-	{ floor }: Memory,
-	look: Progress['look'],
-	final: number,
-): Pick<Memory, 'floor' | 'again'> {
-	const isWhole = look.from <= floor;
-	return { floor: isWhole ? Math.max(floor, Math.min(look.upTo, final)) : floor, again: look.upTo };
 }
 
 /** Counts those that could not be read; what is dealt with counts no more. */

@@ -11,7 +11,6 @@ import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
 import { makeItems, THREAD_TRIES, isWanted } from './items';
-import type { Dealt } from './items';
 import { beginning, freshTo, nameOf, newChanges, recall, remembering, triesOf } from './memory';
 import type { Memory } from './memory';
 import { readRecent, readOn } from './changes';
@@ -44,7 +43,9 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const settings = readSettings(context);
 	const send = await createSend(context);
 	const started = systemClock.now();
-	const budgetMs = Math.min(LONGEST_POLL_MS, hostBudgetMs(context));
+	// Older hosts neither limit a poll nor say how long it may take.
+	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
+	const budgetMs = Math.min(LONGEST_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
 	const polling: Polling = {
 		context,
 		settings,
@@ -60,11 +61,6 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	return null;
 }
 
-/** How long n8n lets a poll take; older hosts neither limit it nor say so. */
-function hostBudgetMs(context: Partial<IPollFunctions>): number {
-	return context.getPollBudgetMs?.() ?? Infinity;
-}
-
 /** What the memory is about. The address is no secret: it holds neither a user name nor a password. */
 async function watchedBy(
 	context: IPollFunctions,
@@ -76,7 +72,7 @@ async function watchedBy(
 }
 
 async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecutionData[][] | null> {
-	const { fetchChanges, settings, hasTime } = polling;
+	const { fetchChanges, settings, send, hasTime } = polling;
 	const most = settings.options.conversationsPerPoll;
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
@@ -93,7 +89,10 @@ async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecuti
 		hasTime,
 	});
 	const wanted = wantedOf(changes);
-	const { done, unread } = await dealWith(newChanges(memory, wanted), { memory, most, polling });
+	const { done, unread } = await makeItems(newChanges(memory, wanted), {
+		...{ settings, send, most, goOn: hasTime },
+		triesOf: (change) => triesOf(memory, change),
+	});
 	// From here on nothing is waited for: a slow poll may overlap the next one, and what one has given
 	// the other must see.
 	const latest = recalled(polling) ?? memory;
@@ -109,21 +108,6 @@ async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecuti
 	return null;
 }
 
-/** Makes the items of new changes, or has them wait for their threads. */
-async function dealWith(
-	changes: ConversationChange[],
-	{ memory, most, polling }: { memory?: Memory; most: number; polling: Polling },
-): Promise<Dealt> {
-	const { settings, send, hasTime } = polling;
-	return await makeItems(changes, {
-		settings,
-		send,
-		most,
-		goOn: hasTime,
-		triesOf: (change) => (memory ? triesOf(memory, change) : THREAD_TRIES),
-	});
-}
-
 /** Remembers what is there when the workflow is activated, of whatever event, by the time of the server. */
 async function begin({ watched, fetchChanges, hasTime }: Polling): Promise<Memory> {
 	const now = systemClock.now();
@@ -134,11 +118,12 @@ async function begin({ watched, fetchChanges, hasTime }: Polling): Promise<Memor
 
 /** The newest change the workflow would start for. */
 async function newest(polling: Polling): Promise<IDataObject> {
-	const { context, settings, fetchChanges } = polling;
+	const { context, settings, send, fetchChanges, hasTime } = polling;
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const wanted = page.filter((change) => isWanted(change, settings));
 	for (const change of orderBy(wanted, 'at', 'desc')) {
-		const { done } = await dealWith([change], { most: 1, polling });
+		const making = { settings, send, most: 1, goOn: hasTime, triesOf: () => THREAD_TRIES };
+		const { done } = await makeItems([change], making);
 		const json = done[0]?.json;
 		if (json) return json;
 	}

@@ -7,7 +7,14 @@
 module.exports = {
 	transport: {
 		folder: 'nodes/XpertAi/transport',
-		files: ['meaning', 'retryPolicy', 'sendWithRetries', 'credential', 'baseUrl', 'failureReason'],
+		files: [
+			'classifyFailure',
+			'retryPolicy',
+			'sendWithRetries',
+			'credential',
+			'baseUrl',
+			'failureReason',
+		],
 		tests: ['test/nodes/XpertAi/transport/**/*.test.ts'],
 		least: 90,
 	},

@@ -1,7 +1,7 @@
 import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { isForLater } from '../transport/meaning';
+import { isForLater } from '../transport/classifyFailure';
 import { quoted, subjectOf, placeOf } from './badInput';
 import type { Naming, Place } from './badInput';
 import type { Field } from './fields';

@@ -24,7 +24,7 @@ import type { Field } from './fields';
 
 /** The parameters of the whole node: the Resource and Operation lists, then each operation's own. */
 export function nodeProperties(resources: Resource[]): INodeProperties[] {
-	const defaultResource = firstValue(resources);
+	const defaultResource = resources[0]?.value ?? '';
 	return [
 		{
 			displayName: 'Resource',
@@ -54,12 +54,8 @@ export function nodeSubtitle(resources: Resource[]): string {
 	return `={{ (${JSON.stringify(Object.fromEntries(names))})[${chosen}] }}`;
 }
 
-function firstValue([first]: Array<{ value: string }>): string {
-	return first ? first.value : '';
-}
-
 function operationList(resource: Resource): INodeProperties {
-	const defaultOperation = firstValue(resource.operations);
+	const defaultOperation = resource.operations[0]?.value ?? '';
 	return {
 		displayName: 'Operation',
 		name: 'operation',
@@ -109,11 +105,11 @@ function allFields(resources: Resource[]): INodeProperties[] {
 	);
 }
 
-/** In which resources and operations a field is shown: any operation of these in any resource of these. */
-type Shown = { resource: string[]; operation: string[] };
-
-/** As few conditions as show a field for these operations, and for none beside them. */
-function conditionsFor(shownFor: SharedField['shownFor']): Shown[] {
+/**
+ * As few conditions as show a field for these operations, and for none beside them: any operation of a condition in
+ * any resource of it.
+ */
+function conditionsFor(shownFor: SharedField['shownFor']) {
 	const groups: Array<Array<[Resource, string[]]>> = [];
 	for (const one of shownFor) {
 		const group = groups.find((others) => isExact([...others, one]));
@@ -176,7 +172,8 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	return [
 		...Object.values(ids),
-		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
+		...(body && isFileBody(body) ? uploadFields(body) : []),
+		...(body && !isFileBody(body) ? bodyFields(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
 		optionsField([
 			...(lookFirst?.options ?? []),
@@ -192,10 +189,6 @@ function defaultAtOnce({ method, repeatable = false, fixedBody }: DeclaredOperat
 	return repeatable && !changes ? 5 : 1;
 }
 
-function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
-	return isFileBody(body) ? uploadFields(body) : bodyFields(body.fields, body.example, paging);
-}
-
 /** A file of the item with its text parts, or a JSON body. */
 function uploadFields({ parts }: FileBody): Field[] {
 	return [
@@ -208,7 +201,7 @@ function uploadFields({ parts }: FileBody): Field[] {
 }
 
 /** The fields of "Fields", and the choice of a body of one's own. */
-function bodyFields(fields: Field[], example: string, paging: Field[]): Field[] {
+function bodyFields({ fields, example }: JsonBody, paging: Field[]): Field[] {
 	return [
 		...withoutOwnBody([
 			...fields.filter((field) => !isContainer(field)),

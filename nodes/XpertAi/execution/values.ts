@@ -203,16 +203,16 @@ export function readSettings<Schema extends AnyZodObject>(
 	return 'flaw' in result ? refuse(result.flaw) : result.value;
 }
 
-/** What fields are by default; one for a record has chosen none. */
+/** What fields are by default, those in a collection each; one for a record has chosen none. */
 function initialValues(entries: NonNullable<INodeProperties['options']>): FieldValues {
 	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
 	const chosen = fields.filter(({ type }) => type !== 'resourceLocator');
-	return Object.fromEntries(chosen.map((field) => [field.name, initialOf(field)]));
-}
-
-/** A collection holds what each of its fields is. */
-function initialOf({ type, options = [], default: initial }: INodeProperties): unknown {
-	return type === 'collection' ? initialValues(options) : initial;
+	return Object.fromEntries(
+		chosen.map(({ name, type, options = [], default: initial }) => [
+			name,
+			type === 'collection' ? initialValues(options) : initial,
+		]),
+	);
 }
 
 /** Of a collection, what is not given is what it is by default. */

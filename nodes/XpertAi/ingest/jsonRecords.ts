@@ -1,15 +1,10 @@
 import { exactJson } from '../payloads/common';
 
-/** A record of a file, or why a place in it holds none. */
-export type FileRecord = { place: string; flaw: string } | GoodRecord;
-
-interface GoodRecord {
-	/** Where it stands, for messages: `Line 3 of the file`. */
-	place: string;
-	value: unknown;
-	/** Whether it is all there is in the file. */
-	isAlone?: boolean;
-}
+/** A record of a file, or why a place in it (`Line 3 of the file`) holds none; it may be all there is in the file. */
+export type FileRecord = { place: string } & (
+	| { flaw: string }
+	| { value: unknown; isAlone?: boolean }
+);
 
 interface Line {
 	/** Counts from 1. */

@@ -1,7 +1,7 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { isRouteMissing } from '../transport/meaning';
+import { isRouteMissing } from '../transport/classifyFailure';
 import { mustListDocuments } from './answeredRecords';
 import { IDS_TO_START, askStatuses, saidOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';

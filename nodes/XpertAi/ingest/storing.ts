@@ -8,7 +8,7 @@ import {
 	isRejection,
 	isTooLarge,
 	mayBePartlyDone,
-} from '../transport/meaning';
+} from '../transport/classifyFailure';
 import type { ApiRequest, Send } from '../transport/request';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { Patience, sendWithRetries } from '../transport/sendWithRetries';

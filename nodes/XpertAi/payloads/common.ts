@@ -37,6 +37,10 @@ export const dateTime = z.string().datetime({ offset: true, local: true });
 /** A number that JSON has: Infinity and NaN would be sent as `null`, which clears. */
 export const finite = z.number().finite();
 
+/** What is of another type than it should be counts as not there, so that it hides nothing beside it. */
+export const textIfAny = z.string().optional().catch(undefined);
+export const numberIfAny = z.number().optional().catch(undefined);
+
 /** An object whose keys the contract leaves open (`metadata`, `options`, …). */
 export const freeForm = z.record(z.unknown());
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { freeForm } from './common';
+import { freeForm, textIfAny } from './common';
 
 /** The body of E13; every field is optional. `threadId` may be any text. */
 export const conversation = z
@@ -42,10 +42,10 @@ export const messageSearch = z
 
 /** A conversation, as far as a run needs it; a field of another type counts as not there. */
 export const conversationRecord = z.object({
-	id: z.string().optional().catch(undefined),
-	threadId: z.string().optional().catch(undefined),
-	status: z.string().optional().catch(undefined),
-	createdAt: z.string().optional().catch(undefined),
+	id: textIfAny,
+	threadId: textIfAny,
+	status: textIfAny,
+	createdAt: textIfAny,
 	error: z.unknown(),
 	operation: z
 		.object({ tasks: z.array(z.unknown()) })

@@ -91,7 +91,7 @@ export async function listPage(
 	const hasMore = page.length === PAGE_SIZE;
 	return {
 		results,
-		...(hasMore ? { paginationToken: writeToken(offset + PAGE_SIZE, first || firstOfPage) } : {}),
+		...(hasMore ? { paginationToken: `${offset + PAGE_SIZE} ${first || firstOfPage}` } : {}),
 	};
 }
 
@@ -115,10 +115,6 @@ function toldApart(entries: PickerEntry[]): INodeListSearchItems[] {
 function readToken(token?: string): { offset: number; first: string } {
 	const [offset = '', ...first] = (token ?? '').split(' ');
 	return { offset: Number(offset) || 0, first: first.join(' ') };
-}
-
-function writeToken(offset: number, first: string): string {
-	return `${offset} ${first}`;
 }
 
 /**

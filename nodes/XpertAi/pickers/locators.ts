@@ -52,12 +52,8 @@ export function fileLocator(description: string): Field {
 	return locator('fileId', 'File', description, [byId(hint)]);
 }
 
-function locator(
-	name: string,
-	displayName: string,
-	description: string,
-	modes: INodePropertyMode[],
-): Field {
+function locator(name: string, displayName: string, description: string, ways: Way[]): Field {
+	const modes = ways.flatMap((way) => way.modes);
 	return {
 		displayName,
 		name,
@@ -70,20 +66,18 @@ function locator(
 }
 
 /** The linter takes a mode for a parameter, which needs a default, unless it stands under `modes`. */
-function only({ modes: [mode] }: { modes: [INodePropertyMode] }): INodePropertyMode {
-	return mode;
-}
+type Way = { modes: INodePropertyMode[] };
 
-function byId(hint: string): INodePropertyMode {
-	return only({
+function byId(hint: string): Way {
+	return {
 		modes: [
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder: ID_PLACEHOLDER, hint },
 		],
-	});
+	};
 }
 
-function fromList(searchListMethod: string): INodePropertyMode {
-	return only({
+function fromList(searchListMethod: string): Way {
+	return {
 		modes: [
 			{
 				displayName: 'From List',
@@ -92,7 +86,7 @@ function fromList(searchListMethod: string): INodePropertyMode {
 				typeOptions: { searchListMethod, searchable: true },
 			},
 		],
-	});
+	};
 }
 
 /** A list search, loaded when its list is opened: most processes of n8n only show the node. */

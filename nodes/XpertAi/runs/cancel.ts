@@ -1,7 +1,7 @@
 import { RunEvents } from '../threads/runEvents';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failure';
-import { isTransient } from '../transport/meaning';
+import { isTransient } from '../transport/classifyFailure';
 import { readStanding, replay } from './readRun';
 import type { Standing } from './readRun';
 import { failed } from './result';

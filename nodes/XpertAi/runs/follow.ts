@@ -3,7 +3,7 @@ import isEqual from 'lodash/isEqual';
 import { eachTasks } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
 import type { Listener } from '../threads/runEvents';
-import { isTransient } from '../transport/meaning';
+import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
 import { readStanding } from './readRun';

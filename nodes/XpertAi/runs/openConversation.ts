@@ -8,7 +8,7 @@ import type { Asking } from '../threads/thread';
 import { answerMustBe, answerWith } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
-import { mayMeanNoRecord } from '../transport/meaning';
+import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { failed } from './result';

@@ -5,7 +5,7 @@ import { randomUUID } from 'crypto';
 import { eachTasks, readConversation } from '../threads/conversation';
 import { lookAtThread } from '../threads/thread';
 import type { Failure } from '../transport/failure';
-import { isTransient } from '../transport/meaning';
+import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { serverWords } from '../transport/serverWords';
 import { askToCancel, SilenceWatch } from './cancel';

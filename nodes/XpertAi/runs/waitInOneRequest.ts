@@ -25,7 +25,7 @@ import {
 import { answerMustBe, isJsonObject } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
-import { certainlyNotDone, mayMeanNoRecord } from '../transport/meaning';
+import { certainlyNotDone, mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { askedBy } from './input';

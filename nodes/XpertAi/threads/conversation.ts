@@ -52,7 +52,8 @@ export async function readConversation(
 		.filter((one) => one.threadId === threadId);
 	// One that was made last and has never run says nothing of the runs.
 	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
-	const id = oldestOf(found)?.id;
+	// Of those of one moment, the one with the smallest id.
+	const id = minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`)?.id;
 	const idle = found.filter((one) => !one.status);
 	return {
 		tasks: operation?.tasks ?? [],
@@ -64,11 +65,6 @@ export async function readConversation(
 }
 
 const idsOf = (conversations: ConversationRecord[]) => compact(conversations.map(({ id }) => id));
-
-/** The one that was made first; of those of one moment, that with the smallest id. */
-function oldestOf(conversations: ConversationRecord[]): ConversationRecord | undefined {
-	return minBy(conversations, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`);
-}
 
 /** What each task that waits for a person has there, such as its `id`, which it keeps until it is decided (recorded). */
 export function eachTasks(path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] {

@@ -3,6 +3,7 @@ import merge from 'lodash/merge';
 import sumBy from 'lodash/sumBy';
 import { z } from 'zod';
 
+import { numberIfAny, textIfAny } from '../payloads/common';
 import { isJsonObject, parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import { Citations, passagesIn, Sources } from './sources';
@@ -14,8 +15,6 @@ import type { ThreadMessage, ThreadState } from './thread';
  * conversation, and the messages of its thread all come down to the same parts (recorded, one-question-1 to -6).
  */
 
-const textIfAny = z.string().optional().catch(undefined);
-const numberIfAny = z.number().optional().catch(undefined);
 const listIfAny = z.array(z.unknown()).optional().catch(undefined);
 
 const partSchema = z

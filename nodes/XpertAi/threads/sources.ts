@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
+import { numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
-
-const textIfAny = z.string().optional().catch(undefined);
-const numberIfAny = z.number().optional().catch(undefined);
 
 /** A passage that a tool found (recorded, `sources`). */
 const toolPassage = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { textIfAny } from '../payloads/common';
 import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { AnswerCheck } from '../transport/answer';
 import { buildPath } from '../transport/api';
@@ -9,9 +10,6 @@ import type { Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
-
-/** What is of another type than it should be counts as not there, so that it hides nothing beside it. */
-const textIfAny = z.string().optional().catch(undefined);
 
 /** A message of a thread, which says by what it holds who speaks (recorded, E15). */
 const threadMessage = z

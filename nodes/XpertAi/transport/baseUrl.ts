@@ -13,6 +13,15 @@ export const BASE_URL =
 export const SAFE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
+const REFUSALS = {
+	empty: 'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
+	userName: 'The Base URL must not hold a user name or password. Enter the token in Access Token',
+	noAddress:
+		'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
+	insecure:
+		'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
+};
+
 /**
  * Reads the Base URL of the credential. A trailing slash, `/api` and `/api/ai` at its end all mean
  * the same service (`{base_url}/api/ai`, contract); a path before them is kept for servers behind a proxy.
@@ -23,32 +32,13 @@ export const SAFE_START =
  */
 export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): ServiceRoot {
 	const text = baseUrl.trim();
-	if (text === '')
-		return {
-			refusal:
-				'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
-		};
-	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) {
-		return {
-			refusal:
-				'The Base URL must not hold a user name or password. Enter the token in Access Token',
-		};
-	}
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
 	// With something behind it, as it is sent: what stands at the very end, such as NUL, is read over.
 	const url = readUrl(`${start}${path}/`);
-	if (!url) {
-		return {
-			refusal:
-				'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
-		};
-	}
-	if (!allowInsecureHttp && !SAFE_START.test(text)) {
-		return {
-			refusal:
-				'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
-		};
-	}
+	if (text === '') return { refusal: REFUSALS.empty };
+	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { refusal: REFUSALS.userName };
+	if (!url) return { refusal: REFUSALS.noAddress };
+	if (!allowInsecureHttp && !SAFE_START.test(text)) return { refusal: REFUSALS.insecure };
 	const { origin, pathname } = url;
 	return { root: origin + pathname.replace(/\/$/, ''), origin };
 }

@@ -125,7 +125,7 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 			});
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in taken) return fail(taken);
-		const outcome = readResponse(taken, { fail, answeredBefore: answered.has(address) });
+		const outcome = readResponse(taken, fail, answered.has(address));
 		if (outcome.ok) answered.add(address);
 		return outcome;
 	};
@@ -154,16 +154,11 @@ async function takeStream(
 	return ending ? { ...ending, status: full.statusCode } : { response: { ...full, body: '' } };
 }
 
-/** How a response is read. */
-interface Reading {
-	fail: (facts: Facts) => Outcome;
-	/** Whether this address has answered with a success before. */
-	answeredBefore: boolean;
-}
-
+/** @param answeredBefore whether this address has answered with a success before */
 function readResponse(
 	{ response, checkAnswer }: Taken,
-	{ fail, answeredBefore }: Reading,
+	fail: (facts: Facts) => Outcome,
+	answeredBefore: boolean,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
@@ -181,23 +176,17 @@ function readResponse(
 	const reason = failureReason(answer) ?? headerText(response.statusMessage);
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
 	const code = databaseCode(answer);
+	const missing = status === 404 && missingIn(answer);
 	return fail({
 		kind: 'status',
 		status,
 		requestId,
 		reason,
 		retryAfterMs,
-		...(code === undefined ? {} : { databaseCode: code }),
-		...(status === 404 ? notFound(missingIn(answer), answeredBefore) : {}),
+		...(code !== undefined && { databaseCode: code }),
+		...(missing && { missing }),
+		...(status === 404 && answeredBefore && { answeredBefore }),
 	});
-}
-
-/** What is known of a 404. */
-function notFound(
-	missing: Failure['missing'],
-	answeredBefore: boolean,
-): Pick<Failure, 'missing' | 'answeredBefore'> {
-	return { ...(missing && { missing }), ...(answeredBefore && { answeredBefore }) };
 }
 
 /**

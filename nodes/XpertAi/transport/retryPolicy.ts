@@ -1,5 +1,7 @@
 import { DateTime } from 'luxon';
 
+import type { Failure } from './failure';
+
 /** How often and how long a request is tried again. */
 export interface RetryLimits {
 	/** All tries together, the first one included. */
@@ -29,7 +31,18 @@ export function retryDelayMs(attempt: number, leastMs: number, random: number): 
 export const PASSING_PAUSE_MS = 1_000;
 
 /** The least wait where the server limits requests without saying when to come back, in milliseconds. */
-export const LIMITED_PAUSE_MS = 2_000;
+const LIMITED_PAUSE_MS = 2_000;
+
+/** Statuses of a server that has more to do than it can, or wants to. */
+const LIMITING_STATUS = new Set([429, 529]);
+
+/** The least wait before the next try, in milliseconds: what the server asked for, else by what is known to pass. */
+export function leastPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
+	if (retryAfterMs !== undefined) return retryAfterMs;
+	if (LIMITING_STATUS.has(status)) return LIMITED_PAUSE_MS;
+	// Whoever answers so may do it only until the server is back, as while a container restarts.
+	return kind === 'unreadable' || status === 404 ? PASSING_PAUSE_MS : 0;
+}
 
 /**
  * Reads a Retry-After header: seconds or an HTTP date.

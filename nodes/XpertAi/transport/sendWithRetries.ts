@@ -8,11 +8,10 @@ import {
 	isRouteMissing,
 	isStrange,
 	isTransient,
-	leastPauseMs,
 	leavesOpen,
-} from './meaning';
+} from './classifyFailure';
 import type { ApiRequest, Outcome, Send } from './request';
-import { retryDelayMs } from './retryPolicy';
+import { leastPauseMs, retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
 /** A request that may be tried again. */
@@ -59,7 +58,12 @@ export async function sendWithRetries(
 		const unconfirmed = isRouteMissing(failure) && !saidMissing;
 		saidMissing = isRouteMissing(failure);
 		strange = isStrange(failure) ? strange + 1 : 0;
-		const ended = { outcome: lastOutcome(failure, attempts, unconfirmed), attempts, mayBeDone };
+		const believed = unconfirmed ? omit(failure, 'missing') : failure;
+		const last: Outcome = {
+			ok: false,
+			failure: { ...believed, ...(attempts > 1 && { attempts }) },
+		};
+		const ended = { outcome: last, attempts, mayBeDone };
 		if (!isTransient(failure) && !unconfirmed) return ended;
 		if (!(repeatable || harmless) || attempts >= limits.maxTries) return ended;
 		if (strange >= TRIES_WHERE_STRANGE || enough(failure, attempts)) return ended;
@@ -72,12 +76,6 @@ export async function sendWithRetries(
 			return { ...ended, outcome: { ok: false, failure: { kind: 'cancelled', method, path } } };
 		}
 	}
-}
-
-/** The failure that tries ended with. */
-function lastOutcome(failure: Failure, attempts: number, unconfirmed: boolean): Outcome {
-	const believed = unconfirmed ? omit(failure, 'missing') : failure;
-	return { ok: false, failure: attempts > 1 ? { ...believed, attempts } : believed };
 }
 
 /** How long requests of one kind are tried: a server that stays away is waited for once; until it answers, each further one is sent once. */

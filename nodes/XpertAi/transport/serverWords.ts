@@ -72,15 +72,9 @@ function decode(text: string): { decoded: string; starts: number[] } {
 	const takeUntil = (next: number) => {
 		for (; end < next; end++) starts.push(end);
 	};
-	for (const {
-		0: written,
-		1: hex,
-		2: htmlHex,
-		3: code,
-		4: entity,
-		5: escaped,
-		index,
-	} of text.matchAll(WRITTEN)) {
+	for (const match of text.matchAll(WRITTEN)) {
+		const { index } = match;
+		const [written, hex, htmlHex, code, entity, escaped] = match;
 		decoded += text.slice(end, index);
 		takeUntil(index);
 		const byNumber = () =>

@@ -1,7 +1,7 @@
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import { isRouteMissing } from '../../transport/meaning';
+import { isRouteMissing } from '../../transport/classifyFailure';
 import { keyOf } from './fingerprints';
 import { Journal } from './journal';
 import type { Journaled } from './journal';

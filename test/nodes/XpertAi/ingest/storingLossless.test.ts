@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { TRIES_WHERE_STRANGE } from '../../../../nodes/XpertAi/transport/meaning';
+import { TRIES_WHERE_STRANGE } from '../../../../nodes/XpertAi/transport/classifyFailure';
 import { BulkServer, FAULTS, ODDITIES, REFUSALS } from './support/bulkServer';
 import type { Fault, ModelDocument } from './support/bulkServer';
 import { submitTo } from './support/storingOn';

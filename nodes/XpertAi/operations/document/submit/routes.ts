@@ -7,7 +7,7 @@ import type { ProcessingRoutes } from '../../../ingest/processingStatus';
 import type { Upload } from '../../../ingest/uploads';
 import { answerMustBe } from '../../../transport/answer';
 import { buildPath } from '../../../transport/api';
-import { isRouteMissing } from '../../../transport/meaning';
+import { isRouteMissing } from '../../../transport/classifyFailure';
 import { multipartBody } from '../../../transport/multipart';
 import type { ApiRequest } from '../../../transport/request';
 import { Patience, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';

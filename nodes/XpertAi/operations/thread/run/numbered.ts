@@ -13,7 +13,7 @@ import type { InTime } from '../../../runs/run';
 import type { RunIds } from '../../../threads/runsApi';
 import { withThread } from '../../../runs/runThread';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import { isTransient } from '../../../transport/meaning';
+import { isTransient } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import { resultError } from './errors';
 import { inOrder } from './execute';

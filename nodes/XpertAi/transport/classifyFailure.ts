@@ -1,6 +1,5 @@
 import { CERTIFICATE_REASONS } from './failure';
 import type { Failure } from './failure';
-import { LIMITED_PAUSE_MS, PASSING_PAUSE_MS } from './retryPolicy';
 
 /**
  * Statuses that say "not now", of servers and of what stands before them: Cloudflare has 520 to 524 and 530, others
@@ -58,17 +57,6 @@ export function isStrange(failure: Failure): boolean {
 
 /** How often in a row a request is sent to somebody else, or to nobody. */
 export const TRIES_WHERE_STRANGE = 3;
-
-/** Statuses of a server that has more to do than it can, or wants to. */
-const LIMITING_STATUS = new Set([429, 529]);
-
-/** The least wait before the next try, in milliseconds: what the server asked for, else by what is known to pass. */
-export function leastPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
-	if (retryAfterMs !== undefined) return retryAfterMs;
-	if (LIMITING_STATUS.has(status)) return LIMITED_PAUSE_MS;
-	// Whoever answers so may do it only until the server is back, as while a container restarts.
-	return kind === 'unreadable' || status === 404 ? PASSING_PAUSE_MS : 0;
-}
 
 /**
  * Whether the server certainly did nothing with the request. A bare 503 may come from a proxy after

@@ -10,11 +10,11 @@ import {
 	isStray,
 	isTooLarge,
 	isTransient,
-	leastPauseMs,
 	leavesOpen,
 	mayBePartlyDone,
 	mayMeanNoRecord,
-} from '../../../../nodes/XpertAi/transport/meaning';
+} from '../../../../nodes/XpertAi/transport/classifyFailure';
+import { leastPauseMs } from '../../../../nodes/XpertAi/transport/retryPolicy';
 import { failure } from '../ingest/support/outcomes';
 
 const answer = (status: number, retryAfterMs?: number) =>
