@@ -6,7 +6,7 @@ import { serveTask } from '../support/processes';
 import { targetAt } from '../support/server';
 import type { BodyFiles, Load, Ready, Task } from './contender';
 import { measuredDocuments, warmUpDocuments } from './loads';
-import { submit, submitByHand } from './submit';
+import { submit } from './submit';
 
 const KNOWLEDGEBASE_ID = '00000000-0000-4000-8000-000000000000';
 
@@ -25,8 +25,7 @@ serveTask<Task>(async (task): Promise<BodyFiles> => {
 	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 	const { port } = server.address() as AddressInfo;
 	const target = targetAt(`http://127.0.0.1:${port}`, 'token', KNOWLEDGEBASE_ID);
-	const contender = task.contender === 'submitByHand' ? submitByHand : submit;
-	const prepare = await contender({ ...task, target, concurrency: 1 });
+	const prepare = await submit({ ...task, target, concurrency: 1 });
 	await capture(prepare, warmUpDocuments(task), task.bodies.warmUp, arrived);
 	const warmUpBytes = bytesOf(arrived.splice(0));
 	await capture(prepare, measuredDocuments(task), task.bodies.rest, arrived);

@@ -1,34 +1,12 @@
 import { readBodies } from '../support/bodies';
 import { watchMemory } from '../support/memory';
 import { serveTask } from '../support/processes';
-import { bareAxios } from './axios';
-import type { ContenderName, Load, Measurement, Ready, Task } from './contender';
-import { httpRequest } from './httpRequest';
+import type { Measurement, Task } from './contender';
 import { measuredDocuments, warmUpDocuments } from './loads';
-import { helper, resolving } from './platform';
-import {
-	submit,
-	submitByHand,
-	submitByHandProcessed,
-	submitProcessed,
-	submitSkipping,
-	submitSummary,
-} from './submit';
+import { helper } from './platform';
+import { submit } from './submit';
 
-type Contender = (task: Task) => Promise<(load: Load) => Ready>;
-
-const CONTENDERS: Record<ContenderName, Contender> = {
-	submit,
-	submitByHand,
-	submitSummary,
-	submitSkipping,
-	submitProcessed,
-	submitByHandProcessed,
-	axios: bareAxios,
-	helper,
-	resolving,
-	httpRequest,
-};
+const CONTENDERS = { submit, helper };
 
 const SAMPLE_MS = 50;
 
@@ -39,7 +17,6 @@ serveTask<Task>(async (task): Promise<Measurement> => {
 		await prepare({ documents: warmUpDocuments(task), bodies: readBodies(warmUp) })();
 	}
 	const run = prepare({ documents: measuredDocuments(task), bodies: readBodies(rest) });
-	for (let time = 1; time < task.times; time += 1) await run();
 	const { result, seconds, cpuSeconds, memory } = await watchMemory(run, SAMPLE_MS);
 	const { peakRss, peakHeap } = memory;
 	return { seconds, cpuSeconds, documents: result, peakRss, peakHeap };

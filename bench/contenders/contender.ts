@@ -1,17 +1,7 @@
 import type { Target } from '../support/server';
 
 /** Who sends. */
-export type ContenderName =
-	| 'submit'
-	| 'submitByHand'
-	| 'submitSummary'
-	| 'submitSkipping'
-	| 'submitProcessed'
-	| 'submitByHandProcessed'
-	| 'axios'
-	| 'helper'
-	| 'resolving'
-	| 'httpRequest';
+export type ContenderName = 'submit' | 'helper';
 
 /** What a contender has to do. */
 export interface Task {
@@ -25,8 +15,6 @@ export interface Task {
 	concurrency: number;
 	/** Files with the bodies that Submit sends for these documents: of the warm-up, and of the rest. */
 	bodies: BodyFiles;
-	/** How often the same documents are sent; the last time is measured. */
-	times: number;
 }
 
 /** Where bodies lie, if the contender needs any. */

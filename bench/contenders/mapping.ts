@@ -14,15 +14,3 @@ export const byName = async (): Promise<INodeParameters> => ({
 	value: null,
 	schema: await schema(),
 });
-
-/** Four fields with an expression each, as the editor saves a mapping by hand. */
-export const byHand = async (): Promise<INodeParameters> => ({
-	mappingMode: 'defineBelow',
-	value: {
-		id: '={{ $json.id }}',
-		name: '={{ $json.name }}',
-		filePath: '={{ $json.filePath }}',
-		pages: '={{ $json.pages }}',
-	},
-	schema: await schema(),
-});

@@ -61,7 +61,7 @@ function introduction({ machine, quick, minutes, parts }: Results): string {
 Fast enough that the server sets the pace: [how big it can get](sizes.md) has what to expect. This page is for those who change the code. One run measures all of it, contenders in turns, and writes this page:
 
 \`\`\`
-npm run bench                       # about 20 minutes on two cores
+npm run bench                       # all parts
 npm run bench -- --quick            # a small trial, whose page goes to bench/dist/quick
 npm run bench -- --only submit,n8n  # some parts anew, the others as they are
 npm run bench -- --render           # the page anew, of what was measured last

@@ -5,7 +5,6 @@ import type { SeriesOption } from 'echarts';
 export interface Line {
 	name: string;
 	points: Array<[x: number, y: number]>;
-	dashed?: boolean;
 }
 
 /** What is plotted. */
@@ -14,10 +13,6 @@ export interface PlotOptions {
 	x: string;
 	y: string;
 	lines: Line[];
-	/** Values of x that are named one by one, at equal distances; a scale without them. */
-	steps?: number[];
-	/** Whether the points are few enough to be marked each. */
-	marked?: boolean;
 }
 
 const WIDTH = 720;
@@ -30,17 +25,15 @@ const COLOURS = ['#2f81f7', '#e0762b', '#2da44e', '#a371f7', '#d4478f'];
 const FONT = 'system-ui, -apple-system, Helvetica, Arial, sans-serif';
 
 /** Draws lines over a scale, as SVG without a background. */
-export function linePlot({ title, x, y, lines, steps, marked = false }: PlotOptions): string {
+export function linePlot({ title, x, y, lines }: PlotOptions): string {
 	const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
 	const series = lines.map(
-		({ name, points, dashed }): SeriesOption => ({
+		({ name, points }): SeriesOption => ({
 			name,
 			type: 'line',
-			data: steps ? steps.map((step) => points.find(([at]) => at === step)?.[1] ?? null) : points,
-			showSymbol: marked,
-			symbol: 'circle',
-			symbolSize: 7,
-			lineStyle: { width: 2, type: dashed ? 'dashed' : 'solid' },
+			data: points,
+			showSymbol: false,
+			lineStyle: { width: 2 },
 			animation: false,
 		}),
 	);
@@ -64,9 +57,7 @@ export function linePlot({ title, x, y, lines, steps, marked = false }: PlotOpti
 			itemHeight: 4,
 		},
 		grid: { left: 64, right: 20, top: 92, bottom: 48 },
-		xAxis: steps
-			? { ...across, type: 'category', data: steps.map(String), splitLine: { show: false } }
-			: { ...across, type: 'value', splitLine: { show: false } },
+		xAxis: { ...across, type: 'value', splitLine: { show: false } },
 		yAxis: {
 			...axis,
 			type: 'value',

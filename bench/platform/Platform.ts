@@ -15,7 +15,7 @@ export class Platform {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'xpertAiApi', required: true }],
-		properties: platformWork.properties,
+		properties: [],
 	};
 
 	async execute(this: IExecuteFunctions) {

@@ -32,10 +32,6 @@ export function byRound(
 export const ratios = (ones: number[], others: number[]): number[] =>
 	byRound(ones, others, (one, other) => one / other);
 
-/** How much more, round by round. */
-export const differences = (ones: number[], others: number[]): number[] =>
-	byRound(ones, others, (one, other) => one - other);
-
 /** The middle value. */
 export function median(values: number[]): number {
 	const sorted = [...values].sort((one, other) => one - other);

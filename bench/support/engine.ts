@@ -5,10 +5,6 @@ import { projectRoot } from '../../host/paths';
 import type { CredentialData } from '../../test/engine/support/credentials';
 import { createNodeEngine } from '../../test/engine/support/nodeEngine';
 import { platformPackage } from '../platform/platformPackage';
-import { NODES_BASE } from './paths';
-
-/** The node under measurement: ours as it was built, n8n's HTTP Request, or what n8n itself takes. */
-export type Measured = 'xpertAi' | 'httpRequest' | 'platform';
 
 /** n8n's real engine, set up once, with one node in it. */
 export interface Engine {
@@ -24,19 +20,12 @@ export interface Engine {
 
 /** Sets up the engine of the tests for a measurement: an error of the node is thrown. */
 export async function createEngine(
-	measured: Measured,
+	/** Ours as it was built, or what n8n itself takes. */
+	measured: 'xpertAi' | 'platform',
 	credential: CredentialData,
 ): Promise<Engine> {
-	const packageFolder = {
-		xpertAi: undefined,
-		httpRequest: NODES_BASE,
-		platform: platformPackage(),
-	};
-	const folder = packageFolder[measured];
-	const engine = await createNodeEngine(
-		projectRoot,
-		folder === undefined ? undefined : { packageFolder: folder, name: measured },
-	);
+	const other = { packageFolder: platformPackage(), name: measured };
+	const engine = await createNodeEngine(projectRoot, measured === 'xpertAi' ? undefined : other);
 	return {
 		storeFile: engine.binary,
 		run: async (parameters, items) => {

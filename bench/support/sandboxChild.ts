@@ -1,6 +1,6 @@
 import { countBy } from 'lodash';
 
-import { COPILOT_ID, SANDBOX_ASSISTANT_ID, SAYING_ASSISTANT, startSandbox } from '../../sandbox';
+import { COPILOT_ID, SAYING_ASSISTANT, startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import type { Speech } from '../../sandbox/speech';
 import { asObject } from '../../sandbox/values';
@@ -10,8 +10,6 @@ import { frontPort } from './front';
 import { FOUND_EVERY_MS, serve, targetAt } from './server';
 import type { Answers, ServerSettings } from './server';
 
-const THREADS = 10;
-
 /** A name, which certificates without an address in them can be made for. */
 const HOST = 'localhost';
 
@@ -20,29 +18,14 @@ async function main(settings: ServerSettings): Promise<void> {
 	const sandbox = await startSandbox({ logBodies: false, keepContents, processMs });
 	const { id } = sandbox.store.putKnowledgebase({ name: 'Benchmark', copilotModelId: COPILOT_ID });
 	sandbox.store.putAssistant(SAYING_ASSISTANT);
-	const threadIds = Array.from({ length: THREADS }, () => thread(sandbox));
-	const near = targetAt(sandbox.url, sandbox.accessToken, id, threadIds);
+	const near = targetAt(sandbox.url, sandbox.accessToken, id);
 	const answers = answersOf(sandbox, id);
 	if (!distance) return serve({ target: near }, answers);
 	const { key, cert } = selfSigned(HOST);
 	const front = await frontPort(sandbox.url, { key, cert }, distance);
 	const url = `https://${HOST}:${await distantPort(front, distance.roundTripMs)}`;
-	const target = targetAt(url, sandbox.accessToken, id, threadIds);
+	const target = targetAt(url, sandbox.accessToken, id);
 	serve({ target, certificate: cert }, answers);
-}
-
-/** A thread with a short past. */
-function thread({ store }: Sandbox): string {
-	const { threadId } = store.putConversation({ xpertId: SANDBOX_ASSISTANT_ID, status: 'idle' });
-	store.putThread({
-		threadId,
-		assistantId: SANDBOX_ASSISTANT_ID,
-		messages: [
-			{ id: '1', from: 'person', content: 'How do I descale the machine?' },
-			{ id: '2', from: 'assistant', content: 'Fill in the descaler and press both buttons.' },
-		],
-	});
-	return threadId;
 }
 
 /** The moments of the words of an answer: the ids of events have them. */

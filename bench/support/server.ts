@@ -13,8 +13,6 @@ export interface Target {
 	knowledgebaseId: string;
 	/** The URL of E3. */
 	url: string;
-	/** Threads that can be read. */
-	threadIds: string[];
 }
 
 /** What has arrived at a server. */
@@ -128,16 +126,10 @@ export function serve(greeting: Greeting, answers: Partial<Answers>): void {
 }
 
 /** The target that lies at an address. */
-export function targetAt(
-	baseUrl: string,
-	accessToken: string,
-	knowledgebaseId: string,
-	threadIds: string[] = [],
-): Target {
+export function targetAt(baseUrl: string, accessToken: string, knowledgebaseId: string): Target {
 	return {
 		credential: { baseUrl, accessToken },
 		knowledgebaseId,
 		url: `${baseUrl}/api/ai/knowledges/${knowledgebaseId}/bulk`,
-		threadIds,
 	};
 }

@@ -6,10 +6,9 @@ import type { Results } from '../../bench/run/results';
 const FIGURES: Figures = Object.fromEntries(
 	[
 		...['documents', 'seconds', 'first', 'cpuSeconds', 'peakRss', 'peakHeap', 'requests', 'bytes'],
-		...['read', 'found', 'everyMs', 'live', 'atBeginning', 'rssBefore', 'notStored'],
-		...['writing', 'reading', 'skippingCpu', 'skipped', 'lost', 'doubled', 'unreported'],
+		...['read', 'found', 'everyMs', 'live', 'rssBefore', 'notStored'],
+		...['lost', 'doubled', 'unreported'],
 		...['firstMs', 'slowestFirstMs', 'laterMs', 'slowestLaterMs'],
-		...['lookSeconds', 'lookCpu', 'lookStores', 'runSeconds', 'runCpu', 'runStores'],
 		...['plain', 'first', 'unchanged', 'changed'].flatMap((night) =>
 			['Seconds', 'Cpu', 'Bytes', 'NoteBytes', 'Asked'].map((word) => night + word),
 		),
@@ -68,7 +67,7 @@ describe('the page of a whole run', () => {
 		expect(markdown).not.toContain('{{plot');
 		for (const file of Object.keys(images))
 			expect(markdown.split(`images/${file}`)).toHaveLength(2);
-		expect(Object.keys(images)).toHaveLength(4);
+		expect(Object.keys(images)).toHaveLength(2);
 	});
 
 	it('draws without a background of its own', () => {
