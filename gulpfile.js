@@ -30,7 +30,7 @@ async function removeStrays() {
 
 /** Loads the package as n8n does and looks at what n8n needs from it. */
 async function checkPackage() {
-	assert.equal(packageJson['dependencies'], undefined, 'a community node has no dependencies');
+	assert.equal('dependencies' in packageJson, false, 'a community node has no dependencies');
 	for (const file of packageJson.n8n.credentials) {
 		const credential = load(file, '.credentials.js');
 		checkIcons(credential.icon, file);

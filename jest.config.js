@@ -2,13 +2,15 @@
 const direct = [process.env.no_proxy || process.env.NO_PROXY, '127.0.0.1,localhost,.localhost'];
 process.env.NO_PROXY = process.env.no_proxy = direct.filter(Boolean).join(',');
 
+const IGNORED = ['/node_modules/', '/dist/', '<rootDir>/.host/'];
+
 /** @type {import('jest').Config} */
 const shared = {
 	testEnvironment: 'node',
 	transform: {
 		'^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.dev.json', diagnostics: false }],
 	},
-	testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/.host/'],
+	testPathIgnorePatterns: IGNORED,
 	modulePathIgnorePatterns: ['.host', 'dist', 'sandbox/dist', '.stryker'].map(
 		(folder) => `<rootDir>/${folder}/`,
 	),
@@ -16,7 +18,7 @@ const shared = {
 
 /** In a run that goes on to the proofs, which try each property more often, the sample would be the second time. */
 const LONG_ONLY = process.env.PROPERTIES_LATER ? 'proof|nightly|property' : 'proof|nightly';
-const NO_UNITS = [...shared.testPathIgnorePatterns, `\\.(${LONG_ONLY})\\.test\\.ts$`];
+const NO_UNITS = [...IGNORED, `\\.(${LONG_ONLY})\\.test\\.ts$`];
 /** What only a change of the sandbox, of the recordings or of a tool can break: `.ci/run` and tools.yml know when. */
 const OF_TOOLS = 'test/(host|bench|contract|sandbox/(?!replay|sequences))';
 const ENGINE_FOLDERS = ['engine', 'examples'];
@@ -93,7 +95,7 @@ const proofs = {
 	...pure,
 	displayName: 'proofs',
 	testMatch: ['<rootDir>/test/**/*.{proof,property}.test.ts'],
-	testPathIgnorePatterns: [...shared.testPathIgnorePatterns, ON_ENGINE],
+	testPathIgnorePatterns: [...IGNORED, ON_ENGINE],
 	setupFiles: ['<rootDir>/test/support/manyRuns.js'],
 };
 

@@ -2,7 +2,7 @@
 'use strict';
 
 const { default: Sequencer } = require('@jest/test-sequencer');
-const { chunk, compact, flattenDeep, partition, zip } = require('lodash');
+const { chunk, partition } = require('lodash');
 
 /**
  * They take minutes: one waits for five, one opens every example in a browser, one tries hundreds of
@@ -15,11 +15,18 @@ const WAITING = /\.queue\.ts$/;
 
 /** The long ones start first, so that the others run beside them; between these come, one by one, those that wait. */
 module.exports = class LongestFirst extends Sequencer {
-	/** @param {import('@jest/test-result').Test[]} tests */
+	/**
+	 * @override
+	 * @param {import('@jest/test-result').Test[]} tests
+	 */
 	sort(tests) {
 		const [long, others] = partition(super.sort(tests), ({ path }) => LONG.test(path));
 		const [waiting, working] = partition(others, ({ path }) => WAITING.test(path));
 		const size = Math.max(1, Math.ceil(working.length / (waiting.length + 1)));
-		return [...long, ...compact(flattenDeep(zip(chunk(working, size), waiting)))];
+		const between = chunk(working, size).flatMap((some, place) => [
+			...some,
+			...waiting.slice(place, place + 1),
+		]);
+		return [...long, ...between, ...waiting.slice(Math.ceil(working.length / size))];
 	}
 };

@@ -5,6 +5,10 @@
 set -eu
 
 tarball=$1
+if ! tar -tzf "$tarball" | grep -q '^package/dist/nodes/.*\.node\.js$'; then
+	echo "$tarball holds no built node: run npm run build, then npm pack" >&2
+	exit 1
+fi
 version=$(tar -xzOf "$tarball" package/package.json | node -p 'JSON.parse(fs.readFileSync(0, "utf8")).version')
 
 if [ -n "${NODE_AUTH_TOKEN:-}" ]; then

@@ -12,12 +12,20 @@ const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
 
-const { ensureN8n } = require('../host/dist/install');
-const { progressPrinter, reasonOf } = require('../host/dist/messages');
-const { nodeForN8n } = require('../host/dist/nodeBinary');
-const { preparePackage } = require('../host/dist/nodePackage');
-const { TESTED_VERSIONS, testedVersion } = require('../host/dist/versions');
-const { makeLockFile, newestN8n } = require('../host/dist/withoutLockFile');
+/** @param {string} name of a module of host/, as it was compiled before */
+const host = (name) => require(`../host/dist/${name}`);
+/** @type {typeof import('../host/install')} */
+const { ensureN8n } = host('install');
+/** @type {typeof import('../host/messages')} */
+const { progressPrinter, reasonOf } = host('messages');
+/** @type {typeof import('../host/nodeBinary')} */
+const { nodeForN8n } = host('nodeBinary');
+/** @type {typeof import('../host/nodePackage')} */
+const { preparePackage } = host('nodePackage');
+/** @type {typeof import('../host/versions')} */
+const { TESTED_VERSIONS, testedVersion } = host('versions');
+/** @type {typeof import('../host/withoutLockFile')} */
+const { makeLockFile, newestN8n } = host('withoutLockFile');
 const {
 	RESULTS,
 	readResults,
@@ -93,8 +101,9 @@ const isListed = (n8n) => TESTED_VERSIONS.some((version) => version.n8n === n8n)
  */
 async function versionsOf(named) {
 	if (named.length === 0) return TESTED_VERSIONS;
-	const newest = named.includes('newest') ? await newestN8n() : undefined;
-	return named.map((name) => testedVersion(name === 'newest' ? newest : name));
+	return await Promise.all(
+		named.map(async (name) => testedVersion(name === 'newest' ? await newestN8n() : name)),
+	);
 }
 
 async function main() {
@@ -102,8 +111,11 @@ async function main() {
 	/** @type {import('./compatibility').Tried} */
 	const tried = new Map();
 	for (const version of await versionsOf(process.argv.slice(2))) {
-		const result = tryHost(version).catch((error) => say(reasonOf(error)));
-		tried.set(version.n8n, await result);
+		const result = await tryHost(version).catch((error) => {
+			say(reasonOf(error));
+			return undefined;
+		});
+		tried.set(version.n8n, result);
 	}
 	if ([...tried.keys()].some(isListed)) writeResults(tried);
 	requirePassed(tried);

@@ -70,6 +70,15 @@ describe.each(docs)('%s', (page) => {
 	});
 });
 
+it('what the nodes and the credential say is in English', () => {
+	const files = ['nodes', 'credentials'].flatMap((folder) =>
+		readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+			.filter((file) => /\.(?:ts|json)$/.test(file))
+			.map((file) => path.join(folder, file)),
+	);
+	expect(files.filter((file) => OTHER_SCRIPTS.test(textOf(file)))).toEqual([]);
+});
+
 describe('what there is to read', () => {
 	it.each([
 		['README.md', 1_300],
