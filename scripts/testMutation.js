@@ -4,7 +4,7 @@
 /**
  * Changes the lines that keep the promises, one at a time (StrykerJS), and sees whether a test notices: room by
  * room, or the rooms and files that are named (`npm run test:mutation -- transport runs/start`). Writes what came of it to
- * test/mutation/results.json, and fails where a room is below its least share.
+ * .stryker/mutants.json, which the nightly run keeps (nightly.yml), and fails where a room is below its least share.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
@@ -16,7 +16,7 @@ const { sortBy } = require('lodash');
 const rooms = require('../test/mutation/rooms.js');
 
 const ROOT = join(__dirname, '..');
-const RESULTS = join(ROOT, 'test/mutation/results.json');
+const RESULTS = join(ROOT, '.stryker/mutants.json');
 const STRYKER = join(
 	dirname(createRequire(__filename).resolve('@stryker-mutator/core/package.json')),
 	'bin/stryker.js',
