@@ -57,20 +57,33 @@ export const USER_KEY = 'key-of-a-user';
 
 /** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
 export async function startCaseSandbox(): Promise<Sandbox> {
-	const others = ALL_CASES.filter((one) => !hasRoute(one));
 	const tokens = [{ token: USER_KEY, kind: 'plain' as const }];
-	return await startSandbox({ endpoints: others.map(endpointOf), tokens, processMs: 10 });
+	return await startSandbox({ endpoints: OTHERS, tokens, processMs: 10 });
 }
 
-/** Whether the sandbox answers a case by itself, as a recorded server does. */
-export function hasRoute({ endpoint }: OperationCase): boolean {
-	return endpoints.some(({ id }) => id === endpoint);
-}
-
+/**
+ * The endpoint of a case that the sandbox has no route for.
+ *
+ * @throws Error where it has one under another name
+ */
 function endpointOf(one: OperationCase): Endpoint {
 	const operation = calledBy(one);
 	if (isCoded(operation)) throw new Error(`the sandbox needs a route for ${one.endpoint}`);
 	const path = operation.path.replace(/\?.*/, '').replace(/\{(\w+)\}/g, ':$1');
+	const known = endpoints.find((other) => routeOf(other) === routeOf({ ...operation, path }));
+	if (known)
+		throw new Error(
+			`test/engine/support/cases.ts calls the endpoint of ${titleOf(one)} "${one.endpoint}": the sandbox has a route for ${operation.method} ${path} already, as "${known.id}"`,
+		);
 	const handle = () => one.answer;
 	return { id: one.endpoint, method: operation.method, path, status: 200, handle };
 }
+
+/** A route, whatever its parameters are called. */
+const routeOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
+	`${method} ${path.replace(/:\w+/g, ':')}`;
+
+/** Made as soon as this is loaded, so that a wrong name is told once a file, not by each of its tests. */
+const OTHERS = ALL_CASES.filter(({ endpoint }) => endpoints.every(({ id }) => id !== endpoint)).map(
+	endpointOf,
+);
