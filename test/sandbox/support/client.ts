@@ -39,29 +39,6 @@ export async function runOn(
 	return { status, data };
 }
 
-/** A message as E15 shows it; only an assistant's has `tool_calls`, only a tool's `tool_call_id`. */
-export interface MessageView {
-	id: string;
-	content: unknown;
-	tool_calls?: unknown[];
-	tool_call_id?: string;
-}
-
-/** What E15 shows of a thread. */
-export interface ThreadView {
-	thread_id: string;
-	status: string;
-	updated_at: string;
-	metadata: Record<string, unknown>;
-	values: { input: unknown; messages: MessageView[] };
-}
-
-/** E15. */
-export async function viewOf(client: AxiosInstance, threadId: string): Promise<ThreadView> {
-	const { data } = await client.get<ThreadView>(`/api/ai/threads/${threadId}`);
-	return data;
-}
-
 /** The conversation that a thread belongs to, as E5 finds it. */
 export async function conversationOf(
 	client: AxiosInstance,
