@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { INTERRUPTING_INPUT } from '../../sandbox';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -44,6 +45,24 @@ const mishaps = fc.uniqueArray(
 	{ selector: ({ endpoint }) => endpoint, maxLength: 3 },
 );
 
+/** What only a stranger would answer: somebody else's 404, and successes that show nothing. */
+const strange = fc.constantFrom<FaultRule>(
+	{ do: 'status', status: 404, body: '<h1>Nothing here</h1>' },
+	{ do: 'status', status: 403, body: 'no' },
+	{ do: 'status', status: 200, body: {} },
+	{ do: 'status', status: 200, body: [], when: 'after' },
+);
+
+/** What goes wrong while the conversation is looked for, and made. */
+const openings = fc.uniqueArray(
+	fc.record({
+		endpoint: fc.constantFrom('E5', 'E13'),
+		nth: fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 2 }),
+		fault: fc.oneof(mishap, strange),
+	}),
+	{ selector: ({ endpoint }) => endpoint, maxLength: 2 },
+);
+
 /** What becomes of the server or of the stream meanwhile: it dies, or the stream is lost, in whole or at its beginning. */
 type Happening = 'nothing' | 'killed' | 'expired' | 'cut';
 
@@ -63,7 +82,7 @@ const goes = fc.record({
 const history = fc.record({
 	way: fc.constantFrom<Way>('run', 'key', 'new', 'start'),
 	goes,
-	mishaps,
+	mishaps: fc.tuple(mishaps, openings).map(([one, other]) => [...one, ...other]),
 });
 
 interface Came {
@@ -93,6 +112,18 @@ async function said(way: Way, message: string): Promise<Came> {
 		{ resource: 'thread', operation: 'waitForRun', ...named, ...SOON },
 		{ json: {} },
 	);
+}
+
+/** The next message under a key is answered in the one conversation there is, whatever befell the first. */
+async function expectGoesOn(key: string) {
+	const where = { threadSource: 'key', conversationKey: key };
+	const { json } = await call(ask({ ...where, ...SOON }), says('', 'next'));
+	expect(json).toMatchObject({ status: 'completed', output: 'Echo: next' });
+	const threadId = derivedId(ECHO_ASSISTANT_ID, key);
+	const made = [...fixture.sandbox.store.conversations.values()].filter(
+		(one) => one.threadId === threadId,
+	);
+	expect(made.map(({ id }) => id)).toEqual([json?.conversationId]);
 }
 
 const NOT_ARRIVED = /did not reach the assistant/;
@@ -154,6 +185,7 @@ describe('a run, whatever is lost on the way', () => {
 				const came = await asking;
 				faults.clear();
 				await expectTrue(came, message, happening);
+				if (way === 'key' && happening === 'nothing') await expectGoesOn(message);
 			}),
 			{ numRuns: RUNS },
 		);

@@ -1,5 +1,5 @@
 import { SAYING_ASSISTANT, startSandbox } from '../../sandbox';
-import type { Sandbox } from '../../sandbox';
+import type { FaultRule, Sandbox } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
@@ -60,6 +60,27 @@ describe('one conversation key with the credentials of two people', () => {
 		}
 		expect(server.requests.of('E13')).toHaveLength(2);
 	});
+
+	it.each<FaultRule>([
+		{ endpoint: 'E15', do: 'status', status: 500, body: 'down', nth: 1 },
+		{ endpoint: 'E15', do: 'status', status: 404, body: '<h1>Nothing here</h1>', nth: [1, 2] },
+		{ endpoint: 'E15', do: 'drop', when: 'before', nth: [1, 2] },
+		{ endpoint: 'E5', do: 'status', status: 200, body: { items: [], total: 0 }, nth: [1, 2] },
+		{ endpoint: 'E5', do: 'status', status: 503, body: 'down', nth: [1, 3] },
+		{ endpoint: 'E13', do: 'drop', when: 'after', nth: 1 },
+		{ endpoint: 'E13', do: 'status', status: 502, body: 'down', nth: 1 },
+	])(
+		'is never one memory, whatever one fault does to the requests of the second: %j',
+		async (fault) => {
+			await say('of-ann', 'chat', 'I earn 5,000');
+			server.faults.add(fault);
+			const items = [await say('of-bert', 'chat', 'b1'), await say('of-bert', 'chat', 'b2')];
+			expect(saidOn(server, threadOf('chat'))).toEqual(['I earn 5,000']);
+			for (const { json } of items.filter((one) => one.json))
+				expect(json?.output).toMatch(/^You said: b[12] \[users seen: [12]\]$/);
+			expect(items.at(-1)?.json).toMatchObject({ status: 'completed' });
+		},
+	);
 
 	it('is one conversation for two tokens of one person', async () => {
 		await say('of-ann', 'chat', 'one');

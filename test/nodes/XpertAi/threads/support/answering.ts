@@ -1,7 +1,7 @@
 import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../../support/virtualTime';
-import { checked } from '../../runs/support/faults';
+import { checking } from '../../ingest/support/outcomes';
 
 const request = { method: 'POST', path: '/api/ai/x' };
 
@@ -30,11 +30,11 @@ export type Answer = Outcome | ((path: string) => Outcome);
 /** A server that gives these answers one after another, the last for ever. */
 export function answering(...answers: Answer[]) {
 	const asked: ApiRequest[] = [];
-	const send = async (one: ApiRequest) => {
+	const send = checking(async (one) => {
 		asked.push(one);
 		const answer = answers[Math.min(asked.length, answers.length) - 1];
 		if (!answer) throw new Error('the test gives no answer');
-		return checked(one, typeof answer === 'function' ? answer(one.path) : answer);
-	};
+		return typeof answer === 'function' ? answer(one.path) : answer;
+	});
 	return { asking: { send, clock: virtualTime() }, asked };
 }
