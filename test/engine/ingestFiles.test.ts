@@ -4,7 +4,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
-import { column, embedsDocuments, hintsOf, ingestOn, origins } from './support/ingest';
+import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, says } from './support/runs';
 
@@ -88,14 +88,6 @@ describe('texts', () => {
 		expect(documents()).toHaveLength(1);
 		expect(await answerTo('What do giraffes have?')).toContain('Giraffes have spots.');
 		expect(await answerTo('What about zebras and stripes?')).not.toContain('Zebras');
-	});
-
-	it('are told apart by a key of their own', async () => {
-		const items = texts(['Same', 'One.'], ['Same', 'Two.']);
-		items.forEach((item, index) => (item.json.row = index));
-		const { items: out } = await submit({ ...TEXT, documentKey: '={{ $json.row }}' }, { items });
-		expect(column(out, 'key')).toEqual(['0', '1']);
-		expect(documents()).toHaveLength(2);
 	});
 
 	it.each([
@@ -260,15 +252,6 @@ describe('an upload', () => {
 		expect(storedNames()).toHaveLength(2);
 	});
 
-	it('whose answer is lost is sent again, and its document is there once', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'drop', when: 'after' });
-		const { items } = await submit(TEXT, { items: three });
-		expect(column(items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
-		expect(origins(items)).toEqual([0, 1, 2]);
-		expect(uploads()).toHaveLength(4);
-		expect(storedNames()).toEqual(['A.md', 'B.md', 'C.md']);
-	});
-
 	it('of which one in five goes wrong is tried again: none is lost or doubled, all are found', async () => {
 		const many = texts(...range(100).map((n): [string, string] => [`T${n}`, `Number ${n}.`]));
 		const headers = { 'retry-after': '0' };
@@ -297,27 +280,6 @@ describe('an upload', () => {
 		expect(storedNames().sort()).toEqual(many.map(({ json }) => `${String(json.title)}.md`).sort());
 		const { files } = fixture.sandbox.store;
 		expect(documents().every((one) => files.has(String(one.storageFileId)))).toBe(true);
-	});
-
-	it('of which one in five is refused takes out its own document each time', async () => {
-		const many = texts(...range(50).map((n): [string, string] => [`T${n}`, `Number ${n}.`]));
-		const refusal = {
-			endpoint: 'E16',
-			do: 'status',
-			status: 400,
-			body: { message: 'No' },
-		} as const;
-		fixture.sandbox.faults.add({ ...refusal, probability: 0.2, seed: 3 });
-		const { outputs } = await submit(
-			{ ...TEXT, ...WAIT },
-			{ items: many, onError: 'continueErrorOutput' },
-		);
-		const [wrong] = fixture.sandbox.faults.list();
-		expect(outputs[1]).toHaveLength(wrong?.fired ?? 0);
-		expect(outputs[1]?.length).toBeGreaterThan(4);
-		expect(outputs.flatMap(origins).sort()).toEqual(range(50).sort());
-		expect(storedNames()).toHaveLength(outputs[0]?.length ?? 0);
-		expect(uploads()).toHaveLength(50);
 	});
 
 	it.each([

@@ -22,22 +22,6 @@ describe('ids derived from a key', () => {
 		expect(storedNames()).toEqual(column(withPaths(5, 'new'), 'name'));
 	});
 
-	it('belong to the document alone: its pages are sent as they are, and replaced', async () => {
-		const sent = async (words: string[]) => {
-			const items = withPaths(1).map(({ json }) => ({
-				json: { ...json, pages: words.map((pageContent) => ({ pageContent })) },
-			}));
-			await submit(byPath, { items });
-			return fixture.sandbox.requests.of('E3').at(-1)?.body;
-		};
-		await sent(['one', 'two']);
-		expect(await sent(['one', 'changed'])).toEqual([
-			expect.objectContaining({ pages: [{ pageContent: 'one' }, { pageContent: 'changed' }] }),
-		]);
-		const [stored] = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
-		expect(stored?.pages).toMatchObject([{ pageContent: 'one' }, { pageContent: 'changed' }]);
-	});
-
 	it('are sent as they are where pages bring their own, which is said', async () => {
 		const items = withPaths(1).map(({ json }) => ({
 			json: { ...json, pages: [{ id: derivedId('kb', 'p'), pageContent: 'one' }] },
@@ -45,25 +29,6 @@ describe('ids derived from a key', () => {
 		expect(hintsOf(await submit(byPath, { items }))).toContain(
 			'1 document has pages or chunks with IDs: on Xpert, one that changes is lost.',
 		);
-	});
-
-	it('come from a field of each document in JSON or a file', async () => {
-		const documents = [
-			{ name: 'a', metadata: { key: 'k1' } },
-			{ name: 'b', metadata: { key: 2 } },
-		];
-		const key = { documentKeyField: 'metadata.key' };
-		const { items } = await submit({
-			source: 'json',
-			jsonBody: JSON.stringify(documents),
-			...key,
-		});
-		await submit({ source: 'records', ...key }, { items: [await file(JSON.stringify(documents))] });
-		expect(column(items, 'id')).toEqual([
-			derivedId(fixture.world.knowledgebaseId, 'k1'),
-			derivedId(fixture.world.knowledgebaseId, '2'),
-		]);
-		expect(storedNames()).toEqual(['a', 'b']);
 	});
 
 	it.each([
@@ -75,12 +40,6 @@ describe('ids derived from a key', () => {
 		expect(column(items, 'id')).toEqual(
 			['0', '1'].map((key) => derivedId(fixture.world.knowledgebaseId, key)),
 		);
-	});
-
-	it('may come from a row number in a file as well', async () => {
-		const parameters = { source: 'records', documentKeyField: 'id' };
-		const { items } = await submit(parameters, { items: [await file('{"id":7}')] });
-		expect(column(items, 'id')).toEqual([derivedId(fixture.world.knowledgebaseId, '7')]);
 	});
 
 	it.each([
@@ -100,24 +59,6 @@ describe('ids derived from a key', () => {
 			...parameters,
 		});
 		expect(inJson.error?.message).toContain(`Document 2 of "JSON Body": ${words}`);
-	});
-
-	it('are demanded of every document: one without its key is not sent', async () => {
-		const { outputs } = await submit(byPath, {
-			items: [...withPaths(1), ...rows(1), ...withPaths(1, 'other')],
-			onError: 'continueErrorOutput',
-		});
-		expect(column(outputs[1], 'error')).toEqual([
-			'A later document of this run came with the same key ("/manuals/0.md") and replaced this one',
-			'"Document Key" is empty: its expression gave nothing for this item [item 1]',
-		]);
-	});
-
-	it('are told beside the key they are made of', async () => {
-		const { items } = await submit(byPath, { items: withPaths(1) });
-		expect(items.map(({ json }) => json)).toMatchObject([
-			{ key: '/manuals/0.md', id: derivedId(fixture.world.knowledgebaseId, '/manuals/0.md') },
-		]);
 	});
 
 	it('are missed where nothing gives one, unless they are to be new each time', async () => {
@@ -178,26 +119,6 @@ describe('ids of the documents', () => {
 		const { error } = await submit(BY_NAME, { items: rows(1, (id) => ({ id })) });
 		expect(error?.message).toContain('"ID (UUID)" must be text, but is 0');
 	});
-
-	const own = { ...BY_NAME, documentIdMode: 'field' };
-
-	it('replace the documents of an earlier run', async () => {
-		const ids = withPaths(3).map(({ json }) => derivedId('kb', String(json.filePath)));
-		const withOwn = (name: string) => rows(3, (n) => ({ name: `${name} ${n}`, id: ids[n] ?? '' }));
-		await submit(own, { items: withOwn('old') });
-		const { items } = await submit(own, { items: withOwn('new') });
-		expect(column(items, 'id')).toEqual(ids);
-		expect(storedNames()).toEqual(['new 0', 'new 1', 'new 2']);
-	});
-
-	it.each([{ id: 'a.md' }, { id: '' }, {}])(
-		'must be UUIDs: with %j nothing is sent',
-		async (more) => {
-			const { error } = await submit(own, { items: rows(1, () => more) });
-			expect(error?.message).toMatch(/The document's ID must be a UUID .*/);
-			expect(fixture.sandbox.requests.all).toEqual([]);
-		},
-	);
 });
 
 it('ids that are new each time are made by the node, in place of those that documents bring', async () => {

@@ -4,7 +4,6 @@ import { stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import {
 	BY_NAME,
-	busyFor,
 	column,
 	embedsDocuments,
 	ending,
@@ -34,12 +33,6 @@ describe('After Storing: Start Processing', () => {
 		expect(column(items, 'processing')).toEqual(['running', 'running', 'running']);
 	});
 
-	it('starts ten documents a request, so that the server works on several at once', async () => {
-		await submit(parameters('process'), { items: rows(34) });
-		const sizes = requests('process').map(({ body }) => (body as unknown[]).length);
-		expect(sizes.sort()).toEqual([10, 10, 10, 4]);
-	});
-
 	it('takes the ids that are new each time', async () => {
 		const { items } = await submit(
 			{ ...BY_NAME, documentIdMode: 'new', afterStoring: 'process' },
@@ -55,13 +48,6 @@ describe('After Storing: Start Processing', () => {
 		});
 		expect(outputs[1]).toHaveLength(1);
 		expect(requests('process').map(({ body }) => body)).toEqual([column(outputs[0], 'id')]);
-	});
-
-	it('is tried again when the server is busy', async () => {
-		fixture.sandbox.faults.add(busyFor(0, 503, { endpoint: 'process', nth: 1 }));
-		const result = await submit(parameters('process'), { items: rows(1) });
-		expect(requests('process')).toHaveLength(2);
-		expect(hintsOf(result)).toEqual(['Documents: 1 stored (1 batch).']);
 	});
 
 	describe('that cannot be started', () => {
@@ -153,40 +139,6 @@ describe('After Storing: Process and Wait', () => {
 		]);
 	});
 
-	it('waits for a document that the server was at already', async () => {
-		const item = { json: { name: 'a', ...ending('finish', 2500) } };
-		const first = await submit(parameters('process'), { items: [item] });
-		const { items } = await submit(wait, { items: [item] });
-		expect(column(items, 'id')).toEqual(column(first.items, 'id'));
-		expect(column(items, 'processing')).toEqual(['finish']);
-	});
-
-	it('tells of a document that the server has not queued', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 201, body: [] });
-		const { outputs } = await submit(wait, { items: rows(1), onError: 'continueErrorOutput' });
-		expect(outputs[1]?.map(({ json }) => json)).toEqual([
-			expect.objectContaining({
-				error:
-					'The document is stored, but not being processed: the server did not begin, though it was asked to twice',
-				details: expect.objectContaining({ outcome: 'stored', processing: 'none' }),
-			}),
-		]);
-	});
-
-	it.each([
-		['an empty answer', undefined],
-		['something else', { success: false }],
-	])('is not taken for started after %s', async (_, body) => {
-		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 201, body });
-		const { outputs } = await submit(parameters('wait', { retryMinutes: 0 }), {
-			items: rows(1),
-			onError: 'continueErrorOutput',
-		});
-		expect(String(column(outputs[1], 'error')[0])).toMatch(
-			/^The document is stored, but its processing could not be started. The server's answer cannot be read/,
-		);
-	});
-
 	it('ends with the time it may take', async () => {
 		const result = await submit(parameters('wait', { waitMinutes: 0.005 }), {
 			items: rows(1, () => ending('finish', 60_000)),
@@ -222,43 +174,6 @@ it('with Stop, what was stored before the one that was refused is processed all 
 	expect(error?.message).toContain('Documents: 2 stored, 1 rejected');
 	const ids = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).map(({ id }) => id);
 	expect(requests('process').flatMap(({ body }) => body)).toEqual(ids);
-});
-
-describe('a 404 to the request that starts processing', () => {
-	const cannot = (path: string) => ({
-		statusCode: 404,
-		error: 'Not Found',
-		message: `Cannot POST ${path}`,
-	});
-
-	it.each<[string, object | string]>([
-		['of a proxy', '<html><body>404 Not Found</body></html>'],
-		['of another server', { detail: 'Not Found' }],
-		['of a server that starts', cannot('/api/ai/knowledges/1/process')],
-	])('%s passes: the document is found', async (_, body) => {
-		fixture.sandbox.faults.add({ endpoint: 'process', nth: 1, do: 'status', status: 404, body });
-		const result = await submit(parameters('wait'), { items: rows(1, () => ending('finish', 10)) });
-		expect(column(result.items, 'processing')).toEqual(['finish']);
-		expect(hintsOf(result)).toEqual(['Documents: 1 found (1 batch).']);
-	});
-
-	it.each<[string, object | string]>([
-		['of a proxy', '<html><body>404 Not Found</body></html>'],
-		[
-			'about a record',
-			{ statusCode: 404, error: 'Not Found', message: 'The requested record was not found' },
-		],
-	])('%s that stays is no word of the server on how it processes', async (_, body) => {
-		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 404, body });
-		const result = await submit(parameters('wait'), {
-			items: rows(1),
-			onError: 'continueErrorOutput',
-		});
-		expect(String(column(result.outputs[1], 'error')[0])).toContain(
-			'its processing could not be started. The server answered 404',
-		);
-		expect(hintsOf(result).join()).not.toContain('decides by itself');
-	});
 });
 
 describe('a server without these routes', () => {

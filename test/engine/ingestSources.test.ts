@@ -2,35 +2,14 @@ import { expectClosed, useFixture, watchOpenedFiles } from './support/fixture';
 import { REFUSED_SOURCE_TYPE, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, file, storedNames, batchSizes } = ingestOn(fixture);
+const { submit, file, storedNames } = ingestOn(fixture);
 
 const fromFile = { source: 'records' };
-const sent = () => fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as object[]);
 const lines = (count: number, from = 0) =>
 	Array.from({ length: count }, (_, index) => `{"name":"doc ${from + index}"}\n`).join('');
 const names = (count: number) => rows(count).map(({ json }) => json.name);
 
 describe('documents from a file', () => {
-	it('with one a line are sent in batches, in order', async () => {
-		const { items } = await submit(
-			{ ...fromFile, options: { batchSize: 100, concurrency: 1 } },
-			{ items: [await file(lines(250))] },
-		);
-		expect(batchSizes()).toEqual([10, 100, 100, 40]);
-		expect(storedNames()).toEqual(names(250));
-		expect(column(items, 'name')).toEqual(names(250));
-		expect(new Set(origins(items))).toEqual(new Set([0]));
-	});
-
-	it('with an array of them are sent too, pretty-printed and in Unicode', async () => {
-		const documents = [{ name: 'Überblick 😀' }, { name: 'a "b" ]},{' }, { name: 'c', size: 1 }];
-		await submit(fromFile, {
-			items: [await file(`\ufeff${JSON.stringify(documents, null, 2)}\n`)],
-		});
-		const isUuidText = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
-		expect(sent()).toEqual(documents.map((one) => ({ ...one, id: isUuidText })));
-	});
-
 	it('come from several files, each paired with its item', async () => {
 		const items = [await file(lines(2)), await file(''), await file(lines(1, 2))];
 		const result = await submit(fromFile, { items });

@@ -1,17 +1,8 @@
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
-import {
-	BY_NAME,
-	REFUSED_SOURCE_TYPE,
-	busyFor,
-	ending,
-	hintsOf,
-	ingestOn,
-	rows,
-} from './support/ingest';
+import { BY_NAME, REFUSED_SOURCE_TYPE, busyFor, hintsOf, ingestOn, rows } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, file, storedNames } = ingestOn(fixture);
+const { submit } = ingestOn(fixture);
 
 const summary = { ...BY_NAME, output: 'summary', documentKey: '={{ $json.name }}' };
 const sentBytes = () =>
@@ -88,55 +79,5 @@ describe('the summary', () => {
 		expect(hintsOf(result)[0]).toBe(
 			'Documents: 3 stored, 1 rejected (1 batch, 1 request tried again).',
 		);
-	});
-
-	it('counts the lines of a file that are no documents', async () => {
-		const { outputs } = await submit(
-			{ source: 'records', output: 'summary' },
-			{ items: [await file('{"name":"a"}\noops\n')], onError: 'continueErrorOutput' },
-		);
-		expect(outputs[0]?.[0]?.json).toMatchObject({
-			documents: 2,
-			stored: 1,
-			rejected: 1,
-			failed: [{ outcome: 'rejected', reason: 'Line 2 of the file is not valid JSON' }],
-		});
-		expect(storedNames()).toEqual(['a']);
-	});
-
-	it('names the documents that are stored but could not be processed', async () => {
-		const items = rows(3, (index) =>
-			index === 1 ? ending('error', 10, 'No text found') : ending('finish'),
-		);
-		const { outputs } = await submit(
-			{ ...summary, afterStoring: 'wait' },
-			{ items, onError: 'continueErrorOutput' },
-		);
-		expect(outputs[0]?.[0]?.json).toMatchObject({
-			found: 2,
-			stored: 1,
-			failed: [
-				{
-					id: derivedId(fixture.world.knowledgebaseId, 'doc 1'),
-					outcome: 'stored',
-					reason: 'The document could not be processed: No text found',
-				},
-			],
-			notes: ['1 document is stored but not found: not processed.'],
-		});
-	});
-
-	it('covers several knowledgebases', async () => {
-		const other = fixture.sandbox.store.putKnowledgebase({ name: 'Other' });
-		const { items } = await submit(
-			{ ...summary, knowledgebaseId: '={{ $json.kb }}' },
-			{
-				items: rows(6, (index) => ({
-					kb: index % 2 === 0 ? other.id : fixture.world.knowledgebaseId,
-				})),
-			},
-		);
-		expect(items[0]?.json).toMatchObject({ documents: 6, stored: 6, batches: 2 });
-		expect(fixture.sandbox.store.documentsOf(other.id)).toHaveLength(3);
 	});
 });

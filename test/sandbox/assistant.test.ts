@@ -4,7 +4,7 @@ import { useSandbox } from './support/useSandbox';
 
 const [ONE = '', TWO = ''] = [1, 2].map((i) => `4444444${i}-4444-4444-8444-444444444444`);
 
-const { sandbox, client } = useSandbox({ processMs: 5 });
+const { client } = useSandbox({ processMs: 5 });
 let kb: string;
 
 beforeEach(async () => void (kb = await newKnowledgebase(client)));
@@ -33,63 +33,6 @@ describe('the sandbox assistant', () => {
 		expect(await ask(client, 'gate code')).toMatch(
 			/"The gate code is amber\." \[⟦1⟧\]\(xpert:\/\/knowledgebase\/chunk\?[^)]*\)$/,
 		);
-	});
-
-	it('finds nothing of what was only stored', async () => {
-		await store(client, kb, [{ id: ONE, ...(await document(client, 'The gate code is amber.')) }]);
-		expect(await ask(client, 'gate code')).toBe(NOTHING_FOUND);
-	});
-
-	it.each(['pages', 'chunks'])('finds nothing of %s, processed or not', async (parts) => {
-		await store(client, kb, [
-			{ id: ONE, name: 'gate.txt', [parts]: [{ pageContent: 'The gate code is amber.' }] },
-		]);
-		await process(client, kb, [ONE]);
-		expect(await ask(client, 'gate code')).toBe(NOTHING_FOUND);
-	});
-
-	it('reads the file and not the pages beside it', async () => {
-		const fields = await document(client, 'The gate code is amber.');
-		const pages = [{ pageContent: 'The safe holds rubies.' }];
-		await store(client, kb, [{ id: ONE, ...fields, pages }]);
-		await process(client, kb, [ONE]);
-		expect(await ask(client, 'gate code')).toContain('amber');
-		expect(await ask(client, 'rubies')).toBe(NOTHING_FOUND);
-	});
-
-	it('answers from a changed document as it was, until it is processed again', async () => {
-		await learn(ONE, 'The gate code is amber.');
-		const changed = await document(client, 'The gate code is violet.');
-		await store(client, kb, [{ id: ONE, ...changed }]);
-		expect(await ask(client, 'gate code')).toContain('amber');
-		await process(client, kb, [ONE]);
-		expect(await ask(client, 'gate code')).toContain('violet');
-		expect(await ask(client, 'amber')).toBe(NOTHING_FOUND);
-	});
-
-	it('keeps what it knew of a document whose processing went wrong later', async () => {
-		await learn(ONE, 'The gate code is amber.');
-		await store(client, kb, [{ id: ONE, name: 'a.md' }]);
-		expect(await process(client, kb, [ONE])).toMatchObject([{ status: 'error' }]);
-		expect(await ask(client, 'gate code')).toContain('amber');
-	});
-
-	it('loses a disabled document at once, and has it back when it is sent whole', async () => {
-		const fields = { id: ONE, ...(await document(client, 'The gate code is amber.')) };
-		await store(client, kb, [fields]);
-		await process(client, kb, [ONE]);
-		await store(client, kb, [{ id: ONE, disabled: true }]);
-		expect(await ask(client, 'gate code')).toBe(NOTHING_FOUND);
-		expect(sandbox.store.documents.get(ONE)).toMatchObject({ name: null, fileUrl: null });
-		await store(client, kb, [fields]);
-		expect(await ask(client, 'gate code')).toContain('amber');
-		expect(sandbox.store.documents.get(ONE)?.status).toBeNull();
-	});
-
-	it('knows nothing of a deleted knowledgebase', async () => {
-		await learn(ONE, 'The gate code is amber.');
-		await client.delete(`/api/ai/v1/kb/${kb}`);
-		expect(await ask(client, 'gate code')).toBe(NOTHING_FOUND);
 	});
 
 	it('finds words in scripts without spaces', async () => {

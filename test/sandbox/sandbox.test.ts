@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { get } from 'lodash';
 import {
@@ -8,7 +7,6 @@ import {
 	startSandbox,
 } from '../../sandbox';
 import { clientFor, newThread, runOn } from './support/client';
-import { ask, document, process, store } from './support/knowledge';
 import { useFreshSandbox, useSandbox } from './support/useSandbox';
 
 const now = Date.UTC(2026, 0, 1);
@@ -28,14 +26,6 @@ describe('a fresh sandbox', () => {
 			{ name: 'broken' },
 			{ assistant_id: DEPARTMENT_ASSISTANT_ID, name: 'departments' },
 		]);
-	});
-
-	it('has a knowledgebase with a fixed id, whose documents the first assistant finds', async () => {
-		const fields = { id: randomUUID(), ...(await document(client, 'The gate code is amber.')) };
-		await store(client, SANDBOX_KNOWLEDGEBASE_ID, [fields]);
-		const [state] = await process(client, SANDBOX_KNOWLEDGEBASE_ID, [fields.id]);
-		expect(state).toMatchObject({ status: 'finish' });
-		expect(await ask(client, 'gate code')).toContain('The gate code is amber.');
 	});
 
 	it('has store items, found by namespace, words and page', async () => {
