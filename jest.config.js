@@ -111,7 +111,7 @@ const engineProofs = {
 const nightly = {
 	...shared,
 	displayName: 'nightly',
-	testMatch: ['<rootDir>/test/**/*.nightly.test.ts'],
+	testMatch: ['<rootDir>/test/!(e2e)/**/*.nightly.test.ts'],
 };
 
 const e2e = {
@@ -120,6 +120,12 @@ const e2e = {
 	testMatch: ['<rootDir>/test/e2e/**/*.e2e.test.ts'],
 	globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
 	globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
+};
+
+const e2eNightly = {
+	...e2e,
+	displayName: 'e2eNightly',
+	testMatch: ['<rootDir>/test/e2e/**/*.nightly.test.ts'],
 };
 
 const queue = {
@@ -173,6 +179,7 @@ module.exports = {
 		engineProofs,
 		nightly,
 		e2e,
+		e2eNightly,
 		queue,
 		install,
 		hosts,
