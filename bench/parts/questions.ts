@@ -35,7 +35,7 @@ const WAYS: Way[] = [
 const PLACES = { new: 'a new conversation', existing: 'a thread', key: 'a key' };
 
 const nameOf = ({ by, on }: Way) =>
-	`${by === 'node' ? 'Thread: Run and Wait' : 'by hand'}, ${PLACES[on]}`;
+	`${by === 'node' ? 'Thread: Ask and Wait' : 'by hand'}, ${PLACES[on]}`;
 
 /** How long a question takes, beside what somebody would send by hand. */
 export const questionsPart: Part = {

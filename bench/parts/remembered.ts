@@ -17,7 +17,7 @@ const AIMS = [
 		aim: '≤ 1.3 KB',
 	},
 	{
-		what: 'Send What Is New or Changed, a night of 500,000 with 1 % changed: bytes of notes',
+		what: 'Send New and Changed, a night of 500,000 with 1 % changed: bytes of notes',
 		against: '–',
 		aim: '< 1.5 MB',
 	},

@@ -25,7 +25,7 @@ export class XpertAi implements INodeType {
 		sensitiveOutputFields: ['client_secret'],
 		builderHint: {
 			searchHint:
-				'To answer a chat, put Thread: Run and Wait behind a Chat Trigger: its output is the reply. To fill a knowledgebase, use Document: Submit alone: it uploads, stores, processes and waits.',
+				'To answer a chat, put Thread: Ask and Wait behind a Chat Trigger: its output is the reply. To fill a knowledgebase, use Document: Submit alone: it uploads, stores, processes and waits.',
 			relatedNodes: [
 				{
 					nodeType: 'n8n-nodes-xpertai.xpertAiTrigger',
@@ -34,7 +34,7 @@ export class XpertAi implements INodeType {
 				},
 				{
 					nodeType: '@n8n/n8n-nodes-langchain.chatTrigger',
-					relationHint: 'Gives the message and the key of the conversation to Run and Wait',
+					relationHint: 'Gives the message and the key of the conversation to Ask and Wait',
 				},
 			],
 		},

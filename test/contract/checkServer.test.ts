@@ -344,7 +344,7 @@ describe('a body that the contract does not show', () => {
 		};
 		const found = await inDocument((one) => set(one, run, jsonBody(schema)));
 		expect(found.filter((line) => line.includes('action'))).toEqual([
-			'changed POST /api/ai/threads/{threadId}/runs/wait (Thread: Run and Wait) "input.action" may also be "fork" now',
+			'changed POST /api/ai/threads/{threadId}/runs/wait (Thread: Ask and Wait) "input.action" may also be "fork" now',
 		]);
 		expect(found.filter((line) => line.includes('must be'))).toEqual([]);
 	});

@@ -73,7 +73,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.fill('name', '{{ $json.title }}');
 		await panel.fill('text', '{{ $json.text }}');
 		await panel.fill('documentKey', '{{ $json.path }}');
-		await panel.choose('mode', 'Equal the Source');
+		await panel.choose('mode', 'Mirror the Source (Remove What Is Gone)');
 		await window.screenshot(picturePath('trial-rows-filled'));
 		await panel.run();
 		await window.screenshot(picturePath('trial-rows'));

@@ -258,7 +258,7 @@ describe('documents that are refused', () => {
 	});
 });
 
-describe('Equal the Source, where a run was ended like this', () => {
+describe('Mirror the Source, where a run was ended like this', () => {
 	it('disables nothing, and the next run sends what this one did not', async () => {
 		const { knowledgebases } = fixture.sandbox.store;
 		const knowledgebase = knowledgebases.get(fixture.world.knowledgebaseId);

@@ -387,10 +387,12 @@ describe('when more is missing than may be', () => {
 		disabled();
 		const { error } = await night('', { items: texts('abcde', { a: 'Changed.' }) });
 		expect(error?.message).toBe(
-			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Max Share Gone (Percent)" allows (20)',
+			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Stop If More Than (%) Disappeared" allows (20)',
 		);
 		expect(error?.description).toContain('Missing are for example f.md, g.md, h.md.');
-		expect(error?.description).toContain('set "Max Share Gone (Percent)" to 50 for one run');
+		expect(error?.description).toContain(
+			'set "Stop If More Than (%) Disappeared" to 50 for one run',
+		);
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
 		await night('abcde', { parameters: { maxGonePercent: 50 } });
@@ -408,11 +410,11 @@ describe('when more is missing than may be', () => {
 	});
 });
 
-describe('Runs Again: Equal the Source', () => {
+describe('When Run Again: Mirror the Source', () => {
 	it('is refused in a loop before anything is sent, in words', async () => {
 		const { error } = await night(ALL, { loops: true });
 		expect(error?.message).toBe(
-			'"Runs Again" cannot be "Equal the Source" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send What Is New or Changed" [item 0]',
+			'"When Run Again" cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed" [item 0]',
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

@@ -22,7 +22,7 @@ const numbered = (operation: string): INodeParameters => ({
 });
 
 const OPERATIONS: Array<[string, INodeParameters]> = [
-	['Run and Wait', ask()],
+	['Ask and Wait', ask()],
 	['Start Run', { ...ask(), operation: 'start' }],
 	['Decide', decide()],
 	['Answer Again', again()],

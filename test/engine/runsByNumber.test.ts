@@ -45,7 +45,7 @@ async function tell(operation: string, named: { threadId: string; runId: string 
 const cancels = () => fixture.sandbox.requests.of('cancel');
 
 describe('a run by its number', () => {
-	it('is running, then says what Run and Wait would', async () => {
+	it('is running, then says what Ask and Wait would', async () => {
 		const named = await started('Hello', { ms: 400 });
 		expect((await tell('getRun', named)).json).toMatchObject({
 			...{ status: 'running', output: null },

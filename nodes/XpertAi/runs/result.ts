@@ -99,13 +99,13 @@ export function nothingToDecide(): RunResult {
 /** A thread that has never run: nothing can be decided or answered again there. */
 export function nothingToGoOnWith(kind: RunInput['kind']): RunResult {
 	if (kind === 'decision') return nothingToDecide();
-	const advice = 'Check "Thread", and say something on it with Thread: Run and Wait first.';
+	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
 	return failed(undefined, 'Nothing was said on this thread that could be answered again', advice);
 }
 
 /** The only question of a thread has a run that never ended, which the server does not answer again (recorded). */
 export function notAnsweredAgain({ run_id: id }: RunRecord): RunResult {
-	const advice = `Cancel the run ${id} with Thread: Cancel Run, and ask again with Thread: Run and Wait.`;
+	const advice = `Cancel the run ${id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed(undefined, 'The first question of this thread has not ended', advice);
 }
 

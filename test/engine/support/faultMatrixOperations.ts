@@ -34,8 +34,8 @@ export const KIND_TITLES: Record<Kind, string> = {
 	submit: 'Submit',
 	withFile: 'Submit, uploads',
 	memory: 'Submit, memory',
-	run: 'Run and Wait',
-	runFile: 'Run and Wait, files',
+	run: 'Ask and Wait',
+	runFile: 'Ask and Wait, files',
 	start: 'Start Run',
 	follow: 'Wait for Run',
 	cancel: 'Cancel Run',
@@ -138,7 +138,7 @@ export function matrixOperations(): MatrixOperation[] {
 
 const isSubmit = (one: OperationCase) => goodParameters(one).operation === 'submit';
 
-/** Decide and Answer Again send what Run and Wait sends, to a thread that is there. */
+/** Decide and Answer Again send what Ask and Wait sends, to a thread that is there. */
 const isOtherRun = (one: OperationCase) =>
 	one.endpoint === 'E4' && goodParameters(one).operation !== 'run';
 

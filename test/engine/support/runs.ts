@@ -4,7 +4,7 @@ import { ECHO_ASSISTANT_ID } from '../../../sandbox';
 import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
 import { byId } from './locators';
 
-/** Parameters of Thread: Run and Wait that take the message from the item. */
+/** Parameters of Thread: Ask and Wait that take the message from the item. */
 export function ask(parameters: INodeParameters = {}): INodeParameters {
 	return {
 		resource: 'thread',

@@ -46,7 +46,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create conversation',
-	description: 'Create a conversation, whose thread Thread: Run and Wait can run',
+	description: 'Create a conversation, whose thread Thread: Ask and Wait can run',
 	endpoint: 'E13',
 	method: 'POST',
 	path: '/conversations',

@@ -10,7 +10,7 @@ export const getMessages = declare({
 	value: 'getMessages',
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
-	description: 'Get who said what; of a conversation that does not exist, there is nothing',
+	description: 'Get the messages of a conversation',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',

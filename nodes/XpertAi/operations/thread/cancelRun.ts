@@ -6,7 +6,7 @@ export const cancelRun: CodedOperation = {
 	value: 'cancelRun',
 	name: 'Cancel Run',
 	action: 'Cancel run',
-	description: 'End a run that goes on',
+	description: 'Cancel a running run',
 	endpoint: 'extension',
 	fields: cancelFields,
 	request: { method: 'POST', path: CANCEL_PATH },

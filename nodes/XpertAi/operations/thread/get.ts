@@ -17,7 +17,7 @@ export const get = declare({
 	repeatable: true,
 	checkAnswer: (answer, [thread]) => threadAnswer(thread?.id ?? '')(answer),
 	statusHints: {
-		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Run and Wait.',
+		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Ask and Wait.',
 	},
 	simplify: threadSummary,
 });

@@ -5,7 +5,7 @@ import { runFields } from './run/fields';
 
 export const run: CodedOperation = {
 	value: 'run',
-	name: 'Run and Wait',
+	name: 'Ask and Wait',
 	action: 'Ask assistant and wait for answer',
 	description: 'Ask an assistant and wait for its answer, also for hours',
 	builderHint:

@@ -147,7 +147,7 @@ describe('the error a user reads', () => {
 	});
 
 	it.each([{ kind: 'timeout' }, { kind: 'status', status: 408 }] as const)(
-		'names no option after %j: with Run and Wait the time limit is its deadline',
+		'names no option after %j: with Ask and Wait the time limit is its deadline',
 		(failure) => {
 			expect(errorFor(failure).description).toMatch(/raise the time limit under Options/i);
 		},

@@ -30,7 +30,7 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 	],
 	[
 		/server shows no progress/i,
-		'With "Runs Again" set to "Send What Is New or Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
+		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
 	],
 	[
 		/did not begin, though/i,

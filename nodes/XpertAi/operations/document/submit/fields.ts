@@ -6,26 +6,26 @@ import { knowledgebaseLocator } from '../../../pickers/locators';
 import { identityFields, ownFields, settingsFields, sourceField } from './sources';
 
 const mode: INodeProperties = {
-	displayName: 'Runs Again',
+	displayName: 'When Run Again',
 	name: 'mode',
 	type: 'options',
 	options: [
 		{
 			name: 'Send Everything',
 			value: 'all',
-			description: 'Each run sends all documents, and remembers nothing',
+			description: 'Send all documents in each run, and remember nothing',
 		},
 		{
-			name: 'Send What Is New or Changed',
+			name: 'Send New and Changed',
 			value: 'changed',
 			description:
-				'Documents stored earlier with the same content are left out, as long as they are still there',
+				'Leave out documents that an earlier run stored with the same content and that are still there',
 		},
 		{
-			name: 'Equal the Source',
+			name: 'Mirror the Source (Remove What Is Gone)',
 			value: 'mirror',
 			description:
-				'What is gone from the source is also taken out of answers: each run has to bring all of it',
+				'Also take what is gone from the source out of answers. Each run must bring the whole source.',
 			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
 			builderHint: {
 				propertyHint:
@@ -35,7 +35,7 @@ const mode: INodeProperties = {
 	],
 	default: 'all',
 	description:
-		'What the next run of this node does. What is stored is remembered in the knowledgebase itself, in disabled documents. Needs document IDs.',
+		'What the next run of this node sends. What is stored is remembered in disabled documents of the knowledgebase.',
 };
 
 /** The name of the source, which tells its memory and its IDs from those of others. */
@@ -54,18 +54,17 @@ const resendAll: INodeProperties = {
 	name: 'resendAll',
 	type: 'boolean',
 	default: false,
-	description:
-		'Whether to forget the contents that earlier runs have stored and to send everything. What is stored is still known.',
+	description: 'Whether to send all documents again, even unchanged ones',
 };
 
 const maxGonePercent: INodeProperties = {
-	displayName: 'Max Share Gone (Percent)',
+	displayName: 'Stop If More Than (%) Disappeared',
 	name: 'maxGonePercent',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 20,
 	description:
-		'If more of what this source stored earlier is missing, none is disabled and the run fails after storing what came. Fewer than ten may be missing if that is less than half, except with 0. Only a whole run disables any: nothing rejected, unreadable or stopped. Manual executions only say what they would do.',
+		'The run then fails and disables none. Up to nine may always go, except with 0. Manual runs store documents but disable none.',
 };
 
 const BATCH_TIMEOUT_SECONDS = 300;

@@ -29,15 +29,15 @@ export function refuseInLoop(item: Item): void {
 	item.refuse({
 		subject: `"${item.labelOf('mode')}"`,
 		demand:
-			'cannot be "Equal the Source" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send What Is New or Changed"',
+			'cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed"',
 	});
 }
 
 /**
  * Takes the documents out of every answer that this source stored earlier and did not bring this time
- * (Runs Again: Equal the Source). Only a whole run does so.
+ * (When Run Again: Mirror the Source). Only a whole run does so.
  *
- * @throws NodeOperationError with Stop, when more are missing than Max Share Gone allows
+ * @throws NodeOperationError with Stop, when more are missing than Stop If More Than (%) Disappeared allows
  */
 export async function disableMissing(submission: Submission, target: Target): Promise<void> {
 	const { memory } = target;

@@ -66,7 +66,7 @@ export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
 	return checked;
 }
 
-/** A body that the user wrote; one of Run and Wait may also decide, or have a message answered again. */
+/** A body that the user wrote; one of Ask and Wait may also decide, or have a message answered again. */
 function ownBody(item: Item, kind: RunInput['kind']): RunBody {
 	const value: RunBody = item.jsonBody(freeForm);
 	const naming: Naming = { parameter: item.labelOf('jsonBody') };

@@ -115,7 +115,7 @@ const sentFields: Field[] = [
 	]),
 ];
 
-/** Every parameter of Thread: Run and Wait. */
+/** Every parameter of Thread: Ask and Wait. */
 export const runFields: Field[] = [
 	...sentFields,
 	simplify,

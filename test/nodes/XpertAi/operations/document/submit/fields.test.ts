@@ -31,7 +31,7 @@ it.each([
 	['all', []],
 	['changed', ['sourceName', 'resendAll']],
 	['mirror', ['sourceName', 'resendAll', 'maxGonePercent']],
-])('what belongs to Runs Again appears with it: %s', (mode, more) => {
+])('what belongs to When Run Again appears with it: %s', (mode, more) => {
 	const before = shown({});
 	expect(shown({ mode }).filter((name) => !before.includes(name))).toEqual(more);
 });

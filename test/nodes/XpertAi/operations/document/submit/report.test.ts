@@ -212,7 +212,7 @@ describe('the item of a processed document', () => {
 			details: {
 				processing: 'running',
 				description: expect.stringContaining(
-					'With "Runs Again" set to "Send What Is New or Changed", the next run sends it again.',
+					'With "When Run Again" set to "Send New and Changed", the next run sends it again.',
 				),
 			},
 		});

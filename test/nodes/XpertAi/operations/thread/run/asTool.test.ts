@@ -29,7 +29,7 @@ function askedOfModel(parameters: INodeParameters): FromAIArgument[] {
 	return found;
 }
 
-describe('Run and Wait as a tool of an AI agent', () => {
+describe('Ask and Wait as a tool of an AI agent', () => {
 	it('needs nothing but the assistant: the model writes the message', () => {
 		const { parameters, issues } = added('xpertAiTool');
 		expect(issues).toEqual({});
