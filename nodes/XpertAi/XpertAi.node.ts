@@ -6,7 +6,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { catalogue } from './catalogue';
+import { DEFAULT_RESOURCE, catalogue } from './catalogue';
 import { nodeMethods, nodeProperties, nodeSubtitle } from './execution/properties';
 
 /** The node's face: everything in it comes from the catalogue. */
@@ -41,7 +41,7 @@ export class XpertAi implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'xpertAiApi', required: true }],
-		properties: nodeProperties(catalogue),
+		properties: nodeProperties(catalogue, DEFAULT_RESOURCE),
 	};
 
 	methods = nodeMethods(catalogue);

@@ -32,25 +32,23 @@ import { run } from './operations/thread/run';
 import { start } from './operations/thread/start';
 import { waitForRun } from './operations/thread/waitForRun';
 
+/** The resource of a fresh node, also as a tool of an agent, which is to ask an assistant. */
+export const DEFAULT_RESOURCE = 'thread';
+
 /**
- * Every operation of the node, in the order a user sees them: a fresh node, also as a tool of an agent, starts with
- * the first one. A new endpoint is one file and one line here.
+ * Every operation of the node, in the order in which n8n's nodes panel lists them: what is used most comes first.
+ * A fresh node starts with the first operation of its resource. A new endpoint is one file and one line here.
  */
 export const catalogue: Resource[] = [
 	{
-		value: 'thread',
-		name: 'Thread',
-		operations: [run, decide, retry, start, getRun, waitForRun, cancelRun, copy, get],
-	},
-	{
-		value: 'knowledgebase',
-		name: 'Knowledgebase',
-		operations: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
-	},
-	{
 		value: 'document',
 		name: 'Document',
-		operations: [submit, disable, enable, startProcessing, getStatus],
+		operations: [submit, disable, enable, getStatus, startProcessing],
+	},
+	{
+		value: 'thread',
+		name: 'Thread',
+		operations: [run, start, getRun, waitForRun, cancelRun, decide, retry, get, copy],
 	},
 	{
 		value: 'conversation',
@@ -64,6 +62,11 @@ export const catalogue: Resource[] = [
 			rate,
 			deleteConversation,
 		],
+	},
+	{
+		value: 'knowledgebase',
+		name: 'Knowledgebase',
+		operations: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
 	},
 	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, getAssistant, count] },
 	{ value: 'store', name: 'Store', operations: [searchItems, createNamespace] },

@@ -165,7 +165,7 @@ function summaryOf(
 	const { output = null, parts = [] } = lastReply(messages) ?? {};
 	return {
 		event,
-		output,
+		output: event === 'waiting' ? waitingFor(tasks) : output,
 		...(parts.length > 0 ? { parts } : {}),
 		error: change.error ?? null,
 		interrupt: tasks.length > 0 ? (tasks as IDataObject[]) : null,

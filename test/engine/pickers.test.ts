@@ -128,6 +128,14 @@ describe('the list of threads', () => {
 	});
 });
 
+describe('the list of conversations', () => {
+	it('shows what the list of threads shows, and chooses the conversation', async () => {
+		const { id } = fixture.sandbox.store.putConversation({ title: 'About invoices' });
+		const { results } = await list('searchConversations', 'invoice');
+		expect(results).toEqual([{ value: id, name: expect.stringContaining('About invoices') }]);
+	});
+});
+
 describe('an ID', () => {
 	it('may be pasted as an address that holds it', async () => {
 		const { ranThreadId } = fixture.world;

@@ -45,6 +45,14 @@ async function tell(operation: string, named: { threadId: string; runId: string 
 const cancels = () => fixture.sandbox.requests.of('cancel');
 
 describe('a run by its number', () => {
+	it('is that of the input item where nothing is set', async () => {
+		const json = await started('Hello');
+		for (const operation of ['waitForRun', 'getRun']) {
+			const { items } = await fixture.run({ resource: 'thread', operation }, { items: [{ json }] });
+			expect(items[0]?.json).toMatchObject({ ...json, output: 'Echo: Hello' });
+		}
+	});
+
 	it('is running, then says what Ask and Wait would', async () => {
 		const named = await started('Hello', { ms: 400 });
 		expect((await tell('getRun', named)).json).toMatchObject({

@@ -111,6 +111,7 @@ describe('what the trigger gives', () => {
 				event: 'waiting',
 				threadId: waiting,
 				title: 'Waiting',
+				output: expect.stringMatching(/^This waits for a person to decide/),
 				status: 'interrupted',
 				interrupt: [
 					expect.objectContaining({ call: expect.objectContaining({ name: 'subagent' }) }),

@@ -1,9 +1,11 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import get from 'lodash/get';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 
 import { EVERY_UUID } from '../payloads/common';
+import { serverWords } from '../transport/serverWords';
 import type { ItemError } from './outputs';
 
 /*
@@ -15,6 +17,12 @@ export const NO_ANSWER = 'Sorry, there is no answer right now, please try again 
 
 /** What visitors and models read in place of an empty answer. */
 export const EMPTY_ANSWER = 'The assistant gave no answer in words.';
+
+/** What is told in place of an answer where a person is to decide first: the names of what the run waits with. */
+export function waitingFor(tasks: unknown[] = []): string {
+	const names = serverWords(tasks.map((task) => get(task, 'name') as unknown).join(', '));
+	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
+}
 
 /** Whether the node works as the tool of an agent, which n8n tells by the type of the node alone. */
 export function isTool(context: IExecuteFunctions): boolean {

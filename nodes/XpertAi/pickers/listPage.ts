@@ -151,31 +151,39 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * Threads for the picker, newest first, by the conversations they belong to (E5).
+ * Conversations for a picker, newest first (E5).
  *
- * @throws NodeApiError, which the picker shows in place of a list
+ * @param idKey what is chosen: the conversation itself or its thread
+ * @returns a list search, which throws NodeApiError: the picker shows it in place of a list
  */
-export async function searchThreads(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	paginationToken?: string,
-): Promise<INodeListSearchResult> {
-	const timezone = this.getTimezone();
-	return await listPage(this, {
-		path: '/conversations/search',
-		resultsKey: 'items',
-		body: { order: { updatedAt: 'DESC' } },
-		filter,
-		paginationToken,
-		toEntry: ({ threadId: value, title, status, updatedAt }) => {
-			if (typeof value !== 'string' || value === '') return undefined;
-			const changed = DateTime.fromISO(String(updatedAt), { zone: timezone });
-			const facts = [
-				typeof title === 'string' && title !== '' ? title : 'Untitled',
-				typeof status === 'string' ? status : '',
-				changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
-			];
-			return { value, name: facts.filter(Boolean).join(' · ') };
-		},
-	});
-}
+const conversationsBy = (idKey: 'id' | 'threadId') =>
+	async function (
+		this: ILoadOptionsFunctions,
+		filter?: string,
+		paginationToken?: string,
+	): Promise<INodeListSearchResult> {
+		const timezone = this.getTimezone();
+		return await listPage(this, {
+			path: '/conversations/search',
+			resultsKey: 'items',
+			body: { order: { updatedAt: 'DESC' } },
+			filter,
+			paginationToken,
+			toEntry: ({ [idKey]: value, title, status, updatedAt }) => {
+				if (typeof value !== 'string' || value === '') return undefined;
+				const changed = DateTime.fromISO(String(updatedAt), { zone: timezone });
+				const facts = [
+					typeof title === 'string' && title !== '' ? title : 'Untitled',
+					typeof status === 'string' ? status : '',
+					changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
+				];
+				return { value, name: facts.filter(Boolean).join(' · ') };
+			},
+		});
+	};
+
+/** Threads for the picker, by the conversations they belong to. */
+export const searchThreads = conversationsBy('threadId');
+
+/** Conversations for the picker. */
+export const searchConversations = conversationsBy('id');

@@ -23,10 +23,11 @@ export function threadLocator(description = 'The thread'): Field {
 	};
 }
 
-/** The thread of a run that is there already. */
-export const threadOfRun: Field = threadLocator(
-	'The thread of the run: the threadId that Thread: Start Run, the trigger or a run gave',
-);
+/** The thread of an existing run: by default that of the input item, which a run, Start Run or the trigger gave. */
+export const threadOfRun: Field = {
+	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
+	default: { mode: 'id', value: '={{ $json.threadId }}' },
+};
 
 /** Chooses an assistant, from the list (E7) or by its id. */
 export function assistantLocator(description: string, required = true): Field {
@@ -38,13 +39,16 @@ export function assistantLocator(description: string, required = true): Field {
 	};
 }
 
-/** Chooses a conversation by its id, which whoever knows it may use like a password. */
-export const conversationLocator: Field = locator(
-	'conversationId',
-	'Conversation',
-	'Keep its ID like a password: with it, any key of the organization can read, change and delete it',
-	[byId(ENTER_ID)],
-);
+/** Chooses a conversation, from the list (E5) or by its id, which whoever knows it may use like a password. */
+export const conversationLocator: Field = {
+	...locator(
+		'conversationId',
+		'Conversation',
+		'Keep its ID like a password: with it, any key of the organization can read, change and delete it',
+		[fromList('searchConversations'), byId(ENTER_ID)],
+	),
+	methods: { listSearch: { searchConversations } },
+};
 
 /** Chooses the file of a file context, which has two ids. */
 export function fileLocator(description: string): Field {

@@ -49,6 +49,16 @@ describe('the node', () => {
 		);
 	});
 
+	it('lists Submit first, and asks an assistant where nothing is chosen', () => {
+		expect(OPERATIONS[0]?.title).toBe('document: submit');
+		const [resource, ...others] = description.properties;
+		const operations = others.find(
+			({ name, displayOptions }) =>
+				name === 'operation' && displayOptions?.show?.resource?.includes(String(resource?.default)),
+		);
+		expect([resource?.default, operations?.default]).toEqual(['thread', 'run']);
+	});
+
 	it('needs the one credential, may be a tool, and has icons for light and dark', () => {
 		expect(description.credentials).toEqual([{ name: 'xpertAiApi', required: true }]);
 		expect(description.usableAsTool).toBe(true);

@@ -1,11 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { catalogue } from '../../../nodes/XpertAi/catalogue';
+import { DEFAULT_RESOURCE, catalogue } from '../../../nodes/XpertAi/catalogue';
 import { nodeProperties } from '../../../nodes/XpertAi/execution/properties';
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 
 /** The parameters of the node as the editor gets them. */
-export const PROPERTIES = nodeProperties(catalogue);
+export const PROPERTIES = nodeProperties(catalogue, DEFAULT_RESOURCE);
 
 /** Each operation with the resource it belongs to. */
 export const OPERATIONS = catalogue.flatMap((resource) =>

@@ -30,7 +30,7 @@ const documentKey: INodeProperties = {
 	type: 'string',
 	default: '',
 	required: true,
-	placeholder: 'e.g. {{ $json.path }}',
+	placeholder: 'e.g. handbook/returns.md',
 	description: 'Key of the document, one for each item. All items go to the server together.',
 };
 

@@ -1,10 +1,9 @@
-import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
 import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 
-import { EMPTY_ANSWER, isTool } from '../../../execution/audience';
+import { EMPTY_ANSWER, isTool, waitingFor } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import type { RunResult } from '../../../runs/result';
 import { Citations } from '../../../threads/sources';
@@ -46,12 +45,6 @@ export function answerFields(
 		...(usage && { usage }),
 		...(returnIntermediateSteps && { intermediateSteps: stepsOf(parts) }),
 	};
-}
-
-/** What a chat, or an agent, is told in place of an answer where a person is to decide first. */
-function waitingFor(tasks: unknown[] = []): string {
-	const names = serverWords(tasks.map((task) => get(task, 'name') as unknown).join(', '));
-	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
 }
 
 /** What a user should know of a search that was not filtered as it was meant to be. */

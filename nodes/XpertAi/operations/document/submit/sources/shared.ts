@@ -8,7 +8,7 @@ export const nameField: INodeProperties = {
 	name: 'name',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.title }}',
+	placeholder: 'e.g. Return policy',
 	description: 'What the document is called, also where an assistant quotes it',
 };
 
@@ -48,7 +48,7 @@ const documentKey: INodeProperties = {
 	name: 'documentKey',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.path }}',
+	placeholder: 'e.g. handbook/returns.md',
 	description:
 		'What tells this document from all others in the knowledgebase, or of its source if that has a name, so that a second run replaces it',
 	builderHint: {

@@ -10,7 +10,7 @@ const textField: INodeProperties = {
 	typeOptions: { rows: 4 },
 	default: '',
 	required: true,
-	placeholder: 'e.g. {{ $json.text }}',
+	placeholder: 'e.g. Devices can be returned within 30 days.',
 	description: 'The text itself: plain, Markdown or HTML. It is uploaded as a file.',
 };
 
