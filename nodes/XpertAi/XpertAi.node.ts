@@ -34,7 +34,8 @@ export class XpertAi implements INodeType {
 				},
 				{
 					nodeType: '@n8n/n8n-nodes-langchain.chatTrigger',
-					relationHint: 'Gives the message and the key of the conversation to Ask and Wait',
+					relationHint:
+						'Gives Ask and Wait the message and the session, so that it remembers each visitor',
 				},
 			],
 		},

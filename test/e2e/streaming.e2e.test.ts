@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { EditorWindow } from './support/browser';
 import {
 	ASSISTANT,
@@ -67,6 +69,32 @@ describe.each([
 		expect(shown).toMatch(/^You said: Hello/);
 		const own = chunks.filter(({ metadata }) => metadata.nodeName === ASSISTANT);
 		expect(own.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
+	});
+});
+
+describe('a chat of two nodes, in which nothing is set but the assistant', () => {
+	it.each([
+		[
+			'streaming',
+			async (path: string, chatInput: string, visitor: string) =>
+				(await listen(harness, path, chatInput, visitor)).shown,
+		],
+		[
+			'lastNode',
+			async (path: string, chatInput: string, visitor: string) => {
+				const { data } = await harness.callWebhook(path, said(chatInput, visitor));
+				return (data as { output: string }).output;
+			},
+		],
+	])('remembers each of two visitors (%s)', async (responseMode, say) => {
+		const trigger = chatTrigger({ responseMode });
+		const path = await published(harness, twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
+		const visitors = [randomUUID(), randomUUID()];
+		for (const [seen, words] of ['one', 'two'].entries())
+			for (const visitor of visitors)
+				expect(await say(path, words, visitor)).toBe(
+					`You said: ${words} [users seen: ${seen + 1}]`,
+				);
 	});
 });
 

@@ -1,4 +1,4 @@
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
@@ -86,6 +86,61 @@ describe('a conversation with a key', () => {
 		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
 		const { json } = await say('ann', '', { bodyMode: 'json', jsonBody: JSON.stringify(body) });
 		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
+	});
+});
+
+describe('a conversation that is chosen by itself', () => {
+	const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';
+	type Circumstances = Parameters<typeof fixture.run>[1];
+
+	/** Says something in a chat with nothing set but the assistant. */
+	async function chat(sessionId: unknown, chatInput: string, how: Circumstances = {}) {
+		const json = { action: 'sendMessage', sessionId, chatInput } as IDataObject;
+		const { items, error } = await fixture.run(
+			{
+				...{ resource: 'thread', operation: 'run', message: '={{ $json.chatInput }}' },
+				assistantId: byId(SAYING_ASSISTANT.id),
+			},
+			{ trigger: CHAT, items: [{ json }], ...how },
+		);
+		return { error, json: items[0]?.json };
+	}
+
+	it('is that of the session, for each visitor of a chat, and the same as with that key', async () => {
+		await chat('ann', 'one');
+		await chat('bob', 'one');
+		expect((await chat('ann', 'two')).json).toMatchObject({
+			output: 'You said: two [users seen: 2]',
+			threadId: threadOf('ann'),
+		});
+		expect((await chat('bob', 'two')).json).toMatchObject({
+			output: 'You said: two [users seen: 2]',
+			threadId: threadOf('bob'),
+		});
+		expect((await say('ann', 'three')).json?.output).toBe('You said: three [users seen: 3]');
+	});
+
+	it.each<[string, unknown, Circumstances]>([
+		['behind another trigger', 'ann', { trigger: 'n8n-nodes-base.webhook' }],
+		['in a loop, whose turns ask on their own', 'ann', { loops: true }],
+		['as the tool of an agent', 'ann', { isTool: true }],
+		['where the session is missing', undefined, {}],
+		['where the session is blank', ' ', {}],
+	])('is a new one %s', async (_, session, how) => {
+		for (const words of ['one', 'two'])
+			expect((await chat(session, words, how)).json?.output).toBe(
+				`You said: ${words} [users seen: 1]`,
+			);
+		const made = fixture.sandbox.requests.of('E13').map(({ body }) => body as IDataObject);
+		expect(new Set(made.map(({ threadId }) => threadId)).size).toBe(2);
+	});
+
+	it('is none for a session that stands for a missing value', async () => {
+		const { error } = await chat('undefined', 'one');
+		expect(error?.message).toBe(
+			'The sessionId of the Chat Trigger holds "undefined", which stands for a missing value',
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });
 

@@ -94,18 +94,25 @@ export async function published(
 	return path;
 }
 
-/** What a chat sends. */
-export const said = (chatInput: string) => ({
+/** What a chat sends; a visitor who has not been there before without one. */
+export const said = (chatInput: string, sessionId: string = randomUUID()) => ({
 	action: 'sendMessage',
-	sessionId: randomUUID(),
+	sessionId,
 	chatInput,
 });
 
 /** Says something and takes what comes while it comes, with the milliseconds it took. */
-export async function listen({ host }: Harness<N8n>, path: string, chatInput: string) {
+export async function listen(
+	{ host }: Harness<N8n>,
+	path: string,
+	chatInput: string,
+	visitor?: string,
+) {
 	const begunAt = Date.now();
 	const url = `${host.url}/webhook/${path}`;
-	const { data } = await axios.post<Readable>(url, said(chatInput), { responseType: 'stream' });
+	const { data } = await axios.post<Readable>(url, said(chatInput, visitor), {
+		responseType: 'stream',
+	});
 	let text = '';
 	let firstMs: number | undefined;
 	for await (const piece of data) {

@@ -25,7 +25,10 @@ export interface Fixture {
 }
 
 interface RunOptions
-	extends Pick<NodeRun, 'mode' | 'name' | 'calledFrom' | 'loops' | 'onChunk' | 'isTool'> {
+	extends Pick<
+		NodeRun,
+		'mode' | 'name' | 'calledFrom' | 'loops' | 'trigger' | 'onChunk' | 'isTool'
+	> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];
 	credential?: Partial<CredentialData>;

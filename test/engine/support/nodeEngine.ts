@@ -46,6 +46,8 @@ export interface NodeRun {
 	calledFrom?: { outermost?: WorkflowExecuteMode; caller?: WorkflowExecuteMode };
 	/** Whether what comes out of the node goes into it once more. */
 	loops?: boolean;
+	/** The type of the node before it, which hands on the items. */
+	trigger?: string;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
 	onChunk?: (chunk: StructuredChunk) => void;
 	/** Whether it runs as AI Agent 3 runs its tools: as a node whose type ends in `Tool`, in the agent's execution. */
@@ -120,7 +122,8 @@ export async function createNodeEngine(
 			const used = nodeRun.isTool ? asTool(nodeType) : nodeType;
 			const own = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
 			const node = { ...own, name: nodeRun.name ?? own.name };
-			const workflow = workflowOf(node, used, nodeRun.loops);
+			const start = { ...startNode, type: nodeRun.trigger ?? startNode.type };
+			const workflow = workflowOf(node, used, { loops: nodeRun.loops, start });
 			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
 			const { outermost, caller } = nodeRun.calledFrom ?? {};
 			if (outermost) additionalData.rootExecutionMode = outermost;
@@ -128,7 +131,7 @@ export async function createNodeEngine(
 			const execution = new WorkflowExecute(
 				additionalData,
 				nodeRun.mode ?? (nodeRun.onChunk ? 'webhook' : 'trigger'),
-				runDataOf(nodeRun.items ?? [{ json: {} }], caller),
+				runDataOf(start, nodeRun.items ?? [{ json: {} }], caller),
 			).processRunExecutionData(workflow);
 			nodeRun.onStart?.({ cancel: () => execution.cancel() });
 			return resultOf(await execution, node.name);
@@ -196,17 +199,21 @@ export function nodeOf(
 	};
 }
 
-function workflowOf(node: INode, nodeType: INodeType, loops = false): Workflow {
+function workflowOf(
+	node: INode,
+	nodeType: INodeType,
+	{ loops = false, start = startNode } = {},
+): Workflow {
 	const into = (name: string) => ({
 		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
 	});
-	const get = (type: string) => (type === startNode.type ? startType : nodeType);
+	const get = (type: string) => (type === start.type ? startType : nodeType);
 	return new Workflow({
 		id: 'workflow',
-		nodes: [startNode, node],
+		nodes: [start, node],
 		connections: {
-			[startNode.name]: into(node.name),
-			...(loops ? { [node.name]: into(startNode.name) } : {}),
+			[start.name]: into(node.name),
+			...(loops ? { [node.name]: into(start.name) } : {}),
 		},
 		active: false,
 		nodeTypes: { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) },
@@ -214,14 +221,14 @@ function workflowOf(node: INode, nodeType: INodeType, loops = false): Workflow {
 	});
 }
 
-function runDataOf(items: INodeExecutionData[], caller?: WorkflowExecuteMode) {
+function runDataOf(start: INode, items: INodeExecutionData[], caller?: WorkflowExecuteMode) {
 	const executionContext = caller && { version: 1 as const, establishedAt: 0, source: caller };
 	return createRunExecutionData({
 		...(caller && {
 			parentExecution: { executionId: 'caller', workflowId: 'caller', executionContext },
 		}),
 		executionData: {
-			nodeExecutionStack: [{ node: startNode, data: { main: [items] }, source: null }],
+			nodeExecutionStack: [{ node: start, data: { main: [items] }, source: null }],
 		},
 	});
 }

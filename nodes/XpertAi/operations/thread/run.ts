@@ -9,7 +9,7 @@ export const run: CodedOperation = {
 	action: 'Ask assistant and wait for answer',
 	description: 'Ask an assistant and wait for its answer, also for hours',
 	builderHint:
-		'Ends in one item; with "status": "completed", "output" is the answer. For a chat in which each person has a conversation of their own, run on a conversation with a key. Nothing has to be created before.',
+		'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
 	endpoint: 'E4',
 	fields: runFields,
 	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },

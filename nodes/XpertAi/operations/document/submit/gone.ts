@@ -1,3 +1,4 @@
+import { isInLoop } from '../../../execution/chatSession';
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import { namedRows, switchDocuments } from '../../../ingest/disabling';
@@ -22,10 +23,7 @@ const EXAMPLES = 3;
  * @throws NodeOperationError before anything is sent
  */
 export function refuseInLoop(item: Item): void {
-	const { context } = item;
-	const { name } = context.getNode();
-	const before = new Set(context.getParentNodes(name).map((node) => node.name));
-	if (!context.getChildNodes(name).some((node) => before.has(node.name))) return;
+	if (!isInLoop(item.context)) return;
 	item.refuse({
 		subject: `"${item.labelOf('mode')}"`,
 		demand:

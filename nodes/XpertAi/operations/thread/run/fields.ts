@@ -13,27 +13,32 @@ const threadSource: INodeProperties = {
 	noDataExpression: true,
 	options: [
 		{
+			name: 'Automatic',
+			value: 'auto',
+			description: 'Behind a Chat Trigger the conversation of its session, otherwise a new one',
+		},
+		{
 			name: 'Conversation With a Key',
 			value: 'key',
 			description:
-				'Go on with the conversation of a person, a chat or a mail thread; the first message starts it',
+				'The conversation of a person, a messenger chat or a mail thread. The first message starts it.',
 		},
 		{
 			name: 'Existing Thread',
 			value: 'existing',
-			description: 'Go on with a thread, such as the threadId that Conversation: Create gives',
+			description: 'A thread by its ID, such as the threadId of Conversation: Create',
 		},
 		{
 			name: 'New Conversation',
 			value: 'new',
-			description: 'Start a conversation for this message; its threadId is given back',
+			description: 'A new conversation for each message. Its threadId is in the output.',
 		},
 	],
-	default: 'new',
-	description: 'Where the run takes place: in a new conversation, or in one that goes on',
+	default: 'auto',
+	description: 'Whether to go on with a conversation or to start a new one',
 	builderHint: {
 		propertyHint:
-			'Use "key" wherever somebody may write again (chats, mails, messengers), "new" for questions on their own.',
+			'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
 	},
 };
 

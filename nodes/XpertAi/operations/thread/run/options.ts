@@ -44,7 +44,7 @@ const answering: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether a chat or a webhook that streams shows the answer while it is written, or as one piece',
+			'Whether published chats and streaming webhooks show the answer as it is written. The chat in the editor shows it at the end.',
 	},
 	{
 		displayName: 'Failures as Replies',

@@ -1,7 +1,8 @@
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
-import { keyOf } from '../../../execution/keys';
+import { chatSessionOf } from '../../../execution/chatSession';
+import { checkedKey, keyOf } from '../../../execution/keys';
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
 import { askedBy } from '../../../runs/input';
@@ -10,9 +11,10 @@ import { runBodyOf } from './body';
 import { runSettings, startSettings } from './options';
 import type { RunOptions, StartOptions } from './options';
 
-const threadSource = z.enum(['new', 'key', 'existing']);
+const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
-type ThreadSource = z.infer<typeof threadSource>;
+/** Where a run takes place, once Automatic is decided. */
+type ThreadSource = Exclude<z.infer<typeof threadSource>, 'auto'>;
 
 const TITLE_LENGTH = 80;
 
@@ -68,7 +70,7 @@ export function readStart(item: Item): StartOrder {
 
 function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions): Message {
 	const isMessage = kind === 'message';
-	const runOn = isMessage ? item.choice('threadSource', threadSource) : 'existing';
+	const { runOn, session } = isMessage ? threadSourceOf(item) : { runOn: 'existing' as const };
 	const body = runBodyOf(item, kind);
 	if (runOn === 'new' && askedBy(body).kind !== 'message') {
 		const demand =
@@ -79,11 +81,19 @@ function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions):
 	return {
 		item,
 		runOn,
-		threadId: threadIdOf(item, runOn, body),
+		threadId: threadIdOf(item, runOn, body, session),
 		body,
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || (withMessage ? titleOf(item.text('message')) : ''),
 	};
+}
+
+/** Where the run of an item takes place: Automatic is the conversation of its chat session, which serves as the key. */
+function threadSourceOf(item: Item): { runOn: ThreadSource; session?: string } {
+	const chosen = item.choice('threadSource', threadSource);
+	if (chosen !== 'auto') return { runOn: chosen };
+	const session = chatSessionOf(item);
+	return session === undefined ? { runOn: 'new' } : { runOn: 'key', session };
 }
 
 /** The thread that is chosen, or that belongs to the key and the assistant. */
@@ -91,10 +101,14 @@ function threadIdOf(
 	item: Item,
 	runOn: ThreadSource,
 	{ assistant_id: assistantId }: RunBody,
+	session?: string,
 ): string | undefined {
 	if (runOn === 'new') return undefined;
 	if (runOn === 'existing') return item.id('threadId');
-	const key = keyOf(item, 'conversationKey', true);
+	const key =
+		session === undefined
+			? keyOf(item, 'conversationKey', true)
+			: checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
 	const subject = `"${item.labelOf('jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
