@@ -2,7 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { catalogue } from '../../nodes/XpertAi/catalogue';
 import { EditorWindow } from './support/browser';
-import { everyParameter, innerLabels, topLabels } from './support/editorLabels';
+import { everyParameter, innerLabels, takesOwnBody, topLabels } from './support/editorLabels';
 import { NodePanel } from './support/editorPanel';
 import { workflowOf, xpertNode, type WorkflowNode } from './support/editorWorkflow';
 import { useSharedHarness } from './support/harness';
@@ -18,10 +18,10 @@ const operations = catalogue.flatMap((resource) =>
 );
 
 const jsonBodies = operations
-	.filter(({ parameters }) => 'bodyMode' in parameters)
+	.filter(({ parameters }) => takesOwnBody(parameters))
 	.map(({ name, parameters: { resource, operation } }) => ({
 		name: `${name} JSON`,
-		parameters: everyParameter({ resource, operation, bodyMode: 'json' }),
+		parameters: everyParameter({ resource, operation, options: { jsonBody: '{}' } }),
 	}));
 
 /** Those of `labels` that are lines of a panel, each once, in the order they are read. */

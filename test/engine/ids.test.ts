@@ -108,8 +108,7 @@ describe('what is no ID', () => {
 		const { error } = await fixture.run({
 			resource: 'assistant',
 			operation: 'search',
-			bodyMode: 'json',
-			jsonBody: '{"metadata":{"workspaceId":"main"}}',
+			options: { jsonBody: '{"metadata":{"workspaceId":"main"}}' },
 		});
 		expect(error?.description).toContain(
 			'The value of "JSON Body" at metadata.workspaceId, "main", is not a UUID',
@@ -165,8 +164,7 @@ describe('a value of 5,000 levels', () => {
 			{
 				resource: 'assistant',
 				operation: 'search',
-				bodyMode: 'json',
-				jsonBody: '={{ $json.deep }}',
+				options: { jsonBody: '={{ $json.deep }}' },
 			},
 		],
 		[
@@ -176,7 +174,7 @@ describe('a value of 5,000 levels', () => {
 		['Title', { resource: 'conversation', operation: 'create', title: '={{ $json.deep }}' }],
 		[
 			'Timeout \\(Seconds\\)',
-			{ resource: 'assistant', operation: 'count', options: { timeout: '={{ $json.deep }}' } },
+			{ resource: 'conversation', operation: 'create', options: { timeout: '={{ $json.deep }}' } },
 		],
 		[
 			'Text',

@@ -1,8 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
-import { byId } from './support/locators';
 import { again, ask, decide, newThreads, says } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
@@ -48,7 +46,7 @@ describe.each<[string, (value: number) => INodeParameters, number, number]>([
 	[
 		'Requests at Once',
 		(concurrency) => ({
-			...{ resource: 'assistant', operation: 'get', assistantId: byId(ECHO_ASSISTANT_ID) },
+			...{ resource: 'conversation', operation: 'create' },
 			options: { concurrency },
 		}),
 		20,

@@ -116,8 +116,12 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		async ({ endpoint, good, request, jsonBody }) => {
 			const body = ownBody(request(fixture.world).body);
 			const called = good(fixture.world);
-			const mode = called.operation === 'submit' ? { source: 'json' } : { bodyMode: 'json' };
-			const parameters = { ...called, ...mode, jsonBody: jsonBody(body) };
+			const text = jsonBody(body);
+			const own =
+				called.operation === 'submit'
+					? { source: 'json', jsonBody: text }
+					: { options: { jsonBody: text } };
+			const parameters = { ...called, ...own };
 			await fixture.run(parameters, { items: [{ json: { body } }] });
 
 			const sent = fixture.sandbox.requests.of(endpoint).map((one) => withoutMark(one.body));

@@ -191,7 +191,8 @@ const AT_ONCE = 5;
 describe('a server that does not answer', () => {
 	it('is given up after the Timeout', async () => {
 		fixture.sandbox.faults.add({ do: 'delay', ms: AN_HOUR });
-		const { error } = await fixture.run({ ...count, options: { timeout: 0.2 } });
+		const create = { resource: 'conversation', operation: 'create', options: { timeout: 0.2 } };
+		const { error } = await fixture.run(create);
 		expect(error?.message).toBe('The server did not answer in time');
 	});
 

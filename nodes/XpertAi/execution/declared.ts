@@ -11,13 +11,13 @@ import { answerFor } from './answers';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
 import { forEachItem } from './eachItem';
-import { fieldCollection } from './fields';
+import { DEFAULT_TIMEOUT_SECONDS, fieldCollection } from './fields';
 import { idsInBody } from './hints';
 import type { StatusHints } from './hints';
 import { namedId } from './ids';
 import type { NamedId } from './ids';
 import type { Item } from './item';
-import { isFileBody } from './operation';
+import { isFileBody, onlyReads } from './operation';
 import type {
 	Decision,
 	DeclaredOperation,
@@ -52,10 +52,14 @@ export async function runDeclared(
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
 	};
-	const output = await forEachItem(items, work, atOnceOf(items));
+	const atOnceNow = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
+	const output = await forEachItem(items, work, atOnceNow);
 	tellUser(context, [...remarks]);
 	return output;
 }
+
+/** Items of an operation that only reads, at once. */
+const READS_AT_ONCE = 5;
 
 const atOnce = z.number().int().min(1);
 
@@ -78,7 +82,7 @@ interface Answered {
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
 	const { method, paging, repeatable, lookFirst } = operation;
 	const paths = pathsOf(item, operation);
-	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = timeoutOf(item, operation) * 1000;
 	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
 	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
 	const answers: Answered[] = [];
@@ -105,6 +109,12 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 		}
 	}
 	return answers;
+}
+
+/** How long to wait for an answer, in seconds; what only reads has no option for it. */
+function timeoutOf(item: Item, operation: DeclaredOperation): number {
+	const { timeoutSeconds: own = DEFAULT_TIMEOUT_SECONDS } = operation;
+	return onlyReads(operation) ? own : item.number('options.timeout', timeoutSeconds);
 }
 
 /** Reads what an operation looks at first, and decides by it. */
@@ -169,7 +179,7 @@ export function jsonBodyOf(item: Item, body: JsonBody): unknown {
 	return checked;
 }
 
-const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Send" to File From Binary Field.';
+const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.';
 
 /** A file of the item with its text parts as a form; or the JSON body, as the contract has it. */
 async function fileBodyOf(

@@ -20,48 +20,10 @@ export function filledOnly(values: FieldValues): FieldValues {
 	);
 }
 
-/** The choice between typed fields and a body of one's own. */
-export const bodyMode: INodeProperties = {
-	displayName: 'Body',
-	name: 'bodyMode',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Fields', value: 'fields', description: 'Fill in the fields one by one' },
-		{
-			name: 'JSON',
-			value: 'json',
-			description: 'Give the whole request body as JSON, or an expression for it',
-		},
-	],
-	default: 'fields',
-	description: 'How to give what is sent: field by field, or as JSON',
-};
+/** Where a body of one's own is given: in Options, as n8n's engine shows no field by what a collection holds. */
+export const OWN_BODY = 'options.jsonBody';
 
-/** The choice where the API's specification shows no field of the body. */
-export const emptyOrJson: INodeProperties = {
-	...bodyMode,
-	options: [
-		{ name: 'Empty', value: 'fields', description: 'Send an empty object' },
-		...(bodyMode.options ?? []).slice(1),
-	],
-	description: 'What to send: nothing in particular, or a body of your own as JSON',
-};
-
-/** The choice where the body is a file. */
-export const uploadMode: INodeProperties = {
-	...bodyMode,
-	displayName: 'Send',
-	options: [
-		{
-			name: 'File From Binary Field',
-			value: 'fields',
-			description: 'Upload a file of the item',
-		},
-		...(bodyMode.options ?? []).slice(1),
-	],
-	description: 'What to send: a file of the item, or a JSON body to servers that take one',
-};
+const WITH_OWN_BODY = { [OWN_BODY]: [{ _cnd: { exists: true as const } }] };
 
 /** The body as JSON text or an expression. */
 export function jsonBodyField(example: string): INodeProperties {
@@ -206,4 +168,26 @@ export function enumOptions<Value extends string>(
 	names: Record<Value, string>,
 ): INodePropertyOptions[] {
 	return values.map((value) => ({ name: names[value], value }));
+}
+
+/** The option of a body of one's own, in place of the fields of the body. */
+export function ownBodyOption(example: string): INodeProperties {
+	return {
+		...jsonBodyField(example),
+		required: undefined,
+		description: 'The whole request body as JSON, in place of the fields above',
+	};
+}
+
+/**
+ * Fields that are there unless the body is one's own. They are hidden with it and not shown without it:
+ * n8n resolves parameters without looking into collections.
+ */
+export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): Shown[] {
+	return displayedIf({ hide: WITH_OWN_BODY }, fields);
+}
+
+/** The same for options, which stand beside that body. */
+export function optionsWithoutOwnBody(options: INodeProperties[]): INodeProperties[] {
+	return displayedIf({ hide: { [`/${OWN_BODY}`]: WITH_OWN_BODY[OWN_BODY] } }, options);
 }

@@ -24,6 +24,7 @@ import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { RequestMeaning } from './hints';
+import { OWN_BODY } from './fields';
 import type { Field, FieldValues } from './fields';
 import { chosenId, idFlaw, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
@@ -105,7 +106,7 @@ export class Item {
 
 	/** Whether its body is given as JSON. */
 	get isJsonBody(): boolean {
-		return this.parameter('bodyMode', 'fields') === 'json';
+		return (givenFor(this.context.getNode(), OWN_BODY) ?? '') !== '';
 	}
 
 	/**
@@ -219,8 +220,9 @@ export class Item {
 
 	/** The JSON it gives as its body, as text or from an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const parameter = this.labelOf('jsonBody');
-		const json = this.parsed(parameter, this.parameter('jsonBody'));
+		const name = this.isJsonBody ? OWN_BODY : 'jsonBody';
+		const parameter = this.labelOf(name);
+		const json = this.parsed(parameter, this.parameter(name));
 		if (json === undefined)
 			return this.refuse({ subject: `"${parameter}"`, demand: 'must not be empty' });
 		return this.check(schema, json, { parameter });

@@ -163,6 +163,12 @@ export function isCoded(operation: Operation): operation is CodedOperation {
 	return 'execute' in operation;
 }
 
+/** Whether an operation changes nothing, so that its items may go side by side. */
+export function onlyReads({ method, repeatable = false, fixedBody }: DeclaredOperation): boolean {
+	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
+	return repeatable && !changes;
+}
+
 /** Whether a body is a file. */
 export function isFileBody(body: JsonBody | FileBody): body is FileBody {
 	return 'parts' in body;

@@ -2,23 +2,21 @@ import memoize from 'lodash/memoize';
 import merge from 'lodash/merge';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
-import { isCoded, isFileBody } from './operation';
+import { isCoded, isFileBody, onlyReads } from './operation';
 import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from './operation';
 import {
 	atOnceOption,
 	binaryFieldName,
-	bodyMode,
 	displayedIf,
-	emptyOrJson,
 	fieldCollection,
 	isContainer,
-	jsonBodyField,
 	limit,
 	optionsField,
+	ownBodyOption,
 	returnAll,
 	simplify,
 	timeoutOption,
-	uploadMode,
+	withoutOwnBody,
 } from './fields';
 import type { Field } from './fields';
 
@@ -154,32 +152,25 @@ export function plainFields(fields: Field[]): INodeProperties[] {
 	});
 }
 
-/**
- * Every parameter of an operation, made once. A body of one's own comes last: it is the way out, not the
- * entrance.
- */
-export const operationFields = memoize((operation: Operation): Field[] => {
-	const fields = isCoded(operation) ? operation.fields : declaredFields(operation);
-	return [...fields.filter((field) => !isOwnBody(field)), ...fields.filter(isOwnBody)];
-});
+/** Every parameter of an operation, made once. */
+export const operationFields = memoize((operation: Operation): Field[] =>
+	isCoded(operation) ? operation.fields : declaredFields(operation),
+);
 
-/** Whether a field is the choice of a body of one's own, or that body. */
-function isOwnBody({ name, displayOptions }: Field): boolean {
-	return name === bodyMode.name || displayOptions?.show?.bodyMode?.includes('json') === true;
-}
-
+/** Fields, Simplify and Options, with a body of one's own among these: it is the way out, not the entrance. */
 function declaredFields(operation: DeclaredOperation): Field[] {
 	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
+	const options = [
+		...(lookFirst?.options ?? []),
+		...(onlyReads(operation) ? [] : [atOnceOption(1), timeoutOption(timeoutSeconds)]),
+		...(body ? [ownBodyOption(isFileBody(body) ? '{}' : body.example)] : []),
+	];
 	return [
 		...Object.values(ids),
 		...(body && isFileBody(body) ? uploadFields(body) : []),
 		...(body && !isFileBody(body) ? bodyFields(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		optionsField([
-			...(lookFirst?.options ?? []),
-			atOnceOption(defaultAtOnce(operation)),
-			timeoutOption(timeoutSeconds),
-		]),
+		...(options.length > 0 ? [optionsField(options)] : []),
 	];
 }
 
@@ -192,11 +183,9 @@ function defaultAtOnce({ method, repeatable = false, fixedBody }: DeclaredOperat
 /** A file of the item with its text parts, or a JSON body. */
 function uploadFields({ parts }: FileBody): Field[] {
 	return [
-		...withoutOwnBody([
-			binaryFieldName('the file to upload'),
-			fieldCollection('additionalFields', parts),
-		]),
-		...ownBodyFields('{}', uploadMode),
+		...fields.filter((field) => !isContainer(field)),
+		...paging,
+		...fields.filter(isContainer),
 	];
 }
 

@@ -55,7 +55,7 @@ function labelOf({ type, displayName }: INodeProperties): string {
 }
 
 function labelsInside(
-	{ type, options = [] }: INodeProperties,
+	{ name, type, options = [] }: INodeProperties,
 	parameters: INodeParameters,
 ): string[] {
 	const isShown = (field: INodeProperties) =>
@@ -64,7 +64,7 @@ function labelsInside(
 		fields
 			.filter(isShown)
 			.flatMap((field) => [field.displayName, ...labelsInside(field, parameters)]);
-	if (type === 'collection') return labels(fieldsOf(options));
+	if (type === 'collection') return labels(addedTo(parameters[name], fieldsOf(options)));
 	return type === 'fixedCollection'
 		? labels(groupsOf(options).flatMap(({ values }) => values))
 		: [];
@@ -72,13 +72,31 @@ function labelsInside(
 
 function filled(property: INodeProperties): NodeParameterValueType {
 	const { type, options = [], typeOptions } = property;
-	if (type === 'collection') return valuesOf(fieldsOf(options));
+	// A body of one's own hides the fields of the body.
+	if (type === 'collection')
+		return valuesOf(fieldsOf(options).filter((option) => option.name !== 'jsonBody'));
 	if (type !== 'fixedCollection') return property.default;
 	const groups = groupsOf(options).map(({ name, values }) => {
 		const entry = valuesOf(values);
 		return [name, typeOptions?.multipleValues ? [entry] : entry];
 	});
 	return Object.fromEntries(groups) as INodeParameters;
+}
+
+/** What of a collection was added; all of it where the collection is part of another. */
+function addedTo(values: unknown, options: INodeProperties[]): INodeProperties[] {
+	if (typeof values !== 'object' || values === null) return options;
+	return options.filter(({ name }) => name in values);
+}
+
+/** Whether an operation takes a body as JSON in place of its fields. */
+export function takesOwnBody(parameters: INodeParameters): boolean {
+	const options = shown(parameters).find(({ name }) => name === 'options')?.options ?? [];
+	return fieldsOf(options).some(
+		(option) =>
+			option.name === 'jsonBody' &&
+			NodeHelpers.displayParameter({}, option, VERSION, description, parameters),
+	);
 }
 
 function valuesOf(fields: INodeProperties[]): INodeParameters {

@@ -134,7 +134,7 @@ export function namesFor(targets: Target[], all: Target[]): string[] {
 /** Without these, the document of the good call has nothing left that could be stored. */
 const MAKES_DOCUMENT = new Set(['text', 'name']);
 
-const SWITCHES = new Set(['bodyMode', 'inputType', 'threadSource', 'documentIdMode', 'options']);
+const SWITCHES = new Set(['inputType', 'threadSource', 'documentIdMode', 'options']);
 
 function isLocator(value: unknown): value is { value: unknown } {
 	return typeof value === 'object' && value !== null && 'value' in value;

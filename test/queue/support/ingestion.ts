@@ -82,7 +82,6 @@ export function asking({
 		resource: 'thread',
 		operation,
 		threadSource: 'new',
-		bodyMode: 'fields',
 		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
 		message: 'Take your time',
 		options,

@@ -1,8 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, optionsField, timeoutOption } from '../../execution/fields';
+import {
+	displayedIf,
+	optionsField,
+	ownBodyOption,
+	timeoutOption,
+	withoutOwnBody,
+} from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
-import { ownBodyFields, withoutOwnBody } from '../../execution/properties';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { BULK_REQUEST } from './paths';
 import { documentIds } from './processing';
@@ -53,8 +58,7 @@ const switching = (
 			...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
 		]),
 		ofWhichSource,
-		optionsField([timeoutOption()]),
-		...ownBodyFields('[\n  { "id": "" }\n]'),
+		optionsField([timeoutOption(), ownBodyOption('[\n  { "id": "" }\n]')]),
 	],
 	request: BULK_REQUEST,
 	// Loaded when it is first run: most processes of n8n only show the node.

@@ -1,7 +1,9 @@
 import { isEmpty, omit, omitBy, uniq } from 'lodash';
+import { NodeHelpers } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
+import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operation';
+import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
 import type { Operation } from '../../../../nodes/XpertAi/execution/operation';
 import { operationFields, plainFields } from '../../../../nodes/XpertAi/execution/properties';
 import { jsonBodyIn } from '../../support/operations';
@@ -13,11 +15,27 @@ const where = (found: Placed[]) => found.map(({ place }) => place);
 const shows = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
 const named = (name: string) => (property: INodeProperties) => property.name === name;
 
-/** Where it is chosen that the body is JSON; Submit takes documents in other ways, too. */
-const BODY_MODES = ['bodyMode', 'source'];
+/** The JSON in place of the fields: an option, or in Submit one of the ways to take documents. */
+function jsonBodyOf({ resource, operation }: (typeof OPERATIONS)[number]) {
+	const properties = propertiesOf(resource, operation);
+	const options = (properties.find(named('options'))?.options ?? []) as INodeProperties[];
+	const ofIt = options.filter((option) => {
+		const shown = shows(option)['/operation'] ?? [operation.value];
+		return shown.includes(operation.value);
+	});
+	return [...properties, ...ofIt].find(named('jsonBody'));
+}
+
 /** What is sent, by an operation of any kind. */
 const requestOf = (operation: Operation) => (isCoded(operation) ? operation.request : operation);
 const WITH_BODY = OPERATIONS.filter(({ operation }) => requestOf(operation).body);
+/** What hides the fields of a body. */
+const WITH_JSON = { 'options.jsonBody': [{ _cnd: { exists: true } }] };
+/** What shows more than five fields, and how many. */
+const MANY_FIELDS = [
+	['document: submit', 8],
+	['conversation: getMessages', 6],
+];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
 
 describe('the parameters of the node', () => {
@@ -72,26 +90,21 @@ describe('the parameters of the node', () => {
 		},
 	);
 
-	it.each(WITH_BODY)('of $title let the body be fields or JSON', ({ resource, operation }) => {
-		const properties = propertiesOf(resource, operation);
-		const mode = properties.find((property) => BODY_MODES.includes(property.name));
-		const json = properties.find(named('jsonBody'));
-		const modes = mode?.options?.map((option) => 'value' in option && option.value);
-		expect(modes).toEqual(expect.arrayContaining(['fields', 'json']));
-		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body', required: true });
-		expect(json && shows(json)[String(mode?.name)]).toEqual(['json']);
+	it.each(WITH_BODY)('of $title let the body be fields or JSON', (one) => {
+		const json = jsonBodyOf(one);
+		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body' });
 		expect(() => JSON.parse(String(json?.default)) as unknown).not.toThrow();
 	});
 
 	it('are without a body where the contract has none', () => {
 		const without = OPERATIONS.filter((operation) => !WITH_BODY.includes(operation));
 		expect(without.length).toBeGreaterThan(0);
-		for (const { resource, operation } of without) {
+		for (const one of without) {
+			const { operation } = one;
 			const isFixed = 'fixedBody' in operation && operation.fixedBody !== undefined;
 			const { method, path } = requestOf(operation);
 			expect(`${method} ${path}`).toMatch(isFixed ? /^PUT / : /^(GET|DELETE) |\/cancel$/);
-			const names = propertiesOf(resource, operation).map(({ name }) => name);
-			expect(names).not.toContain('bodyMode');
+			expect(jsonBodyOf(one)).toBeUndefined();
 		}
 	});
 
@@ -100,7 +113,7 @@ describe('the parameters of the node', () => {
 			const properties = propertiesOf(resource, operation);
 			const own = jsonBodyIn(operation)?.fields.map(({ name }) => name) ?? [];
 			for (const property of properties.filter(({ name }) => own.includes(name))) {
-				expect(property.displayOptions?.hide?.bodyMode).toEqual(['json']);
+				expect(property.displayOptions?.hide).toEqual(WITH_JSON);
 			}
 		}
 	});
@@ -111,7 +124,7 @@ describe('the parameters of the node', () => {
 		expect(properties.some(named('returnAll'))).toBe(true);
 		expect(limit?.displayOptions).toMatchObject({
 			show: { returnAll: [false] },
-			hide: { bodyMode: ['json'] },
+			hide: WITH_JSON,
 		});
 	});
 
@@ -126,8 +139,6 @@ describe('the parameters of the node', () => {
 			'limit',
 			'filters',
 			'options',
-			'bodyMode',
-			'jsonBody',
 		]);
 	});
 
@@ -142,8 +153,6 @@ describe('the parameters of the node', () => {
 			'Thread',
 			'Simplify',
 			'Options',
-			'Body',
-			'JSON Body',
 		]);
 	});
 
@@ -153,13 +162,19 @@ describe('the parameters of the node', () => {
 		expect(where(collections.filter(({ property }) => !isEmpty(property.default)))).toEqual([]);
 	});
 
-	it('call a body without fields empty', () => {
-		const bodies = WITH_BODY.filter(({ operation }) => jsonBodyIn(operation)?.fields.length === 0);
-		expect(bodies.map(({ title }) => title)).toContain('thread: copy');
-		for (const { resource, operation } of bodies) {
-			const mode = propertiesOf(resource, operation).find(named('bodyMode'));
-			expect(mode?.options?.map(({ name }) => name)).toEqual(['Empty', 'JSON']);
-		}
+	it('are five at most before anything is chosen, in Submit a few more', () => {
+		const many = OPERATIONS.map(({ title, resource, operation }) => {
+			const type = new XpertAi().description;
+			const chosen = { resource: resource.value, operation: operation.value };
+			const parameters =
+				NodeHelpers.getNodeParameters(PROPERTIES, chosen, true, false, { typeVersion: 1 }, type) ??
+				{};
+			const shown = propertiesOf(resource, operation).filter((property) =>
+				NodeHelpers.displayParameter(parameters, property, { typeVersion: 1 }, type),
+			);
+			return [title, shown.filter(({ type: kind }) => kind !== 'notice').length] as const;
+		}).filter(([, count]) => count > 5);
+		expect(many).toEqual(MANY_FIELDS);
 	});
 
 	it('name the unit of every length of time', () => {
@@ -173,20 +188,17 @@ describe('the parameters of the node', () => {
 	});
 
 	it.each(OPERATIONS)(
-		"of $title end with Options, a time limit among them, and then a body of one's own",
+		'of $title end with Options, a time limit among those of what changes something',
 		({ resource, operation }) => {
 			const properties = propertiesOf(resource, operation);
-			const index = properties.findIndex(named('options'));
-			const options = properties[index];
-			const behind = properties.slice(index + 1).map(({ name }) => name);
-			const hasMode = properties.some(named('bodyMode'));
-			expect(behind).toEqual(hasMode ? ['bodyMode', 'jsonBody'] : []);
+			const options = properties.find(named('options'));
+			if (options) expect(properties.at(-1)).toBe(options);
 			const shown = (options?.options ?? []).filter((option) => {
 				const { show = {} } = 'displayOptions' in option ? (option.displayOptions ?? {}) : {};
 				return show['/operation']?.includes(operation.value) ?? true;
 			});
 			const limits = shown.filter(({ name }) => /^(timeout|deadlineMinutes)$/.test(name));
-			expect(limits).toHaveLength(1);
+			expect(limits).toHaveLength(!isCoded(operation) && onlyReads(operation) ? 0 : 1);
 		},
 	);
 

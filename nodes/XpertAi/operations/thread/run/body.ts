@@ -69,7 +69,7 @@ export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
 /** A body that the user wrote; one of Ask and Wait may also decide, or have a message answered again. */
 function ownBody(item: Item, kind: RunInput['kind']): RunBody {
 	const value: RunBody = item.jsonBody(freeForm);
-	const naming: Naming = { parameter: item.labelOf('jsonBody') };
+	const naming: Naming = { parameter: item.labelOf('options.jsonBody') };
 	const subject = `"${naming.parameter}"`;
 	item.jsonText(value, naming);
 	if (kind !== 'message' && askedBy(value).kind !== kind)

@@ -1,8 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, enumOptions, simplify } from '../../../execution/fields';
+import { displayedIf, enumOptions, simplify, withoutOwnBody } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
-import { ownBodyFields, withoutOwnBody } from '../../../execution/properties';
 import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
 
@@ -88,14 +87,6 @@ const decision: INodeProperties = {
 	description: 'What to decide for the run that waits: to go on, or not',
 };
 
-const messageExample =
-	'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}';
-
-const decisionExample =
-	'{\n  "input": {\n    "action": "resume",\n    "decision": { "type": "confirm" },\n    "target": {}\n  }\n}';
-
-const retryExample = '{\n  "input": { "action": "retry" }\n}';
-
 /** The parameters that the body of a message is made of. */
 export const messageFields: Field[] = [
 	assistantLocator('The assistant that answers'),
@@ -121,15 +112,10 @@ const sentFields: Field[] = [
 ];
 
 /** Every parameter of Thread: Ask and Wait. */
-export const runFields: Field[] = [
-	...sentFields,
-	simplify,
-	runOptions,
-	...ownBodyFields(messageExample),
-];
+export const runFields: Field[] = [...sentFields, simplify, runOptions];
 
 /** Every parameter of Thread: Start Run. */
-export const startFields: Field[] = [...sentFields, runOptions, ...ownBodyFields(messageExample)];
+export const startFields: Field[] = [...sentFields, runOptions];
 
 /** Every parameter of Thread: Decide. */
 export const decideFields: Field[] = [
@@ -137,13 +123,7 @@ export const decideFields: Field[] = [
 	...withoutOwnBody([decision]),
 	simplify,
 	runOptions,
-	...ownBodyFields(decisionExample),
 ];
 
 /** Every parameter of Thread: Answer Again. */
-export const retryRunFields: Field[] = [
-	threadLocator(),
-	simplify,
-	runOptions,
-	...ownBodyFields(retryExample),
-];
+export const retryRunFields: Field[] = [threadLocator(), simplify, runOptions];

@@ -1,7 +1,13 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
+import {
+	displayedIf,
+	optionsField,
+	optionsWithoutOwnBody,
+	ownBodyOption,
+	timeoutOption,
+} from '../../../execution/fields';
 import { ID_PLACEHOLDER } from '../../../pickers/locators';
 import { typedRows } from '../../shared/typedRows';
 
@@ -271,9 +277,13 @@ const ofDecisions: INodeProperties[] = [
 	},
 ];
 
-/** A body of the user's own says what else goes along. */
-const inFields = (options: INodeProperties[]) =>
-	displayedIf({ hide: { '/bodyMode': ['json'] } }, options);
+const messageExample =
+	'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}';
+
+const decisionExample =
+	'{\n  "input": {\n    "action": "resume",\n    "decision": { "type": "confirm" },\n    "target": {}\n  }\n}';
+
+const retryExample = '{\n  "input": { "action": "retry" }\n}';
 
 const shownFor = (operations: string[], options: INodeProperties[]) =>
 	displayedIf({ show: { '/operation': operations } }, options);
@@ -291,10 +301,13 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(ASKING, answering),
 	...shownFor(WAITING, [deadline]),
 	...shownFor([...ASKING, 'waitForRun'], leaving),
-	...shownFor(SENDING, [cancelSilent, whenBusy, ...inFields([context])]),
+	...shownFor(SENDING, [cancelSilent, whenBusy, ...optionsWithoutOwnBody([context])]),
 	...shownFor(ASKING, [inOneRequest]),
-	...shownFor(['run', 'start'], [title, ...inFields(ofMessages)]),
-	...shownFor(['decide'], inFields(ofDecisions)),
+	...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(ofMessages)]),
+	...shownFor(['decide'], optionsWithoutOwnBody(ofDecisions)),
+	...shownFor(['run', 'start'], [ownBodyOption(messageExample)]),
+	...shownFor(['decide'], [ownBodyOption(decisionExample)]),
+	...shownFor(['retry'], [ownBodyOption(retryExample)]),
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 

@@ -65,7 +65,7 @@ export function readStart(item: Item): StartOrder {
 	const message = readMessage(item, 'message', options);
 	if (askedBy(message.body).kind !== 'decision') return { ...message, options };
 	const demand = 'must not decide: use Thread: Decide';
-	return item.refuse({ subject: `"${item.labelOf('jsonBody')}"`, demand });
+	return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
 }
 
 function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions): Message {
@@ -110,7 +110,7 @@ function threadIdOf(
 			? keyOf(item, 'conversationKey', true)
 			: checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
 	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
-	const subject = `"${item.labelOf('jsonBody')}"`;
+	const subject = `"${item.labelOf('options.jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
 }
 

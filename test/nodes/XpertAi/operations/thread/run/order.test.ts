@@ -1,5 +1,5 @@
 import { NodeHelpers } from 'n8n-workflow';
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import get from 'lodash/get';
 
 import { Item } from '../../../../../../nodes/XpertAi/execution/item';
@@ -35,6 +35,7 @@ function itemWith(
 	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
 		get(all, name, fallback) as unknown;
 	const context = contextWith({
+		getNode: () => ({ ...node, parameters: all as INodeParameters }),
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
@@ -51,9 +52,7 @@ const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 
 describe("a body of the user's own for Start Run", () => {
 	const start = (input: object) =>
-		readStart(
-			itemWith({ bodyMode: 'json', jsonBody: { assistant_id: 'a', input } }, {}, startFields),
-		);
+		readStart(itemWith({ options: { jsonBody: { assistant_id: 'a', input } } }, {}, startFields));
 
 	it('may say something or have it answered again, and must not decide', () => {
 		expect(start({ action: 'retry' }).body).toMatchObject({ input: { action: 'retry' } });
@@ -96,9 +95,7 @@ describe('the files to attach', () => {
 	it('are none with a JSON body', () => {
 		expect(
 			named({
-				bodyMode: 'json',
-				jsonBody: '{"assistant_id":"a"}',
-				options: { attachments: 'gone' },
+				options: { jsonBody: '{"assistant_id":"a"}', attachments: 'gone' },
 			}),
 		).toEqual([]);
 	});
@@ -149,13 +146,13 @@ describe('a JSON body that rejects', () => {
 	it('is refused with a payload, with which the server carries out what was rejected', () => {
 		for (const payload of [{}, null, false, 'no']) {
 			const jsonBody = body({ type: 'reject', payload });
-			const { message } = thrownBy(() => order({ bodyMode: 'json', jsonBody }));
+			const { message } = thrownBy(() => order({ options: { jsonBody } }));
 			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
 		}
 	});
 
 	it('is taken without one', () => {
 		const jsonBody = body({ type: 'reject' });
-		expect(order({ bodyMode: 'json', jsonBody }).body).toEqual(JSON.parse(jsonBody));
+		expect(order({ options: { jsonBody } }).body).toEqual(JSON.parse(jsonBody));
 	});
 });
