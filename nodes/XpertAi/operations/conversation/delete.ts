@@ -10,7 +10,7 @@ export const deleteConversation = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete conversation',
-	description: 'Delete it with its thread, messages and runs',
+	description: 'Delete a conversation with its thread, messages and runs',
 	endpoint: 'extension',
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',
@@ -25,8 +25,7 @@ export const deleteConversation = declare({
 				name: 'deleteWhileRunning',
 				type: 'boolean',
 				default: false,
-				description:
-					'Whether to delete it also while its assistant is at work, which then breaks off',
+				description: 'Whether to delete it also while a run is under way, which then ends',
 			},
 		],
 		decide: unlessRunning,

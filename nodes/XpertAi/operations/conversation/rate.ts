@@ -11,7 +11,7 @@ export const rate = declare({
 	value: 'rate',
 	name: 'Rate',
 	action: 'Rate answer of conversation',
-	description: 'Say that people like or dislike the last answer, or that of a run, and why',
+	description: 'Rate the last answer, or that of a run, as liked or disliked',
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',

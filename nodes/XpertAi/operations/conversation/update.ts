@@ -8,7 +8,7 @@ export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update conversation',
-	description: 'Change its title',
+	description: 'Change the title of a conversation',
 	endpoint: 'extension',
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',

@@ -42,7 +42,7 @@ const documentKey: INodeProperties = {
 const ofWhichSource: INodeProperties = {
 	...sourceName,
 	description:
-		'That of the node that submits these documents: it is part of the IDs made of keys, and what is remembered of the source stays true. Left empty, only the documents themselves are changed.',
+		'Source Name of the node that submits these documents. Left empty, the memory of no source is changed.',
 };
 
 /** What Disable and Enable have in common. */
@@ -69,7 +69,7 @@ export const disable: CodedOperation = {
 	value: 'disable',
 	name: 'Disable',
 	action: 'Disable documents',
-	description: 'Take documents out of every answer at once; nothing is deleted',
+	description: 'Exclude documents from all answers, without deleting them',
 	builderHint:
 		'Behind a trigger that tells of deleted pages. Give Source Name if the node that submits has one.',
 	...switching(true),
@@ -79,6 +79,6 @@ export const enable: CodedOperation = {
 	value: 'enable',
 	name: 'Enable',
 	action: 'Enable documents',
-	description: 'Let disabled documents into answers again',
+	description: 'Include disabled documents in answers again',
 	...switching(false),
 };

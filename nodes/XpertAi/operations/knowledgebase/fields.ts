@@ -35,7 +35,7 @@ const copilotModelField: INodeProperties = {
 	placeholder: 'Add field',
 	default: {},
 	description:
-		'Model that makes texts searchable by their meaning, of a copilot that offers it. Another one has everything made searchable anew; until then, nothing can be stored.',
+		'Model that makes documents searchable. Another one rebuilds the index, and nothing can be stored until that is done.',
 	options: [
 		{
 			displayName: 'Copilot ID',
@@ -171,7 +171,7 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 	},
 	metadataSchemaField,
 	parserConfigField(
-		'How documents are cut into chunks (pieces of text). Xpert AI servers ignore it here: each document says it. Replaces earlier settings as a whole.',
+		'How documents are cut into chunks. Xpert AI servers ignore it here; set it on each document. Replaces earlier settings.',
 	),
 	{
 		displayName: 'Permission',

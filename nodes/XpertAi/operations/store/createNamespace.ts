@@ -22,7 +22,7 @@ export const createNamespace = declare({
 			namespaceField(
 				'prefix',
 				'Prefix',
-				'Namespace, a kind of folder, to create or to list below. On Xpert AI servers, its first element is the ID of an assistant',
+				'Namespace to create or list below. On Xpert AI servers it starts with an assistant ID',
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('additionalFields', [

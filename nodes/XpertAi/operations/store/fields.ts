@@ -13,7 +13,7 @@ export function namespaceField(
 		type: 'string',
 		default: '',
 		placeholder,
-		description: `${description}. Its elements are separated by slashes; an expression may give a list.`,
+		description: `${description}. Separate elements by slashes.`,
 	};
 }
 

@@ -17,7 +17,7 @@ export const searchItems = declare({
 			namespaceField(
 				'namespace_prefix',
 				'Namespace Prefix',
-				'Namespace, a kind of folder, to search below. On Xpert AI servers, its first element is the ID of an assistant',
+				'Namespace to search below. On Xpert AI servers it starts with an assistant ID',
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('filters', [

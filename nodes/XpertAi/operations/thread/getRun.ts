@@ -6,7 +6,7 @@ export const getRun: CodedOperation = {
 	value: 'getRun',
 	name: 'Get Run',
 	action: 'Get run',
-	description: 'Get how a run stands, and its answer once it has ended',
+	description: 'Get the status of a run, and its answer once it has ended',
 	endpoint: 'extension',
 	fields: numberedFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },

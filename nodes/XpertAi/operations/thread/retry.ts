@@ -7,7 +7,7 @@ export const retry: CodedOperation = {
 	value: 'retry',
 	name: 'Answer Again',
 	action: 'Answer last message again',
-	description: 'Have the last message of a thread answered anew; question and answer are replaced',
+	description: 'Answer the last message of a thread again, in place of the earlier answer',
 	endpoint: 'E4',
 	fields: retryRunFields,
 	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },

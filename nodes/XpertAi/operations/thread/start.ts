@@ -7,7 +7,7 @@ export const start: CodedOperation = {
 	value: 'start',
 	name: 'Start Run',
 	action: 'Start run',
-	description: 'Ask an assistant and go on at once, with the runId',
+	description: 'Ask an assistant without waiting, and get the runId',
 	builderHint:
 		'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
 	endpoint: 'extension',

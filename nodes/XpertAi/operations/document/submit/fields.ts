@@ -46,7 +46,7 @@ export const sourceName: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. handbook',
 	description:
-		'What the documents come from; left empty, this node in this workflow. Sources are remembered apart, and may bring the same keys. A source that gets a name later sends everything once more; its earlier copies stay until Document: Disable takes them out.',
+		'Name of the source. Each source has its own memory and keys. Without a name, it is this node in this workflow.',
 };
 
 const resendAll: INodeProperties = {
@@ -64,7 +64,7 @@ const maxGonePercent: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 20,
 	description:
-		'The run then fails and disables none. Up to nine may always go, except with 0. Manual runs store documents but disable none.',
+		'The run then fails and disables none. With 0, none may go. Manual runs store documents but disable none.',
 };
 
 const BATCH_TIMEOUT_SECONDS = 300;
@@ -118,7 +118,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to say no more that notes of this source were lost. Switch it on for one run.',
+			'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
 		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	{
@@ -127,7 +127,7 @@ export const submitOptions = optionsField([
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to read and compare everything, and to say in plan what the next run would do with each document, without changing anything on the server',
+			'Whether to only report in plan what the next run would do with each document, without changing anything',
 	},
 	{
 		displayName: 'Output',
@@ -156,7 +156,7 @@ export const submitOptions = optionsField([
 		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
 		default: 5,
 		description:
-			'How many batches are sent side by side. With more than 1, the server counts too few documents in the knowledgebase; they are all there.',
+			'How many batches are sent at once. With more than 1, the server counts too few documents, though all are stored.',
 	},
 	{
 		displayName: 'Retry for (Minutes)',
@@ -165,7 +165,7 @@ export const submitOptions = optionsField([
 		typeOptions: { minValue: 0 },
 		default: 10,
 		description:
-			'How long to go on trying when the server is busy or cannot be reached, as while it restarts. With 0, each request is sent once.',
+			'How long to retry while the server is busy or cannot be reached. With 0, each request is sent once.',
 	},
 	{
 		displayName: 'Shard',
@@ -173,8 +173,7 @@ export const submitOptions = optionsField([
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. 7 of 20',
-		description:
-			'Which part of the source this run brings, where several runs bring one each. Parts are remembered apart; the IDs of documents do not depend on it.',
+		description: 'Which part of the source this run brings, where several runs bring one part each',
 		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 	},
 	{

@@ -23,7 +23,7 @@ const telling: INodeProperties[] = [
 			{ name: 'Numbers', value: 'numbers', description: 'Such as [1], the number in sources' },
 		],
 		default: 'numbers',
-		description: 'How the answer shows which passages of a knowledgebase it rests on',
+		description: 'How the answer shows the passages of a knowledgebase it is based on',
 	},
 	{
 		displayName: 'List Sources',
@@ -50,7 +50,7 @@ const answering: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether published chats and streaming webhooks show the answer as it is written. The chat in the editor shows it at the end.',
+			'Whether published chats and streaming webhooks show the answer as it is written. The chat in the editor does not.',
 	},
 	{
 		displayName: 'Failures as Replies',
@@ -58,7 +58,7 @@ const answering: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to give the reason of a run without an answer as its output, as if the assistant had said it. As the tool of an AI agent, it is given so unless this is switched off.',
+			'Whether the reason of a failed run becomes its output. In the tool of an AI agent this is on unless switched off.',
 	},
 ];
 
@@ -107,7 +107,7 @@ const cancelSilent: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 0,
 	description:
-		'When a run that the thread is busy with, such as one of a killed server, is cancelled for giving no sign for so long; 0 is never',
+		'After how long without a sign a run that blocks the thread is cancelled. Never with 0.',
 };
 
 const inOneRequest: INodeProperties = {
@@ -132,7 +132,7 @@ const leaving: INodeProperties[] = [
 		type: 'options',
 		options: LEAVING,
 		default: 'leave',
-		description: 'What becomes of the run on the server when it takes longer than the deadline',
+		description: 'What to do with the run on the server when it takes longer than the deadline',
 	},
 	{
 		displayName: 'When the Workflow Is Stopped',
@@ -140,7 +140,7 @@ const leaving: INodeProperties[] = [
 		type: 'options',
 		options: LEAVING,
 		default: 'leave',
-		description: 'What becomes of the run on the server when the execution is stopped',
+		description: 'What to do with the run on the server when the execution is stopped',
 	},
 ];
 
@@ -161,7 +161,7 @@ export const attachments: INodeProperties = {
 	placeholder: 'e.g. data, attachment_0',
 	hint: 'The names of the input fields containing files to send along, separated by commas',
 	description:
-		'Names of binary fields whose files the assistant is to read. They are uploaded first. An expression may give a list, such as {{ Object.keys($binary) }} for all.',
+		'Binary fields to upload for the assistant. An expression may give a list: {{ Object.keys($binary) }} for all.',
 	displayOptions: { hide: { '@tool': [true] } },
 };
 
@@ -189,8 +189,7 @@ const ofMessages: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: ID_PLACEHOLDER,
-		description:
-			'IDs of files to send along: the ID that File Context: Upload gave. Separated by commas; an expression may give a list.',
+		description: 'Files to send along: IDs of File Context: Upload, separated by commas',
 	},
 	{
 		displayName: 'Project ID',
@@ -215,7 +214,7 @@ const ofMessages: INodeProperties[] = [
 		default: '',
 		placeholder: ID_PLACEHOLDER,
 		description:
-			'IDs of files to send along: the ID that File: Upload gave, or the storageFileId of a file context. Separated by commas; an expression may give a list.',
+			'Files to send along: IDs of File: Upload or storageFileIds of file contexts, separated by commas',
 	},
 	typedRows({
 		displayName: 'Values for Filters',
@@ -255,7 +254,7 @@ const ofDecisions: INodeProperties[] = [
 		default: '{}',
 		placeholder: 'e.g. { "call_1": { "amount": 20 } }',
 		description:
-			'Other arguments for what is confirmed, as JSON: by the ID of each call in interrupt, those that change. Several calls wait and are decided together, also where one alone is changed. A rejection takes none.',
+			'Arguments to change, as JSON by the ID of each call in interrupt. All calls that wait are confirmed together.',
 		displayOptions: unlessRejected,
 	},
 	{

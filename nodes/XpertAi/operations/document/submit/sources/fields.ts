@@ -19,7 +19,7 @@ const documentFields: Field = {
 	default: { mappingMode: 'defineBelow', value: null },
 	required: true,
 	description:
-		'What the document consists of. Map Automatically also takes columns such as title, text, content, path and URL. File URL is the address of its file, which is all that servers read. In Parser Config, a delimiter with a comma does not work on Xpert AI servers.',
+		'Fields of the document. Servers read only its file (File URL). Map Automatically also takes title, text, path and URL.',
 	typeOptions: {
 		resourceMapper: {
 			resourceMapperMethod: 'getDocumentFields',

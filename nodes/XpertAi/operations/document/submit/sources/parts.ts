@@ -32,7 +32,7 @@ const optionalFields = (one: string): INodeProperties[] => [
 		name: 'id',
 		type: 'string',
 		default: '',
-		description: `Best left out: on Xpert AI servers, a ${one} that comes again with the same ID and other content is lost from its document`,
+		description: `Leave it out: on Xpert AI servers, a ${one} sent again with the same ID and other content is lost`,
 	},
 	{
 		displayName: 'Metadata',

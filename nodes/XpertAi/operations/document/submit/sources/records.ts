@@ -11,7 +11,7 @@ const textInRecord: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. content',
 	description:
-		"Field of each record that holds its text, which is uploaded as a file. Without it, records are sent as they are, and the server finds only those with a file's address. Dots lead into objects.",
+		'Field of each record with its text. Without it, only records with the address of a file can be found.',
 };
 
 export const records: Source = {

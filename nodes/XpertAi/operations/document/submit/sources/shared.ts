@@ -49,8 +49,7 @@ const documentKey: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. handbook/returns.md',
-	description:
-		'What tells this document from all others in the knowledgebase, or of its source if that has a name, so that a second run replaces it',
+	description: 'Identifies the document: a later run with the same key replaces it',
 	builderHint: {
 		propertyHint:
 			'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
@@ -60,13 +59,13 @@ const documentKey: INodeProperties = {
 /** The key of a document that is called and found by one thing anyway. */
 export const keyOrName: INodeProperties = {
 	...documentKey,
-	description: `${documentKey.description ?? ''}. Left empty, it is the name, of a file with its directory, or the address.`,
+	description: `${documentKey.description ?? ''}. Left empty: the name, the file path or the address.`,
 };
 
 /** The key of a document that may bring an ID of its own. */
 export const keyOrOwnId: INodeProperties = {
 	...documentKey,
-	description: `${documentKey.description ?? ''}. Left empty, the document keeps the ID it brings.`,
+	description: `${documentKey.description ?? ''}. Left empty, it keeps its own ID.`,
 	displayOptions: WHEN_DERIVED,
 };
 
@@ -78,7 +77,7 @@ export const documentKeyField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. filePath',
 	description:
-		'Field of each document that tells it from all others in the knowledgebase. Dots lead into objects, such as metadata.key. Left empty, documents keep the ID they bring.',
+		'Field of each document that holds its key, such as metadata.key. Left empty, documents keep their own IDs.',
 	displayOptions: WHEN_DERIVED,
 };
 
