@@ -21,7 +21,11 @@ const jsonBodies = operations
 	.filter(({ parameters }) => takesOwnBody(parameters))
 	.map(({ name, parameters: { resource, operation } }) => ({
 		name: `${name} JSON`,
-		parameters: everyParameter({ resource, operation, options: { jsonBody: '{}' } }),
+		parameters: everyParameter({
+			resource,
+			operation,
+			options: { bodyMode: 'json', jsonBody: '{}' },
+		}),
 	}));
 
 /** Those of `labels` that are lines of a panel, each once, in the order they are read. */
@@ -75,7 +79,8 @@ describe("every operation's panel in the editor", () => {
 
 		it.each(jsonBodies)('shows the labels of $name', async ({ name, parameters }) => {
 			await window.openNode(name);
-			const labels = topLabels(parameters);
+			const labels = [...topLabels(parameters), ...innerLabels(parameters)];
+			expect(labels.slice(-2)).toEqual(['Body', 'JSON Body']);
 			expect(inReadingOrder(await panel.linesWith(labels), labels)).toEqual(labels);
 		});
 	});

@@ -83,7 +83,10 @@ describe('Document: Disable', () => {
 
 	it.each([
 		['by ID', () => ({ documentsBy: 'id', documentIds: idOf('b') })],
-		['as JSON', () => ({ options: { jsonBody: JSON.stringify([{ id: idOf('b') }]) } })],
+		[
+			'as JSON',
+			() => ({ options: { bodyMode: 'json', jsonBody: JSON.stringify([{ id: idOf('b') }]) } }),
+		],
 	])('leaves them the name that their source remembers, %s', async (_, parameters) => {
 		await night('ab');
 		await byKey('disable', 'b', parameters());
@@ -172,7 +175,10 @@ describe('Document: Disable', () => {
 
 describe('a list of documents given as JSON', () => {
 	const json = (ids: string[]) => ({
-		options: { jsonBody: JSON.stringify(ids.map((id) => ({ id, disabled: false }))) },
+		options: {
+			bodyMode: 'json',
+			jsonBody: JSON.stringify(ids.map((id) => ({ id, disabled: false }))),
+		},
 	});
 
 	it('says which documents are meant; the operation says what becomes of them', async () => {

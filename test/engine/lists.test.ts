@@ -48,7 +48,7 @@ describe('Conversation: Get Many', () => {
 		fillConversations(5);
 		const { items } = await fixture.run({
 			...search,
-			options: { jsonBody: '{"limit":2,"offset":1}' },
+			options: { bodyMode: 'json', jsonBody: '{"limit":2,"offset":1}' },
 		});
 		expect(items).toHaveLength(2);
 		expect(fixture.sandbox.requests.all).toHaveLength(1);

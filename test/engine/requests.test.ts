@@ -120,7 +120,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			const own =
 				called.operation === 'submit'
 					? { source: 'json', jsonBody: text }
-					: { options: { jsonBody: text } };
+					: { options: { bodyMode: 'json', jsonBody: text } };
 			const parameters = { ...called, ...own };
 			await fixture.run(parameters, { items: [{ json: { body } }] });
 

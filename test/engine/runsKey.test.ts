@@ -84,7 +84,9 @@ describe('a conversation with a key', () => {
 
 	it('takes the assistant of a JSON body', async () => {
 		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
-		const { json } = await say('ann', '', { options: { jsonBody: JSON.stringify(body) } });
+		const { json } = await say('ann', '', {
+			options: { bodyMode: 'json', jsonBody: JSON.stringify(body) },
+		});
 		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
 	});
 });
@@ -226,9 +228,13 @@ describe('a conversation with a key behaves as an existing thread does', () => {
 				assistant_id: SAYING_ASSISTANT.id,
 				input: { action: 'resume', target: {}, decision: { type } },
 			});
-		const decided = await say('ann', '', { options: { jsonBody: jsonBody('reject') } });
+		const decided = await say('ann', '', {
+			options: { bodyMode: 'json', jsonBody: jsonBody('reject') },
+		});
 		expect(decided.json).toMatchObject({ output: '', status: 'completed', rejected: true });
-		const again = await say('ann', '', { options: { jsonBody: jsonBody('confirm') } });
+		const again = await say('ann', '', {
+			options: { bodyMode: 'json', jsonBody: jsonBody('confirm') },
+		});
 		expect(again.error?.message).toBe('Nothing on this thread waits for a decision');
 	});
 
@@ -265,13 +271,18 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 	});
 
 	it('a JSON body that names no assistant', async () => {
-		const { error } = await say('ann', '', { options: { jsonBody: '{"input":{}}' } });
+		const { error } = await say('ann', '', {
+			options: { bodyMode: 'json', jsonBody: '{"input":{}}' },
+		});
 		expect(error?.message).toBe('"JSON Body" must name the assistant_id, to which the key belongs');
 	});
 
 	it.each(['resume', 'retry'])('a new conversation that is to %s', async (action) => {
 		const jsonBody = JSON.stringify({ input: { action } });
-		const { error } = await say('', '', { threadSource: 'new', options: { jsonBody } });
+		const { error } = await say('', '', {
+			threadSource: 'new',
+			options: { bodyMode: 'json', jsonBody },
+		});
 		expect(error?.message).toMatch(
 			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .*$/,
 		);

@@ -179,7 +179,7 @@ export function jsonBodyOf(item: Item, body: JsonBody): unknown {
 	return checked;
 }
 
-const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.';
+const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Body" in Options to Fields.';
 
 /** A file of the item with its text parts as a form; or the JSON body, as the contract has it. */
 async function fileBodyOf(

@@ -20,10 +20,28 @@ export function filledOnly(values: FieldValues): FieldValues {
 	);
 }
 
-/** Where a body of one's own is given: in Options, as n8n's engine shows no field by what a collection holds. */
-export const OWN_BODY = 'options.jsonBody';
+/**
+ * Where a body of one's own is chosen, and where it is given. Both are in Options: n8n drops a field outside a
+ * collection that is shown by what the collection holds.
+ */
+export const BODY_MODE = 'options.bodyMode';
+export const JSON_BODY = 'options.jsonBody';
 
-const WITH_OWN_BODY = { [OWN_BODY]: [{ _cnd: { exists: true as const } }] };
+const WITH_OWN_BODY = ['json'];
+
+/** The choice between the fields of an operation and a body of one's own. */
+const bodyMode: INodeProperties = {
+	displayName: 'Body',
+	name: 'bodyMode',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'Fields', value: 'fields', description: 'Send what the fields of this operation say' },
+		{ name: 'JSON', value: 'json', description: 'Send the whole body as JSON Body gives it' },
+	],
+	default: 'fields',
+	description: 'Whether the fields or the option JSON Body give what is sent',
+};
 
 /** The body as JSON text or an expression. */
 export function jsonBodyField(example: string): INodeProperties {
@@ -112,15 +130,22 @@ export function inOrder(fields: INodeProperties[]): INodeProperties[] {
 	return fields.toSorted((one, other) => (one.displayName < other.displayName ? -1 : 1));
 }
 
-/** The Options collection, with what an operation adds to it. */
-export function optionsField(options: INodeProperties[]): INodeProperties {
+/**
+ * The Options collection, with what an operation adds to it.
+ *
+ * @param ownBody the options of a body of one's own, which come last
+ */
+export function optionsField(
+	options: INodeProperties[],
+	ownBody: INodeProperties[] = [],
+): INodeProperties {
 	return {
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: inOrder(options),
+		options: [...inOrder(options), ...ownBody],
 	};
 }
 
@@ -170,13 +195,14 @@ export function enumOptions<Value extends string>(
 	return values.map((value) => ({ name: names[value], value }));
 }
 
-/** The option of a body of one's own, in place of the fields of the body. */
-export function ownBodyOption(example: string): INodeProperties {
-	return {
+/** The options of a body of one's own, which come last: they are the way out, not the entrance. */
+export function ownBodyOptions(example: string): INodeProperties[] {
+	const jsonBody = {
 		...jsonBodyField(example),
 		required: undefined,
-		description: 'The whole request body as JSON, in place of the fields above',
+		description: 'The whole request body as JSON, in place of the fields',
 	};
+	return [bodyMode, ...displayedIf({ show: { [bodyMode.name]: WITH_OWN_BODY } }, [jsonBody])];
 }
 
 /**
@@ -184,10 +210,10 @@ export function ownBodyOption(example: string): INodeProperties {
  * n8n resolves parameters without looking into collections.
  */
 export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): Shown[] {
-	return displayedIf({ hide: WITH_OWN_BODY }, fields);
+	return displayedIf({ hide: { [BODY_MODE]: WITH_OWN_BODY } }, fields);
 }
 
-/** The same for options, which stand beside that body. */
+/** The same for options, which stand beside that choice. */
 export function optionsWithoutOwnBody(options: INodeProperties[]): INodeProperties[] {
-	return displayedIf({ hide: { [`/${OWN_BODY}`]: WITH_OWN_BODY[OWN_BODY] } }, options);
+	return displayedIf({ hide: { [bodyMode.name]: WITH_OWN_BODY } }, options);
 }

@@ -24,7 +24,7 @@ import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { RequestMeaning } from './hints';
-import { OWN_BODY } from './fields';
+import { BODY_MODE, JSON_BODY } from './fields';
 import type { Field, FieldValues } from './fields';
 import { chosenId, idFlaw, namedId, splitIds } from './ids';
 import type { NamedId } from './ids';
@@ -106,7 +106,7 @@ export class Item {
 
 	/** Whether its body is given as JSON. */
 	get isJsonBody(): boolean {
-		return (givenFor(this.context.getNode(), OWN_BODY) ?? '') !== '';
+		return this.parameter(BODY_MODE, 'fields') === 'json';
 	}
 
 	/**
@@ -220,7 +220,7 @@ export class Item {
 
 	/** The JSON it gives as its body, as text or from an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const name = this.isJsonBody ? OWN_BODY : 'jsonBody';
+		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
 		const parameter = this.labelOf(name);
 		const json = this.parsed(parameter, this.parameter(name));
 		if (json === undefined)

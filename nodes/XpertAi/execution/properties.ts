@@ -12,7 +12,7 @@ import {
 	isContainer,
 	limit,
 	optionsField,
-	ownBodyOption,
+	ownBodyOptions,
 	returnAll,
 	simplify,
 	timeoutOption,
@@ -157,20 +157,20 @@ export const operationFields = memoize((operation: Operation): Field[] =>
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
-/** Fields, Simplify and Options, with a body of one's own among these: it is the way out, not the entrance. */
+/** Fields, Simplify and Options, where there are any. */
 function declaredFields(operation: DeclaredOperation): Field[] {
 	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	const options = [
 		...(lookFirst?.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption(1), timeoutOption(timeoutSeconds)]),
-		...(body ? [ownBodyOption(isFileBody(body) ? '{}' : body.example)] : []),
 	];
+	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];
 	return [
 		...Object.values(ids),
 		...(body && isFileBody(body) ? uploadFields(body) : []),
 		...(body && !isFileBody(body) ? bodyFields(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? [simplify] : []),
-		...(options.length > 0 ? [optionsField(options)] : []),
+		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),
 	];
 }
 

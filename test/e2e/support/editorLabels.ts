@@ -41,7 +41,7 @@ export function topLabels(parameters: INodeParameters): string[] {
 
 /** The labels inside the collections and groups of the parameters that are visible. */
 export function innerLabels(parameters: INodeParameters): string[] {
-	return shown(parameters).flatMap((property) => labelsInside(property, parameters));
+	return shown(parameters).flatMap((property) => labelsInside(property, parameters, parameters));
 }
 
 function shown(parameters: INodeParameters): INodeProperties[] {
@@ -54,27 +54,27 @@ function labelOf({ type, displayName }: INodeProperties): string {
 	return type === 'resourceMapper' ? MAPPER_LABEL : displayName;
 }
 
+/** @param values what the fields beside this one hold, and it itself */
 function labelsInside(
 	{ name, type, options = [] }: INodeProperties,
-	parameters: INodeParameters,
+	values: INodeParameters,
+	root: INodeParameters,
 ): string[] {
-	const isShown = (field: INodeProperties) =>
-		NodeHelpers.displayParameter({}, field, VERSION, description, parameters);
+	const inside = type === 'collection' ? (values[name] as INodeParameters) : {};
 	const labels = (fields: INodeProperties[]) =>
 		fields
-			.filter(isShown)
-			.flatMap((field) => [field.displayName, ...labelsInside(field, parameters)]);
-	if (type === 'collection') return labels(addedTo(parameters[name], fieldsOf(options)));
+			.filter((field) => NodeHelpers.displayParameter(inside, field, VERSION, description, root))
+			.flatMap((field) => [field.displayName, ...labelsInside(field, inside, root)]);
+	if (type === 'collection')
+		return labels(fieldsOf(options).filter((option) => option.name in inside));
 	return type === 'fixedCollection'
-		? labels(groupsOf(options).flatMap(({ values }) => values))
+		? labels(groupsOf(options).flatMap(({ values: fields }) => fields))
 		: [];
 }
 
 function filled(property: INodeProperties): NodeParameterValueType {
 	const { type, options = [], typeOptions } = property;
-	// A body of one's own hides the fields of the body.
-	if (type === 'collection')
-		return valuesOf(fieldsOf(options).filter((option) => option.name !== 'jsonBody'));
+	if (type === 'collection') return valuesOf(fieldsOf(options));
 	if (type !== 'fixedCollection') return property.default;
 	const groups = groupsOf(options).map(({ name, values }) => {
 		const entry = valuesOf(values);
@@ -83,20 +83,9 @@ function filled(property: INodeProperties): NodeParameterValueType {
 	return Object.fromEntries(groups) as INodeParameters;
 }
 
-/** What of a collection was added; all of it where the collection is part of another. */
-function addedTo(values: unknown, options: INodeProperties[]): INodeProperties[] {
-	if (typeof values !== 'object' || values === null) return options;
-	return options.filter(({ name }) => name in values);
-}
-
 /** Whether an operation takes a body as JSON in place of its fields. */
 export function takesOwnBody(parameters: INodeParameters): boolean {
-	const options = shown(parameters).find(({ name }) => name === 'options')?.options ?? [];
-	return fieldsOf(options).some(
-		(option) =>
-			option.name === 'jsonBody' &&
-			NodeHelpers.displayParameter({}, option, VERSION, description, parameters),
-	);
+	return innerLabels(parameters).includes('Body');
 }
 
 function valuesOf(fields: INodeProperties[]): INodeParameters {

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import {
 	displayedIf,
 	optionsField,
-	ownBodyOption,
+	ownBodyOptions,
 	timeoutOption,
 	withoutOwnBody,
 } from '../../execution/fields';
@@ -58,7 +58,7 @@ const switching = (
 			...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
 		]),
 		ofWhichSource,
-		optionsField([timeoutOption(), ownBodyOption('[\n  { "id": "" }\n]')]),
+		optionsField([timeoutOption()], ownBodyOptions('[\n  { "id": "" }\n]')),
 	],
 	request: BULK_REQUEST,
 	// Loaded when it is first run: most processes of n8n only show the node.

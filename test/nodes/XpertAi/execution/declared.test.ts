@@ -106,11 +106,11 @@ describe('a body from fields', () => {
 });
 
 describe('a body from JSON', () => {
-	const json = (jsonBody: unknown) => ({ options: { jsonBody } });
+	const json = (jsonBody: unknown) => ({ options: { bodyMode: 'json', jsonBody } });
 
-	it('is chosen by adding it to Options', () => {
+	it('is chosen by Body in Options', () => {
 		expect(itemOf(json('{}')).isJsonBody).toBe(true);
-		expect(itemOf({ options: { jsonBody: '' } }).isJsonBody).toBe(false);
+		expect(itemOf({ options: { bodyMode: 'fields', jsonBody: '{}' } }).isJsonBody).toBe(false);
 		expect(itemOf({}).isJsonBody).toBe(false);
 	});
 
@@ -120,8 +120,8 @@ describe('a body from JSON', () => {
 		expect(body('knowledgebase', 'create', json(value))).toEqual(value);
 	});
 
-	it('is refused as empty where it is blank', () => {
-		expect(thrownBy(() => body('knowledgebase', 'create', json('  '))).message).toContain(
+	it.each(['', '  ', null, undefined])('%j is refused as empty', (raw) => {
+		expect(thrownBy(() => body('knowledgebase', 'create', json(raw))).message).toContain(
 			'"JSON Body" must not be empty',
 		);
 	});

@@ -30,7 +30,7 @@ function jsonBodyOf({ resource, operation }: (typeof OPERATIONS)[number]) {
 const requestOf = (operation: Operation) => (isCoded(operation) ? operation.request : operation);
 const WITH_BODY = OPERATIONS.filter(({ operation }) => requestOf(operation).body);
 /** What hides the fields of a body. */
-const WITH_JSON = { 'options.jsonBody': [{ _cnd: { exists: true } }] };
+const WITH_JSON = { 'options.bodyMode': ['json'] };
 /** What shows more than five fields, and how many. */
 const MANY_FIELDS = [
 	['document: submit', 8],
@@ -93,6 +93,7 @@ describe('the parameters of the node', () => {
 	it.each(WITH_BODY)('of $title let the body be fields or JSON', (one) => {
 		const json = jsonBodyOf(one);
 		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body' });
+		expect(json && (shows(json).bodyMode ?? shows(json).source)).toEqual(['json']);
 		expect(() => JSON.parse(String(json?.default)) as unknown).not.toThrow();
 	});
 

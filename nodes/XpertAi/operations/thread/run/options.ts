@@ -5,7 +5,7 @@ import {
 	displayedIf,
 	optionsField,
 	optionsWithoutOwnBody,
-	ownBodyOption,
+	ownBodyOptions,
 	timeoutOption,
 } from '../../../execution/fields';
 import { ID_PLACEHOLDER } from '../../../pickers/locators';
@@ -293,22 +293,28 @@ const SENDING = [...ASKING, 'start'];
 const WAITING = [...SENDING, 'waitForRun'];
 const TELLING = [...ASKING, 'getRun', 'waitForRun'];
 
+const ownBody = [
+	...shownFor(['run', 'start'], ownBodyOptions(messageExample)),
+	...shownFor(['decide'], ownBodyOptions(decisionExample)),
+	...shownFor(['retry'], ownBodyOptions(retryExample)),
+];
+
 /** The options of all that has to do with runs, there once: the description is sent to every browser. */
-export const runOptions: INodeProperties = optionsField([
-	concurrency,
-	...shownFor(TELLING, telling),
-	...shownFor(ASKING, answering),
-	...shownFor(WAITING, [deadline]),
-	...shownFor([...ASKING, 'waitForRun'], leaving),
-	...shownFor(SENDING, [cancelSilent, whenBusy, ...optionsWithoutOwnBody([context])]),
-	...shownFor(ASKING, [inOneRequest]),
-	...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(ofMessages)]),
-	...shownFor(['decide'], optionsWithoutOwnBody(ofDecisions)),
-	...shownFor(['run', 'start'], [ownBodyOption(messageExample)]),
-	...shownFor(['decide'], [ownBodyOption(decisionExample)]),
-	...shownFor(['retry'], [ownBodyOption(retryExample)]),
-	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
-]);
+export const runOptions: INodeProperties = optionsField(
+	[
+		concurrency,
+		...shownFor(TELLING, telling),
+		...shownFor(ASKING, answering),
+		...shownFor(WAITING, [deadline]),
+		...shownFor([...ASKING, 'waitForRun'], leaving),
+		...shownFor(SENDING, [cancelSilent, whenBusy, ...optionsWithoutOwnBody([context])]),
+		...shownFor(ASKING, [inOneRequest]),
+		...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(ofMessages)]),
+		...shownFor(['decide'], optionsWithoutOwnBody(ofDecisions)),
+		...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
+	],
+	ownBody,
+);
 
 /** At most what a timer of Node.js can wait. */
 const minutes = z.number().positive().min(0.001).max(35_791);

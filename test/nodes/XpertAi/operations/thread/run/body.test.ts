@@ -142,7 +142,7 @@ describe('the body of a run', () => {
 
 	it('may be any JSON, sent as it is', () => {
 		const jsonBody = '{"assistant_id":"a","input":{"action":"follow_up"},"more":[1]}';
-		expect(body({ options: { jsonBody } })).toEqual(JSON.parse(jsonBody));
+		expect(body({ options: { bodyMode: 'json', jsonBody } })).toEqual(JSON.parse(jsonBody));
 	});
 });
 
@@ -186,8 +186,9 @@ describe('what cannot be sent is refused by the name of its field', () => {
 		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
 		['File Context IDs', { message: 'Hi', options: { fileContextIds: [{ id: 'f' }] } }, 'message'],
 		['Storage File IDs', { message: 'Hi', options: { storageFileIds: [''] } }, 'message'],
-		['JSON Body', { message: 'Hi', options: { jsonBody: '{' } }, 'message'],
-		['JSON Body', { message: 'Hi', options: { jsonBody: '[]' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '{' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '[]' } }, 'message'],
 	] as Array<[string, Record<string, unknown>, RunInput['kind']]>)(
 		'"%s": %j',
 		(name, parameters, kind) => {

@@ -52,7 +52,13 @@ const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 
 describe("a body of the user's own for Start Run", () => {
 	const start = (input: object) =>
-		readStart(itemWith({ options: { jsonBody: { assistant_id: 'a', input } } }, {}, startFields));
+		readStart(
+			itemWith(
+				{ options: { bodyMode: 'json', jsonBody: { assistant_id: 'a', input } } },
+				{},
+				startFields,
+			),
+		);
 
 	it('may say something or have it answered again, and must not decide', () => {
 		expect(start({ action: 'retry' }).body).toMatchObject({ input: { action: 'retry' } });
@@ -95,7 +101,7 @@ describe('the files to attach', () => {
 	it('are none with a JSON body', () => {
 		expect(
 			named({
-				options: { jsonBody: '{"assistant_id":"a"}', attachments: 'gone' },
+				options: { bodyMode: 'json', jsonBody: '{"assistant_id":"a"}', attachments: 'gone' },
 			}),
 		).toEqual([]);
 	});
@@ -146,13 +152,13 @@ describe('a JSON body that rejects', () => {
 	it('is refused with a payload, with which the server carries out what was rejected', () => {
 		for (const payload of [{}, null, false, 'no']) {
 			const jsonBody = body({ type: 'reject', payload });
-			const { message } = thrownBy(() => order({ options: { jsonBody } }));
+			const { message } = thrownBy(() => order({ options: { bodyMode: 'json', jsonBody } }));
 			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
 		}
 	});
 
 	it('is taken without one', () => {
 		const jsonBody = body({ type: 'reject' });
-		expect(order({ options: { jsonBody } }).body).toEqual(JSON.parse(jsonBody));
+		expect(order({ options: { bodyMode: 'json', jsonBody } }).body).toEqual(JSON.parse(jsonBody));
 	});
 });
