@@ -21,15 +21,12 @@ describe('nights of one source in the editor', () => {
 			resource: 'document',
 			operation: 'submit',
 			source: 'text',
-			name: '={{ $json.name }}',
 			text: '={{ $json.text }}',
-			documentKey: '={{ $json.name }}',
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			mode: 'mirror',
-			maxGonePercent: 50,
 			sourceName: 'Pages',
-			documentSettings: {},
-			options: { afterStoring: 'nothing', ...options },
+			documentSettings: { documentKey: '={{ $json.name }}' },
+			options: { afterStoring: 'nothing', maxGonePercent: 50, ...options },
 		});
 
 	beforeAll(async () => {

@@ -103,10 +103,9 @@ describe('a sub-workflow that mirrors its source', () => {
 		const credential = await harness.createCredential();
 		const mirror = submit(knowledgebaseId, {
 			source: 'text',
-			name: '={{ $json.name }}',
 			text: '={{ $json.text }}',
 			mode: 'mirror',
-			maxGonePercent: 100,
+			options: { maxGonePercent: 100 },
 			sourceName: 'parent',
 		});
 		const called = {

@@ -23,8 +23,7 @@ function inStep(knowledgebaseId: string): WorkflowFile {
 	const submit = workflow.nodes.find(({ name }) => name === 'Submit Documents');
 	Object.assign(submit?.parameters ?? {}, {
 		mode: 'mirror',
-		maxGonePercent: 50,
-		options: { batchSize: 1 },
+		options: { batchSize: 1, maxGonePercent: 50 },
 	});
 	return workflow;
 }

@@ -46,8 +46,7 @@ describe('the settings n8n gives every node', () => {
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			source: 'fields',
 			documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
-			documentIdMode: 'derived',
-			documentKey: '={{ $json.name }}',
+			documentSettings: { documentKey: '={{ $json.name }}' },
 			options: { afterStoring: 'nothing', ...options },
 		});
 	const retrying = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };

@@ -31,7 +31,7 @@ function pagesWorkflow(knowledgebaseId: string) {
 	const jsCode = "return $('Every Night').first().json.body.pages.map((json) => ({ json }));";
 	Object.assign(find(workflow.nodes, { name: 'All Pages' }) ?? {}, { parameters: { jsCode } });
 	Object.assign(find(workflow.nodes, { name: 'Submit All Pages' })?.parameters ?? {}, {
-		maxGonePercent: 50,
+		options: { maxGonePercent: 50 },
 	});
 	return workflow;
 }

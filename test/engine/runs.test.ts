@@ -8,6 +8,7 @@ import {
 	bodiesSent,
 	decide,
 	detailsOf,
+	idRows,
 	newThreads,
 	occupy,
 	onOthers,
@@ -30,7 +31,7 @@ const bodies = () => bodiesSent(fixture.sandbox);
 describe('what is said to the assistant', () => {
 	it('is a message, with files under the name their kind of ID needs', async () => {
 		const { storageFileId, fileContextId } = fixture.world;
-		const options = { storageFileIds: storageFileId, fileContextIds: fileContextId };
+		const options = { ids: idRows({ storageFile: storageFileId, fileContext: fileContextId }) };
 		const { json } = await say('Hello', { options });
 		expect(json?.output).toBe('Echo: Hello');
 		const files = [{ fileId: fileContextId }, { id: storageFileId }];
@@ -43,17 +44,18 @@ describe('what is said to the assistant', () => {
 	});
 
 	it('is a file context under the wrong name, which the server refuses', async () => {
-		const options = { storageFileIds: fixture.world.fileContextId };
+		const options = { ids: idRows({ storageFile: fixture.world.fileContextId }) };
 		const { error } = await say('Hello', { options });
 		expect(error?.message).toContain('The server answered 400');
 	});
 
 	it('goes with a context, a state, an environment and a project', async () => {
+		const environment = 'e2000000-0000-4000-8000-000000000001';
+		const project = 'e3000000-0000-4000-8000-000000000001';
 		const options = {
 			context: '{"user":"u"}',
 			state: '{"order":7}',
-			environmentId: 'e2000000-0000-4000-8000-000000000001',
-			projectId: 'e3000000-0000-4000-8000-000000000001',
+			ids: idRows({ environment, project }),
 		};
 		const { json } = await say('Hello', { options });
 		expect(json?.status).toBe('completed');
@@ -62,8 +64,8 @@ describe('what is said to the assistant', () => {
 				context: { user: 'u' },
 				input: {
 					state: { order: 7 },
-					environmentId: options.environmentId,
-					projectId: options.projectId,
+					environmentId: environment,
+					projectId: project,
 				},
 			},
 		]);

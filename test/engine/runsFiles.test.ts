@@ -4,7 +4,7 @@ import { SAYING_ASSISTANT } from '../../sandbox';
 import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, saidOn } from './support/runs';
+import { ask, detailsOf, newThreads, saidOn, idRows } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -86,7 +86,7 @@ describe('a file of the item', () => {
 	it('stands after those given by their ids', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const { storageFileId, fileContextId } = fixture.world;
-		const options = { storageFileIds: storageFileId, fileContextIds: fileContextId };
+		const options = { ids: idRows({ storageFile: storageFileId, fileContext: fileContextId }) };
 		await fixture.run(read({ options }), { items: [asks(thread, otters())] });
 		expect(filesSent()).toEqual([
 			[{ fileId: fileContextId }, { id: storageFileId }, { fileId: idOf('otters.txt') }],

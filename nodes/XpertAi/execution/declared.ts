@@ -11,7 +11,8 @@ import { answerFor } from './answers';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
 import { forEachItem } from './eachItem';
-import { DEFAULT_TIMEOUT_SECONDS, fieldCollection } from './fields';
+import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
+import type { Field } from './fields';
 import { idsInBody } from './hints';
 import type { StatusHints } from './hints';
 import { namedId } from './ids';
@@ -155,7 +156,7 @@ async function bodyOf(
 	}
 	if (isFileBody(body)) return await fileBodyOf(item, body, statusHints);
 	const value = jsonBodyOf(item, body);
-	const naming = item.isJsonBody ? {} : { fields: body.fields, sources: body.sources };
+	const naming = item.isJsonBody ? {} : { fields: fieldsInBody(body), sources: body.sources };
 	return {
 		parts: body.split?.(value) ?? [value],
 		naming,
@@ -165,16 +166,24 @@ async function bodyOf(
 	};
 }
 
+/** The fields of a body with Options, where some of them stand in there. */
+function fieldsInBody({ fields, options }: JsonBody): Field[] {
+	return options ? [...fields, optionsField(options)] : fields;
+}
+
 /**
  * The JSON body of an item, from its fields or from its JSON; that may hold the ids of whatever server it is for.
  *
  * @throws NodeOperationError naming the parameter, the item and what is expected
  */
 export function jsonBodyOf(item: Item, body: JsonBody): unknown {
-	const { fields, sources, schema, ids = [], notShown, compose = (values) => values } = body;
+	const { sources, schema, ids = [], notShown, compose = (values) => values } = body;
 	if (item.isJsonBody) return item.jsonBody(notShown ? anyJson : schema);
+	const fields = fieldsInBody(body);
 	const naming = { fields, sources };
-	const checked: unknown = item.check(schema, compose(item.values(fields)), naming);
+	const { options, ...values } = item.values(fields);
+	const composed = compose({ ...values, ...(isJsonObject(options) ? options : {}) });
+	const checked: unknown = item.check(schema, composed, naming);
 	item.checkIds(checked, ids, naming);
 	return checked;
 }

@@ -1,4 +1,9 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
+} from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
@@ -25,6 +30,8 @@ interface OperationInfo {
 export interface JsonBody {
 	/** Fields shown for "Body: Fields"; a field's name is the body's key unless `compose` says otherwise. */
 	fields: Field[];
+	/** Optional fields of the body that stand in Options. */
+	options?: INodeProperties[];
 	/** What the body must look like; real servers check almost nothing. */
 	schema: ZodTypeAny;
 	/** Turns the field values into the body; without it the values are the body. */

@@ -12,6 +12,7 @@ import {
 	isContainer,
 	limit,
 	optionsField,
+	optionsWithoutOwnBody,
 	ownBodyOptions,
 	returnAll,
 	simplify,
@@ -160,7 +161,9 @@ export const operationFields = memoize((operation: Operation): Field[] =>
 /** Fields, Simplify and Options, where there are any. */
 function declaredFields(operation: DeclaredOperation): Field[] {
 	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
+	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
+		...optionsWithoutOwnBody(ofBody),
 		...(lookFirst?.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption(1), timeoutOption(timeoutSeconds)]),
 	];

@@ -438,7 +438,7 @@ export const ALL_CASES: OperationCase[] = [
 			operation: 'getMessages',
 			conversationId: byId(conversationId),
 			limit: 10,
-			filters: { role: 'ai' },
+			options: { role: 'ai' },
 		}),
 		request: ({ conversationId }) => ({
 			method: 'POST',
@@ -449,7 +449,7 @@ export const ALL_CASES: OperationCase[] = [
 			resource: 'conversation',
 			operation: 'getMessages',
 			conversationId: byId(conversationId),
-			filters: { role: '={{ "robot" }}' },
+			options: { role: '={{ "robot" }}' },
 		}),
 		refusal: /"From" must be one of human, ai, but is "robot"$/,
 		answer: { items: [{ id: ID, role: 'ai', content: 'hello', status: 'success' }], total: 1 },

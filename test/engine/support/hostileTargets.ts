@@ -141,7 +141,7 @@ const GOOD_VALUES: INodeParameters = {
 	documentFields: { mappingMode: 'defineBelow', value: { name: 'a document' } },
 	documentIds: GOOD_ID,
 	documentKey: 'key',
-	documentKeyField: '',
+	documentSettings: { name: 'Manuals' },
 	namespace_prefix: 'memories',
 	runId: GOOD_ID,
 	text: 'Some text. And more of it.',

@@ -1,3 +1,5 @@
+import omit from 'lodash/omit';
+import pick from 'lodash/pick';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { COPILOT_ID } from '../../../sandbox';
@@ -30,7 +32,7 @@ export const busyFor = (
 
 /** What tests of ingestion do with the fixture. */
 export interface Ingest {
-	/** Submits documents to the world's knowledgebase; what Options say of storing and output may stand beside them. */
+	/** Submits documents to the world's knowledgebase; some of Document Settings and Options may stand beside them. */
 	submit: (
 		parameters: INodeParameters,
 		options?: Parameters<Fixture['run']>[1],
@@ -45,18 +47,23 @@ export interface Ingest {
 	batchSizes: () => number[];
 }
 
+/** What of Document Settings and Options may stand beside them here. */
+const SETTINGS = ['name', 'documentIdMode', 'documentKey', 'documentKeyField'];
+const OPTIONS = ['output', 'resendAll', 'maxGonePercent'];
+
 /** Makes the helpers of a fixture. */
 export function ingestOn(fixture: Fixture): Ingest {
 	return {
-		submit: async ({ afterStoring = 'nothing', output, options, ...parameters }, run) =>
+		submit: async ({ afterStoring = 'nothing', options, documentSettings, ...parameters }, run) =>
 			await fixture.run(
 				{
 					resource: 'document',
 					operation: 'submit',
 					source: 'fields',
 					knowledgebaseId: fixture.world.knowledgebaseId,
-					...parameters,
-					options: { afterStoring, ...(output ? { output } : {}), ...(options as object) },
+					...omit(parameters, [...SETTINGS, ...OPTIONS]),
+					documentSettings: { ...pick(parameters, SETTINGS), ...(documentSettings as object) },
+					options: { afterStoring, ...pick(parameters, OPTIONS), ...(options as object) },
 				},
 				run,
 			),

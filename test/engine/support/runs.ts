@@ -106,3 +106,8 @@ export const arrivals = ({ requests }: Sandbox, thread: string): number =>
 export function detailsOf(item: INodeExecutionData | undefined): IDataObject {
 	return (item?.json.details ?? {}) as IDataObject;
 }
+
+/** The option IDs with one row of each kind. */
+export const idRows = (ids: Record<string, string>): INodeParameters => ({
+	values: Object.entries(ids).map(([kind, id]) => ({ kind, id })),
+});

@@ -64,8 +64,7 @@ export async function runRecords({
 			operation: 'submit',
 			knowledgebaseId: byId(knowledgebaseId),
 			source: 'records',
-			documentIdMode: 'derived',
-			documentKeyField: 'name',
+			documentSettings: { documentKeyField: 'name' },
 			options: { output: 'summary' },
 		},
 		credential,
@@ -147,7 +146,7 @@ function texts(load: { texts: number }): Submitted {
 		items: range(load.texts).map((index) => ({
 			json: { name: `text ${index}`, text: `${index} ${filler}` },
 		})),
-		parameters: { source: 'text', name: '={{ $json.name }}', text: '={{ $json.text }}' },
+		parameters: { source: 'text', text: '={{ $json.text }}' },
 	};
 }
 

@@ -139,8 +139,7 @@ export function ingestion(
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 		source: 'records',
 		binaryPropertyName: 'data',
-		documentIdMode: 'derived',
-		documentKeyField: 'filePath',
+		documentSettings: { documentKeyField: 'filePath' },
 		...parameters,
 		options: { afterStoring: 'nothing', output: 'summary', ...options },
 	});

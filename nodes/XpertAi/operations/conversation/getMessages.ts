@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { enumOptions, fieldCollection } from '../../execution/fields';
+import { enumOptions } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearch } from '../../payloads/conversation';
 import { ID_PLACEHOLDER, conversationLocator } from '../../pickers/locators';
@@ -18,44 +18,43 @@ export const getMessages = declare({
 		conversationId: conversationLocator,
 	},
 	body: {
-		fields: [
-			fieldCollection('filters', [
-				{
-					displayName: 'From',
-					name: 'role',
-					type: 'options',
-					options: enumOptions(MESSAGE_ROLES, { ai: 'Assistant', human: 'Person' }),
-					default: 'human',
-					description: 'Who has said it',
-				},
-				{
-					displayName: 'Run ID',
-					name: 'executionId',
-					type: 'string',
-					default: '',
-					placeholder: ID_PLACEHOLDER,
-					description: 'ID of the run whose answer is wanted',
-				},
-				{
-					displayName: 'Status',
-					name: 'status',
-					type: 'options',
-					options: enumOptions(MESSAGE_STATUSES, {
-						error: 'Failed',
-						success: 'Complete',
-						thinking: 'Under Way',
-					}),
-					default: 'success',
-					description: 'How the answer has ended',
-				},
-			]),
+		fields: [],
+		options: [
+			{
+				displayName: 'From',
+				name: 'role',
+				type: 'options',
+				options: enumOptions(MESSAGE_ROLES, { ai: 'Assistant', human: 'Person' }),
+				default: 'human',
+				description: 'Who has said it',
+			},
+			{
+				displayName: 'Run ID',
+				name: 'executionId',
+				type: 'string',
+				default: '',
+				placeholder: ID_PLACEHOLDER,
+				description: 'ID of the run whose answer is wanted',
+			},
+			{
+				displayName: 'Status',
+				name: 'status',
+				type: 'options',
+				options: enumOptions(MESSAGE_STATUSES, {
+					error: 'Failed',
+					success: 'Complete',
+					thinking: 'Under Way',
+				}),
+				default: 'success',
+				description: 'How the answer has ended',
+			},
 		],
 		schema: messageSearch,
 		compose: (where) => ({ where, order: { createdAt: 'ASC' } }),
 		sources: {
-			'where.role': 'role',
-			'where.executionId': 'executionId',
-			'where.status': 'status',
+			'where.role': 'options.role',
+			'where.executionId': 'options.executionId',
+			'where.status': 'options.status',
 		},
 		ids: ['where.executionId'],
 		example:

@@ -48,7 +48,7 @@ describe('a Fixed text', () => {
 
 	it('is named wherever it stands', () => {
 		const left = '{{ $json.x }}';
-		expect(saidOf({ name: left }, 'documentSettings')).toBe('"name" in "Document Settings"');
+		expect(saidOf({ name: left }, 'documentSettings')).toBe('"Name" in "Document Settings"');
 		expect(saidOf({ metadata: `{"a": "${left}"}` }, 'documentSettings')).toBe(
 			'"Metadata" in "Document Settings"',
 		);

@@ -43,7 +43,7 @@ async function planGone(
 	if (ids.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);
-	const label = first.labelOf('maxGonePercent');
+	const label = first.labelOf('options.maxGonePercent');
 	if (isTooMuch)
 		return report.remark(
 			`The next run would fail: ${of} did not come, more than "${label}" allows.`,

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { MOST_AT_ONCE, displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
-import { identityFields, ownFields, settingsFields, sourceField } from './sources';
+import { ownFields, settingsFields, sourceField } from './sources';
 
 const mode: INodeProperties = {
 	displayName: 'When Run Again',
@@ -55,6 +55,7 @@ const resendAll: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description: 'Whether to send all documents again, even unchanged ones',
+	displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
 };
 
 const maxGonePercent: INodeProperties = {
@@ -65,12 +66,15 @@ const maxGonePercent: INodeProperties = {
 	default: 20,
 	description:
 		'The run then fails and disables none. With 0, none may go. Manual runs store documents but disable none.',
+	displayOptions: { show: { '/mode': ['mirror'] } },
 };
 
 const BATCH_TIMEOUT_SECONDS = 300;
 
 /** The collection Options of Submit. */
 export const submitOptions = optionsField([
+	resendAll,
+	maxGonePercent,
 	{
 		displayName: 'After Storing',
 		name: 'afterStoring',
@@ -201,10 +205,8 @@ export const submitFields: Field[] = [
 	knowledgebaseLocator,
 	sourceField,
 	...ownFields,
-	...identityFields,
 	mode,
-	...displayedIf({ show: { mode: ['changed', 'mirror'] } }, [sourceName, resendAll]),
-	...displayedIf({ show: { mode: ['mirror'] } }, [maxGonePercent]),
+	...displayedIf({ show: { mode: ['changed', 'mirror'] } }, [sourceName]),
 	...settingsFields,
 	submitOptions,
 ];

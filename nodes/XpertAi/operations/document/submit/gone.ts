@@ -162,7 +162,7 @@ function refuse(
 	{ of, percent }: Gone,
 	examples: string,
 ): void {
-	const label = `"${first.labelOf('maxGonePercent')}"`;
+	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const error = first.operationError(
 		`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
 		`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,

@@ -14,8 +14,6 @@ const minutes = finite.min(0);
 
 const parameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
-	resendAll: z.boolean(),
-	maxGonePercent: finite.min(0),
 	simplify: z.boolean(),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
@@ -25,6 +23,8 @@ const parameters = z.object({
 		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),
+		maxGonePercent: finite.min(0),
+		resendAll: z.boolean(),
 		retryMinutes: minutes,
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
@@ -42,11 +42,13 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  * @throws NodeOperationError naming the option and what it must be
  */
 export function readSettings(item: Item) {
-	const { mode, options, ...rest } = item.settings(parameters);
+	const { mode, options, simplify } = item.settings(parameters);
 	const { afterStoring, concurrency, dryRun, forgetDamage } = options;
-	const { output, stopAfterFailures } = options;
+	const { maxGonePercent, output, resendAll, stopAfterFailures } = options;
 	return {
-		...rest,
+		simplify,
+		maxGonePercent,
+		resendAll,
 		concurrency,
 		/** Whether the run only tells what the next one would do. */
 		dryRun,

@@ -1,18 +1,17 @@
-import isEmpty from 'lodash/isEmpty';
 import type { z } from 'zod';
 
 import type { Naming } from '../../../execution/badInput';
-import { splitIds } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import type { FieldValues } from '../../../execution/fields';
 import { typedValue } from '../../../execution/values';
-import { freeForm, idList } from '../../../payloads/common';
+import { freeForm } from '../../../payloads/common';
 import { changedArguments, runBodies } from '../../../payloads/run';
 import { askedBy, rejectsWithPayload, runInput } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { filterValuesOf } from './filterValues';
 import { decisionFields, messageFields, retryFields } from './fields';
+import { messageIds } from './idRows';
 
 const CHANGES = 'options.changedArguments';
 
@@ -22,16 +21,14 @@ const SOURCES = {
 	context: 'options.context',
 	'input.message.input.input': 'message',
 	'input.state': 'options.state',
-	'input.environmentId': 'options.environmentId',
 	'input.patch': CHANGES,
-	'input.projectId': 'options.projectId',
 	'input.decision.payload': 'options.payload',
 	'input.decision.type': 'decision',
 	'input.target': 'options.target',
 };
 
 /** Places of ids in it. */
-const RUN_IDS = ['assistant_id', 'input.environmentId', 'input.projectId'];
+const RUN_IDS = ['assistant_id'];
 
 type Changes = z.infer<typeof changedArguments>;
 
@@ -83,12 +80,14 @@ function ownBody(item: Item, kind: RunInput['kind']): RunBody {
 function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunInput {
 	switch (kind) {
 		case 'message': {
-			const { message: text, state, environmentId, projectId } = values;
-			const fileContextIds = fileIds(item, 'fileContextIds', values);
-			const storageFileIds = fileIds(item, 'storageFileIds', values);
-			const filterValues = filterValuesOf(item, values);
-			const files = { fileContextIds, storageFileIds };
-			return { kind, text, values: filterValues, ...files, state, environmentId, projectId };
+			const { message: text, state } = values;
+			return {
+				kind,
+				text,
+				values: filterValuesOf(item, values),
+				...messageIds(item, values),
+				state,
+			};
 		}
 		case 'decision':
 			return {
@@ -120,16 +119,4 @@ const DECISIONS = new Map([
 function changesIn(item: Item, { changedArguments: given }: FieldValues): Changes | undefined {
 	if (given === undefined) return undefined;
 	return item.check(changedArguments, given, { parameter: item.labelOf(CHANGES) });
-}
-
-/** Ids of files as text with commas or, from an expression, as a list. */
-function fileIds(item: Item, name: string, { [name]: given }: FieldValues): string[] {
-	const ids = typeof given === 'string' ? splitIds(given) : given;
-	if (ids === undefined || ids === null || (Array.isArray(ids) && isEmpty(ids))) return [];
-	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
-	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
-	const parameter = item.labelOf(`options.${name}`);
-	const checked = item.check(idList, texts, { parameter });
-	for (const id of checked) item.checkId({ subject: `"${parameter}"`, id });
-	return checked;
 }

@@ -8,8 +8,8 @@ import {
 	ownBodyOptions,
 	timeoutOption,
 } from '../../../execution/fields';
-import { ID_PLACEHOLDER } from '../../../pickers/locators';
 import { typedRows } from '../../shared/typedRows';
+import { idRows } from './idRows';
 
 /** How an answer is told. */
 const telling: INodeProperties[] = [
@@ -175,30 +175,7 @@ const title: INodeProperties = {
 
 const ofMessages: INodeProperties[] = [
 	attachments,
-	{
-		displayName: 'Environment ID',
-		name: 'environmentId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the environment whose variables the run uses',
-	},
-	{
-		displayName: 'File Context IDs',
-		name: 'fileContextIds',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'Files to send along: IDs of File Context: Upload, separated by commas',
-	},
-	{
-		displayName: 'Project ID',
-		name: 'projectId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the project the run belongs to',
-	},
+	idRows,
 	{
 		displayName: 'State',
 		name: 'state',
@@ -206,15 +183,6 @@ const ofMessages: INodeProperties[] = [
 		default: '{}',
 		description:
 			'Variables of the assistant to set before the run, as a JSON object. They stay on the thread: later questions have them too, and so have the filters that use them.',
-	},
-	{
-		displayName: 'Storage File IDs',
-		name: 'storageFileIds',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description:
-			'Files to send along: IDs of File: Upload or storageFileIds of file contexts, separated by commas',
 	},
 	typedRows({
 		displayName: 'Values for Filters',

@@ -301,10 +301,10 @@ export class Nights {
 			source: from,
 			documentSettings: {},
 			mode: 'mirror',
-			maxGonePercent: 100,
 			sourceName: SOURCE_NAME,
 			options: {
 				afterStoring,
+				maxGonePercent: 100,
 				retryMinutes: retries ? 10 : 0,
 				dryRun: night.dryRun ?? false,
 				batchSize: night.batchSize ?? 2,
@@ -330,7 +330,10 @@ export class Nights {
 		} as unknown as Partial<IExecuteFunctions>;
 		const of = (key: string, version: number) =>
 			from === 'text'
-				? { name: `${key}.md`, text: textOf(key, version), documentKey: key }
+				? {
+						text: textOf(key, version),
+						documentSettings: { name: `${key}.md`, documentKey: key },
+					}
 				: { jsonBody: entries.map((entry) => this.document(knowledgebaseId, ...entry)) };
 		const send = await createSend(this.client(knowledgebaseId, night, course));
 		const connection = { send, secrets: [] };

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { documentSettings, keyOrName, nameField } from './shared';
+import { documentKey, nameSetting, recordSettings } from './shared';
 import type { Source } from './source';
 
 const urlField: INodeProperties = {
@@ -17,16 +17,15 @@ export const addresses: Source = {
 	value: 'addresses',
 	name: 'Addresses',
 	description: 'Each item is an address that the server fetches by itself',
-	fields: [urlField, nameField],
-	identity: [keyOrName],
-	settings: [documentSettings],
+	fields: [urlField],
+	settings: [nameSetting, documentKey, ...recordSettings],
 	read: (item, { checkedRecord, keyOf, settingsOf }) => {
 		const url = item.text('url').trim();
 		if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
 			const demand = 'must be a web address such as https://example.com/manual.pdf';
 			return item.refuse({ subject: `"${item.labelOf('url')}"`, demand, value: url });
 		}
-		const name = item.text('name').trim() || lastPart(new URL(url));
+		const name = item.text('documentSettings.name').trim() || lastPart(new URL(url));
 		const record = checkedRecord(item, { name, fileUrl: url, ...settingsOf(item) });
 		return [{ key: keyOf(item, url, `"${item.labelOf('url')}"`), record }];
 	},

@@ -1,7 +1,6 @@
-import { simplify } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import { chunksField, pagesField } from './parts';
-import { documentIdMode, keyOrOwnId } from './shared';
+import { documentIdMode, documentKey } from './shared';
 import type { Source } from './source';
 
 const documentFields: Field = {
@@ -38,7 +37,7 @@ export const fields: Source = {
 	name: 'Fields',
 	description: 'Each item is a document, field by field. Pages and chunks are stored, not found.',
 	fields: [documentFields, pagesField, chunksField],
-	identity: [documentIdMode, keyOrOwnId],
-	settings: [simplify],
+	settings: [documentIdMode, documentKey],
+	simplifies: true,
 	read: (item, { mappedDocument }) => [mappedDocument(item)],
 };

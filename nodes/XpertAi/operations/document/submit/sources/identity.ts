@@ -80,7 +80,7 @@ export function ownIdIsSent(item: Item, fromFields: boolean): boolean {
 }
 
 function idModeOf(item: Item): z.infer<typeof idMode> {
-	return item.choice('documentIdMode', idMode);
+	return item.choice('documentSettings.documentIdMode', idMode);
 }
 
 function derivedIdentifier(item: Item, fromFields: boolean): Identify {
@@ -105,7 +105,7 @@ export function ownValue(document: DocumentRecord, path: string): unknown {
 }
 
 function keyParameter(fromFields: boolean): string {
-	return fromFields ? 'documentKey' : 'documentKeyField';
+	return `documentSettings.${fromFields ? 'documentKey' : 'documentKeyField'}`;
 }
 
 /** Where a document came from, its place among the documents of its item, and what became of it. */

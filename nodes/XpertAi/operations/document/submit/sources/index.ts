@@ -1,12 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf } from '../../../../execution/fields';
+import { displayedIf, inOrder, simplify } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import { addresses } from './addresses';
 import { fields } from './fields';
 import { files } from './files';
 import { json } from './json';
 import { records } from './records';
+import { documentSettings } from './shared';
 import type { Source } from './source';
 import { text } from './text';
 
@@ -32,22 +33,24 @@ export const sourceField: INodeProperties = {
 /** The fields that each source alone has. */
 export const ownFields: Field[] = SOURCES.flatMap((source) => shownFor([source], source.fields));
 
-/** What documents get their ids by. */
-export const identityFields = sharedFields(({ identity }) => identity);
-
-/** What else may be said of documents. */
-export const settingsFields = sharedFields(({ settings }) => settings);
+/** Simplify, Document Settings: what sources have in common. */
+export const settingsFields: Field[] = [
+	...shownFor(
+		SOURCES.filter(({ simplifies }) => simplifies),
+		[simplify],
+	),
+	documentSettings(inOrder(settingsOfAll())),
+];
 
 /** How a document is brought that servers can read, for messages. */
 export const WITH_A_FILE = `with "Documents From" set to ${text.name}, or its file with ${files.name}`;
 
-function sharedFields(of: (source: Source) => Field[]): Field[] {
-	return [...new Set(SOURCES.flatMap(of))].flatMap((field) =>
-		shownFor(
-			SOURCES.filter((source) => of(source).includes(field)),
-			[field],
-		),
-	);
+/** Each setting once, shown for the sources that have it. */
+function settingsOfAll(): INodeProperties[] {
+	return [...new Set(SOURCES.flatMap(({ settings }) => settings))].flatMap((setting) => {
+		const sources = SOURCES.filter(({ settings }) => settings.includes(setting));
+		return displayedIf({ show: { '/source': sources.map(({ value }) => value) } }, [setting]);
+	});
 }
 
 function shownFor(sources: Source[], shown: Field[]): Field[] {

@@ -1,4 +1,4 @@
-import { jsonBodyField, simplify } from '../../../../execution/fields';
+import { jsonBodyField } from '../../../../execution/fields';
 import { documentIdMode, documentKeyField } from './shared';
 import type { Source } from './source';
 
@@ -10,8 +10,8 @@ export const json: Source = {
 	name: 'JSON',
 	description: 'Each item brings an array of documents as JSON',
 	fields: [jsonBodyField(exampleDocuments)],
-	identity: [documentIdMode, documentKeyField],
-	settings: [simplify],
+	settings: [documentIdMode, documentKeyField],
+	simplifies: true,
 	read: (item, { documentList, givenDocuments }) => {
 		const { asGiven, identify, prepared } = givenDocuments(item);
 		const found = item.jsonBody(documentList(prepared));

@@ -1,5 +1,6 @@
 import findLastKey from 'lodash/findLastKey';
 import isEmpty from 'lodash/isEmpty';
+import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
 import omit from 'lodash/omit';
 import pick from 'lodash/pick';
@@ -10,25 +11,29 @@ import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { checkedKey, keyIfGiven } from '../../../../execution/keys';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { isNothing } from '../../../../execution/rawParameters';
-import { utcText } from '../../../../execution/values';
+import { givenFor, isFilled, isNothing } from '../../../../execution/rawParameters';
+import { fieldValues, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';
 import type { FoundDocument } from './identity';
-import { documentSettings, nameField } from './shared';
+import { mapColumns } from './mapping';
+import { documentSettings, folderFromDirectory, nameSetting, recordSettings } from './shared';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
+/** The settings that become part of a document. */
+const OF_RECORD = documentSettings([nameSetting, folderFromDirectory, ...recordSettings]);
+
 /** Where in a document each setting ends up. */
 const SETTINGS_NAMING = {
-	fields: [documentSettings, nameField],
+	fields: [OF_RECORD],
 	sources: Object.fromEntries(
-		(documentSettings.options ?? []).map(({ name }) => [
+		(OF_RECORD.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
-			`${documentSettings.name}.${name}`,
+			`${OF_RECORD.name}.${name}`,
 		]),
 	),
 };
@@ -156,8 +161,32 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  * @throws NodeOperationError when it is none, as where an expression found nothing
  */
 export function keyOf(item: Item, otherwise: string, subject: string): string {
-	return keyIfGiven(item, 'documentKey') ?? checkedKey(item, otherwise, subject);
+	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, otherwise, subject);
 }
+
+/**
+ * The name of a document that is made of a text: the one that is given, or the one in its item, under one of the usual
+ * names of columns.
+ *
+ * @throws NodeOperationError when there is none
+ */
+export function nameOfText(item: Item): string {
+	if (isFilled(item.context.getNode(), NAME)) return wholeText(item, NAME).trim();
+	const { name } = mapColumns(item.json).fields;
+	const text = isNil(name) ? '' : String(name).trim();
+	if (text === '')
+		return item.refuse({
+			subject: `"${item.labelOf(NAME)}"`,
+			demand: NAME_DEMAND,
+			cure: NAME_CURE,
+		});
+	item.checkWhole(text, 'The name in the item');
+	return text;
+}
+
+const NAME = 'documentSettings.name';
+const NAME_DEMAND = 'must be given, as the item has no name and no title';
+const NAME_CURE = 'Add "Name" in Document Settings.';
 
 /** Whether an item brings a file and nothing for a text, which the item would refuse. */
 export function hasFileInstead(item: Item, parameter: string): boolean {
@@ -182,13 +211,18 @@ export function wholeText(item: Item, parameter: string): string {
  * @throws NodeOperationError naming the setting
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
-	const chosen = item.parameter('documentSettings');
-	const { documentSettings: given = {} } = item.values([documentSettings]);
-	const { metadataRows, folderFromDirectory, ...settings } = given as Record<string, unknown>;
+	const chosen = chosenSettings(item);
+	const raw = { [OF_RECORD.name]: chosen };
+	const read = fieldValues((flaw) => item.refuse(flaw), [OF_RECORD], raw);
+	const {
+		metadataRows,
+		folderFromDirectory: byDirectory,
+		...settings
+	} = (read[OF_RECORD.name] ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rest = omit(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
-	const folder = folderFromDirectory
+	const folder = byDirectory
 		? [settings.folder, directory.replaceAll('\\', '/')].filter(Boolean).join('/')
 		: '';
 	const made = {
@@ -200,6 +234,15 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 		...(isEmpty(rows) ? {} : { metadata: withRows(settings.metadata, rows) }),
 	};
 	return item.check(document, made, SETTINGS_NAMING);
+}
+
+/** What is chosen of them but the name, which is read on its own: n8n resolves an expression each time it is asked. */
+function chosenSettings(item: Item): unknown {
+	const given = givenFor(item.context.getNode(), OF_RECORD.name);
+	if (!isJsonObject(given)) return item.parameter(OF_RECORD.name);
+	return mapValues(omit(given, ['name', 'documentKey']), (_, name) =>
+		item.parameter(`${OF_RECORD.name}.${name}`),
+	);
 }
 
 /** Metadata with the values of rows; what is no object is left to the schema to refuse. */

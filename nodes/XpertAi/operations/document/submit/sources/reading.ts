@@ -6,6 +6,7 @@ export {
 	hasFileInstead,
 	checkedRecord,
 	keyOf,
+	nameOfText,
 	settingsOf,
 	textDocument,
 	wholeText,

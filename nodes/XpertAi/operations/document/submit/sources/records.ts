@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { binaryFieldName, simplify } from '../../../../execution/fields';
+import { binaryFieldName } from '../../../../execution/fields';
 import { documentIdMode, documentKeyField } from './shared';
 import type { Source } from './source';
 
@@ -20,7 +20,7 @@ export const records: Source = {
 	description:
 		'Each item brings a file with many documents: one JSON object a line, or a JSON array',
 	fields: [binaryFieldName('the file of documents'), textInRecord],
-	identity: [documentIdMode, documentKeyField],
-	settings: [simplify],
+	settings: [documentIdMode, documentKeyField],
+	simplifies: true,
 	read: (item, { documentsInFile }) => documentsInFile(item),
 };

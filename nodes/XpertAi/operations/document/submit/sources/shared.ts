@@ -3,13 +3,14 @@ import type { INodeProperties } from 'n8n-workflow';
 import { typedRows } from '../../../shared/typedRows';
 
 /** What a document is called, however it is made. */
-export const nameField: INodeProperties = {
+export const nameSetting: INodeProperties = {
 	displayName: 'Name',
 	name: 'name',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. Return policy',
-	description: 'What the document is called, also where an assistant quotes it',
+	description:
+		'What answers call it. Left out: the name or title in the item, the name of the file, or the address.',
 };
 
 /** Where the id of a document comes from that may bring one of its own. */
@@ -41,32 +42,23 @@ export const documentIdMode: INodeProperties = {
 		'What the server keeps a document under. A second run replaces a document that has the same ID again.',
 };
 
-const WHEN_DERIVED = { show: { documentIdMode: ['derived'] } };
+/** Hidden with the other choices and not shown with this one: n8n knows no default of what is not added to a collection. */
+const UNLESS_OTHER_ID = { hide: { documentIdMode: ['field', 'new'] } };
 
-const documentKey: INodeProperties = {
+/** The key of a document. */
+export const documentKey: INodeProperties = {
 	displayName: 'Document Key',
 	name: 'documentKey',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. handbook/returns.md',
-	description: 'Identifies the document: a later run with the same key replaces it',
+	description:
+		'A later run with the same key replaces the document. Left out: its name, file path, address or own ID.',
 	builderHint: {
 		propertyHint:
 			'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
 	},
-};
-
-/** The key of a document that is called and found by one thing anyway. */
-export const keyOrName: INodeProperties = {
-	...documentKey,
-	description: `${documentKey.description ?? ''}. Left empty: the name, the file path or the address.`,
-};
-
-/** The key of a document that may bring an ID of its own. */
-export const keyOrOwnId: INodeProperties = {
-	...documentKey,
-	description: `${documentKey.description ?? ''}. Left empty, it keeps its own ID.`,
-	displayOptions: WHEN_DERIVED,
+	displayOptions: UNLESS_OTHER_ID,
 };
 
 /** The key of each of several documents. */
@@ -77,91 +69,95 @@ export const documentKeyField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. filePath',
 	description:
-		'Field of each document that holds its key, such as metadata.key. Left empty, documents keep their own IDs.',
-	displayOptions: WHEN_DERIVED,
+		'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
+	displayOptions: UNLESS_OTHER_ID,
 };
 
 /** What else belongs to a document that is made of a text, a file or an address. */
-export const documentSettings: INodeProperties = {
+export const recordSettings: INodeProperties[] = [
+	{
+		displayName: 'Chunk Overlap',
+		name: 'chunkOverlap',
+		type: 'number',
+		typeOptions: { minValue: 0, numberPrecision: 0 },
+		default: 200,
+		description: 'How many characters of a chunk are repeated in the next one',
+	},
+	{
+		displayName: 'Chunk Size',
+		name: 'chunkSize',
+		type: 'number',
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 1000,
+		description: 'How many characters a chunk has at most',
+	},
+	{
+		displayName: 'Delimiter',
+		name: 'delimiter',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. \\n\\n \\n .',
+		description:
+			'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
+	},
+	{
+		displayName: 'Folder',
+		name: 'folder',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. Dept/Sales',
+		description:
+			'Folder of the knowledgebase the document is kept in, which is made if it is not there, and which filters of an assistant can ask for. Left empty here, the document is taken out of its folder.',
+	},
+	{
+		displayName: 'Metadata',
+		name: 'metadata',
+		type: 'json',
+		default: '{}',
+		description:
+			'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
+	},
+	typedRows({
+		displayName: 'Metadata Rows',
+		name: 'metadataRows',
+		placeholder: 'Add value',
+		description: 'The same as Metadata, row by row; a row without a value says nothing',
+	}),
+	{
+		displayName: 'MIME Type',
+		name: 'mimeType',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. text/plain',
+		description: 'Kind of the content, where the name does not tell it',
+	},
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. md',
+		description:
+			'File extension by which the server chooses how to read it, where the name has none',
+	},
+];
+
+/** The folder of files in directories. */
+export const folderFromDirectory: INodeProperties = {
+	displayName: 'Folder From Directory',
+	name: 'folderFromDirectory',
+	type: 'boolean',
+	default: false,
+	description:
+		"Whether the file's directory is the folder, below the one in Folder if that is filled in",
+};
+
+/** The collection of what is said of documents beside their content. */
+export const documentSettings = (options: INodeProperties[]): INodeProperties => ({
 	displayName: 'Document Settings',
 	name: 'documentSettings',
 	type: 'collection',
 	placeholder: 'Add setting',
 	default: {},
-	options: [
-		{
-			displayName: 'Chunk Overlap',
-			name: 'chunkOverlap',
-			type: 'number',
-			typeOptions: { minValue: 0, numberPrecision: 0 },
-			default: 200,
-			description: 'How many characters of a chunk are repeated in the next one',
-		},
-		{
-			displayName: 'Chunk Size',
-			name: 'chunkSize',
-			type: 'number',
-			typeOptions: { minValue: 1, numberPrecision: 0 },
-			default: 1000,
-			description: 'How many characters a chunk has at most',
-		},
-		{
-			displayName: 'Delimiter',
-			name: 'delimiter',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. \\n\\n \\n .',
-			description:
-				'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
-		},
-		{
-			displayName: 'Folder',
-			name: 'folder',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. Dept/Sales',
-			description:
-				'Folder of the knowledgebase the document is kept in, which is made if it is not there, and which filters of an assistant can ask for. Left empty here, the document is taken out of its folder.',
-		},
-		{
-			displayName: 'Folder From Directory',
-			name: 'folderFromDirectory',
-			type: 'boolean',
-			default: false,
-			description:
-				"Whether the file's directory is the folder, below the one in Folder if that is filled in",
-			displayOptions: { show: { '/source': ['files'] } },
-		},
-		{
-			displayName: 'Metadata',
-			name: 'metadata',
-			type: 'json',
-			default: '{}',
-			description:
-				'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
-		},
-		typedRows({
-			displayName: 'Metadata Rows',
-			name: 'metadataRows',
-			placeholder: 'Add value',
-			description: 'The same as Metadata, row by row; a row without a value says nothing',
-		}),
-		{
-			displayName: 'MIME Type',
-			name: 'mimeType',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. text/plain',
-			description: 'Kind of the content, where the name does not tell it',
-		},
-		{
-			displayName: 'Type',
-			name: 'type',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. md',
-			description:
-				'File extension by which the server chooses how to read it, where the name has none',
-		},
-	],
-};
+	options,
+});

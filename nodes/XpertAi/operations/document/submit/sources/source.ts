@@ -1,3 +1,5 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import type { Field } from '../../../../execution/fields';
 import type { Item } from '../../../../execution/item';
 import type { FlawedDocument, FoundDocument } from './identity';
@@ -11,10 +13,10 @@ export interface Source {
 	description: string;
 	/** What it reads, in the order a user sees it. */
 	fields: Field[];
-	/** What its documents get their ids by. */
-	identity: Field[];
-	/** What else may be said of its documents. */
-	settings: Field[];
+	/** What else may be said of its documents, and what they get their ids by. */
+	settings: INodeProperties[];
+	/** Whether its documents come out simplified, unless that is switched off. */
+	simplifies?: boolean;
 	/**
 	 * The documents of an item; asynchronous where they are too many to be held at once.
 	 *

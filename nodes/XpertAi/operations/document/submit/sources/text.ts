@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { documentSettings, keyOrName, nameField } from './shared';
+import { documentKey, nameSetting, recordSettings } from './shared';
 import type { Source } from './source';
 
 const textField: INodeProperties = {
@@ -20,15 +20,14 @@ export const text: Source = {
 	value: 'text',
 	name: 'Text',
 	description: 'Each item is a text',
-	fields: [{ ...nameField, required: true }, textField],
-	identity: [keyOrName],
-	settings: [documentSettings],
-	read: (item, { hasFileInstead, keyOf, settingsOf, textDocument, wholeText }) => {
+	fields: [textField],
+	settings: [nameSetting, documentKey, ...recordSettings],
+	read: (item, { hasFileInstead, keyOf, nameOfText, settingsOf, textDocument, wholeText }) => {
 		if (hasFileInstead(item, 'text'))
 			item.refuse({ subject: `"${textField.displayName}"`, demand: FILES_MEANT });
 		const content = wholeText(item, 'text');
-		const name = wholeText(item, 'name').trim();
-		const key = keyOf(item, name, `"${item.labelOf('name')}"`);
+		const name = nameOfText(item);
+		const key = keyOf(item, name, 'The name of the document');
 		return [{ key, ...textDocument(item, { ...settingsOf(item), name }, content) }];
 	},
 };

@@ -1,5 +1,5 @@
 import { NodeHelpers } from 'n8n-workflow';
-import type { INodeParameters } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { SOURCES } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
@@ -14,13 +14,21 @@ function shown(chosen: INodeParameters): string[] {
 		.map(({ name }) => name);
 }
 
-it('no more than eight fields are shown before anything is chosen', () => {
+/** The names of the settings of documents that can be added. */
+function settingsShown(chosen: INodeParameters, added: INodeParameters = {}): string[] {
+	const collection = submitFields.find(({ name }) => name === 'documentSettings');
+	const options = (collection?.options ?? []) as INodeProperties[];
+	return options
+		.filter((option) => NodeHelpers.displayParameter(added, option, node, null, chosen))
+		.map(({ name }) => name)
+		.sort();
+}
+
+it('no more than six fields are shown before anything is chosen', () => {
 	expect(shown({})).toEqual([
 		'knowledgebaseId',
 		'source',
-		'name',
 		'text',
-		'documentKey',
 		'mode',
 		'documentSettings',
 		'options',
@@ -29,14 +37,24 @@ it('no more than eight fields are shown before anything is chosen', () => {
 
 it.each([
 	['all', []],
-	['changed', ['sourceName', 'resendAll']],
-	['mirror', ['sourceName', 'resendAll', 'maxGonePercent']],
+	['changed', ['sourceName']],
+	['mirror', ['sourceName']],
 ])('what belongs to When Run Again appears with it: %s', (mode, more) => {
 	const before = shown({});
 	expect(shown({ mode }).filter((name) => !before.includes(name))).toEqual(more);
 });
 
-it.each(SOURCES)('$name shows its own fields', ({ value, fields, identity, settings }) => {
-	const own = [...fields, ...identity, ...settings].map(({ name }) => name);
-	expect(shown({ source: value, documentIdMode: 'derived' })).toEqual(expect.arrayContaining(own));
+it.each(SOURCES)('$name shows its own fields and settings', ({ value, fields, settings }) => {
+	const own = fields.map(({ name }) => name);
+	expect(shown({ source: value })).toEqual(expect.arrayContaining(own));
+	expect(settingsShown({ source: value })).toEqual(settings.map(({ name }) => name).sort());
+});
+
+it('a key is for IDs that are derived from it', () => {
+	for (const documentIdMode of ['field', 'new'])
+		expect(settingsShown({ source: 'fields' }, { documentIdMode })).toEqual(['documentIdMode']);
+	expect(settingsShown({ source: 'json' }, { documentIdMode: 'derived' })).toEqual([
+		'documentIdMode',
+		'documentKeyField',
+	]);
 });

@@ -41,12 +41,12 @@ describe('the settings of a submission', () => {
 			waitMinutes: 2,
 			output: 'summary',
 			afterStoring: 'nothing',
+			maxGonePercent: 5,
+			resendAll: true,
 		};
 		const more = {
 			mode: 'mirror',
 			sourceName: ' handbook ',
-			maxGonePercent: 5,
-			resendAll: true,
 			simplify: false,
 		};
 		expect(read(options, more)).toMatchObject({

@@ -21,6 +21,9 @@ const body = (parameters: Record<string, unknown>, kind: RunInput['kind'] = 'mes
 const refusal = (parameters: Record<string, unknown>, kind?: RunInput['kind']) =>
 	thrownBy(() => body(parameters, kind)).message;
 
+/** The option IDs with one row. */
+const rowOf = (kind: string, id: unknown) => ({ ids: { values: [{ kind, id }] } });
+
 describe('the body of a run', () => {
 	it('holds the message', () => {
 		expect(body({ message: 'Hi' })).toEqual({
@@ -43,16 +46,20 @@ describe('the body of a run', () => {
 	])('holds the files %j by their kind of id', (given, ids) => {
 		const filesOf = (options: object) =>
 			get(body({ message: 'Hi', options }), 'input.message.input.files') ?? [];
-		expect(filesOf({ fileContextIds: given })).toEqual(ids.map((fileId) => ({ fileId })));
-		expect(filesOf({ storageFileIds: given })).toEqual(ids.map((id) => ({ id })));
+		expect(filesOf(rowOf('fileContext', given))).toEqual(ids.map((fileId) => ({ fileId })));
+		expect(filesOf(rowOf('storageFile', given))).toEqual(ids.map((id) => ({ id })));
 	});
 
 	it('holds what an Xpert server takes beside the message', () => {
 		const options = {
 			context: '{"user":"u"}',
 			state: '{"order":7}',
-			environmentId: ENVIRONMENT_ID,
-			projectId: PROJECT_ID,
+			ids: {
+				values: [
+					{ kind: 'environment', id: ENVIRONMENT_ID },
+					{ kind: 'project', id: PROJECT_ID },
+				],
+			},
 		};
 		expect(body({ message: 'Hi', options })).toEqual({
 			assistant_id: 'd0000000-0000-4000-8000-000000000001',
@@ -184,8 +191,12 @@ describe('what cannot be sent is refused by the name of its field', () => {
 		],
 		['State', { message: 'Hi', options: { state: '[1]' } }, 'message'],
 		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
-		['File Context IDs', { message: 'Hi', options: { fileContextIds: [{ id: 'f' }] } }, 'message'],
-		['Storage File IDs', { message: 'Hi', options: { storageFileIds: [''] } }, 'message'],
+		['ID" in "IDs', { message: 'Hi', options: rowOf('fileContext', 'handbook.pdf') }, 'message'],
+		[
+			'ID" in "IDs',
+			{ message: 'Hi', options: rowOf('project', `${ENVIRONMENT_ID},${PROJECT_ID}`) },
+			'message',
+		],
 		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '{' } }, 'message'],
 		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '' } }, 'message'],
 		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '[]' } }, 'message'],

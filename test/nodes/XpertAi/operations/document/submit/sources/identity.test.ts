@@ -23,9 +23,10 @@ function identify(
 	fromFields = false,
 	asTyped: Record<string, unknown> = {},
 ): DocumentRecord {
-	const typed = { ...parameters, ...asTyped } as INodeParameters;
+	const settings = { documentSettings: parameters };
+	const typed = { documentSettings: { ...parameters, ...asTyped } } as INodeParameters;
 	const getNode = () => ({ ...node, parameters: typed });
-	const item = itemOf(parameters, { fields: submitFields, methods: { getNode } });
+	const item = itemOf(settings, { fields: submitFields, methods: { getNode } });
 	return withId(identifier(item, fromFields)(document), KNOWLEDGEBASE);
 }
 

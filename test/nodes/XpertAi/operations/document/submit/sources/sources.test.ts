@@ -20,7 +20,7 @@ const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manua
 /** A case a source. */
 const CASES: Record<string, Case> = {
 	text: {
-		parameters: { name: 'a', text: 'hello' },
+		parameters: { documentSettings: { name: 'a' }, text: 'hello' },
 		brings: [
 			{
 				key: 'a',
@@ -50,12 +50,18 @@ const CASES: Record<string, Case> = {
 		],
 	},
 	fields: {
-		parameters: { documentFields: { mappingMode: 'autoMapInputData' }, documentKey: '7' },
+		parameters: {
+			documentFields: { mappingMode: 'autoMapInputData' },
+			documentSettings: { documentKey: '7' },
+		},
 		input: { json: { title: 'a', mood: 'good' } },
 		brings: [{ key: '7', record: { name: 'a' }, unusedColumns: ['mood'] }],
 	},
 	json: {
-		parameters: { jsonBody: '[{"name":"a"},{"name":"b"}]', documentKeyField: 'name' },
+		parameters: {
+			jsonBody: '[{"name":"a"},{"name":"b"}]',
+			documentSettings: { documentKeyField: 'name' },
+		},
 		brings: [
 			{ key: 'a', record: { name: 'a' } },
 			{ key: 'b', record: { name: 'b' } },
@@ -95,10 +101,7 @@ it.each(SOURCES)('$name: an item is read as its documents', async ({ value, read
 		getInputData: () => [{ json: {}, ...input }],
 		helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[value] ?? '') } as never,
 	};
-	const item = itemOf(
-		{ documentIdMode: 'derived', ...parameters },
-		{ fields: submitFields, methods },
-	);
+	const item = itemOf(parameters, { fields: submitFields, methods });
 	const found: object[] = [];
 	for await (const document of read(item, reading)) {
 		if ('flaw' in document) throw document.flaw;

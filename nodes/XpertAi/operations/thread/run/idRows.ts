@@ -1,0 +1,99 @@
+import groupBy from 'lodash/groupBy';
+import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod';
+
+import type { FieldValues } from '../../../execution/fields';
+import { enumOptions } from '../../../execution/fields';
+import { splitIds } from '../../../execution/ids';
+import type { Item } from '../../../execution/item';
+import type { RunInput } from '../../../runs/input';
+import { idList } from '../../../payloads/common';
+import { ID_PLACEHOLDER } from '../../../pickers/locators';
+
+const KINDS = ['environment', 'fileContext', 'project', 'storageFile'] as const;
+
+/** Rows of what a message names by its ID. */
+export const idRows: INodeProperties = {
+	displayName: 'IDs',
+	name: 'ids',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add ID',
+	default: {},
+	description: 'Uploaded files to send along, or the environment and project of the run',
+	options: [
+		{
+			displayName: 'ID',
+			name: 'values',
+			values: [
+				{
+					displayName: 'Of',
+					name: 'kind',
+					type: 'options',
+					options: enumOptions(KINDS, {
+						environment: 'Environment',
+						fileContext: 'File Context',
+						project: 'Project',
+						storageFile: 'Storage File',
+					}),
+					default: 'fileContext',
+					description: 'What it is the ID of. File: Upload gives those of storage files.',
+				},
+				{
+					displayName: 'ID',
+					name: 'id',
+					type: 'string',
+					default: '',
+					placeholder: ID_PLACEHOLDER,
+					description: 'The ID, of files also several, separated by commas',
+				},
+			],
+		},
+	],
+};
+
+const rowsOfIds = z.array(
+	z.object({ kind: z.enum(KINDS).default('fileContext'), id: z.unknown() }),
+);
+
+const SUBJECT = '"ID" in "IDs"';
+
+/** The IDs of a message, as its input has them. */
+type MessageIds = Pick<
+	Extract<RunInput, { kind: 'message' }>,
+	'fileContextIds' | 'storageFileIds' | 'environmentId' | 'projectId'
+>;
+
+/**
+ * The IDs that a message names.
+ *
+ * @throws NodeOperationError for what is no ID, and for more than one environment or project
+ */
+export function messageIds(item: Item, { ids: given = [] }: FieldValues): MessageIds {
+	const rows = item.check(rowsOfIds, given, { fields: [idRows] });
+	const byKind = groupBy(rows, 'kind');
+	const of = (kind: (typeof KINDS)[number]) =>
+		(byKind[kind] ?? []).flatMap(({ id }) => listed(item, id));
+	const one = (kind: (typeof KINDS)[number]) => {
+		const [id, ...more] = of(kind);
+		const demand = `must name one ${kind} at most`;
+		return more.length === 0 ? id : item.refuse({ subject: SUBJECT, demand });
+	};
+	return {
+		fileContextIds: of('fileContext'),
+		storageFileIds: of('storageFile'),
+		environmentId: one('environment'),
+		projectId: one('project'),
+	};
+}
+
+/** IDs as text with commas or, from an expression, as a list. */
+function listed(item: Item, given: unknown): string[] {
+	const ids = typeof given === 'string' ? splitIds(given) : (given ?? []);
+	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
+	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
+	if (texts.length === 0) return [];
+	const checked = item.check(idList, texts, { parameter: 'ID' });
+	for (const id of checked) item.checkId({ subject: SUBJECT, id });
+	return checked;
+}

@@ -1,0 +1,80 @@
+import axios from 'axios';
+import { z } from 'zod';
+
+import { readExample } from '../../host/examples';
+import { waitFor } from '../../host/waitFor';
+import { said } from './support/chat';
+import { useSharedHarness } from './support/harness';
+import { startModelStandIn, type ModelStandIn } from './support/modelStandIn';
+
+const harness = useSharedHarness();
+const QUESTION = 'How do I install it?';
+
+/** The example as a public chat, with a model that asks the assistant at once. */
+function publicChat() {
+	const example = readExample('approve-what-an-agent-asks.json');
+	const nodes = example.nodes.map((node) => ({
+		...node,
+		...(node.name === 'When chat message received' && {
+			parameters: { public: true, options: { responseMode: 'responseNodes' } },
+		}),
+		...(node.name === 'Chat Model' && {
+			credentials: { openAiApi: { id: '', name: 'Stand-in' } },
+		}),
+	}));
+	return { ...example, name: 'Approve', nodes };
+}
+
+const chats = z.array(z.object({ type: z.string(), webhookId: z.string().optional() }));
+
+describe("the node as a tool behind n8n's own human review", () => {
+	let model: ModelStandIn;
+	let path: string;
+	let workflowId: string;
+
+	beforeAll(async () => {
+		model = await startModelStandIn({ Message: QUESTION });
+		const openAi = {
+			name: 'Stand-in',
+			type: 'openAiApi',
+			data: { apiKey: 'none', url: model.url },
+		};
+		const credentials = [
+			await harness.createCredential(),
+			await harness.host.rest.createCredential(openAi),
+		];
+		workflowId = await harness.importWorkflow(publicChat(), ...credentials);
+		const { nodes } = await harness.host.rest.getWorkflow(workflowId);
+		const trigger = chats.parse(nodes).find(({ type }) => type.endsWith('.chatTrigger'));
+		path = `${trigger?.webhookId}/chat`;
+		await harness.activate(workflowId);
+	});
+	afterAll(async () => await model?.close());
+
+	/** The addresses behind the buttons of the execution that waits for a person. */
+	const buttons = async (): Promise<string[]> =>
+		await waitFor('the question to a person', async () => {
+			const [id] = await harness.host.rest.listExecutions(workflowId);
+			const stored = id === undefined ? undefined : await harness.host.rest.findExecution(id);
+			if (stored?.status !== 'waiting') return undefined;
+			const found = String(stored.data).match(/https?:[^"\\]*webhook-waiting[^"\\]*/g) ?? [];
+			return found.length > 0 ? found : undefined;
+		});
+
+	it.each([
+		['approved', 'true', `Echo: ${QUESTION}`],
+		['refused', 'false', 'rejected the tool call'],
+	])('is asked only what is %s', async (_, approved, told) => {
+		harness.sandbox.requests.clear();
+		await harness.callWebhook(path, said(QUESTION));
+		const links = await buttons();
+		expect(harness.sandbox.requests.of('runs')).toEqual([]);
+		const chosen = links.find((link) => link.includes(`approved=${approved}`));
+		await axios.get(String(chosen));
+		// The chat ends the execution when it has shown the answer, and nobody has it open here.
+		await waitFor('what the model is told', async () =>
+			JSON.stringify(model.requests.at(-1)?.messages).includes(told) ? true : undefined,
+		);
+		expect(harness.sandbox.requests.of('runs')).toHaveLength(approved === 'true' ? 1 : 0);
+	});
+});
