@@ -8,6 +8,8 @@ import { useSharedHarness } from './support/harness';
 import { startModelStandIn, type ModelStandIn } from './support/modelStandIn';
 
 const harness = useSharedHarness();
+/** n8n takes no decision from what looks like a preview of a link. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0 Safari/537.36';
 const QUESTION = 'How do I install it?';
 
 /** The example as a public chat, with a model that asks the assistant at once. */
@@ -70,7 +72,7 @@ describe("the node as a tool behind n8n's own human review", () => {
 		const links = await buttons();
 		expect(harness.sandbox.requests.of('runs')).toEqual([]);
 		const chosen = links.find((link) => link.includes(`approved=${approved}`));
-		await axios.get(String(chosen));
+		await axios.get(String(chosen), { headers: { 'user-agent': BROWSER } });
 		// The chat ends the execution when it has shown the answer, and nobody has it open here.
 		await waitFor('what the model is told', async () =>
 			JSON.stringify(model.requests.at(-1)?.messages).includes(told) ? true : undefined,

@@ -1,4 +1,4 @@
-import { cloneDeep, mapKeys, set } from 'lodash';
+import { cloneDeep, set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Field } from '../../nodes/XpertAi/execution/fields';
@@ -26,16 +26,24 @@ interface Place {
 	shown: INodeParameters;
 }
 
-/** What must be chosen for a field to be shown. */
-const shownBy = ({ displayOptions }: INodeProperties): INodeParameters =>
+/** What must be chosen for a field to be shown, by the paths of the fields, of which those beside it have this one above. */
+const shownBy = ({ displayOptions }: INodeProperties, above: string): INodeParameters =>
 	Object.fromEntries(
 		Object.entries(displayOptions?.show ?? {})
 			.filter(([name]) => !name.startsWith('@') && name !== '/operation')
-			.map(([name, values]) => [name.replace('/', ''), values?.[0] as string]),
+			.map(([name, values]) => [
+				name.startsWith('/') ? name.slice(1) : `${above}${name}`,
+				values?.[0] as string,
+			]),
 	);
 
 /** Required beside the field that is tried. */
-const BESIDE = { name: 'a', text: 'A text', url: 'https://example.com/a.md' };
+const BESIDE = {
+	name: 'a',
+	text: 'A text',
+	url: 'https://example.com/a.md',
+	documentSettings: { name: 'a' },
+};
 
 /** Every field that takes a text, however deep it lies. */
 function textFields(
@@ -46,10 +54,7 @@ function textFields(
 ): Place[] {
 	return fields.flatMap((field) => {
 		const path = `${above}${field.name}`;
-		// In a row, the conditions of a field are about its row.
-		const isInRow = above.endsWith('[0].');
-		const own = mapKeys(shownBy(field), (_, key) => (isInRow ? `${above}${key}` : key));
-		const all = { ...shown, ...own };
+		const all = { ...shown, ...shownBy(field, above) };
 		const { '@tool': inTools, '/operation': others } = field.displayOptions?.show ?? {};
 		if (inTools || (others && !others.includes(operation))) return [];
 		if (field.type === 'string' || field.type === 'json') return [{ field, path, shown: all }];
@@ -149,7 +154,7 @@ describe('an expression that gives nothing', () => {
 			})
 			.map((field) => ({
 				title: `${titleOf(one)} ${field.displayName}`,
-				parameters: { ...BESIDE, ...goodParameters(one), ...shownBy(field) } as INodeParameters,
+				parameters: { ...BESIDE, ...goodParameters(one), ...shownBy(field, '') } as INodeParameters,
 				field,
 			})),
 	);

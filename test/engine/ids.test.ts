@@ -137,7 +137,7 @@ describe('a record that is not there', () => {
 		['a run', { resource: 'thread', operation: 'cancelRun', ...nobody }, '"Run ID" and "Thread"'],
 		[
 			'a knowledgebase',
-			{ resource: 'document', operation: 'submit', source: 'text', text: 'A', name: 'a' },
+			{ resource: 'document', operation: 'submit', source: 'text', text: 'A', documentSettings: { name: 'a' } },
 			'"Knowledgebase"',
 		],
 		['an assistant', ask({ threadSource: 'new' }), '"Assistant"'],
@@ -183,7 +183,7 @@ describe('a value of 5,000 levels', () => {
 				operation: 'submit',
 				source: 'text',
 				text: '={{ $json.deep }}',
-				name: 'a',
+				documentSettings: { name: 'a' },
 				knowledgebaseId: byId(NOBODY),
 			},
 		],

@@ -181,9 +181,9 @@ export function jsonBodyOf(item: Item, body: JsonBody): unknown {
 	if (item.isJsonBody) return item.jsonBody(notShown ? anyJson : schema);
 	const fields = fieldsInBody(body);
 	const naming = { fields, sources };
-	const { options, ...values } = item.values(fields);
-	const composed = compose({ ...values, ...(isJsonObject(options) ? options : {}) });
-	const checked: unknown = item.check(schema, composed, naming);
+	const values = item.values(fields);
+	const along = body.options && isJsonObject(values.options) ? values.options : undefined;
+	const checked: unknown = item.check(schema, compose(along ?? values), naming);
 	item.checkIds(checked, ids, naming);
 	return checked;
 }

@@ -30,17 +30,17 @@ export const JSON_BODY = 'options.jsonBody';
 const WITH_OWN_BODY = ['json'];
 
 /** The choice between the fields of an operation and a body of one's own. */
-const bodyMode: INodeProperties = {
+export const bodyMode: INodeProperties = {
 	displayName: 'Body',
 	name: 'bodyMode',
 	type: 'options',
 	noDataExpression: true,
 	options: [
-		{ name: 'Fields', value: 'fields', description: 'Send what the fields of this operation say' },
-		{ name: 'JSON', value: 'json', description: 'Send the whole body as JSON Body gives it' },
+		{ name: 'Fields', value: 'fields' },
+		{ name: 'JSON', value: 'json' },
 	],
 	default: 'fields',
-	description: 'Whether the fields or the option JSON Body give what is sent',
+	description: 'What is sent: what the fields say, or the option JSON Body',
 };
 
 /** The body as JSON text or an expression. */
@@ -196,13 +196,19 @@ export function enumOptions<Value extends string>(
 }
 
 /** The options of a body of one's own, which come last: they are the way out, not the entrance. */
-export function ownBodyOptions(example: string): INodeProperties[] {
+export const ownBodyOptions = (example: string): INodeProperties[] => [
+	bodyMode,
+	...jsonBodyOption(example),
+];
+
+/** The body itself, beside that choice. */
+export function jsonBodyOption(example: string): INodeProperties[] {
 	const jsonBody = {
 		...jsonBodyField(example),
 		required: undefined,
 		description: 'The whole request body as JSON, in place of the fields',
 	};
-	return [bodyMode, ...displayedIf({ show: { [bodyMode.name]: WITH_OWN_BODY } }, [jsonBody])];
+	return displayedIf({ show: { [bodyMode.name]: WITH_OWN_BODY } }, [jsonBody]);
 }
 
 /**

@@ -451,7 +451,7 @@ export const ALL_CASES: OperationCase[] = [
 			conversationId: byId(conversationId),
 			options: { role: '={{ "robot" }}' },
 		}),
-		refusal: /"From" must be one of human, ai, but is "robot"$/,
+		refusal: /"From" in "Options" must be one of human, ai, but is "robot"$/,
 		answer: { items: [{ id: ID, role: 'ai', content: 'hello', status: 'success' }], total: 1 },
 	},
 	{

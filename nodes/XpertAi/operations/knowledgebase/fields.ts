@@ -98,7 +98,7 @@ const metadataSchemaField: INodeProperties = {
 	placeholder: 'Add metadata field',
 	default: {},
 	description:
-		'Fields of the metadata of documents that filters of an assistant can use. Documents with another type of value in them are refused. Replaces earlier fields as a whole.',
+		'Metadata fields that filters can use. Documents with another type of value are refused. Replaces all earlier fields.',
 	options: [
 		{
 			displayName: 'Metadata Field',

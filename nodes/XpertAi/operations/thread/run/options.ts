@@ -2,10 +2,11 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
+	bodyMode,
 	displayedIf,
+	jsonBodyOption,
 	optionsField,
 	optionsWithoutOwnBody,
-	ownBodyOptions,
 	timeoutOption,
 } from '../../../execution/fields';
 import { typedRows } from '../../shared/typedRows';
@@ -182,14 +183,14 @@ const ofMessages: INodeProperties[] = [
 		type: 'json',
 		default: '{}',
 		description:
-			'Variables of the assistant to set before the run, as a JSON object. They stay on the thread: later questions have them too, and so have the filters that use them.',
+			'Variables of the assistant to set before the run, as a JSON object. Later questions on the thread have them, too.',
 	},
 	typedRows({
 		displayName: 'Values for Filters',
 		name: 'filterValues',
 		placeholder: 'Add value',
 		description:
-			'What the assistant may search by, if it was built for it: Assistant: Get shows the keys. A value counts for this question alone where the filter takes human.key; otherwise it stays on the thread. Earlier answers stay in the history: put the value into the Conversation Key. As the tool of an agent, take values from the workflow: those the model chooses protect nothing.',
+			'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
 		further: [
 			{
 				displayName: 'May Be Empty',
@@ -262,9 +263,10 @@ const WAITING = [...SENDING, 'waitForRun'];
 const TELLING = [...ASKING, 'getRun', 'waitForRun'];
 
 const ownBody = [
-	...shownFor(['run', 'start'], ownBodyOptions(messageExample)),
-	...shownFor(['decide'], ownBodyOptions(decisionExample)),
-	...shownFor(['retry'], ownBodyOptions(retryExample)),
+	...shownFor(SENDING, [bodyMode]),
+	...shownFor(['run', 'start'], jsonBodyOption(messageExample)),
+	...shownFor(['decide'], jsonBodyOption(decisionExample)),
+	...shownFor(['retry'], jsonBodyOption(retryExample)),
 ];
 
 /** The options of all that has to do with runs, there once: the description is sent to every browser. */

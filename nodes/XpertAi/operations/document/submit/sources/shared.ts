@@ -107,7 +107,7 @@ export const recordSettings: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. Dept/Sales',
 		description:
-			'Folder of the knowledgebase the document is kept in, which is made if it is not there, and which filters of an assistant can ask for. Left empty here, the document is taken out of its folder.',
+			'Folder that keeps the document, made if missing. Filters can ask for it. Left empty, the document leaves its folder.',
 	},
 	{
 		displayName: 'Metadata',
