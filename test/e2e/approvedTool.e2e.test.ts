@@ -35,7 +35,11 @@ describe("the node as a tool behind n8n's own human review", () => {
 	let workflowId: string;
 
 	beforeAll(async () => {
-		model = await startModelStandIn({ Message: QUESTION });
+		// n8n offers the tool with its own parameters beside those of the review.
+		model = await startModelStandIn({
+			toolParameters: { Message: QUESTION },
+			hitlParameters: {},
+		});
 		const openAi = {
 			name: 'Stand-in',
 			type: 'openAiApi',

@@ -38,7 +38,7 @@ const CHAT_TRIGGER = {
 	parameters: { options: {} },
 };
 
-describe('what five new users do, in the editor, without reading anything', () => {
+describe('what six new users do, in the editor, without reading anything', () => {
 	let window: EditorWindow;
 	let nodes: NodesPanel;
 	let panel: NodePanel;
@@ -70,9 +70,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		clicks.count();
 		await add('Rows', 'ingest', 'Submit documents to knowledgebase');
 		await panel.fill('knowledgebaseId', SANDBOX_KNOWLEDGEBASE_ID);
-		await panel.fill('name', '{{ $json.title }}');
 		await panel.fill('text', '{{ $json.text }}');
-		await panel.fill('documentKey', '{{ $json.path }}');
 		await panel.choose('mode', 'Mirror the Source (Remove What Is Gone)');
 		await window.screenshot(picturePath('trial-rows-filled'));
 		await panel.run();
@@ -117,7 +115,6 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await add('Chat', 'ask assistant', 'Ask assistant and wait for answer');
 		const entries = await panel.openList('assistantId');
 		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
-		await panel.choose('threadSource', 'Conversation With a Key');
 		await panel.close();
 		await window.page.getByRole('button', { name: 'Open chat' }).last().click();
 		await say('I am Ann');
@@ -125,7 +122,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await say('And now?');
 		await window.page.getByText('You said: And now? [users seen: 2]').last().waitFor();
 		await window.screenshot(picturePath('trial-bot'));
-		expect(clicks.count()).toBeLessThanOrEqual(14);
+		expect(clicks.count()).toBeLessThanOrEqual(12);
 	});
 
 	it('are told of a run that waits, and decide on it', async () => {
@@ -149,12 +146,11 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.close();
 		await add('Waiting', 'approve', 'Decide on waiting run');
 		await panel.choose('decision', 'Confirm');
-		await panel.enterId('threadId', '{{ $json.threadId }}');
 		await panel.run();
 		await panel.outputWith(/completed/);
 		await window.screenshot(picturePath('trial-decision'));
 		expect(harness.sandbox.store.threads.get(thread)?.status).toBe('idle');
-		expect(clicks.count()).toBeLessThanOrEqual(16);
+		expect(clicks.count()).toBeLessThanOrEqual(14);
 	});
 
 	it('give an agent of n8n an assistant to ask', async () => {
@@ -175,6 +171,26 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.outputWith(/You said: How do I install it\?/);
 		await window.screenshot(picturePath('trial-agent'));
 		expect(clicks.count()).toBeLessThanOrEqual(9);
+	});
+
+	it('start a long run, and pick up its answer', async () => {
+		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const question = [{ chatInput: 'How do I descale it?' }];
+		const workflow = workflowOf('Long', [itemsNode('Question', question)]);
+		await window.openWorkflow(await harness.importWorkflow(workflow));
+		clicks.count();
+		await add('Question', 'start run', 'Start run');
+		const entries = await panel.openList('assistantId');
+		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
+		await panel.run();
+		await panel.outputWith(/running/);
+		await panel.close();
+		const started = window.page.locator('[data-test-id="canvas-node"]').last();
+		await add(String(await started.getAttribute('data-node-name')), 'wait for run', 'Wait for run');
+		await panel.run();
+		await panel.outputWith(/You said: How do I descale it\?/);
+		await window.screenshot(picturePath('trial-long-run'));
+		expect(clicks.count()).toBeLessThanOrEqual(14);
 	});
 
 	it('make the page complain about nothing', () => {
