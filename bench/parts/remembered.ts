@@ -12,7 +12,7 @@ const CHANGED_IN = 100;
 
 const AIMS = [
 	{
-		what: 'Send What Is New or Changed, an unchanged night of 500,000: bytes of notes',
+		what: 'Send New and Changed, an unchanged night of 500,000: bytes of notes',
 		against: '–',
 		aim: '≤ 1.3 KB',
 	},
@@ -108,7 +108,7 @@ function report(results: PartResults): Section {
 		],
 		plots: [],
 		text: `
-What _Runs Again_ keeps in the knowledgebase ([keeping in step](keeping-in-step.md)), in a first load and the nights after it. Documents of 1 KB, records of a file in n8n's file-system binary data, with Runs Again = Send What Is New or Changed, everything else as it is by default (so with _Process and Wait_), and Output = Summary, on a server that costs nothing; beside the same without remembering. What is noted is counted on the server.
+What _When Run Again_ keeps in the knowledgebase ([keeping in step](keeping-in-step.md)), in a first load and the nights after it. Documents of 1 KB, records of a file in n8n's file-system binary data, with When Run Again = Send New and Changed, everything else as it is by default (so with _Process and Wait_), and Output = Summary, on a server that costs nothing; beside the same without remembering. What is noted is counted on the server.
 
 ${table(
 	['', 'night', 'bytes of documents', 'bytes of notes', 'requests', 'time', 'processor time'],

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import compact from 'lodash/compact';
 import uniq from 'lodash/uniq';
 
+import { waitingFor } from '../XpertAi/execution/audience';
 import { forEachConcurrently } from '../XpertAi/execution/eachItem';
 import { lastReply, messagesOf, speakerOf, textOf } from '../XpertAi/threads/messages';
 import { readThreadWithRetries } from '../XpertAi/threads/thread';

@@ -137,7 +137,13 @@ describe('a record that is not there', () => {
 		['a run', { resource: 'thread', operation: 'cancelRun', ...nobody }, '"Run ID" and "Thread"'],
 		[
 			'a knowledgebase',
-			{ resource: 'document', operation: 'submit', source: 'text', text: 'A', documentSettings: { name: 'a' } },
+			{
+				resource: 'document',
+				operation: 'submit',
+				source: 'text',
+				text: 'A',
+				documentSettings: { name: 'a' },
+			},
 			'"Knowledgebase"',
 		],
 		['an assistant', ask({ threadSource: 'new' }), '"Assistant"'],

@@ -21,9 +21,12 @@ import {
 } from './fields';
 import type { Field } from './fields';
 
-/** The parameters of the whole node: the Resource and Operation lists, then each operation's own. */
-export function nodeProperties(resources: Resource[]): INodeProperties[] {
-	const defaultResource = resources[0]?.value ?? '';
+/**
+ * The parameters of the whole node: the Resource and Operation lists, then each operation's own.
+ *
+ * @param defaultResource the value of the resource that a fresh node has
+ */
+export function nodeProperties(resources: Resource[], defaultResource: string): INodeProperties[] {
 	return [
 		{
 			displayName: 'Resource',
@@ -170,49 +173,20 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];
 	return [
 		...Object.values(ids),
-		...(body && isFileBody(body) ? uploadFields(body) : []),
-		...(body && !isFileBody(body) ? bodyFields(body, paging ? [returnAll, limit] : []) : []),
+		...(body ? withoutOwnBody(fieldsOfBody(body, paging ? [returnAll, limit] : [])) : []),
 		...(simplification ? [simplify] : []),
 		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),
 	];
 }
 
-/** What only reads may go side by side; what makes or changes something has an order. */
-function defaultAtOnce({ method, repeatable = false, fixedBody }: DeclaredOperation): number {
-	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
-	return repeatable && !changes ? 5 : 1;
-}
-
-/** A file of the item with its text parts, or a JSON body. */
-function uploadFields({ parts }: FileBody): Field[] {
+/** A file of the item with its text parts; or the fields of a body, those that group optional ones last. */
+function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
+	if (isFileBody(body))
+		return [binaryFieldName('the file to upload'), fieldCollection('additionalFields', body.parts)];
+	const { fields } = body;
 	return [
 		...fields.filter((field) => !isContainer(field)),
 		...paging,
 		...fields.filter(isContainer),
 	];
-}
-
-/** The fields of "Fields", and the choice of a body of one's own. */
-function bodyFields({ fields, example }: JsonBody, paging: Field[]): Field[] {
-	return [
-		...withoutOwnBody([
-			...fields.filter((field) => !isContainer(field)),
-			...paging,
-			...fields.filter(isContainer),
-		]),
-		...ownBodyFields(example, fields.length > 0 ? bodyMode : emptyOrJson),
-	];
-}
-
-/** The choice of a body of one's own, and the text of "JSON". */
-export function ownBodyFields(example: string, mode = bodyMode): Field[] {
-	return [mode, ...displayedIf({ show: { bodyMode: ['json'] } }, [jsonBodyField(example)])];
-}
-
-/**
- * Fields that are there unless the body is one's own. They are hidden with it and not shown without it:
- * n8n resolves parameters in their order, and the choice comes after them.
- */
-export function withoutOwnBody(fields: Field[]): Field[] {
-	return displayedIf({ hide: { bodyMode: ['json'] } }, fields);
 }

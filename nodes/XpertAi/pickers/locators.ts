@@ -7,6 +7,25 @@ export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
 const ENTER_ID = 'Enter the ID, or paste the URL of its page';
 
+/** A list search, loaded when its list is opened: most processes of n8n only show the node. */
+const opened = (name: 'searchAssistants' | 'searchThreads' | 'searchConversations') =>
+	async function (
+		this: ILoadOptionsFunctions,
+		...asked: [filter?: string, paginationToken?: string]
+	): Promise<INodeListSearchResult> {
+		const pickers = await import('./listPage');
+		return await pickers[name].call(this, ...asked);
+	};
+
+/** Assistants for the picker (E7). */
+const searchAssistants = opened('searchAssistants');
+
+/** Threads for the picker (E5). */
+const searchThreads = opened('searchThreads');
+
+/** Conversations for the picker (E5). */
+const searchConversations = opened('searchConversations');
+
 /** Chooses a knowledgebase; the contract has no endpoint that lists them. */
 export const knowledgebaseLocator: Field = locator(
 	'knowledgebaseId',
@@ -92,19 +111,3 @@ function fromList(searchListMethod: string): Way {
 		],
 	};
 }
-
-/** A list search, loaded when its list is opened: most processes of n8n only show the node. */
-const opened = (name: 'searchAssistants' | 'searchThreads') =>
-	async function (
-		this: ILoadOptionsFunctions,
-		...asked: [filter?: string, paginationToken?: string]
-	): Promise<INodeListSearchResult> {
-		const pickers = await import('./listPage');
-		return await pickers[name].call(this, ...asked);
-	};
-
-/** Assistants for the picker (E7). */
-export const searchAssistants = opened('searchAssistants');
-
-/** Threads for the picker (E5). */
-export const searchThreads = opened('searchThreads');

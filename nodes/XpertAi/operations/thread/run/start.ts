@@ -38,7 +38,7 @@ const noRoutes = ({ failure }: Routes) =>
 	failed(
 		failure,
 		'This server starts no runs in the background',
-		'Use Thread: Run and Wait, which works on every server.',
+		'Use Thread: Ask and Wait, which works on every server.',
 	);
 
 /** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
