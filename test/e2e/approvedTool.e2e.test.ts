@@ -68,7 +68,7 @@ describe("the node as a tool behind n8n's own human review", () => {
 		});
 
 	it.each([
-		['approved', 'true', `Echo: ${QUESTION}`],
+		['approved', 'true', 'I found nothing about that'],
 		['refused', 'false', 'rejected the tool call'],
 	])('is asked only what is %s', async (_, approved, told) => {
 		harness.sandbox.requests.clear();

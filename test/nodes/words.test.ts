@@ -35,13 +35,16 @@ const isTitleCase = (title: string) =>
 	title
 		.split(/[\s(/-]+/)
 		.filter(Boolean)
-		.every((word, index) => /^[A-Z0-9]/.test(word) || (index > 0 && SMALL.test(word)));
+		.every((word, index) => /^[A-Z0-9%]/.test(word) || (index > 0 && SMALL.test(word)));
 
 /** Dropdowns whose own name and choices say everything. */
 const SELF_EXPLAINING = ['resource', 'operation', 'column', 'direction'];
 /** What options are called that are about nothing else. */
 const WORDS_OF_THEIR_OWN = /Failures as Replies|Stop After Failures/;
 const EMOJI = /\p{Extended_Pictographic}/u;
+
+/** The options of a body of one's own: the way out, not the entrance. */
+const OWN_BODY = ['Body', 'JSON Body'];
 
 const sorted = (names: string[]) => [...names].sort((a, b) => a.localeCompare(b, 'en'));
 
@@ -130,12 +133,14 @@ describe('the words of the editor', () => {
 		expect(punctuated(description)).toBe(true);
 	});
 
-	it('are sorted in the lists of optional fields, the name of a record first', () => {
+	it("are sorted in the lists of optional fields, the name of a record first, a body of one's own last", () => {
 		const unsorted = ALL.filter(({ property: { type, options = [] } }) => {
 			const names = options
 				.map((option) => ('displayName' in option ? option.displayName : option.name))
 				.filter((name) => name !== 'Name');
-			return type === 'collection' && names.join() !== sorted(names).join();
+			const own = names.filter((name) => OWN_BODY.includes(name));
+			const wanted = [...sorted(names.filter((name) => !OWN_BODY.includes(name))), ...own];
+			return type === 'collection' && names.join() !== wanted.join();
 		});
 		expect(placesOf(unsorted)).toEqual([]);
 	});

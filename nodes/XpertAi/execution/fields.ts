@@ -127,7 +127,7 @@ export function atOnceOption(defaultAtOnce: number): INodeProperties {
 
 /** Optional fields in the order n8n's linter wants. Without lodash, which would bring seven files that n8n loads nowhere else. */
 export function inOrder(fields: INodeProperties[]): INodeProperties[] {
-	return fields.toSorted((one, other) => (one.displayName < other.displayName ? -1 : 1));
+	return fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
 }
 
 /**

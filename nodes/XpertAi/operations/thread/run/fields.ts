@@ -34,7 +34,7 @@ const threadSource: INodeProperties = {
 		},
 	],
 	default: 'auto',
-	description: 'Whether to go on with a conversation or to start a new one',
+	description: 'Which conversation the message goes to',
 	builderHint: {
 		propertyHint:
 			'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
