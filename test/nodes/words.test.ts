@@ -37,6 +37,9 @@ const isTitleCase = (title: string) =>
 		.filter(Boolean)
 		.every((word, index) => /^[A-Z0-9%]/.test(word) || (index > 0 && SMALL.test(word)));
 
+/** What must not be misunderstood takes more words. */
+const LONG = ['filterValues', 'baseUrl'];
+
 /** Dropdowns whose own name and choices say everything. */
 const SELF_EXPLAINING = ['resource', 'operation', 'column', 'direction'];
 /** What options are called that are about nothing else. */
@@ -76,6 +79,11 @@ describe('the words of the editor', () => {
 		[
 			'placeholders that start with "e.g." or "Add"',
 			({ placeholder = 'e.g. x' }: INodeProperties) => /^(e\.g\. |Add )/.test(placeholder),
+		],
+		[
+			'descriptions of at most 120 characters, but for what decides who sees what',
+			({ name, description = '' }: INodeProperties) =>
+				description.length <= 120 || LONG.includes(name),
 		],
 		['hints of at most 120 characters', ({ hint = '' }: INodeProperties) => hint.length <= 120],
 		[
