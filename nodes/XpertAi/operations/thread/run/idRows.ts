@@ -52,11 +52,12 @@ export const idRows: INodeProperties = {
 	],
 };
 
-const rowsOfIds = z.array(
-	z.object({ kind: z.enum(KINDS).default('fileContext'), id: z.unknown() }),
-);
+const rowsOfIds = z.object({
+	ids: z.array(z.object({ kind: z.enum(KINDS).default('fileContext'), id: z.unknown() })),
+});
 
-const SUBJECT = '"ID" in "IDs"';
+const LABEL = 'ID" in "IDs';
+const SUBJECT = `"${LABEL}"`;
 
 /** The IDs of a message, as its input has them. */
 type MessageIds = Pick<
@@ -69,8 +70,8 @@ type MessageIds = Pick<
  *
  * @throws NodeOperationError for what is no ID, and for more than one environment or project
  */
-export function messageIds(item: Item, { ids: given = [] }: FieldValues): MessageIds {
-	const rows = item.check(rowsOfIds, given, { fields: [idRows] });
+export function messageIds(item: Item, { ids = [] }: FieldValues): MessageIds {
+	const { ids: rows } = item.check(rowsOfIds, { ids }, { fields: [idRows] });
 	const byKind = groupBy(rows, 'kind');
 	const of = (kind: (typeof KINDS)[number]) =>
 		(byKind[kind] ?? []).flatMap(({ id }) => listed(item, id));
@@ -93,7 +94,7 @@ function listed(item: Item, given: unknown): string[] {
 	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
 	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
 	if (texts.length === 0) return [];
-	const checked = item.check(idList, texts, { parameter: 'ID' });
+	const checked = item.check(idList, texts, { parameter: LABEL });
 	for (const id of checked) item.checkId({ subject: SUBJECT, id });
 	return checked;
 }

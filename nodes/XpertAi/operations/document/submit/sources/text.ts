@@ -27,7 +27,7 @@ export const text: Source = {
 			item.refuse({ subject: `"${textField.displayName}"`, demand: FILES_MEANT });
 		const content = wholeText(item, 'text');
 		const name = nameOfText(item);
-		const key = keyOf(item, name, 'The name of the document');
+		const key = keyOf(item, name, `"${item.labelOf('documentSettings.name')}"`);
 		return [{ key, ...textDocument(item, { ...settingsOf(item), name }, content) }];
 	},
 };
