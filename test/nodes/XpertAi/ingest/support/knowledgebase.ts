@@ -126,6 +126,7 @@ export class Knowledgebase {
 	private store(rows: Row[], refuses: (row: Row) => boolean): Outcome {
 		if (rows.length === 0) throw new Error('a request with nothing in it');
 		for (const row of rows) {
+			if (typeof row.id !== 'string') return answered(400);
 			if (refuses(row)) return answered(422);
 			this.put(row);
 		}
