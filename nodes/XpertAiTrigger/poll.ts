@@ -15,7 +15,7 @@ import { beginning, freshTo, nameOf, newChanges, recall, remembering, triesOf } 
 import type { Memory } from './memory';
 import { readRecent, readOn } from './changes';
 import type { FetchChanges } from './changes';
-import { readSettings } from './settings';
+import { readTriggerSettings } from './settings';
 import type { TriggerSettings } from './settings';
 
 /** How long a poll looks for more before it gives what it has. Hosts give up on polls after about as long. */
@@ -40,7 +40,7 @@ interface Polling {
  * @throws NodeApiError or NodeOperationError when it has got no further because it could not ask
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-	const settings = readSettings(context);
+	const settings = readTriggerSettings(context);
 	const send = await createSend(context);
 	const started = systemClock.now();
 	// Older hosts neither limit a poll nor say how long it may take.

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { flawMessage } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/outputs';
 import { fixedExpression } from '../XpertAi/execution/rawParameters';
-import { readSettings as readParameters } from '../XpertAi/execution/values';
+import { readSettings } from '../XpertAi/execution/values';
 import type { Refuse } from '../XpertAi/execution/values';
 import { uuid } from '../XpertAi/payloads/common';
 import { EVENTS, triggerFields } from './fields';
@@ -27,7 +27,7 @@ export type TriggerSettings = z.infer<typeof triggerSettings>;
  *
  * @throws NodeOperationError naming the parameter and what is expected
  */
-export function readSettings(context: IPollFunctions): TriggerSettings {
+export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	const node = context.getNode();
 	const refuse: Refuse = (flaw) => {
 		const { cure = 'Correct the value, or the expression it comes from.' } = flaw;
@@ -37,5 +37,5 @@ export function readSettings(context: IPollFunctions): TriggerSettings {
 		const flaw = fixedExpression(node, name, triggerFields);
 		return flaw ? refuse(flaw) : context.getNodeParameter(name, initial);
 	};
-	return readParameters(triggerSettings, triggerFields, read, refuse);
+	return readSettings(triggerSettings, triggerFields, read, refuse);
 }

@@ -70,10 +70,10 @@ export function jsonOf(value: unknown, naming: Naming): { text: string } | { fla
 		return { flaw: { subject, demand: 'is nested too deeply or too long to be sent' } };
 	}
 	// JSON writes half a character as an escape: only what holds one is walked through.
-	const cut = text.includes('\\ud') ? placeOf(value, isCutText) : undefined;
+	const cut = text.includes('\\ud') ? findPlace(value, isCutText) : undefined;
 	if (cut) return { flaw: cutFlaw(cut, naming) };
 	// Infinity and NaN become null, which clears fields.
-	const place = text.includes('null') ? placeOf(value, isNoNumber) : undefined;
+	const place = text.includes('null') ? findPlace(value, isNoNumber) : undefined;
 	if (!place) return { text };
 	const flaw = { demand: 'must be a number', value: valueAt(value, place) };
 	return { flaw: { subject: subjectOf(place, naming), ...flaw } };
@@ -252,7 +252,7 @@ interface Visit {
  * The place of the first part of a value that is looked for, in the order of its JSON text; dates and
  * the like are looked at as they are written there. Walks without recursion, as values may be deep.
  */
-export function placeOf(
+export function findPlace(
 	value: unknown,
 	isWanted: (part: unknown, key?: string | number) => boolean,
 ): Place | undefined {

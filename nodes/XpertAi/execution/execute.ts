@@ -9,7 +9,7 @@ import type { Field } from './fields';
 import { Item } from './item';
 import { isCoded } from './operation';
 import type { Operation, Resource } from './operation';
-import { placeOf } from './badInput';
+import { findPlace } from './badInput';
 import { operationFields } from './properties';
 
 /** Runs the operation the node is set to over all input items. */
@@ -64,7 +64,7 @@ export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 		const known = fixed.get(name);
 		if (known !== undefined) return known;
 		const parameter: unknown = get(node.parameters, name);
-		const result = parameter !== undefined && placeOf(parameter, isExpression) === undefined;
+		const result = parameter !== undefined && findPlace(parameter, isExpression) === undefined;
 		fixed.set(name, result);
 		return result;
 	};

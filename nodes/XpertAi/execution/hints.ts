@@ -2,7 +2,7 @@ import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { isForLater } from '../transport/classifyFailure';
-import { quoted, subjectOf, placeOf } from './badInput';
+import { quoted, subjectOf, findPlace } from './badInput';
 import type { Naming, Place } from './badInput';
 import type { Field } from './fields';
 import { chosenId, namedId } from './ids';
@@ -55,7 +55,7 @@ export function characterHint(
 	body: RequestMeaning['body'],
 ): string | undefined {
 	if (!body || databaseCode === undefined || !NOT_STORABLE.has(databaseCode)) return undefined;
-	const place = placeOf(body.value, (part) => typeof part === 'string' && part.includes('\0'));
+	const place = findPlace(body.value, (part) => typeof part === 'string' && part.includes('\0'));
 	if (!place) return undefined;
 	return `${subjectOf(place, body.naming)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
 }

@@ -5,7 +5,7 @@ import { isExpression } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
-import { subjectOf, placeOf } from './badInput';
+import { subjectOf, findPlace } from './badInput';
 import type { Flaw, Place } from './badInput';
 import type { Field } from './fields';
 
@@ -21,7 +21,7 @@ interface RawParameter {
 const rawParameters = memoize(({ parameters }: INode) =>
 	memoize((name: string): RawParameter => {
 		const given = locatorValue(get(parameters, name));
-		return { given, fixed: placeOf(given, isFixedExpression) };
+		return { given, fixed: findPlace(given, isFixedExpression) };
 	}),
 );
 rawParameters.cache = new WeakMap();

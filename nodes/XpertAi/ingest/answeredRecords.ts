@@ -5,7 +5,7 @@ import type { ReadyDocument } from './batches';
 
 /** What starts and tells of processing answers: a list of documents, each with its id; those that the server does not know are missing. */
 export const mustListDocuments = answerMustBe(
-	(answer) => Array.isArray(answer) && answer.every((record) => idOf(record) !== undefined),
+	(answer) => Array.isArray(answer) && answer.every((record) => recordId(record) !== undefined),
 	'it is not a list of documents',
 );
 
@@ -22,11 +22,11 @@ type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 export function answeredRecords(sent: Sent[], answer: unknown): unknown[] {
 	const records: unknown[] = Array.isArray(answer) ? answer : [];
 	const sentIds = new Set(sent.map(({ id }) => id.toLowerCase()));
-	const byId = new Map(records.map((record) => [idOf(record), record]));
+	const byId = new Map(records.map((record) => [recordId(record), record]));
 	return sent.map((document, index) => {
 		const own = document.id.toLowerCase();
 		const inPlace = records[index];
-		const id = idOf(inPlace);
+		const id = recordId(inPlace);
 		if (byId.has(own)) return id === own ? inPlace : byId.get(own);
 		if (id === undefined || records.length !== sent.length) return undefined;
 		const isIts = document.isNew ? !sentIds.has(id) : isSameSource(document, inPlace);
@@ -48,7 +48,7 @@ export function storingFlaw(answer: unknown, records: unknown[]): string | undef
 }
 
 /** The id of a record; servers give it in lower case, whatever it was sent in. */
-export function idOf(record: unknown): string | undefined {
+export function recordId(record: unknown): string | undefined {
 	const id: unknown = get(record, 'id');
 	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
 }

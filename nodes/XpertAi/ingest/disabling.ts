@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import type { DocumentName, MemoryRoutes } from './memory';
-import { askStatuses, listOf } from './processingStatus';
+import { askStatuses, mustList } from './processingStatus';
 import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 /** Documents in one request; each takes the server some milliseconds. */
@@ -61,7 +61,7 @@ async function sendBatch(
 	{ send, storePath }: MemoryRoutes,
 ): Promise<Failure | undefined> {
 	const body = JSON.stringify(rows);
-	const checkAnswer = listOf(rows.map(({ id }) => id));
+	const checkAnswer = mustList(rows.map(({ id }) => id));
 	const outcome = await send({ method: 'POST', path: storePath, body, checkAnswer });
 	return outcome.ok ? undefined : outcome.failure;
 }

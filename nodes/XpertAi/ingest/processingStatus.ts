@@ -9,7 +9,7 @@ import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome } from '../transport/request';
 import { serverWords } from '../transport/serverWords';
-import { idOf, mustListDocuments } from './answeredRecords';
+import { recordId, mustListDocuments } from './answeredRecords';
 
 /** What the server says about the processing of a document. */
 export const processingStatus = z
@@ -87,7 +87,7 @@ export async function askStatuses(
 ): Promise<Statuses> {
 	const statuses: Statuses['statuses'] = new Map();
 	const there = compact([witness]);
-	const checkAnswer = witness === undefined ? mustListDocuments : listOf(there);
+	const checkAnswer = witness === undefined ? mustListDocuments : mustList(there);
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath([...part, ...there]);
@@ -121,10 +121,10 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
  *
  * @param ids the documents that are there
  */
-export function listOf(ids: string[]): AnswerCheck {
+export function mustList(ids: string[]): AnswerCheck {
 	return answerMustBe((answer) => {
 		if (!Array.isArray(answer)) return false;
-		const listed = new Set(answer.map(idOf));
+		const listed = new Set(answer.map(recordId));
 		return ids.every((id) => listed.has(id.toLowerCase()));
 	}, 'it does not list the documents that it should');
 }

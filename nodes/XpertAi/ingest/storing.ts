@@ -13,7 +13,7 @@ import type { ApiRequest, Send } from '../transport/request';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { Patience, sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
-import { answeredRecords, idOf, storingFlaw } from './answeredRecords';
+import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import type { BatchEnd, Journaled } from './memory';
@@ -290,7 +290,7 @@ function endOf({ outcome, mayBeDone }: RetriedOutcome): BatchEnd {
 /** An answer without the records of some rows. */
 function withoutRows(answer: unknown, ids: string[] = []): unknown {
 	if (!Array.isArray(answer)) return answer;
-	return answer.filter((record) => !ids.includes(idOf(record) ?? ''));
+	return answer.filter((record) => !ids.includes(recordId(record) ?? ''));
 }
 
 export type Batch<Origin> = Array<ReadyDocument<Origin>>;

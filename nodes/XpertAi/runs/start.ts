@@ -34,7 +34,7 @@ import {
 	findMessages,
 	listRuns,
 	newest,
-	placeOf,
+	runPlace,
 	readRun,
 	SETTLING_MS,
 	startRun,
@@ -322,7 +322,7 @@ async function givesWay(run: Sent, runId: string): Promise<boolean> {
 
 /** Whether another run is older and meets ours. */
 export function comesFirst(other: RunRecord, own: RunRecord): boolean {
-	if (placeOf(other) >= placeOf(own)) return false;
+	if (runPlace(other) >= runPlace(own)) return false;
 	if (other.status === 'running') return true;
 	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;
 }

@@ -105,11 +105,11 @@ export function begunRuns(runs: RunRecord[]): RunRecord[] {
 
 /** The run that began last; of two that began at the same moment, that with the greater ID. */
 export function newest(runs: RunRecord[]): RunRecord | undefined {
-	return maxBy(begunRuns(runs), placeOf);
+	return maxBy(begunRuns(runs), runPlace);
 }
 
 /** The place of a run among those of its thread: by its beginning, and of one moment by its ID. */
-export function placeOf({ created_at: begun, run_id: id }: RunRecord): string {
+export function runPlace({ created_at: begun, run_id: id }: RunRecord): string {
 	return `${begun} ${id}`;
 }
 

@@ -120,7 +120,7 @@ export async function hearAll(
 }
 
 /** The text of a body that is no stream, or its beginning. @throws what breaks the connection */
-export async function textOf(body: Body, over: AbortSignal | undefined): Promise<string> {
+export async function bodyText(body: Body, over: AbortSignal | undefined): Promise<string> {
 	const read: Uint8Array[] = [];
 	let length = 0;
 	await pieceByPiece(body, over, (piece) => {

@@ -17,7 +17,7 @@ import { readCredential, readTarget, secretsOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
 import { databaseCode, failureReason, missingIn } from './failureReason';
-import { hearAll, isEventStream, noStream, streamHeaders, textOf } from './eventStream';
+import { hearAll, isEventStream, noStream, streamHeaders, bodyText } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
@@ -147,7 +147,7 @@ async function takeStream(
 ): Promise<Taken | Facts> {
 	const body = full.body as Body;
 	if (!isEventStream(full)) {
-		const response = { ...full, body: await textOf(body, over) };
+		const response = { ...full, body: await bodyText(body, over) };
 		return { response, checkAnswer: noStream };
 	}
 	const ending = await hearAll(body, stream, over);

@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import { derivedId } from '../../payloads/derivedId';
 import type { Failure } from '../../transport/failure';
-import { listOf, statusesById } from '../processingStatus';
+import { mustList, statusesById } from '../processingStatus';
 import type { ProcessingRoutes } from '../processingStatus';
 import { pack } from './fingerprints';
 import type { Entry } from './fingerprints';
@@ -130,7 +130,7 @@ export class NotesOnServer {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...there]));
 			// What is no answer must not count as nothing stored.
-			const answer = await this.send({ method: 'GET', path, checkAnswer: listOf(there) });
+			const answer = await this.send({ method: 'GET', path, checkAnswer: mustList(there) });
 			const said = statusesById(answer);
 			notes.push(...ids.map((id) => this.noteOf(said.get(id)?.processMsg ?? undefined)));
 		}
@@ -141,7 +141,7 @@ export class NotesOnServer {
 	async write(...notes: WrittenNote[]): Promise<void> {
 		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
 		const store = async () => {
-			const checkAnswer = listOf(rows.map(({ id }) => id));
+			const checkAnswer = mustList(rows.map(({ id }) => id));
 			const body = JSON.stringify(rows);
 			await this.send({ method: 'POST', path: this.routes.storePath, body, checkAnswer });
 			rows = [];

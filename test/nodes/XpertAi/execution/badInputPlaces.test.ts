@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { placeOf } from '../../../../nodes/XpertAi/execution/badInput';
+import { findPlace } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Place } from '../../../../nodes/XpertAi/execution/badInput';
 
 const mark = Symbol('mark');
@@ -31,30 +31,30 @@ describe('the place of a part of a value', () => {
 	it('is found wherever it stands', () => {
 		fc.assert(
 			fc.property(marked, ({ value, place }) => {
-				expect(placeOf(value, isMark)).toEqual(place);
+				expect(findPlace(value, isMark)).toEqual(place);
 			}),
 		);
 	});
 
 	it('is none where nothing is looked for', () => {
 		fc.assert(
-			fc.property(fc.jsonValue(), (value) => expect(placeOf(value, isMark)).toBeUndefined()),
+			fc.property(fc.jsonValue(), (value) => expect(findPlace(value, isMark)).toBeUndefined()),
 		);
 	});
 
 	it('is the first of several, in the order of the JSON', () => {
-		expect(placeOf({ a: [1, { b: mark }], c: mark }, isMark)).toEqual(['a', 1, 'b']);
+		expect(findPlace({ a: [1, { b: mark }], c: mark }, isMark)).toEqual(['a', 1, 'b']);
 	});
 
 	it('is looked for in what is written, not in what a date is made of', () => {
 		const date = { inside: mark, toJSON: () => '2026-01-31' };
-		expect(placeOf({ date }, isMark)).toBeUndefined();
-		expect(placeOf({ date }, (part) => part === '2026-01-31')).toEqual(['date']);
+		expect(findPlace({ date }, isMark)).toBeUndefined();
+		expect(findPlace({ date }, (part) => part === '2026-01-31')).toEqual(['date']);
 	});
 
 	it('is found however deep it lies', () => {
 		let value: unknown = mark;
 		for (let depth = 0; depth < 100_000; depth++) value = [value];
-		expect(placeOf(value, isMark)).toHaveLength(100_000);
+		expect(findPlace(value, isMark)).toHaveLength(100_000);
 	});
 });

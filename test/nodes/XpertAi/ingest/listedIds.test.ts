@@ -1,4 +1,4 @@
-import { askStatuses, listOf } from '../../../../nodes/XpertAi/ingest/processingStatus';
+import { askStatuses, mustList } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { ProcessingRoutes } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { virtualTime } from '../../support/virtualTime';
 
@@ -7,7 +7,7 @@ describe('a list of documents', () => {
 		['names all of them', [{ id: 'b' }, { id: 'a' }, { id: 'c' }]],
 		['names them in whatever case', [{ id: 'A' }, { id: 'B' }]],
 	])('is one where it %s', (_, answer) => {
-		expect(listOf(['a', 'B'])(answer)).toBeUndefined();
+		expect(mustList(['a', 'B'])(answer)).toBeUndefined();
 	});
 
 	it.each([
@@ -16,12 +16,12 @@ describe('a list of documents', () => {
 		['is none', { a: 1, b: 2 }],
 		['has no ids', [{}, 'a', 'b']],
 	])('is none where it %s', (_, answer) => {
-		expect(listOf(['a', 'b'])(answer)).toBe('it does not list the documents that it should');
+		expect(mustList(['a', 'b'])(answer)).toBe('it does not list the documents that it should');
 	});
 
 	it('may be empty where nothing is certainly there', () => {
-		expect(listOf([])([])).toBeUndefined();
-		expect(listOf([])({})).toBe('it does not list the documents that it should');
+		expect(mustList([])([])).toBeUndefined();
+		expect(mustList([])({})).toBe('it does not list the documents that it should');
 	});
 });
 

@@ -5,7 +5,7 @@ import {
 	hearAll,
 	isEventStream,
 	streamHeaders,
-	textOf,
+	bodyText,
 } from '../../../../nodes/XpertAi/transport/eventStream';
 import type { Body, ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
 
@@ -155,11 +155,11 @@ describe('a body that comes in pieces', () => {
 	});
 
 	it('is read as text where it is no stream, up to a quarter of a megabyte and a piece', async () => {
-		expect(await textOf(new PassThrough().end('die Größe'), undefined)).toBe('die Größe');
+		expect(await bodyText(new PassThrough().end('die Größe'), undefined)).toBe('die Größe');
 		const endless = new PassThrough();
 		const piece = 'a'.repeat(128 * 1024);
 		for (let sent = 0; sent < 4; sent++) endless.write(piece);
-		const text = await textOf(endless, undefined);
+		const text = await bodyText(endless, undefined);
 		expect(text).toHaveLength(3 * piece.length);
 		expect(endless.destroyed).toBe(true);
 	});
