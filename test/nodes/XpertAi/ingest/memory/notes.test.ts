@@ -53,7 +53,7 @@ describe('a note', () => {
 
 	it('holds nothing where it is given nothing', async () => {
 		const { note } = await kept({ facts: FACTS });
-		expect(note).toMatchObject({ body: Buffer.alloc(0) });
+		expect(typeof note === 'object' && note.body.length).toBe(0);
 	});
 
 	it('is in a disabled document, whose ID is derived from the knowledgebase and the source', async () => {
