@@ -45,9 +45,9 @@ module.exports = {
 	},
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
-		// A poll as a whole is n8n's: the tests of the engine hold it.
 		files: ['memory', 'changes', 'items'],
-		tests: ['test/nodes/XpertAiTrigger/**/*.test.ts'],
+		// What is in an item is held by the tests of the engine, as a poll is n8n's.
+		tests: ['test/nodes/XpertAiTrigger/**/*.test.ts', 'test/engine/trigger*.test.ts'],
 		least: 90,
 	},
 };

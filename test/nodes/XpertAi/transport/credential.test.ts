@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { getCredentialOwnRequestAllowedDomains, isDomainAllowed } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readTarget } from '../../../../nodes/XpertAi/transport/credential';
+import {
+	readCredential,
+	readTarget,
+	secretsOf,
+} from '../../../../nodes/XpertAi/transport/credential';
 
 /** Hosts and list entries that are often the same, or nearly. */
 const part = fc.constantFrom('a', 'api', 'A', 'example');
@@ -75,5 +80,40 @@ describe('the restriction of a credential', () => {
 				},
 			),
 		);
+	});
+});
+
+describe('the token of a credential', () => {
+	it.each([
+		'a-token',
+		' a-token\n',
+		'Bearer a-token',
+		'bearer  a-token',
+		'Authorization: Bearer a-token',
+		'Authorization:\tBearer\ta-token',
+	])('is kept out of words without what was copied with it: %j', (accessToken) => {
+		expect(secretsOf({ accessToken })[0]).toBe('a-token');
+		expect(readTarget({ baseUrl: 'https://a.example', accessToken })).toHaveProperty('root');
+	});
+
+	it.each(['my Bearer a-token', 'Bearera-token'])('is taken as it is: %j', (accessToken) => {
+		expect(secretsOf({ accessToken })[0]).toBe(accessToken);
+	});
+});
+
+describe('a credential whose expressions give nothing', () => {
+	it.each([
+		[undefined, 'here, where its expressions have no item'],
+		[3, 'for item 3'],
+	])('refuses all requests, of item %s in these words: %s', async (itemIndex, where) => {
+		const getCredentials = jest.fn().mockRejectedValue(new Error('no such node'));
+		const context = { getCredentials } as unknown as IExecuteFunctions;
+		const credential = await readCredential(context, itemIndex);
+		const refusal = `The credential could not be read ${where}: no such node`;
+		expect([credential, readTarget(credential), secretsOf(credential)]).toEqual([
+			{ refusal },
+			{ refusal },
+			[],
+		]);
 	});
 });
