@@ -1,6 +1,6 @@
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { makeItems, THREAD_TRIES } from '../../../nodes/XpertAiTrigger/items';
+import { isWanted, makeItems, THREAD_TRIES } from '../../../nodes/XpertAiTrigger/items';
 import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
 
 const SETTINGS: TriggerSettings = {
@@ -18,6 +18,8 @@ const changeOn = (threadId?: string): ConversationChange => ({
 	record: {},
 });
 
+const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/a.png' } };
+
 /** A server that has one message on each thread, but for those it does not give out. */
 function serverWithout(...missing: string[]) {
 	const asked: string[] = [];
@@ -26,7 +28,9 @@ function serverWithout(...missing: string[]) {
 		asked.push(threadId);
 		const failure = { kind: 'status', status: 500, reason: 'Gone', path, method } as const;
 		if (missing.includes(threadId)) return await Promise.resolve({ ok: false, failure });
-		const messages = [{ content: `Said on ${threadId}`, tool_calls: [] }];
+		const text = { type: 'text', text: `Said on ${threadId}` };
+		const content = threadId.startsWith('picture') ? [text, PICTURE] : text.text;
+		const messages = [{ content, tool_calls: [] }];
 		return { ok: true, status: 200, answer: { thread_id: threadId, values: { messages } } };
 	};
 	return { send, asked };
@@ -55,6 +59,28 @@ describe('making items of changes', () => {
 		const { done } = await makeItems([changeOn()], { ...usual, send, settings: withMessages });
 		expect(done[0]?.json).toMatchObject({ output: null, messages: [] });
 		expect(asked).toEqual([]);
+	});
+
+	it('gives what is no text beside the reply, and messages as the server has them if asked to', async () => {
+		const { send } = serverWithout();
+		const { done } = await makeItems([changeOn('picture')], { ...usual, send });
+		expect(done[0]?.json).toMatchObject({ output: 'Said on picture', parts: [PICTURE] });
+		const options = { ...SETTINGS.options, includeMessages: true };
+		const messagesOf = async (simplify: boolean) => {
+			const settings = { ...SETTINGS, simplify, options };
+			return (await makeItems([changeOn('a')], { ...usual, send, settings })).done[0]?.json
+				?.messages;
+		};
+		expect(await messagesOf(true)).toEqual([{ from: 'assistant', text: 'Said on a' }]);
+		expect(await messagesOf(false)).toEqual([{ content: 'Said on a', tool_calls: [] }]);
+	});
+
+	it('looks for a text in threads also where nothing of them is given', async () => {
+		const { send } = serverWithout();
+		const options = { ...SETTINGS.options, onlyWith: 'said ON b' };
+		const settings = { ...SETTINGS, simplify: false, options };
+		const { done } = await makeItems(['a', 'b'].map(changeOn), { ...usual, send, settings });
+		expect(done.map(({ json }) => json !== undefined)).toEqual([false, true]);
 	});
 
 	it('goes on behind a thread that cannot be read until enough are done', async () => {
@@ -114,3 +140,17 @@ describe('making items of changes', () => {
 		expect(alone.unread).toHaveLength(1);
 	});
 });
+
+it.each([
+	['answered', 'one', undefined, true],
+	['answered', 'one', 'one', true],
+	['answered', 'another', 'one', false],
+	['failed', 'one', 'one', false],
+	[undefined, 'one', undefined, false],
+] as const)(
+	'%s by assistant %s is wanted with assistant %s: %s',
+	(event, of, assistantId, wanted) => {
+		const change = { ...changeOn(), event, assistantId: of };
+		expect(isWanted(change, { ...SETTINGS, assistantId })).toBe(wanted);
+	},
+);
