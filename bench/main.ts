@@ -18,13 +18,11 @@ import type { Results } from './run/results';
 interface Places {
 	results: string;
 	page: string;
-	images: string;
 }
 
 const FULL: Places = {
 	results: path.join(projectRoot, 'bench', 'results.json'),
 	page: path.join(projectRoot, 'docs', 'benchmarks.md'),
-	images: path.join(projectRoot, 'docs', 'images'),
 };
 
 const TRIAL_FOLDER = path.join(projectRoot, 'bench', 'dist', 'quick');
@@ -32,7 +30,6 @@ const TRIAL_FOLDER = path.join(projectRoot, 'bench', 'dist', 'quick');
 const TRIAL: Places = {
 	results: path.join(TRIAL_FOLDER, 'results.json'),
 	page: path.join(TRIAL_FOLDER, 'benchmarks.md'),
-	images: path.join(TRIAL_FOLDER, 'images'),
 };
 
 function readOptions() {
@@ -74,11 +71,8 @@ function oneOf(machine: Results['machine'], before?: Results['machine']): Result
 const OR = ' or ';
 
 async function write(results: Results, places: Places): Promise<void> {
-	const imagesAt = path.relative(path.dirname(places.page), places.images);
-	const { markdown, images } = pageOf(results, PARTS, imagesAt);
-	mkdirSync(places.images, { recursive: true });
-	for (const [name, svg] of Object.entries(images))
-		writeFileSync(path.join(places.images, name), `${svg}\n`);
+	mkdirSync(path.dirname(places.page), { recursive: true });
+	const markdown = pageOf(results, PARTS);
 	writeFileSync(places.page, await formatted(places.page, markdown));
 	console.log(`${path.relative(projectRoot, places.page)} is written.`);
 }

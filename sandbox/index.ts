@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { buildApp } from './app';
@@ -93,14 +91,6 @@ export interface Sandbox {
 	cancelRuns(threadId: string): number;
 	/** Runs under way die, as with a process that is killed and up again at once: connections break; gives how many. */
 	killRuns(): Promise<number>;
-	/** The process is killed: as above, and nobody answers until it is up again. */
-	kill(): Promise<void>;
-	/**
-	 * The process is told to stop (SIGTERM): it takes no new connection, serves the open ones to their end, and is gone
-	 * then, with whatever it did in the background; nobody answers until it is up again.
-	 */
-	terminate(): Promise<void>;
-	up(): Promise<void>;
 	/** The stream of a run is not kept any more, as a day after its end: joining it is open and silent. */
 	expireStream(runId: string): void;
 	/** The stream of a run has lost so many events of its beginning, as that of a very long answer; one by default. */
@@ -137,19 +127,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 			await wait(SEEN_MS);
 			return killed;
 		},
-		kill: async () => {
-			killRuns(store);
-			await closed(app.server, () => app.server.closeAllConnections());
-			await wait(SEEN_MS);
-		},
-		terminate: async () => {
-			await closed(app.server, () => app.server.closeIdleConnections());
-			killRuns(store);
-		},
-		up: async () => {
-			app.server.listen({ host, port: actual });
-			await once(app.server, 'listening');
-		},
 		expireStream: (runId) => store.speeches.get(runId)?.expire(),
 		cutStream: (runId, events = 1) => store.speeches.get(runId)?.cut(events),
 		post: async (path, payload) => {
@@ -165,16 +142,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 /** Until clients have seen that their connections are gone, in milliseconds: they would use them again. */
 const SEEN_MS = 20;
-
-/** Listens no more, and resolves when the last connection has ended; it is looked again and again which may end. */
-async function closed(server: Server, endConnections: () => void): Promise<void> {
-	const gone = once(server, 'close');
-	server.close();
-	const looking = setInterval(endConnections, 10);
-	endConnections();
-	await gone;
-	clearInterval(looking);
-}
 
 function contextFor(options: SandboxOptions & { accessToken: string }): Context {
 	const clock = options.clock ?? systemClock;

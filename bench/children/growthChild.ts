@@ -1,6 +1,6 @@
 import { range } from 'lodash';
 
-import { batches, notes, statuses, unchanged } from '../growth/storing';
+import { batches, unchanged } from '../growth/storing';
 import { conversations } from '../growth/conversations';
 import type { Growing } from '../growth/growing';
 import { items } from '../growth/items';
@@ -10,17 +10,7 @@ import { serveTask } from '../support/processes';
 import type { Target } from '../support/server';
 
 /** Whose growth can be measured. */
-export const KINDS = [
-	'items',
-	'batches',
-	'unchanged',
-	'statuses',
-	'notes',
-	'conversations',
-	'runs',
-] as const;
-
-export type Kind = (typeof KINDS)[number];
+export type Kind = 'items' | 'batches' | 'unchanged' | 'conversations' | 'runs';
 
 /** Work of several sizes, the smallest first. */
 export interface GrowthTask {
@@ -42,8 +32,6 @@ const MOST_TIMES = 7;
 const GROWING: Record<Exclude<Kind, 'items'>, Growing> = {
 	batches,
 	unchanged,
-	statuses,
-	notes,
 	conversations,
 	runs,
 };

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { byId } from '../../test/engine/support/locators';
 import { ndjson } from '../support/documents';
 import { createEngine } from '../support/engine';
-import { collectGarbage, highest, thinned, watchMemory } from '../support/memory';
+import { collectGarbage, highest, watchMemory } from '../support/memory';
 import { serveTask } from '../support/processes';
 import type { Target } from '../support/server';
 
@@ -25,11 +25,8 @@ export interface MemoryMeasurement {
 	collections: number;
 	peakRss: number;
 	rssBefore: number;
-	everyMs: number;
-	rss: number[];
 }
 
-const CURVE = 120;
 const PROPERTY = 'data';
 
 serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
@@ -53,7 +50,6 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 		everyMs,
 	);
 	stopCollecting();
-	const rss = thinned(memory.rss, CURVE);
 	return {
 		stored: Number(result[0]?.json.stored),
 		seconds,
@@ -62,8 +58,6 @@ serveTask<MemoryTask>(async (task): Promise<MemoryMeasurement> => {
 		collections: memory.live.length,
 		peakRss: memory.peakRss,
 		rssBefore: memory.rssBefore,
-		everyMs: (seconds * 1000) / rss.length,
-		rss,
 	};
 });
 

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
-import { platformWork } from '../platform/work';
+import { forEachConcurrently } from '../../nodes/XpertAi/execution/eachItem';
+import { platformWork } from '../platform/Platform';
 import { createEngine } from '../support/engine';
-import { atOnce } from './atOnce';
 import type { Load, Ready, Task } from './contender';
 
 /** n8n's own helper in its own engine, with ready bodies: as fast as a node on this platform can be. */
@@ -11,8 +11,15 @@ export async function helper({ target, concurrency }: Task) {
 	return ({ bodies, documents }: Load): Ready => {
 		const items = documents.map((json) => ({ json: json as never }));
 		return async () => {
-			platformWork.run = async (context) =>
-				await atOnce(concurrency, bodies, async (body) => await stored(context, target.url, body));
+			platformWork.run = async (context) => {
+				let sum = 0;
+				const send = async (body: Buffer) => {
+					const confirmed = await stored(context, target.url, body);
+					sum += confirmed;
+				};
+				await forEachConcurrently(bodies, concurrency, send, () => true);
+				return sum;
+			};
 			const [output] = await engine.run({}, items);
 			return Number(output?.json.done);
 		};

@@ -5,9 +5,7 @@ import type { ReadyDocument } from '../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../nodes/XpertAi/ingest/changedOnly';
 import { SourceMemory } from '../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../nodes/XpertAi/ingest/memory';
-import { Processing } from '../../nodes/XpertAi/ingest/processing';
 import { askStatuses } from '../../nodes/XpertAi/ingest/processingStatus';
-import type { ProcessingRoutes } from '../../nodes/XpertAi/ingest/processingStatus';
 import { storeDocuments } from '../../nodes/XpertAi/ingest/storing';
 import { virtualTime } from '../../test/nodes/support/virtualTime';
 import { idOf } from '../support/documents';
@@ -15,9 +13,6 @@ import type { Growing, Sent } from './growing';
 
 const ROUTE = '/knowledges/1';
 const BATCHES_AT_ONCE = 5;
-
-/** Documents a second that a server processes. */
-const PROCESSED_A_SECOND = 20;
 
 /** Documents of a few bytes, each with an id, and with what stands for its content. */
 function documents(size: number): Array<ReadyDocument<number>> {
@@ -70,7 +65,7 @@ export const unchanged: Growing = (size) => {
 	);
 	const all = documents(size);
 	return async () => {
-		const { known } = await remembered(all);
+		const known = await remembered(all);
 		let skipped = 0;
 		const statusesOf = async (ids: string[]) =>
 			await askStatuses(ids, { ...routes, clock: virtualTime() });
@@ -81,48 +76,10 @@ export const unchanged: Growing = (size) => {
 	};
 };
 
-/** Documents a server processes one after another, which are followed to their end. */
-export const statuses: Growing = (size) => {
-	const clock = virtualTime();
-	const started = new Map<string, number>();
-	const isDone = (id: string) =>
-		(started.get(id) ?? Infinity) < (clock.elapsed() / 1000) * PROCESSED_A_SECOND;
-	const { sent, routes } = serverIn(({ path, body }) => {
-		if (body === '')
-			return idsOf(path).map((id) => ({ id, status: isDone(id) ? 'finish' : 'running' }));
-		const ids = JSON.parse(body) as string[];
-		for (const id of ids) started.set(id, started.size);
-		return ids.map((id) => ({ id, status: 'waiting' }));
-	});
-	const all = documents(size);
-	return async () => {
-		let ended = 0;
-		const following = {
-			waitMs: Infinity,
-			lookFrom: Infinity,
-			onEnd: (_: string, { word }: { word: string }) => (ended += word === 'finish' ? 1 : 0),
-		};
-		const full: ProcessingRoutes = { ...routes, clock };
-		const processing = new Processing(full, following);
-		for (const { id = '' } of all) processing.add(id);
-		await processing.end();
-		return expecting(ended, size, sent);
-	};
-};
-
-/** What is noted of a first load. */
-export const notes: Growing = (size) => {
-	const all = documents(size);
-	return async () => {
-		const { sent } = await remembered(all);
-		return sent;
-	};
-};
-
 /** Has a source remembered, and opened again. */
 async function remembered(all: Array<ReadyDocument<number>>) {
 	const texts = new Map<string, string>();
-	const { sent, routes } = serverIn(({ path, body }) => {
+	const { routes } = serverIn(({ path, body }) => {
 		if (body === '')
 			return idsOf(path)
 				.filter((id) => texts.has(id))
@@ -135,10 +92,9 @@ async function remembered(all: Array<ReadyDocument<number>>) {
 	const memory = await new SourceMemory(place, routes).open();
 	for (const { id = '', content = '' } of all) memory.stored(id, content);
 	await memory.close();
-	const noted = { ...sent };
 	const recalled = await new SourceMemory(place, routes).open('to read');
 	if (recalled.refusal) throw new Error('What was noted cannot be read');
-	return { sent: noted, known: recalled.known };
+	return recalled.known;
 }
 
 function expecting(done: number, size: number, sent: Sent): Sent {

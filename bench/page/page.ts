@@ -1,23 +1,12 @@
 import { compact, uniq } from 'lodash';
 
-import type { Aim, Part, Plot, Section } from '../run/part';
+import type { Aim, Part, Section } from '../run/part';
 import type { Results } from '../run/results';
 import { notMeasured, table } from './words';
 
-/** The page and its plots, by their file names. */
-export interface Page {
-	markdown: string;
-	images: Record<string, string>;
-}
-
-/**
- * Makes the page of what was measured.
- *
- * @param imagesAt where the plots lie, as seen from the page
- */
-export function pageOf(results: Results, parts: Part[], imagesAt: string): Page {
+/** Makes the page of what was measured, in Markdown. */
+export function pageOf(results: Results, parts: Part[]): string {
 	const sections = parts.map((part) => ({ part, section: sectionOf(part, results) }));
-	const plots = sections.flatMap(({ section }) => section.plots);
 	const aims = sections.flatMap(({ section }) => section.aims);
 	const text = [
 		'# How fast is it?',
@@ -28,21 +17,16 @@ export function pageOf(results: Results, parts: Part[], imagesAt: string): Page 
 		...sections.flatMap(({ part, section }) => [
 			`## ${part.title}: \`${part.name}\``,
 			whenMeasured(part, results),
-			withPlots(section, imagesAt),
+			section.text,
 		]),
 	];
-	return {
-		markdown: `${compact(text.map((one) => one.trim())).join('\n\n')}\n`,
-		images: Object.fromEntries(plots.map((plot) => [fileOf(plot), plot.svg])),
-	};
+	return `${compact(text.map((one) => one.trim())).join('\n\n')}\n`;
 }
 
 /** The table of aims alone. */
 export function aimsOf(results: Results, parts: Part[]): Aim[] {
 	return parts.flatMap((part) => sectionOf(part, results).aims);
 }
-
-const fileOf = ({ name }: Plot) => `bench-${name}.svg`;
 
 function sectionOf(part: Part, { parts }: Results): Section {
 	const results = parts[part.name];
@@ -96,12 +80,4 @@ function whenMeasured(part: Part, { parts }: Results): string {
 	const runs = uniq(Object.values(parts).map(({ measuredAt }) => minute(measuredAt)));
 	const at = parts[part.name]?.measuredAt;
 	return at === undefined || runs.length < 2 ? '' : `_Measured on ${minute(at)} UTC._`;
-}
-
-function withPlots({ text, plots }: Section, imagesAt: string): string {
-	return plots.reduce(
-		(soFar, plot) =>
-			soFar.replace(`{{plot ${plot.name}}}`, `![${plot.alt}](${imagesAt}/${fileOf(plot)})`),
-		text,
-	);
 }

@@ -44,6 +44,5 @@ export function notMeasured(aims: AimWords[], reason: string): Section {
 	return {
 		aims: aims.map((aim) => ({ ...aim, measured: 'not measured' })),
 		text: `Not measured: ${reason}.`,
-		plots: [],
 	};
 }

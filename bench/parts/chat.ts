@@ -149,7 +149,6 @@ function report(results: PartResults): Section {
 	const columns = ['firstMs', 'slowestFirstMs', 'laterMs', 'slowestLaterMs'];
 	return {
 		aims: [judged(AIMS[0], first, (ms) => ms <= 100, { digits: 0, unit: ' ms' })],
-		plots: [],
 		text: `
 An assistant says ${WORDS} words with pauses of ${PAUSE_MS} ms, ${figure(answers)} times one after another. A Webhook in the response mode _Streaming_ and Thread: Ask and Wait, in an n8n that was started for this, hand them to a client; beside it the client reads the stream of the server itself. Milliseconds from when the server said a word until the client had it, the middle of a round and the slowest of it.
 

@@ -38,18 +38,6 @@ const SUBJECTS: Subject[] = [
 		seconds: 4,
 	},
 	{
-		kind: 'statuses',
-		name: 'documents followed until they are processed',
-		judgedBy: ['requestCurve', 'byteCurve'],
-		seconds: 3,
-	},
-	{
-		kind: 'notes',
-		name: 'documents noted after a first load',
-		judgedBy: ['requestCurve', 'byteCurve'],
-		seconds: 3,
-	},
-	{
 		kind: 'conversations',
 		name: 'conversations given by one poll',
 		judgedBy: ['cpuCurve', 'requestCurve', 'byteCurve'],
@@ -85,11 +73,9 @@ export const growthPart: Part = {
 			sizes,
 			rounds: quick ? 1 : 3,
 			entries: SUBJECTS.map(
-				({ kind, name, judgedBy, seconds }): Entry => ({
+				({ kind, name, seconds }): Entry => ({
 					name,
 					seconds,
-					// What is only counted is the same in each round.
-					...(judgedBy.includes('cpuCurve') ? {} : { rounds: 1 }),
 					measure: async () => await measure(kind, Object.values(sizes)),
 					say: (figures) =>
 						`${figure((valuesOf(figures, 'cpuCurve').at(-1) ?? Number.NaN) * 1000)} ms for the most`,
@@ -141,7 +127,6 @@ function report(results: PartResults): Section {
 				? { ...aim, measured: figure(highest, 2), met: highest <= MOST }
 				: { ...aim, measured: 'not measured' },
 		),
-		plots: [],
 		text: `
 With which power what is done grows with how much there is to do, from ${figure(least)} over ${figure(middle)} to ${figure(most)}: 1 is as much again for as many again, 2 is four times as much for twice as many. Requests and bytes are counted, and the same each time; of processor time the middle of several measurements counts, which goes up a little where more is kept than fits into the processor's caches and Node's young garbage. _The last step_ is from ${figure(middle)} to ${figure(most)} alone.
 
@@ -156,7 +141,7 @@ ${table(
 	]),
 )}
 
-Items go through n8n's engine to a server that costs nothing; all others through the part of the node that does it, with a server in the same process. The server processes 20 documents a second; a run looks after them until all have ended.
+Items go through n8n's engine to a server that costs nothing; all others through the part of the node that does it, with a server in the same process.
 `,
 	};
 }

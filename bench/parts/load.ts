@@ -75,7 +75,6 @@ function report(results: PartResults): Section {
 			judged(AIMS[0], ms, (time) => time < 40, { digits: 0, unit: ' ms' }),
 			judged(AIMS[1], kilobytes, (size) => size < 150, { digits: 0, unit: ' kB' }),
 		],
-		plots: [],
 		text: `
 Both nodes of the package, required and made, in ${ms.length} fresh processes that have loaded n8n-workflow, zod and luxon before, and of lodash what n8n-workflow loads, as n8n has.
 

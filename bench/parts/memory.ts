@@ -1,9 +1,8 @@
 import path from 'node:path';
 
 import type { MemoryMeasurement, MemoryTask } from '../children/memoryChild';
-import { linePlot } from '../page/plots';
 import { figure, megabytes, table } from '../page/words';
-import { curveOf, numberIn, numbers } from '../run/figures';
+import { numberIn, numbers } from '../run/figures';
 import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
 import { runInChild } from '../support/processes';
 import { startServer } from '../support/server';
@@ -73,33 +72,10 @@ function report(results: PartResults): Section {
 		const text = (figureName: string) => megabytes(of(name, figureName)[0] ?? Number.NaN);
 		return [label, text('rssBefore'), text('peakRss'), text('live')];
 	};
-	const [everyMs = 0] = of(NAMES.large, 'everyMs');
 	return {
 		aims: AIMS.map((aim) => ({ ...aim, measured, met })),
-		plots: [
-			{
-				name: 'memory',
-				alt: 'Resident memory over the time of the long file',
-				svg: linePlot({
-					title: `Resident memory, a file of ${figure(large)} records`,
-					x: 'seconds',
-					y: 'MB',
-					lines: [
-						{
-							name: `Node with a heap of at most ${HEAP_LIMIT_MB} MB`,
-							points: curveOf(results, NAMES.large, 'rss').map((bytes, index) => [
-								(index * everyMs) / 1000,
-								Math.round(bytes / 1024 / 1024),
-							]),
-						},
-					],
-				}),
-			},
-		],
 		text: `
 A file of records of about 200 bytes, one a line, lies in n8n's file-system binary data and goes through Document: Submit with Documents From = File of Records, After Storing = Nothing and Output = Summary, in a Node whose heap may hold ${HEAP_LIMIT_MB} MB (\`--max-old-space-size\`). _Left by a full collection_ is the most that any full garbage collection has left in the heap.
-
-{{plot memory}}
 
 ${table(
 	['', 'resident before', 'peak resident', 'left by a full collection'],

@@ -54,7 +54,6 @@ const speedName = (kind: 'Submit' | 'Code and HTTP Request', concurrency: number
 const FAULTY = {
 	submit: 'Submit, one in five goes wrong',
 	requests: 'Code and HTTP Request, one in five goes wrong',
-	withIds: 'Code and HTTP Request with IDs of its own, one in five goes wrong',
 };
 
 /** What users would build instead, in the same n8n. */
@@ -124,12 +123,6 @@ export const n8nPart: Part = {
 				...CONCURRENCIES.flatMap(speed),
 				faultyEntry(FAULTY.submit, submitWorkflow, faulty, reportedBySubmit),
 				faultyEntry(FAULTY.requests, requestWorkflow, faulty, reportedByRequests),
-				faultyEntry(
-					FAULTY.withIds,
-					requestWorkflow,
-					{ ...faulty, withIds: true },
-					reportedByRequests,
-				),
 			],
 			prepare: async () => await preparePackage(() => undefined),
 			close: async () => await (await started)?.stop(),
@@ -255,7 +248,6 @@ function report(results: PartResults): Section {
 			),
 			...harmAim,
 		],
-		plots: [],
 		text: `
 The packed node in an n8n that was started for this, beside what users would build without it. A Code node makes ${figure(documents)} documents of about 1 KB; then either Document: Submit, or a Code node that makes batches of ${BATCH_SIZE} of them, Loop Over Items with as many batches as requests at once, and HTTP Request. Code nodes run in n8n's task runner. The time is taken from the end of the first Code node to the end of the last node, as n8n noted it.
 
@@ -271,7 +263,7 @@ ${table(
 
 ### One request in five goes wrong
 
-The same with ${figure(faultyDocuments)} documents in batches of ${SMALL_BATCH}, one after another. One request in five is answered with 503, or its connection breaks before or after the documents were stored, or a gateway answers 504 after they were stored. Submit is as it is, with its key; HTTP Request has Retry On Fail (3 tries, a second between them) and an error output, and sends the documents as they come from their source, without IDs, or with IDs that the Code node makes. Counted on the server and in the output: _lost_ is not there, and the workflow does not say so; _doubled_ is there more than once; _unreported_ is there, and the workflow does not say so.
+The same with ${figure(faultyDocuments)} documents in batches of ${SMALL_BATCH}, one after another. One request in five is answered with 503, or its connection breaks before or after the documents were stored, or a gateway answers 504 after they were stored. Submit is as it is, with its key; HTTP Request has Retry On Fail (3 tries, a second between them) and an error output, and sends the documents as they come from their source. Counted on the server and in the output: _lost_ is not there, and the workflow does not say so; _doubled_ is there more than once; _unreported_ is there, and the workflow does not say so.
 
 ${table(
 	[

@@ -90,7 +90,6 @@ function report(results: PartResults): Section {
 			judged(AIMS[1], ratio('existing', 'existing'), isClose),
 			judged(AIMS[2], ratio('key', 'existing'), isClose),
 		],
-		plots: [],
 		text: `
 One question after another, against a near server whose model takes ${MODEL_MS / 1000} seconds. The first one of a process loads the node, and makes the conversation of a key; it is shown apart.
 

@@ -106,7 +106,6 @@ function report(results: PartResults): Section {
 			judged(AIMS[0], night(most, 'unchangedNoteBytes'), (bytes) => bytes <= 1300, { digits: 0 }),
 			judged(AIMS[1], changed, (bytes) => bytes < 1.5, { unit: ' MB' }),
 		],
-		plots: [],
 		text: `
 What _When Run Again_ keeps in the knowledgebase ([keeping in step](keeping-in-step.md)), in a first load and the nights after it. Documents of 1 KB, records of a file in n8n's file-system binary data, with When Run Again = Send New and Changed, everything else as it is by default (so with _Process and Wait_), and Output = Summary, on a server that costs nothing; beside the same without remembering. What is noted is counted on the server.
 

@@ -68,7 +68,6 @@ function report(results: PartResults): Section {
 	const { documents = 0 } = results.sizes;
 	return {
 		aims: [],
-		plots: [],
 		text: `
 ${figure(documents)} items of 1 KB, columns mapped by name, After Storing = Nothing, batches of ${BATCH_SIZE}, one outcome item for each; on a server that costs nothing: it keeps the ids it finds in a body, and answers with them. _n8n's own helper_ is a node that does nothing but call n8n's HTTP helper with the options Submit calls it with and the same bodies, byte for byte, made beforehand: as fast as a node on this platform can be. Each runs in a process of its own, after a warm-up that is not timed. A run in which a document is not confirmed, or in which other bytes have arrived, is not counted.
 

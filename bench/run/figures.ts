@@ -11,12 +11,6 @@ export function numberIn(figures: Figures, figure: string): number {
 	return typeof value === 'number' ? value : Number.NaN;
 }
 
-/** A curve of an entry's first round. */
-export function curveOf({ entries }: PartResults, entry: string, figure: string): number[] {
-	const value = entries[entry]?.[0]?.[figure];
-	return Array.isArray(value) ? value : [];
-}
-
 /** Two rows of numbers taken round by round, as far as both go. */
 export function byRound(
 	ones: number[],

@@ -47,21 +47,11 @@ export interface Aim {
 	met?: boolean;
 }
 
-/** A plot of the page. */
-export interface Plot {
-	/** Also the end of its file name. */
-	name: string;
-	/** What it shows, for those who cannot see it. */
-	alt: string;
-	svg: string;
-}
-
 /** What the page says of a part. */
 export interface Section {
 	aims: Aim[];
-	/** Markdown; a plot stands in it as `{{plot NAME}}`. */
+	/** Markdown. */
 	text: string;
-	plots: Plot[];
 }
 
 /** A part of the benchmark. */

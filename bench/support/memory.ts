@@ -61,14 +61,6 @@ export async function watchMemory<Result>(
 export const highest = (values: number[]): number =>
 	values.reduce((most, value) => Math.max(most, value), 0);
 
-/** A curve with at most so many values, each the highest in its share of the time. */
-export function thinned(values: number[], most: number): number[] {
-	const share = Math.max(1, values.length / most);
-	return Array.from({ length: Math.ceil(values.length / share) }, (_, index) =>
-		highest(values.slice(Math.floor(index * share), Math.ceil((index + 1) * share))),
-	);
-}
-
 /** Collects all garbage; Node has to be started with `--expose-gc`. */
 export function collectGarbage(): void {
 	if (typeof gc !== 'function') throw new Error('Node was started without --expose-gc');

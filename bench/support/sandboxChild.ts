@@ -7,7 +7,7 @@ import { asObject } from '../../sandbox/values';
 import { selfSigned } from '../../test/engine/support/faultMatrixTls';
 import { distantPort } from './delay';
 import { frontPort } from './front';
-import { FOUND_EVERY_MS, serve, targetAt } from './server';
+import { serve, targetAt } from './server';
 import type { Answers, ServerSettings } from './server';
 
 /** A name, which certificates without an address in them can be made for. */
@@ -35,15 +35,6 @@ function momentsOf(speech: Speech | undefined): number[] {
 }
 
 function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string): Answers {
-	const found: number[] = [];
-	let beginning: number | undefined;
-	setInterval(() => {
-		const [upload] = requests.of('E16');
-		beginning ??= upload?.arrivedAt;
-		if (beginning === undefined) return;
-		const done = [...store.processing.values()].filter(({ end }) => end?.status === 'finish');
-		found.push(done.length);
-	}, FOUND_EVERY_MS).unref();
 	return {
 		arrived: () => {
 			const all = requests.of('E3');
@@ -54,8 +45,6 @@ function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string
 		clear: () => {
 			requests.clear();
 			faults.clear();
-			found.length = 0;
-			beginning = undefined;
 			const knowledgebase = store.knowledgebases.get(knowledgebaseId);
 			store.removeKnowledgebase(knowledgebaseId);
 			store.putKnowledgebase({ ...knowledgebase, name: 'Benchmark', documentNum: null });
@@ -66,7 +55,6 @@ function answersOf({ store, requests, faults }: Sandbox, knowledgebaseId: string
 			return true;
 		},
 		names: () => countBy(store.documentsOf(knowledgebaseId), 'name'),
-		found: () => found,
 		said: () => momentsOf([...store.speeches.values()].at(-1)),
 	};
 }

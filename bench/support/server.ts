@@ -59,12 +59,7 @@ export interface Questions {
 	names: { argument: undefined; answer: Record<string, number> };
 	/** When each word of the newest answer was said, in milliseconds since the epoch. */
 	said: { argument: undefined; answer: number[] };
-	/** How many documents can be found, in steps of `FOUND_EVERY_MS` since the first file came. */
-	found: { argument: undefined; answer: number[] };
 }
-
-/** How often is noted how many documents can be found. */
-export const FOUND_EVERY_MS = 100;
 
 /** A server in a process of its own. */
 export interface Server {

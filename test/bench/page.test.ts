@@ -16,8 +16,6 @@ const FIGURES: Figures = Object.fromEntries(
 );
 
 const CURVES = {
-	foundCurve: [0, 1, 2],
-	rss: [1, 2, 3],
 	cpuCurve: [1, 8, 64],
 	requestCurve: [1, 8, 64],
 	byteCurve: [1, 8, 64],
@@ -48,10 +46,10 @@ const allMeasured = () =>
 		),
 	);
 
-const page = (results: Results) => pageOf(results, PARTS, 'images');
+const page = (results: Results) => pageOf(results, PARTS);
 
 describe('the page of a whole run', () => {
-	const { markdown, images } = page(allMeasured());
+	const markdown = page(allMeasured());
 
 	it.each(PARTS.flatMap(({ aims }) => aims.map((aim) => [aim.what, aim] as const)))(
 		'says how it stands with: %s',
@@ -62,25 +60,6 @@ describe('the page of a whole run', () => {
 			expect(row).toMatch(/\| (met|\*\*not met\*\*) \|$/);
 		},
 	);
-
-	it('shows each plot once', () => {
-		expect(markdown).not.toContain('{{plot');
-		for (const file of Object.keys(images))
-			expect(markdown.split(`images/${file}`)).toHaveLength(2);
-		expect(Object.keys(images)).toHaveLength(2);
-	});
-
-	it('draws without a background of its own', () => {
-		for (const svg of Object.values(images)) {
-			expect(svg).toMatch(/^<svg /);
-			expect(svg).not.toMatch(/<rect[^>]*fill="(#fff|white)/);
-		}
-	});
-
-	it('draws what any browser can read', () => {
-		const tag = /<!\[CDATA\[[^<]*\]\]>|<\/?[A-Za-z]+(?:\s+[\w:-]+="[^"<]*")*\s*\/?>/g;
-		for (const svg of Object.values(images)) expect(svg.replace(tag, '')).not.toMatch(/[<>]/);
-	});
 
 	it('names the machine', () => {
 		expect(markdown).toContain(
@@ -93,7 +72,7 @@ describe('the page of a whole run', () => {
 		const results = allMeasured();
 		const [first, ...others] = Object.values(results.parts);
 		Object.assign(first ?? {}, { measuredAt: '2026-01-02T03:04:05Z' });
-		const { markdown: apart } = page(results);
+		const apart = page(results);
 		expect(apart.split('_Measured on 2026-01-02, 03:04 UTC._')).toHaveLength(2);
 		expect(apart.split('_Measured on 2026-01-01, 00:00 UTC._')).toHaveLength(others.length + 1);
 	});
@@ -111,7 +90,7 @@ describe('the page of a part of a run', () => {
 			entries: {},
 			missing: 'n8n is not installed',
 		};
-		const { markdown } = page(resultsWith({ n8n: missing }));
+		const markdown = page(resultsWith({ n8n: missing }));
 		expect(markdown).toContain('Not measured: n8n is not installed.');
 		const all = PARTS.flatMap(({ aims }) => aims).length;
 		expect(markdown).toContain(
