@@ -1,44 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { missingBuildTools, nativeBuildAdvice } from '../../host/buildTools';
 import { readWorkflowFile, toNewWorkflow, wantsActivation } from '../../host/examples';
-import { readOptions } from '../../host/options';
-import { freePort, LOOPBACK, requireFreePort } from '../../host/ports';
 import { doOnce, hashFiles } from '../../host/stamp';
 
 const folder = mkdtempSync(join(tmpdir(), 'xpertai-host-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-describe('the messages of npm start', () => {
-	it('names the flag of a port that is taken', async () => {
-		const port = await freePort();
-		const server = createServer();
-		await new Promise<void>((resolve) => server.listen(port, LOOPBACK, () => resolve()));
-		await expect(requireFreePort(port, 'n8n', '--port')).rejects.toThrow(
-			new RegExp(`n8n needs port ${port} .* is using it[^]*--port ${port + 10}`),
-		);
-		await new Promise((resolve) => server.close(resolve));
-		await expect(requireFreePort(port, 'n8n', '--port')).resolves.toBeUndefined();
-	});
-
-	it('names the build tools that are missing and how to get them', () => {
-		const missing = missingBuildTools([
-			{ name: 'Node', commands: ['no-such-command', 'node'] },
-			{ name: 'a C++ compiler', commands: ['no-such-compiler'] },
-		]);
-		expect(missing).toEqual(['a C++ compiler']);
-		expect(nativeBuildAdvice(missing)).toMatch(/missing: a C\+\+ compiler[^]*apt-get install/);
-	});
-
-	it('reads flags before the environment and refuses what is no port', () => {
-		const env = { XPERTAI_N8N_PORT: '6000', XPERTAI_SANDBOX_PORT: '6001' };
-		expect(readOptions(['--port', '7000'], env)).toMatchObject({ port: 7000, sandboxPort: 6001 });
-		expect(() => readOptions(['--port', '0'], {})).toThrow('--port takes a port number');
-		expect(() => readOptions(['--prot', '1'], {})).toThrow(/--prot[^]*npm start/);
-	});
-});
 
 describe('work that is done once', () => {
 	it('is done again when it was interrupted or its input has changed, and not otherwise', async () => {

@@ -86,17 +86,6 @@ describe('the example "nightly ingestion" in n8n', () => {
 		expect(findable()).not.toContain('All is quiet.');
 	});
 
-	it('sends nothing in a night after which all is as it was', async () => {
-		harness.sandbox.requests.clear();
-		const { execution } = await night();
-		expect(countBy(execution.json('Stored'), 'outcome')).toEqual({ unchanged: stored().length });
-		const { requests } = harness.sandbox;
-		expect(requests.of('E16')).toEqual([]);
-		expect(requests.of('process')).toEqual([]);
-		const sent = requests.of('E3').flatMap(({ body }) => body as Array<{ name?: string }>);
-		expect(sent.filter((document) => !isNote(document))).toEqual([]);
-	});
-
 	const REFUSAL = {
 		do: 'status',
 		status: 422,
@@ -123,21 +112,4 @@ describe('the example "nightly ingestion" in n8n', () => {
 			expect(findable()).toContain(text);
 		},
 	);
-
-	it('puts what the server cannot process on the error branch, with its reason, until it can', async () => {
-		write('The model is away.');
-		harness.sandbox.store.copilots.clear();
-		const { execution } = await night();
-		harness.sandbox.store.copilots.add(COPILOT_ID);
-		expect(execution.json(NOT_DONE)).toEqual([
-			expect.objectContaining({
-				error: "The document could not be processed: Copilot not set for embedding model 'any'",
-				details: expect.objectContaining({ outcome: 'stored', processing: 'error' }),
-			}),
-		]);
-		expect(findable()).not.toContain('The model is away.');
-
-		await night();
-		expect(findable()).toContain('The model is away.');
-	});
 });

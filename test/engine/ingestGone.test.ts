@@ -147,16 +147,6 @@ describe('documents that are gone from the source', () => {
 	});
 	const disables = () => ({ endpoint: 'E3', nth: 5 });
 
-	it.each([
-		['looked for', looksForGone],
-		['disabled', disables],
-	])('are tried again where an empty list is answered when they are %s', async (_, which) => {
-		await night(ALL);
-		fixture.sandbox.faults.add({ ...which(), do: 'status', status: 200, body: [] });
-		await night('abcdefgh');
-		expect(found()).toBe('abcdefgh');
-	});
-
 	// Which answers are none is tried with each request of a night (ingest/oneFault.proof.test.ts).
 	it.each([
 		['looked for', looksForGone, { status: 200, body: [] }],
@@ -480,30 +470,6 @@ describe('When Run Again: Mirror the Source', () => {
 });
 
 describe('a small source', () => {
-	it.each([
-		['abcd', 'abc'],
-		['abcdefg', 'abcd'],
-	])('of %s may lose some by default: %s are left', async (before, after) => {
-		await night(before);
-		const { error } = await night(after);
-		expect(error).toBeUndefined();
-		expect(found()).toBe(after);
-	});
-
-	it('may not lose half of it', async () => {
-		await night('abcd');
-		const { error } = await night('ab');
-		expect(error?.message).toContain('Nothing was disabled: 2 of 4 documents');
-		expect(found()).toBe('abcd');
-	});
-
-	it('may lose none where none may be gone', async () => {
-		await night('abcd');
-		const { error } = await night('abc', { parameters: { maxGonePercent: 0 } });
-		expect(error?.message).toContain('Nothing was disabled: 1 of 4 documents');
-		expect(found()).toBe('abcd');
-	});
-
 	it('is told so beforehand', async () => {
 		await night('abcd');
 		const result = await night('abc', { parameters: { options: { dryRun: true } } });

@@ -187,28 +187,6 @@ describe('a run that asks a person', () => {
 		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
 	});
 
-	it('is not ended by a rejection in JSON that has a payload: the server would carry it out', async () => {
-		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const sent = bodies().length;
-		for (const payload of [{}, null, false, 'no']) {
-			const decision = { type: 'reject', payload };
-			const body = {
-				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'resume', target: {}, decision },
-			};
-			const { error } = await fixture.run(
-				ask({ options: { bodyMode: 'json', jsonBody: JSON.stringify(body) } }),
-				{
-					items: [says(thread, '')],
-				},
-			);
-			expect(error?.message).toBe(
-				'"JSON Body" must not give a rejection a "payload", as the server then carries out what was rejected',
-			);
-		}
-		expect(bodies()).toHaveLength(sent);
-	});
-
 	it('names what it asks in the same shape when its wait broke', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add(onThread(thread, { do: 'drop', when: 'after' }));

@@ -42,13 +42,6 @@ describe('the hints of Submit', () => {
 		]);
 		expect((await run('trigger', {})).progress).toEqual([]);
 	});
-
-	it('give the summary in a line', async () => {
-		const { messages, items, server } = await run('trigger', {});
-		expect(messages[0]).toBe('Documents: 2 stored (1 batch).');
-		expect(items).toHaveLength(2);
-		expect(server.rows).toHaveLength(2);
-	});
 });
 
 describe('items are read', () => {
