@@ -31,5 +31,5 @@ try {
 	const projects = ['--selectProjects', 'unit', 'engine'];
 	run('npx', 'jest', ...projects, '--runInBand', '--watchman=false', '--', ...generators);
 } finally {
-	run('npx', 'prettier', '--write', 'examples/*.json', 'test/package/surface/*.json');
+	run('npx', 'prettier', '--write', 'examples/*.json');
 }

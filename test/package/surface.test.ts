@@ -7,8 +7,8 @@ import type { INodeProperties, INodeType } from 'n8n-workflow';
 import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
-import { GENERATES, jsonText } from '../support/generated';
-import { credentialSurface, nodeSurface, surfaceChanges } from './support/surface';
+import { GENERATES } from '../support/generated';
+import { credentialSurface, nodeSurface, surfaceChanges, surfaceText } from './support/surface';
 import type { Surface } from './support/surface';
 
 const FOLDER = path.join(__dirname, 'surface');
@@ -58,7 +58,8 @@ describe('what saved workflows rely on', () => {
 	it.each(FROZEN)('is what $file holds', async ({ file, surface }) => {
 		const now = await surface();
 		const breaks = !isEmpty(surfaceChanges(read(file), now).breaking);
-		if (TAKES_ALL || (GENERATES && !breaks)) writeFileSync(path.join(FOLDER, file), jsonText(now));
+		const text = `${surfaceText(now)}\n`;
+		if (TAKES_ALL || (GENERATES && !breaks)) writeFileSync(path.join(FOLDER, file), text);
 		expect(verdict(file, read(file), now)).toBe('');
 	});
 

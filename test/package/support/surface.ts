@@ -207,3 +207,18 @@ function partsOf(value: unknown): Surface | undefined {
 }
 
 const shown = (value: unknown) => JSON.stringify(value);
+
+/** A longer parameter takes a line for each of its fields. */
+const LONGEST_LINE = 400;
+
+/** JSON with one line a parameter, so that a difference shows which one has changed. */
+export function surfaceText(value: unknown, depth = 0): string {
+	const oneLine = JSON.stringify(value);
+	const isShort = depth > 2 && oneLine.length <= LONGEST_LINE;
+	if (isShort || isEmpty(value) || !isPlainObject(value)) return oneLine;
+	const indent = '\t'.repeat(depth);
+	const parts = Object.entries(value as Surface).map(
+		([key, one]) => `${indent}\t${JSON.stringify(key)}: ${surfaceText(one, depth + 1)}`,
+	);
+	return `{\n${parts.join(',\n')}\n${indent}}`;
+}
