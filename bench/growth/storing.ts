@@ -2,7 +2,7 @@ import { range } from 'lodash';
 
 import { inBody } from '../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../nodes/XpertAi/ingest/batches';
-import { changedOnly } from '../../nodes/XpertAi/ingest/changedOnly';
+import { changedOnly } from '../../nodes/XpertAi/ingest/planDocuments';
 import { SourceMemory } from '../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../nodes/XpertAi/ingest/memory';
 import { askStatuses } from '../../nodes/XpertAi/ingest/processingStatus';

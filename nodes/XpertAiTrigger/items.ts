@@ -36,7 +36,7 @@ export const THREAD_TRIES = 3;
 type Done = ConversationChange & { json?: IDataObject };
 
 /** What became of changes; those in neither list were not come to. */
-export interface Dealt {
+export interface EmittedChanges {
 	done: Done[];
 	/** Those whose thread could not be read, or that may not be over, which wait for the next poll. */
 	unread: ConversationChange[];
@@ -61,9 +61,9 @@ interface MakingItems {
 export async function makeItems(
 	changes: ConversationChange[],
 	making: MakingItems,
-): Promise<Dealt> {
+): Promise<EmittedChanges> {
 	const { settings, goOn, most, triesOf } = making;
-	const dealt: Dealt = { done: [], unread: [] };
+	const dealt: EmittedChanges = { done: [], unread: [] };
 	const { done, unread } = dealt;
 	let failed = 0;
 	for (let rest = changes; rest.length > 0 && done.length < most; ) {

@@ -68,7 +68,7 @@ export function floorOf(since: number): number {
 }
 
 /** What the polls before have left; undefined when that is nothing, or nothing about what is watched. */
-export function recall(stored: unknown, watched: string): Memory | undefined {
+export function readMemory(stored: unknown, watched: string): Memory | undefined {
 	const { data } = memorySchema.safeParse(stored);
 	return data?.watched === watched ? data : undefined;
 }

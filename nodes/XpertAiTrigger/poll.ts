@@ -11,7 +11,7 @@ import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
 import { makeItems, THREAD_TRIES, isWanted } from './items';
-import { beginning, freshTo, nameOf, newChanges, recall, remembering, triesOf } from './memory';
+import { beginning, freshTo, nameOf, newChanges, readMemory, remembering, triesOf } from './memory';
 import type { Memory } from './memory';
 import { readRecent, readOn } from './changes';
 import type { FetchChanges } from './changes';
@@ -134,7 +134,7 @@ async function newest(polling: Polling): Promise<IDataObject> {
 
 /** What the polls before have left, if it is about the same. */
 function recalled({ context, watched }: Polling): Memory | undefined {
-	return recall(context.getWorkflowStaticData('node'), watched);
+	return readMemory(context.getWorkflowStaticData('node'), watched);
 }
 
 function remember({ context }: Polling, memory: Memory): void {

@@ -16,7 +16,7 @@ const MUTANTS: Array<[file: string, statement: string, rule: string]> = [
 	['XpertAi/threads/messages.ts', "import '../runs/input'", 'threads: downwards only'],
 	['XpertAi/transport/api.ts', "import '../ingest/folders'", 'transport: downwards only'],
 	['XpertAi/payloads/bodies.ts', "import '../transport/api'", 'payloads: downwards only'],
-	['XpertAi/ingest/brake.ts', "import '../runs/input'", 'documents know nothing of runs'],
+	['XpertAi/ingest/circuitBreaker.ts', "import '../runs/input'", 'documents know nothing of runs'],
 	['XpertAi/operations/file/create.ts', "import '../store/fields'", 'a resource leans on no other'],
 	['XpertAiTrigger/fields.ts', "import '../XpertAi/catalogue'", 'the trigger leans on what both'],
 	[

@@ -5,7 +5,7 @@ import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 
 import { EVERY_UUID } from '../payloads/common';
-import { serverWords } from '../transport/serverWords';
+import { sanitize } from '../transport/sanitize';
 import type { ItemError } from './outputs';
 
 /*
@@ -20,7 +20,7 @@ export const EMPTY_ANSWER = 'The assistant gave no answer in words.';
 
 /** What is told in place of an answer where a person is to decide first: the names of what the run waits with. */
 export function waitingFor(tasks: unknown[] = []): string {
-	const names = serverWords(tasks.map((task) => get(task, 'name') as unknown).join(', '));
+	const names = sanitize(tasks.map((task) => get(task, 'name') as unknown).join(', '));
 	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
 }
 
@@ -49,13 +49,13 @@ export function forChat(caught: unknown): unknown {
 }
 
 /** The same words, with … for each id: who knows that of a thread reads, renames and deletes it, and visitors are not told. */
-export function idsHidden(words: string): string {
+export function redactIds(words: string): string {
 	return words.replace(EVERY_UUID, '…');
 }
 
 /** The reason of a failure in the place of an answer, for those who see nothing but replies. */
 export function failureAsReply(error: ItemError): IDataObject {
-	return { output: idsHidden(error.message), status: 'failed', ...runFacts(error) };
+	return { output: redactIds(error.message), status: 'failed', ...runFacts(error) };
 }
 
 /** The thread of a failed run, so that it can be looked up. */

@@ -5,7 +5,7 @@ import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
-import { CUT_DEMAND, UUID_DEMAND, isCut } from '../payloads/common';
+import { NO_LONE_SURROGATE, UUID_DEMAND, hasLoneSurrogate } from '../payloads/common';
 import { isContainer } from './fields';
 
 /** What names the parts of a value in messages, as the user sees them. */
@@ -81,13 +81,13 @@ export function jsonOf(value: unknown, naming: Naming): { text: string } | { fla
 
 /** A name that holds half of a character stands in no message itself. */
 function cutFlaw(place: Place, naming: Naming): Flaw {
-	const whole = place.filter((key) => typeof key === 'number' || !isCut(key));
+	const whole = place.filter((key) => typeof key === 'number' || !hasLoneSurrogate(key));
 	const inName = whole.length < place.length ? 'has a field whose name ' : '';
-	return { subject: subjectOf(whole, naming), demand: `${inName}${CUT_DEMAND}` };
+	return { subject: subjectOf(whole, naming), demand: `${inName}${NO_LONE_SURROGATE}` };
 }
 
 function isCutText(part: unknown, key: unknown): boolean {
-	return [part, key].some((text) => typeof text === 'string' && isCut(text));
+	return [part, key].some((text) => typeof text === 'string' && hasLoneSurrogate(text));
 }
 
 function placeWithoutText(value: unknown): string[] {

@@ -126,7 +126,7 @@ export function atOnceOption(defaultAtOnce: number): INodeProperties {
 }
 
 /** Optional fields in the order n8n's linter wants. Without lodash, which would bring seven files that n8n loads nowhere else. */
-export function inOrder(fields: INodeProperties[]): INodeProperties[] {
+export function inPanelOrder(fields: INodeProperties[]): INodeProperties[] {
 	return fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
 }
 
@@ -145,7 +145,7 @@ export function optionsField(
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [...inOrder(options), ...ownBody],
+		options: [...inPanelOrder(options), ...ownBody],
 	};
 }
 

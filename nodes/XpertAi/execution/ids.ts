@@ -1,6 +1,12 @@
 import truncate from 'lodash/truncate';
 
-import { EVERY_UUID, UUID_DEMAND, isCut, isUuid, missingValueIn } from '../payloads/common';
+import {
+	EVERY_UUID,
+	UUID_DEMAND,
+	hasLoneSurrogate,
+	isUuid,
+	missingValueIn,
+} from '../payloads/common';
 import { answerWith, holds, isJsonObject } from '../transport/answer';
 import type { Flaw } from './badInput';
 
@@ -48,7 +54,9 @@ const OTHER_PLACES = ['.', '..'];
 
 /** Whether a text may be an id of whatever kind; half a surrogate pair cannot stand in an address. */
 function mayBeId(text: string): boolean {
-	return !OTHER_PLACES.includes(text) && !isCut(text) && missingValueIn(text) === undefined;
+	return (
+		!OTHER_PLACES.includes(text) && !hasLoneSurrogate(text) && missingValueIn(text) === undefined
+	);
 }
 
 /** A pasted address stands for the last UUID in it. */

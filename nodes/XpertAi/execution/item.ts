@@ -14,12 +14,12 @@ import type {
 import { z } from 'zod';
 import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
-import { CUT_DEMAND, idList, isCut } from '../payloads/common';
+import { NO_LONE_SURROGATE, idList, hasLoneSurrogate } from '../payloads/common';
 import type { Connection } from '../transport/connections';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { withoutSecrets } from '../transport/serverWords';
+import { withoutSecrets } from '../transport/sanitize';
 import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
@@ -281,7 +281,7 @@ export class Item {
 
 	/** Makes sure that a text, sent as a file or used as a key, stays what it is: half a character does not. */
 	checkWhole(text: string, parameter: string): void {
-		if (isCut(text)) this.refuse({ subject: parameter, demand: CUT_DEMAND });
+		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: NO_LONE_SURROGATE });
 	}
 
 	/** Ends the reading of the item: a value of its parameters cannot be sent. */

@@ -3,7 +3,7 @@ import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { isRouteMissing } from '../transport/classifyFailure';
 import { mustListDocuments } from './answeredRecords';
-import { IDS_TO_START, askStatuses, saidOf, statusesById } from './processingStatus';
+import { IDS_TO_START, askStatuses, processingEndOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 const REQUESTS_AT_ONCE = 5;
@@ -19,7 +19,7 @@ const MANY_TO_START = REQUESTS_AT_ONCE * MOST_IDS_TO_START;
 const STILL_MS = 5 * MINUTE_MS;
 
 /** Who follows the processing, and for how long. */
-export interface Following {
+export interface ProcessingWait {
 	/** How long to wait for the end, in milliseconds; not at all without it. */
 	waitMs?: number;
 	/** Told each document once, as soon as nothing more is to be learned of it. */
@@ -68,7 +68,7 @@ export class Processing {
 
 	constructor(
 		private readonly routes: ProcessingRoutes,
-		private readonly following: Following,
+		private readonly following: ProcessingWait,
 	) {}
 
 	/** Adds a document that is stored; it is started as soon as there are enough for a request. */
@@ -227,7 +227,7 @@ export class Processing {
 
 	/** Notes where a document stands; one that has no status is asked for once more. */
 	private note(id: string, status: ProcessingStatus | undefined): void {
-		const said = saidOf(status);
+		const said = processingEndOf(status);
 		if (said.word === 'running') return this.noteRunning(id, status);
 		if (said.word !== 'none') {
 			this.movedAt = this.routes.clock.now();

@@ -8,7 +8,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome } from '../transport/request';
-import { serverWords } from '../transport/serverWords';
+import { sanitize } from '../transport/sanitize';
 import { recordId, mustListDocuments } from './answeredRecords';
 
 /** What the server says about the processing of a document. */
@@ -50,9 +50,9 @@ export interface ProcessingEnd {
 }
 
 /** What a status says of a document, its words as they may be quoted. */
-export function saidOf(status: ProcessingStatus | undefined): ProcessingEnd {
+export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
 	const word = processingWord(status);
-	const processMsg = serverWords(status?.processMsg ?? '');
+	const processMsg = sanitize(status?.processMsg ?? '');
 	return processMsg === undefined ? { word } : { word, processMsg };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../transport/classifyFailure';
 import type { ApiRequest, Send } from '../transport/request';
 import type { RetryLimits } from '../transport/retryPolicy';
-import { Patience, sendWithRetries } from '../transport/sendWithRetries';
+import { OutageBudget, sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
@@ -88,10 +88,10 @@ class Storer<Origin> {
 	private storedAny = false;
 	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
 	private knowledgebaseMissing = false;
-	private readonly patience: Patience;
+	private readonly patience: OutageBudget;
 
 	constructor(private readonly storing: Storing<Origin>) {
-		this.patience = new Patience(storing.retryLimits);
+		this.patience = new OutageBudget(storing.retryLimits);
 	}
 
 	async run(): Promise<StoringCounts> {
@@ -191,7 +191,7 @@ class Storer<Origin> {
 		const { send, request, clock, signal } = this.storing;
 		const divisible = batch.length > 1 && this.patience.isLeft;
 		const overtaxed = (failure: Failure, attempts: number) =>
-			divisible && isTooMuch(batch, failure, attempts);
+			divisible && overloads(batch, failure, attempts);
 		let shown: unknown[] = [];
 		let unclear = 0;
 		const checkAnswer = (answer: unknown) => {
@@ -321,7 +321,7 @@ const TRIES_BEFORE_HALVING = 3;
 const LARGE_BYTES = 1024 * 1024;
 
 /** Whether a batch is more than the server, or a gateway before it, has shown to manage at a time. */
-export function isTooMuch(batch: Batch<unknown>, failure: Failure, attempts: number): boolean {
+export function overloads(batch: Batch<unknown>, failure: Failure, attempts: number): boolean {
 	if (attempts < TRIES_BEFORE_HALVING) return false;
 	return isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
 }

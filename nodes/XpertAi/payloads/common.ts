@@ -20,12 +20,12 @@ const HALF = /\p{Surrogate}/u;
 const PERHAPS_HALF = /[\ud800-\udfff]/;
 
 /** Whether a text holds half of a character, as one does that was cut in the middle of an emoji. */
-export function isCut(text: string): boolean {
+export function hasLoneSurrogate(text: string): boolean {
 	return PERHAPS_HALF.test(text) && HALF.test(text);
 }
 
 /** What is asked for where a text holds half of a character. */
-export const CUT_DEMAND =
+export const NO_LONE_SURROGATE =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
 /** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
@@ -109,7 +109,7 @@ export function canonicalKey(text: string): string {
 /** What is wrong with a key in its one spelling. */
 export function keyDemand(key: string, inParts = false): string | undefined {
 	if (key === '') return 'must not be empty';
-	if (isCut(key)) return CUT_DEMAND;
+	if (hasLoneSurrogate(key)) return NO_LONE_SURROGATE;
 	const missing = missingValueIn(key, inParts);
 	return missing && `holds "${missing}", which stands for a missing value`;
 }

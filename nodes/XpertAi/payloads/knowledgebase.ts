@@ -9,7 +9,7 @@ export const PERMISSIONS = ['private', 'organization', 'public'] as const;
 export const KNOWLEDGEBASE_TYPES = ['standard', 'external'] as const;
 
 /** How many chunks a search returns, and from which score on (contract, recall). */
-export const recall = z
+export const recallSettings = z
 	.object({
 		topK: z.number().int().nullish(),
 		score: finite.nullish(),
@@ -85,7 +85,7 @@ export const knowledgebaseChanges = z
 		description: z.string().nullish(),
 		permission: z.enum(PERMISSIONS).nullish(),
 		type: z.enum(KNOWLEDGEBASE_TYPES).nullish(),
-		recall: recall.nullish(),
+		recall: recallSettings.nullish(),
 		parserConfig: parserConfig.nullish(),
 		integrationId: uuid.nullish(),
 		extKnowledgebaseId: z.string().nullish(),

@@ -2,8 +2,8 @@ import { RunEvents } from '../threads/runEvents';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
-import { readStanding, replay } from './readRun';
-import type { Standing } from './readRun';
+import { readRunState, replay } from './readRun';
+import type { RunState } from './readRun';
 import { failed } from './result';
 import type { Blocker, RunResult } from './result';
 import { afterwards } from './run';
@@ -20,14 +20,14 @@ const LEAVING_MS = 10_000;
  *
  * @returns whether it was cancelled; how it stood otherwise
  */
-export async function cancelRun(
+export async function cancelRunById(
 	run: InTime,
 	ids: RunIds,
-): Promise<{ cancelled: boolean } & Standing> {
+): Promise<{ cancelled: boolean } & RunState> {
 	const before = await readRun(run, ids);
 	if ('failure' in before) return { cancelled: false, result: failed(before.failure) };
 	if (before.record.status !== 'running')
-		return { cancelled: false, ...(await readStanding(run, ids)) };
+		return { cancelled: false, ...(await readRunState(run, ids)) };
 	const assistantId = before.record.assistant_id ?? undefined;
 	const asked = await askToCancel(run, ids);
 	if ('failure' in asked) return { cancelled: false, result: failed(asked.failure), assistantId };
@@ -68,7 +68,7 @@ export async function whenLeft(
 	const late = afterwards(run, LEAVING_MS);
 	const runId = await find(late);
 	if (runId === undefined) return result;
-	const { cancelled, result: otherwise } = await cancelRun(late, { threadId, runId });
+	const { cancelled, result: otherwise } = await cancelRunById(late, { threadId, runId });
 	return { ...result, runId, advice: adviceOf(cancelled, otherwise) };
 }
 
@@ -126,7 +126,7 @@ export class SilenceWatch {
 			return;
 		const { run_id: runId, created_at: began } = watched.run;
 		if (clock.now() - Date.parse(began) < AGE_FACTOR * limit) return;
-		const { cancelled } = await cancelRun(this.run, { threadId, runId });
+		const { cancelled } = await cancelRunById(this.run, { threadId, runId });
 		if (cancelled) this.cancelledRun = runId;
 	}
 

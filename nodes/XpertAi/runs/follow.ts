@@ -6,7 +6,7 @@ import type { Listener } from '../threads/runEvents';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
-import { readStanding } from './readRun';
+import { readRunState } from './readRun';
 import { cancelled, failed, resultOf, stillRunning } from './result';
 import type { RunResult } from './result';
 import { remaining, UNREACHED_MS, waitInTime } from './run';
@@ -73,7 +73,7 @@ async function lookAt(
 	known: { isThere: boolean },
 	isLast: boolean,
 ): Promise<RunResult | undefined> {
-	const { result } = await readStanding(run, ids);
+	const { result } = await readRunState(run, ids);
 	const failure = result?.failure;
 	if (run.signal?.aborted) return cancelled(failure);
 	if (result && !(failure && isTransient(failure))) return result;
@@ -94,7 +94,7 @@ async function isEarlierPart(
 ): Promise<boolean> {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(eachTasks('id', end.tasks), eachTasks('id', decided))) return true;
-	const { result } = await readStanding(run, ids);
+	const { result } = await readRunState(run, ids);
 	return !isEqual(eachTasks('id', end.tasks), eachTasks('id', result?.interrupt));
 }
 

@@ -11,26 +11,26 @@ import {
 	leftOver,
 	noAnswer,
 	resultOf,
-	saidBy,
+	answerSoFar,
 	waiting,
 } from './result';
 import type { RunResult } from './result';
 import type { InTime } from './run';
-import { findMessages, joining, listRuns, newest, readRun, readUsage } from '../threads/runsApi';
+import { findMessages, joining, listRuns, newestRun, readRun, readUsage } from '../threads/runsApi';
 import type { MessageRecord, RunIds, RunRecord } from '../threads/runsApi';
 
 /** So long a run that has ended may take to be told once more by its stream, which is open and silent if it is gone. */
 const REPLAY_MS = 5_000;
 
 /** How a run stands: its result once it has ended, and who answers in which conversation as far as that is known. */
-export interface Standing {
+export interface RunState {
 	result?: RunResult;
 	conversationId?: string;
 	assistantId?: string;
 }
 
 /** How a run stands now, by the run itself, and once it has ended by its conversation and message. Never throws. */
-export async function readStanding(run: InTime, ids: RunIds): Promise<Standing> {
+export async function readRunState(run: InTime, ids: RunIds): Promise<RunState> {
 	const reading = await readRun(run, ids);
 	if ('failure' in reading) return { result: failed(reading.failure) };
 	const { record } = reading;
@@ -53,7 +53,7 @@ async function standingUnnamed(
 	run: InTime,
 	ids: RunIds,
 	{ status, conversationId }: ConversationFacts,
-): Promise<Standing> {
+): Promise<RunState> {
 	// Nothing is said to others than its owner.
 	if (status === 'busy' || conversationId === undefined) return {};
 	// It may have begun and ended while the conversation was read.
@@ -78,11 +78,11 @@ async function readEnded(
 	if (!message) return (await replay(run, ids)) ?? noAnswer();
 	const events = new RunEvents(ids.runId);
 	events.readContent(message.content);
-	if (record.status === 'error') return { ...failedRun(message.error), ...saidBy(events) };
+	if (record.status === 'error') return { ...failedRun(message.error), ...answerSoFar(events) };
 	const usage = await readUsage(run, ids);
 	const isRejected = events.answer === '' && (await endsWithCall(run, ids.threadId));
 	return {
-		...{ status: 'completed', recovered: false, ...saidBy(events) },
+		...{ status: 'completed', recovered: false, ...answerSoFar(events) },
 		...(usage && { usage }),
 		...(isRejected && { rejected: true as const }),
 	};
@@ -107,7 +107,7 @@ async function readInterrupted(
 ): Promise<RunResult> {
 	const listed = await listRuns(run, ids.threadId);
 	if ('failure' in listed) return failed(listed.failure);
-	const isLast = newest(listed.runs)?.run_id === ids.runId;
+	const isLast = newestRun(listed.runs)?.run_id === ids.runId;
 	if (isLast && tasks.length > 0 && !error) return waiting(tasks);
 	const replayed = await replay(run, ids);
 	if (replayed && replayed.status !== 'interrupted') return replayed;

@@ -43,7 +43,7 @@ export interface RunResult {
 }
 
 /** What a run has said, as far as it went. */
-export function saidBy(events: RunEvents): Partial<RunResult> {
+export function answerSoFar(events: RunEvents): Partial<RunResult> {
 	const { answer: output, otherParts, parts, usage, speechId } = events;
 	const { assistantId, conversationId } = events;
 	return { output, otherParts, parts, usage, speechId, assistantId, conversationId };
@@ -52,7 +52,7 @@ export function saidBy(events: RunEvents): Partial<RunResult> {
 /** The result of a run whose stream was heard to its end. */
 export function resultOf(events: RunEvents): RunResult {
 	const { status, error, tasks, agentStatus } = events.end;
-	const said = saidBy(events);
+	const said = answerSoFar(events);
 	if (status === 'error') return { ...failedRun(error), ...said };
 	if (status !== 'interrupted') return { status: 'completed', recovered: false, ...said };
 	if (tasks.length > 0 && !error) return { ...waiting(tasks), ...said };
@@ -125,7 +125,7 @@ export function notChanged(calls: string[]): RunResult {
 }
 
 /** Changed arguments have arrived, and the confirmation that carries them out has come to nothing. */
-export function changedOnly(result: RunResult): RunResult {
+export function changedWithoutConfirmation(result: RunResult): RunResult {
 	const way =
 		'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 	return { ...result, advice: [way, result.advice].filter(Boolean).join(' ') };

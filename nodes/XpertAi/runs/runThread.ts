@@ -11,7 +11,7 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { whenLeft } from './cancel';
 import { followRun } from './follow';
 import { askedBy, withoutChanges } from './input';
-import { cancelled, carriedOut, changedOnly } from './result';
+import { cancelled, carriedOut, changedWithoutConfirmation } from './result';
 import type { RunResult } from './result';
 import { remaining, waitInTime } from './run';
 import type { InTime, Run } from './run';
@@ -47,7 +47,7 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 	const second = await startAndFollow({ ...run, body: withoutChanges(run.body) });
 	const isDecided = second?.status === 'completed' || second?.status === 'interrupted';
-	return second && !isDecided ? changedOnly(second) : second;
+	return second && !isDecided ? changedWithoutConfirmation(second) : second;
 }
 
 /**

@@ -7,7 +7,7 @@ import { lookAtThread } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import { serverWords } from '../transport/serverWords';
+import { sanitize } from '../transport/sanitize';
 import { askToCancel, SilenceWatch } from './cancel';
 import { askedBy, markOn, withMark, withTarget } from './input';
 import type { Asked, RunBody } from './input';
@@ -33,7 +33,7 @@ import {
 	begunRuns,
 	findMessages,
 	listRuns,
-	newest,
+	newestRun,
 	runPlace,
 	readRun,
 	SETTLING_MS,
@@ -145,7 +145,7 @@ async function untilFree(
 			if (listed === undefined) return undefined;
 			if ('failure' in listed) return { result: failed(listed.failure) };
 			const { runs } = listed;
-			const blocking = newest(runs.filter(({ status }) => status === 'running'));
+			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
 			if (!blocking || run.whenBusy === 'run') {
 				if (hasWaited) await waitInTime(run, SETTLING_MS);
 				return { runs, cancelledRun: watch.cancelledRun };
@@ -168,7 +168,7 @@ async function planFor(
 	asked: Asked,
 	runs: RunRecord[],
 ): Promise<Plan | { result: RunResult }> {
-	const last = newest(runs);
+	const last = newestRun(runs);
 	if (asked.kind === 'message') {
 		const mark = run.isNew ? undefined : randomUUID();
 		const body = mark ? withMark(run.body, mark) : run.body;
@@ -195,7 +195,7 @@ async function planDecision(
 	runs: RunRecord[],
 ): Promise<Plan | { result: RunResult }> {
 	const named: unknown = get(plan.body, 'input.target.executionId');
-	const waits = named ? runs.find((one) => one.run_id === named) : newest(runs);
+	const waits = named ? runs.find((one) => one.run_id === named) : newestRun(runs);
 	if (waits?.status !== 'interrupted') return { result: nothingToDecide() };
 	const { tasks, failure, conversationId } = await readConversation(run, run.threadId);
 	if (failure) return { result: failed(failure) };
@@ -203,7 +203,7 @@ async function planDecision(
 	// With a call that does not wait, the server changes nothing, and would carry out the old arguments (recorded).
 	const calls = eachTasks('call.id', tasks);
 	const isWaiting = (id: unknown) => typeof id === 'string' && calls.includes(id);
-	const shown = calls.flatMap((id) => (typeof id === 'string' ? (serverWords(id) ?? []) : []));
+	const shown = calls.flatMap((id) => (typeof id === 'string' ? (sanitize(id) ?? []) : []));
 	if (changes && !changes.every(isWaiting)) return { result: notChanged(shown) };
 	const body = withTarget(plan.body, waits.run_id);
 	return { ...plan, body, waits, decided: tasks, conversationId };
@@ -272,7 +272,7 @@ async function lookForLost(
 	if ('failure' in listed) return undefined;
 	const known = new Set(before.map((one) => one.run_id));
 	const fresh = begunRuns(listed.runs).filter((one) => !known.has(one.run_id));
-	if (run.isNew || fresh.length === 0) return newest(fresh)?.run_id;
+	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
 	return kind === 'retry'
 		? await retryAmong(run, fresh, before)
 		: await markedAmong(run, fresh, mark);
@@ -296,7 +296,7 @@ async function retryAmong(
 	before: RunRecord[],
 ): Promise<string | undefined> {
 	const { conversationIds = [] } = await readConversation(run, run.threadId);
-	const asked = newest(before)?.updated_at ?? '';
+	const asked = newestRun(before)?.updated_at ?? '';
 	for (const id of conversationIds) {
 		const questions = await findMessages(run, id, { role: 'human' });
 		const isEarlier = ({ createdAt = '' }) => createdAt <= asked;
@@ -315,13 +315,13 @@ async function givesWay(run: Sent, runId: string): Promise<boolean> {
 	const listed = await listInTime(run, true);
 	const runs = listed && 'runs' in listed ? begunRuns(listed.runs) : [];
 	const own = runs.find((one) => one.run_id === runId);
-	if (own?.status !== 'running' || !runs.some((one) => comesFirst(one, own))) return false;
+	if (own?.status !== 'running' || !runs.some((one) => precedes(one, own))) return false;
 	const asked = await askToCancel(run, { threadId: run.threadId, runId });
 	return !('failure' in asked) && !asked.ended;
 }
 
 /** Whether another run is older and meets ours. */
-export function comesFirst(other: RunRecord, own: RunRecord): boolean {
+export function precedes(other: RunRecord, own: RunRecord): boolean {
 	if (runPlace(other) >= runPlace(own)) return false;
 	if (other.status === 'running') return true;
 	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;

@@ -104,7 +104,7 @@ export function begunRuns(runs: RunRecord[]): RunRecord[] {
 }
 
 /** The run that began last; of two that began at the same moment, that with the greater ID. */
-export function newest(runs: RunRecord[]): RunRecord | undefined {
+export function newestRun(runs: RunRecord[]): RunRecord | undefined {
 	return maxBy(begunRuns(runs), runPlace);
 }
 

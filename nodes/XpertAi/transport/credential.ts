@@ -7,7 +7,7 @@ import type {
 
 import { CREDENTIAL_NAME } from './api';
 import { serviceRoot } from './baseUrl';
-import { waysToWrite } from './serverWords';
+import { waysToWrite } from './sanitize';
 
 /** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;

@@ -1,7 +1,7 @@
 import { NodeApiError } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
-import { serverWords } from './serverWords';
+import { sanitize } from './sanitize';
 
 /** Why a request did not succeed, as plain data, so that callers can decide without exceptions. */
 export interface Failure {
@@ -146,7 +146,7 @@ export function failureMessage(failure: Failure): string {
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'unsuccessful':
 			// Quotes a success, which came in as it was.
-			return serverWords(reason ?? '') ?? 'It did not end well';
+			return sanitize(reason ?? '') ?? 'It did not end well';
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
 		case 'status':

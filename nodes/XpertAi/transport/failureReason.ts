@@ -2,7 +2,7 @@ import get from 'lodash/get';
 
 import { answerFlaw, isHtml, isJsonObject } from './answer';
 import type { Failure } from './failure';
-import { titleOf } from './serverWords';
+import { titleOf } from './sanitize';
 
 /** PostgreSQL's error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
 const DATABASE_REASONS: Record<string, string> = {

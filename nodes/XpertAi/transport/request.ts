@@ -21,7 +21,7 @@ import { hearAll, isEventStream, noStream, streamHeaders, bodyText } from './eve
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
-import { serverWords, withoutSecrets } from './serverWords';
+import { sanitize, withoutSecrets } from './sanitize';
 
 /** One request of the API. */
 export interface ApiRequest {
@@ -84,7 +84,7 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 			ok: false,
 			failure: {
 				...facts,
-				...mapValues(pick(facts, SAID), (said) => said && serverWords(said, secrets)),
+				...mapValues(pick(facts, SAID), (said) => said && sanitize(said, secrets)),
 				method,
 				path: withoutSecrets(API_ROOT + path, secrets),
 			},

@@ -79,7 +79,7 @@ export async function sendWithRetries(
 }
 
 /** How long requests of one kind are tried: a server that stays away is waited for once; until it answers, each further one is sent once. */
-export class Patience {
+export class OutageBudget {
 	private isOver = false;
 
 	constructor(private readonly whole: RetryLimits) {}
@@ -113,7 +113,7 @@ export function repeatedSend(
 	send: Send,
 	{ limits, timeoutMs, ...retried }: Repeating,
 ): (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome> {
-	const patience = new Patience(limits);
+	const patience = new OutageBudget(limits);
 	return async (given) => {
 		const request = { ...given, timeoutMs };
 		const all = { ...retried, request, limits: patience.limits, repeatable: true };

@@ -6,7 +6,7 @@ import {
 	floorOf,
 	momentOf,
 	newChanges,
-	recall,
+	readMemory,
 	remembering,
 	triesOf,
 } from '../../../nodes/XpertAiTrigger/memory';
@@ -109,14 +109,14 @@ describe('what was stored', () => {
 		const known: Memory['known'] = [['a', NOON]];
 		const memory: Memory = { ...UP_TO_NOON, known, waiting: [['b', NOON, 2]] };
 		const stored: unknown = JSON.parse(JSON.stringify(memory));
-		expect(recall(stored, 'me')).toEqual(memory);
+		expect(readMemory(stored, 'me')).toEqual(memory);
 	});
 
 	it.each([
 		['nothing', {}],
 		['about something else', { ...UP_TO_NOON, watched: 'others' }],
 		['of another form', { watched: 'me', since: NOON, known: [] }],
-	])('is no memory when it is %s', (_, stored) => expect(recall(stored, 'me')).toBeUndefined());
+	])('is no memory when it is %s', (_, stored) => expect(readMemory(stored, 'me')).toBeUndefined());
 });
 
 describe('where the next poll reads on', () => {

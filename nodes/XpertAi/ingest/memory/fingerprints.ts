@@ -47,7 +47,7 @@ export class Fingerprints {
 
 	/** Whether a document may be on the server. */
 	knows(id: string): boolean {
-		return this.contentByKey.has(keyOf(id));
+		return this.contentByKey.has(packId(id));
 	}
 
 	/** Whether a document was stored with this very content. */
@@ -63,18 +63,18 @@ export class Fingerprints {
 
 	/** Notes what the server has accepted; it is not processed yet. */
 	record(id: string, content: string): void {
-		this.take([keyOf(id), storedAs(content)]);
+		this.take([packId(id), storedAs(content)]);
 	}
 
 	/** Notes that the server has processed what was recorded, or never will. */
 	settle(id: string): void {
 		const known = this.contentOf(id);
-		if (known.startsWith(STORED)) this.take([keyOf(id), PROCESSED + known.slice(1)]);
+		if (known.startsWith(STORED)) this.take([packId(id), PROCESSED + known.slice(1)]);
 	}
 
 	/** Notes that a document may be on the server, and nothing of its content. */
 	expect(id: string): void {
-		this.take([keyOf(id), UNKNOWN]);
+		this.take([packId(id), UNKNOWN]);
 	}
 
 	/** Forgets the content of a document whose state on the server is not known. */
@@ -89,7 +89,7 @@ export class Fingerprints {
 
 	/** Forgets a document that is not, or no longer, to be found on the server. */
 	drop(id: string): void {
-		if (this.contentByKey.delete(keyOf(id))) this.changed.add(keyOf(id));
+		if (this.contentByKey.delete(packId(id))) this.changed.add(packId(id));
 	}
 
 	/** Takes over what a note says of a document. */
@@ -100,7 +100,7 @@ export class Fingerprints {
 
 	/** The IDs of all known documents. */
 	*ids(): Generator<string> {
-		for (const key of this.contentByKey.keys()) yield idOf(key);
+		for (const key of this.contentByKey.keys()) yield unpackId(key);
 	}
 
 	/** What is known of all documents, or of some. */
@@ -109,7 +109,7 @@ export class Fingerprints {
 	}
 
 	private contentOf(id: string): string {
-		return this.contentByKey.get(keyOf(id)) ?? UNKNOWN;
+		return this.contentByKey.get(packId(id)) ?? UNKNOWN;
 	}
 }
 
@@ -117,10 +117,10 @@ export class Fingerprints {
 export const storedAs = (content: string) => STORED + hashOf(content);
 
 /** A UUID in its 16 bytes; either case is the same, as on servers. */
-export const keyOf = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
+export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
 
 /** The ID, in lower case, that a key stands for. */
-export function idOf(key: string): string {
+export function unpackId(key: string): string {
 	const hex = Buffer.from(key, 'latin1').toString('hex');
 	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 import range from 'lodash/range';
 import sortBy from 'lodash/sortBy';
 
-import { KNOWN_BYTES, UNKNOWN, keyOf, storedAs, unpack } from './fingerprints';
+import { KNOWN_BYTES, UNKNOWN, packId, storedAs, unpack } from './fingerprints';
 import type { Entry } from './fingerprints';
 import { SIZES, isRead } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
@@ -59,17 +59,17 @@ export class Journal {
 
 	/** Whether a request may still be carried out that brings a document. */
 	mayCome(id: string): boolean {
-		return this.late.has(keyOf(id));
+		return this.late.has(packId(id));
 	}
 
 	/** Whether a document keeps what it is sent with: no request that may still be carried out brings it otherwise. */
 	isCertain(id: string, content: string): boolean {
-		return (this.late.get(keyOf(id)) ?? storedAs(content)) === storedAs(content);
+		return (this.late.get(packId(id)) ?? storedAs(content)) === storedAs(content);
 	}
 
 	/** Notes documents in a page of its own, with nothing of their contents. */
 	async write(ids: string[]): Promise<void> {
-		this.unclear.set(this.count++, ids.map(keyOf));
+		this.unclear.set(this.count++, ids.map(packId));
 		await this.writeUnclear();
 	}
 
@@ -78,7 +78,7 @@ export class Journal {
 		await this.writeUnclear();
 		const at = this.count++;
 		this.open.add(at);
-		const sent = [...contents].map(([id, content]): Entry => [keyOf(id), storedAs(content)]);
+		const sent = [...contents].map(([id, content]): Entry => [packId(id), storedAs(content)]);
 		const keys = sent.map(([key]) => key);
 		const isCertain = [...contents].every(([id, content]) => this.isCertain(id, content));
 		const body = Buffer.from(sent.map(([, known]) => known).join(''), 'latin1');
@@ -92,7 +92,7 @@ export class Journal {
 				this.open.delete(at);
 				if (late)
 					for (const [id, content] of contents)
-						this.late.set(keyOf(id), this.isCertain(id, content) ? storedAs(content) : UNKNOWN);
+						this.late.set(packId(id), this.isCertain(id, content) ? storedAs(content) : UNKNOWN);
 				if (how === 'nothing' && at === this.count - 1) this.count -= 1;
 				else if (how !== 'done') this.unclear.set(at, how === 'nothing' ? [] : keys);
 			},

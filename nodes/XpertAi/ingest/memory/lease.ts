@@ -5,7 +5,7 @@ import pick from 'lodash/pick';
 
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import { serverWords } from '../../transport/serverWords';
+import { sanitize } from '../../transport/sanitize';
 import { PLACES } from './journal';
 import { NotesFailed, isRead, orFailure } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
@@ -60,7 +60,7 @@ export class Lease {
 	/** Takes the lease, perhaps after a minute; or returns the other run that has it. */
 	async take(): Promise<Holder | undefined> {
 		let seen = await this.look();
-		this.follow(saidBy(seen.lease));
+		this.follow(leaseCounters(seen.lease));
 		for (;;) {
 			if (this.isTaken(seen.lease)) seen = await this.waitForHolder(seen);
 			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
@@ -172,7 +172,7 @@ export class Lease {
 	/** Another run is at work: this one sends nothing. */
 	private leaveTo(note: ReadNote, what = 'is at work'): Holder {
 		const said = (isRead(note) && note.lease) || { by: '', since: '' };
-		const holder = mapValues(pick(said, 'by', 'since'), (words) => serverWords(words) ?? 'unknown');
+		const holder = mapValues(pick(said, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
 		const reason = `Another run of this source ${what}: ${holder.by}, since ${holder.since}`;
 		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
@@ -188,7 +188,7 @@ export class Lease {
 const markOf = (note: ReadNote) => (isRead(note) ? note.mark : note);
 
 /** What the lease of the last run says of it, and of other notes; 0 for what there is not, or what cannot be read. */
-export function saidBy(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {
+export function leaseCounters(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {
 	const { sent = 0, root = 0 } = (isRead(lease) && lease.lease) || {};
 	return { run: isRead(lease) ? lease.run : 0, sent, root };
 }

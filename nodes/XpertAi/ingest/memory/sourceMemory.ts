@@ -2,7 +2,7 @@ import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/classifyFailure';
-import { keyOf } from './fingerprints';
+import { packId } from './fingerprints';
 import { Journal } from './journal';
 import type { Journaled } from './journal';
 import { Lease } from './lease';
@@ -119,7 +119,7 @@ export class SourceMemory extends StoredMemory {
 			await this.names.write(SIZES.names);
 			for (const id of contents.keys()) {
 				const sets = this.known.knows(id) ? [] : [this.added, this.names.unnamed];
-				for (const keys of sets) keys.add(keyOf(id));
+				for (const keys of sets) keys.add(packId(id));
 				this.known.expect(id);
 			}
 			return await this.journal.around(contents);
@@ -128,14 +128,14 @@ export class SourceMemory extends StoredMemory {
 
 	/** The server has accepted a document with this content. */
 	stored(id: string, content: string, called: DocumentName = {}): void {
-		this.added.delete(keyOf(id));
+		this.added.delete(packId(id));
 		this.names.note(id, called);
 		if (this.journal.isCertain(id, content)) this.known.record(id, content);
 	}
 
 	/** The server has not taken a document; what an earlier run has stored of it may be there. */
 	refused(id: string): void {
-		if (this.added.delete(keyOf(id)) && !this.journal.mayCome(id)) this.known.drop(id);
+		if (this.added.delete(packId(id)) && !this.journal.mayCome(id)) this.known.drop(id);
 	}
 
 	/** The last of a run: writes what has changed, and lets the next one begin. */

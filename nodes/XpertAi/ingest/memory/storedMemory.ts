@@ -8,9 +8,17 @@ import { z } from 'zod';
 import { derivedId } from '../../payloads/derivedId';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import { DISABLED, Fingerprints, ID_BYTES, UNKNOWN, idOf, keyOf, unpack } from './fingerprints';
+import {
+	DISABLED,
+	Fingerprints,
+	ID_BYTES,
+	UNKNOWN,
+	unpackId,
+	packId,
+	unpack,
+} from './fingerprints';
 import { entriesIn, firstPages, isLater, lateEntries, noJournal, readJournals } from './journal';
-import { LEASE, TURN, saidBy } from './lease';
+import { LEASE, TURN, leaseCounters } from './lease';
 import type { Lease } from './lease';
 import { NotesFailed, SIZES, isRead, orFailure } from './notes';
 import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
@@ -44,7 +52,7 @@ export class Names {
 
 	/** Notes what a document is called, if that is not known. */
 	note(id: string, { name, key }: DocumentName): void {
-		if (!this.unnamed.delete(keyOf(id))) return;
+		if (!this.unnamed.delete(packId(id))) return;
 		const { owner } = this.notes.place;
 		const isDerived = key !== undefined && derivedId(owner, key) === id.toLowerCase();
 		if (!isDerived) this.counted = { ...this.counted, areAll: false };
@@ -182,7 +190,7 @@ export class StoredMemory {
 	protected async read(forgetLost = false, before?: Lease['said']): Promise<ReadNote> {
 		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
 		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
-		const said = before ?? saidBy(lease);
+		const said = before ?? leaseCounters(lease);
 		// A root that a late request has written over the one that the lease knows of does not count.
 		const isLost = isRead(root) ? root.run < said.root : (root ?? said.root) !== 0;
 		this.left.isDamaged = isLost;
@@ -222,7 +230,7 @@ export class StoredMemory {
 			const isTakenIn = isRead(root) && root.byHand === before?.mark;
 			const entries = new Map(before && !isTakenIn ? unpack(before.body) : []);
 			// Disabling may fail: a document that was enabled before may still be.
-			for (const key of ids.map(keyOf))
+			for (const key of ids.map(packId))
 				entries.set(key, disabled ? (entries.get(key) ?? DISABLED) : UNKNOWN);
 			const facts = { mark: randomUUID() };
 			await this.notes.write(...BY_HAND.map((note) => ({ note, facts, entries })));
@@ -243,7 +251,7 @@ export class StoredMemory {
 		const byPiece = new Map([...dirty].map((at): [number, string[]] => [at, []]));
 		for (const [key] of known.entries()) byPiece.get(pieceOf(key, of))?.push(key);
 		const areAll =
-			names.counted.areAll && ![...names.unnamed].some((key) => known.knows(idOf(key)));
+			names.counted.areAll && ![...names.unnamed].some((key) => known.knows(unpackId(key)));
 		const pieces = range(of).map((at) => byPiece.get(at)?.length ?? before[at] ?? 0);
 		const facts = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
 		known.changed = new Set();
@@ -284,7 +292,7 @@ export class StoredMemory {
 		const { pieces } = this.root;
 		let missing = sum([...unreadable].map((at) => pieces?.[at]));
 		for (const id of await names.ids(pieces !== undefined)) {
-			const isIn = !pieces || unreadable.has(pieceOf(keyOf(id), pieces.length));
+			const isIn = !pieces || unreadable.has(pieceOf(packId(id), pieces.length));
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
 			known.expect(id);
@@ -315,7 +323,7 @@ export class StoredMemory {
 		const { known, root } = this;
 		this.byHand = note?.mark ?? root.byHand;
 		for (const [key, said] of note && this.byHand !== root.byHand ? unpack(note.body) : []) {
-			const id = idOf(key);
+			const id = unpackId(key);
 			if (said === DISABLED) known.forget(id);
 			else known.expect(id);
 			known.uncertain.set(id, said === DISABLED ? 'disabled' : 'unknown');

@@ -8,7 +8,7 @@ import { timeoutSeconds } from '../../execution/declared';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
 import { mayContinue, tellUser } from '../../execution/outputs';
-import { namedRows, switchDocuments } from '../../ingest/disabling';
+import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
 import { SourceMemory } from '../../ingest/memory';
 import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
@@ -18,7 +18,7 @@ import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/retryPolicy';
 import { counted } from './submit/counts';
 import { knowledgebaseError } from './submit/advice';
-import { asHint, placeOf, troubleHints } from './submit/memory';
+import { asHint, memoryPlaceOf, troubleHints } from './submit/memory';
 import { knowledgebaseRoutes } from './submit/routes';
 import { keyOwner } from './submit/sources/identity';
 
@@ -122,7 +122,7 @@ async function switchGroup(
 	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
-	const place = placeOf(knowledgebaseId, { sourceName }, context);
+	const place = memoryPlaceOf(knowledgebaseId, { sourceName }, context);
 	const recalled =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
 	if (recalled?.refusal) return { facts: new Map(), failure: recalled.refusal };

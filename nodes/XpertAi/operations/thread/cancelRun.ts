@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { CANCEL_PATH } from '../../threads/runsApi';
-import { cancelFields } from './run/numberedFields';
+import { cancelFields } from './run/runByIdFields';
 
 export const cancelRun: CodedOperation = {
 	value: 'cancelRun',
@@ -11,5 +11,5 @@ export const cancelRun: CodedOperation = {
 	fields: cancelFields,
 	request: { method: 'POST', path: CANCEL_PATH },
 	execute: async (execution) =>
-		await (await import('./run/numbered')).execute(execution, 'cancelRun'),
+		await (await import('./run/runById')).execute(execution, 'cancelRun'),
 };

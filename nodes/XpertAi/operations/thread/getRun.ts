@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { ONE_RUN_PATH } from '../../threads/runsApi';
-import { numberedFields } from './run/numberedFields';
+import { runByIdFields } from './run/runByIdFields';
 
 export const getRun: CodedOperation = {
 	value: 'getRun',
@@ -8,7 +8,7 @@ export const getRun: CodedOperation = {
 	action: 'Get run',
 	description: 'Get the status of a run, and its answer once it has ended',
 	endpoint: 'extension',
-	fields: numberedFields,
+	fields: runByIdFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },
-	execute: async (execution) => await (await import('./run/numbered')).execute(execution, 'getRun'),
+	execute: async (execution) => await (await import('./run/runById')).execute(execution, 'getRun'),
 };

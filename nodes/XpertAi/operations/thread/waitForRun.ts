@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import { ONE_RUN_PATH } from '../../threads/runsApi';
-import { numberedFields } from './run/numberedFields';
+import { runByIdFields } from './run/runByIdFields';
 
 export const waitForRun: CodedOperation = {
 	value: 'waitForRun',
@@ -8,8 +8,8 @@ export const waitForRun: CodedOperation = {
 	action: 'Wait for run',
 	description: 'Wait until a run has ended, and get its answer',
 	endpoint: 'extension',
-	fields: numberedFields,
+	fields: runByIdFields,
 	request: { method: 'GET', path: ONE_RUN_PATH },
 	execute: async (execution) =>
-		await (await import('./run/numbered')).execute(execution, 'waitForRun'),
+		await (await import('./run/runById')).execute(execution, 'waitForRun'),
 };

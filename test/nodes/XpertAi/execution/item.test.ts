@@ -7,7 +7,7 @@ import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { optionsField, simplify } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { waysToWrite } from '../../../../nodes/XpertAi/transport/serverWords';
+import { waysToWrite } from '../../../../nodes/XpertAi/transport/sanitize';
 import { itemOf, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';

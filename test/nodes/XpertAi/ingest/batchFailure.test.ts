@@ -1,4 +1,4 @@
-import { isTooMuch, mayBeStored, namesFile } from '../../../../nodes/XpertAi/ingest/storing';
+import { overloads, mayBeStored, namesFile } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Attempted, PartlyDone } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../support/documents';
@@ -17,19 +17,19 @@ const ofBytes = (bytes: number) => ({ ...A, bytes });
 describe('a batch that fails again and again', () => {
 	it('is too much from the third time on that it finds no time', () => {
 		for (const failure of [notInTime, status(504)]) {
-			const tries = [1, 2, 3, 4].map((attempts) => isTooMuch([A, B], failure, attempts));
+			const tries = [1, 2, 3, 4].map((attempts) => overloads([A, B], failure, attempts));
 			expect(tries).toEqual([false, false, true, true]);
 		}
-		expect(isTooMuch([A, B], status(502), 9)).toBe(false);
+		expect(overloads([A, B], status(502), 9)).toBe(false);
 	});
 
 	it('is too much where its connection is closed, from one MiB on', () => {
 		const MIB = 1024 * 1024;
 		// The brackets of the array count as well.
-		expect(isTooMuch([ofBytes(MIB - 2)], cutOff, 3)).toBe(true);
-		expect(isTooMuch([ofBytes(MIB - 3)], cutOff, 3)).toBe(false);
-		expect(isTooMuch([ofBytes(MIB)], cutOff, 2)).toBe(false);
-		expect(isTooMuch([ofBytes(MIB)], status(502), 3)).toBe(false);
+		expect(overloads([ofBytes(MIB - 2)], cutOff, 3)).toBe(true);
+		expect(overloads([ofBytes(MIB - 3)], cutOff, 3)).toBe(false);
+		expect(overloads([ofBytes(MIB)], cutOff, 2)).toBe(false);
+		expect(overloads([ofBytes(MIB)], status(502), 3)).toBe(false);
 	});
 });
 

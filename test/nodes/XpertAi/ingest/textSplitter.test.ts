@@ -1,4 +1,4 @@
-import { withTextSplitter } from '../../../../nodes/XpertAi/operations/document/submit/sources/made';
+import { withTextSplitter } from '../../../../nodes/XpertAi/operations/document/submit/sources/sourceDocument';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 
 const configOf = (parserConfig: DocumentRecord['parserConfig']) =>

@@ -5,7 +5,7 @@ import {
 	knowledgebase,
 	knowledgebaseChanges,
 	parserConfig,
-	recall,
+	recallSettings,
 } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { sequence } from '../../../sandbox/support/recordings';
 import { followsTable } from '../../support/contract';
@@ -74,7 +74,7 @@ describe('the metadata schema', () => {
 	});
 });
 
-describe('recall', () => followsTable(recall, RECALL));
+describe('recall', () => followsTable(recallSettings, RECALL));
 describe('parserConfig', () => followsTable(parserConfig, PARSER_CONFIG));
 describe('copilotModel', () => followsTable(copilotModel, COPILOT_MODEL));
 

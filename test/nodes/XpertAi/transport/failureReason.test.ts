@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { parseAnswer } from '../../../../nodes/XpertAi/transport/answer';
 import { failureReason as reasonIn } from '../../../../nodes/XpertAi/transport/failureReason';
-import { serverWords } from '../../../../nodes/XpertAi/transport/serverWords';
+import { sanitize } from '../../../../nodes/XpertAi/transport/sanitize';
 import { recordings } from '../../../sandbox/support/recordings';
 
 const REFUSALS = [...recordings()].flatMap(([endpoint, exchanges]) =>
@@ -14,7 +14,7 @@ const REFUSALS = [...recordings()].flatMap(([endpoint, exchanges]) =>
 const SQL = /INSERT INTO|SELECT|UPDATE "|VALUES|RETURNING|Failing row/;
 
 /** The reason as it is shown. */
-const failureReason = (answer: unknown) => serverWords(reasonIn(answer) ?? '');
+const failureReason = (answer: unknown) => sanitize(reasonIn(answer) ?? '');
 
 /** The answer as the node gets it: the recording keeps JSON parsed, and what it cut as text. */
 const reasonFor = (body: unknown) =>

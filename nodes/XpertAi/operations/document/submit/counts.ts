@@ -1,4 +1,4 @@
-import type { Plan } from '../../../ingest/changedOnly';
+import type { Plan } from '../../../ingest/planDocuments';
 import type { StoringCounts } from '../../../ingest/storing';
 
 /** How many documents came to what: those that are `found` are processed, those that are `stored` only kept. */

@@ -2,7 +2,7 @@ import type { SourceMemory } from '../../../ingest/memory';
 import { askStatuses } from '../../../ingest/processingStatus';
 import { knowledgebaseError } from './advice';
 import { withCounts } from './errors';
-import { goneFrom, isDisabledAlready, reasonInRun } from './gone';
+import { missingFrom, isDisabledAlready, reasonInRun } from './disableMissing';
 import { memoryOf, troubleHints } from './memory';
 import type { Submission } from './submission';
 import type { Target } from './target';
@@ -39,7 +39,7 @@ async function planGone(
 	const { first, report, settings } = submission;
 	const { known, witness, troubles } = memory;
 	if (!settings.mirrors || report.stopError) return;
-	const { ids, of, isTooMuch } = goneFrom(target, memory);
+	const { ids, of, isTooMuch } = missingFrom(target, memory);
 	if (ids.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);

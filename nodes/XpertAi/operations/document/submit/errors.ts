@@ -23,7 +23,7 @@ export function withCounts(
 	);
 	error.description = sentences(
 		error.description ?? undefined,
-		names.length > 0 ? `Not stored: ${named(names)}` : undefined,
+		names.length > 0 ? `Not stored: ${someNames(names)}` : undefined,
 		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}` : undefined,
 		found + stored + unknown > 0 ? SECOND_RUN : undefined,
 	);
@@ -48,7 +48,7 @@ export function processingError(
 ): ItemError {
 	const failed = listed.filter(({ outcome }) => outcome === 'stored');
 	const reasons = reasonsOf(failed);
-	const names = named(failed.map(({ name, id = 'one without a name' }) => name ?? id));
+	const names = someNames(failed.map(({ name, id = 'one without a name' }) => name ?? id));
 	return item.operationError(
 		`${notFound}: ${names}`,
 		sentences(
@@ -70,7 +70,7 @@ export function sentences(...texts: Array<string | undefined>): string {
 }
 
 /** Names in a row, or how many more there are. */
-export function named(names: string[]): string {
+export function someNames(names: string[]): string {
 	const more = names.length - MOST_NAMED;
 	const first = names.slice(0, MOST_NAMED).join(', ');
 	return more > 0 ? `${first} and ${more} more` : first;

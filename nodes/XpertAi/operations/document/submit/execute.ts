@@ -7,9 +7,9 @@ import { failureMessage } from '../../../transport/failure';
 import { counted } from './counts';
 import { showPlan } from './dryRun';
 import { processingError, sentences, withCounts } from './errors';
-import { disableMissing, refuseInLoop } from './gone';
+import { disableMissing, refuseInLoop } from './disableMissing';
 import { asHint, troubleHints } from './memory';
-import { readSettings } from './settings';
+import { readSubmitSettings } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
 
@@ -21,7 +21,7 @@ import { Target } from './target';
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
 	if (!first) return [];
-	const settings = readSettings(first);
+	const settings = readSubmitSettings(first);
 	if (settings.mirrors) refuseInLoop(first);
 	const started = systemClock.now();
 	const submission = new Submission(execution, first, settings, systemClock);
@@ -69,7 +69,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 			for (const { processing } of targets) await processing?.startRest();
 			throw withCounts(report.stopError, report);
 		}
-		await followProcessing(submission, targets);
+		await waitForProcessing(submission, targets);
 		for (const target of targets) await disableMissing(submission, target);
 	} finally {
 		for (const { memory } of targets) await memory?.close();
@@ -104,7 +104,7 @@ function addHints({ execution: { context }, first, report, noticed }: Submission
  * Sees the processing that was started while documents were stored to its end, of all knowledgebases side by
  * side: they share one wait. Documents stay stored whatever comes of it.
  */
-export async function followProcessing({ report }: Submission, targets: Target[]): Promise<void> {
+export async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
 	let unfinished = 0;
 	const follow = async ({ processing }: Target) => {
 		const end = await processing?.end();

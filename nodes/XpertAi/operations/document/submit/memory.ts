@@ -21,8 +21,8 @@ interface Remembering {
 export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: Remembering): SourceMemory {
 	const { clock, execution, settings, signal } = submission;
 	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-	const place = placeOf(knowledgebaseId, settings, execution.context);
-	const by = runOf(execution.context);
+	const place = memoryPlaceOf(knowledgebaseId, settings, execution.context);
+	const by = runTitle(execution.context);
 	return new SourceMemory(place, memoryRoutes, { clock, signal, by, fresh, forgetLost });
 }
 
@@ -30,7 +30,7 @@ export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: Remember
  * Where the memory of a source is. It is known by its name, or the workflow and the node, however these are called;
  * and by the part of it that is brought.
  */
-export function placeOf(
+export function memoryPlaceOf(
 	knowledgebaseId: string,
 	{ sourceName, shard = '' }: { sourceName: string; shard?: string },
 	context: Execution['context'],
@@ -52,7 +52,7 @@ export function placeOf(
 }
 
 /** What people know a run by. */
-export function runOf(context: Execution['context']): string {
+export function runTitle(context: Execution['context']): string {
 	const { name } = context.getWorkflow();
 	return [`execution ${context.getExecutionId()}`, ...(name ? [`of "${name}"`] : [])].join(' ');
 }

@@ -7,9 +7,9 @@ import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import type { Plan } from '../../../ingest/changedOnly';
+import type { Plan } from '../../../ingest/planDocuments';
 import type { DocumentName } from '../../../ingest/memory';
-import { saidOf } from '../../../ingest/processingStatus';
+import { processingEndOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
 import { noRequests } from '../../../ingest/storing';
 import type { DocumentOutcome, StoringCounts } from '../../../ingest/storing';
@@ -171,7 +171,7 @@ export class SubmitReport {
 		this.place(document.origin, () => {
 			const output = unchangedItem(document);
 			return status
-				? processedItem(document.origin.item, output, saidOf(status), undefined)
+				? processedItem(document.origin.item, output, processingEndOf(status), undefined)
 				: output;
 		});
 	}

@@ -10,7 +10,7 @@ import { buildPath } from '../../../transport/api';
 import { isRouteMissing } from '../../../transport/classifyFailure';
 import { multipartBody } from '../../../transport/multipart';
 import type { ApiRequest } from '../../../transport/request';
-import { Patience, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';
+import { OutageBudget, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
 import { fields } from './sources/fields';
@@ -47,7 +47,7 @@ export function knowledgebaseRoutes(
  */
 export function uploadRoute(submission: Submission): Upload<Origin> {
 	const { settings, clock, signal } = submission;
-	const patience = new Patience(settings.retryLimits);
+	const patience = new OutageBudget(settings.retryLimits);
 	const request: ApiRequest = {
 		method: 'POST',
 		path: '/v1/file',

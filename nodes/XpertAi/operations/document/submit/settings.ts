@@ -33,7 +33,7 @@ const parameters = z.object({
 });
 
 /** How a submission works, from the parameters of the first item. */
-export type SubmitSettings = ReturnType<typeof readSettings>;
+export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
 
 /**
  * Reads and checks what all items have in common.
@@ -41,7 +41,7 @@ export type SubmitSettings = ReturnType<typeof readSettings>;
  * @returns times in milliseconds, sizes in bytes; `waitMs` only where the end of the processing is waited for
  * @throws NodeOperationError naming the option and what it must be
  */
-export function readSettings(item: Item) {
+export function readSubmitSettings(item: Item) {
 	const { mode, options, simplify } = item.settings(parameters);
 	const { afterStoring, concurrency, dryRun, forgetDamage } = options;
 	const { maxGonePercent, output, resendAll, stopAfterFailures } = options;

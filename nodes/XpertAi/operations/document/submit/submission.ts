@@ -4,15 +4,15 @@ import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { Brake } from '../../../ingest/brake';
+import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import type { Clock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
-import { Noticed } from './noticed';
+import { Warnings } from './warnings';
 import { SubmitReport } from './report';
 import type { SubmitSettings } from './settings';
 import { SOURCES } from './sources';
 import * as reading from './sources/reading';
-import type { Source } from './sources/source';
+import type { DocumentSource } from './sources/source';
 
 const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
 
@@ -30,8 +30,8 @@ function unanswered(send: Send): Send {
 /** One execution of Submit: how it works, what its items bring, and what became of that. */
 export class Submission {
 	readonly report: SubmitReport;
-	readonly noticed = new Noticed();
-	readonly brake: Brake;
+	readonly noticed = new Warnings();
+	readonly brake: CircuitBreaker;
 	/** Sends with the credential of the first item, which is that of all. */
 	readonly send: Send;
 
@@ -44,7 +44,7 @@ export class Submission {
 	) {
 		this.send = isTest(execution.context) ? unanswered(first.send) : first.send;
 		this.report = new SubmitReport(first, settings);
-		this.brake = new Brake(settings.stopAfterFailures);
+		this.brake = new CircuitBreaker(settings.stopAfterFailures);
 	}
 
 	/** Fires when the execution is stopped. */
@@ -67,7 +67,7 @@ export class Submission {
 	 *
 	 * @throws NodeOperationError naming the field, the item and what is expected
 	 */
-	read(item: Item): ReturnType<Source['read']> {
+	read(item: Item): ReturnType<DocumentSource['read']> {
 		const chosen = item.choice('source', sourceValue);
 		const source = SOURCES.find(({ value }) => value === chosen);
 		const found = source?.read(item, reading) ?? [];

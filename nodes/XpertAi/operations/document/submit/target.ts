@@ -1,13 +1,13 @@
 import { mayContinue } from '../../../execution/outputs';
 import { mustListDocuments } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { changedOnly, planDocuments } from '../../../ingest/changedOnly';
-import type { Planning } from '../../../ingest/changedOnly';
+import { changedOnly, planDocuments } from '../../../ingest/planDocuments';
+import type { Planning } from '../../../ingest/planDocuments';
 import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH } from '../../../ingest/memory';
 import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
-import { askStatuses, processingWord, saidOf } from '../../../ingest/processingStatus';
+import { askStatuses, processingWord, processingEndOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
@@ -19,7 +19,7 @@ import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { counted } from './counts';
 import { inWords } from './advice';
-import { Bringing } from './bringing';
+import { DocumentStream } from './documentStream';
 import { asHint, memoryOf } from './memory';
 import { processingFlaw } from './outcomeItems';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
@@ -54,7 +54,7 @@ const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
 /** One knowledgebase in a run: what is brought for it, what is remembered of it, and its processing. */
 export class Target {
 	/** What the items bring for it. */
-	readonly bringing: Bringing;
+	readonly bringing: DocumentStream;
 	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
 	memory?: SourceMemory;
 	/** By which what is remembered is read and written: these wait for a server on their own. */
@@ -77,7 +77,7 @@ export class Target {
 			const { send, storePath: path } = this.memoryRoutes;
 			return await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		});
-		this.bringing = new Bringing(submission, knowledgebaseId, {
+		this.bringing = new DocumentStream(submission, knowledgebaseId, {
 			onTurn: () => this.processing?.lookWhenDue(),
 			onLeftOut: (document) => this.leaveOut(document),
 		});
@@ -240,7 +240,7 @@ export class Target {
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
 				memory.names.note(document.id, calledOf(document));
-				if (saidOf(status).word === 'running') this.follow(document.id, document.origin);
+				if (processingEndOf(status).word === 'running') this.follow(document.id, document.origin);
 			},
 		});
 	}

@@ -1,4 +1,4 @@
-import { EMPTY_ANSWER, idsHidden, isInChat } from '../../../execution/audience';
+import { EMPTY_ANSWER, redactIds, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import { Citations, CitationsInPieces, passagesIn, Sources } from '../../../threads/sources';
 import type { CitationStyle } from '../../../threads/sources';
@@ -48,7 +48,7 @@ export class Chat implements Listener {
 	/** Says something that the assistant has not said. */
 	note(words: string): void {
 		this.startAnew();
-		this.show(idsHidden(words));
+		this.show(redactIds(words));
 	}
 
 	end(): void {

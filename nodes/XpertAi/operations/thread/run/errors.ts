@@ -72,7 +72,7 @@ const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Ge
  * The item of a run that failed. A chat that does not stream shows its `message` to visitors, where there is no output.
  * On the error output it would take the place of a field of the input.
  */
-export function failedRun(item: Item, error: ItemError): INodeExecutionData {
+export function failedRunItem(item: Item, error: ItemError): INodeExecutionData {
 	const failed = item.failed(error, runFacts(error));
 	const isBranch = error.node?.onError === 'continueErrorOutput';
 	if (!isBranch) failed.json.message = NO_ANSWER;

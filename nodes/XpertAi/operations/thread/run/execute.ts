@@ -16,11 +16,11 @@ import type { Turn } from './threadOrder';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { Chat } from './chat';
-import { failedRun } from './errors';
+import { failedRunItem } from './errors';
 import { readOrder } from './order';
 import type { Order } from './order';
 import { runItem } from './runItem';
-import { filterHint } from './told';
+import { filterHint } from './answerFields';
 
 /**
  * Runs all items, those of the same thread one after another, and keeps their order in the output.
@@ -42,7 +42,7 @@ export async function execute(
 		const run = async (turn?: Turn) => await attempt(order, turn, routesOf(item.send));
 		return { item, threadId, asReply, run };
 	});
-	const output = await inOrder(context, errands, first?.options.concurrency);
+	const output = await runInOrder(context, errands, first?.options.concurrency);
 	hintAtForgotten(context, output);
 	hintAtFilters(context, output);
 	return output;
@@ -64,7 +64,7 @@ interface Errand {
  * @returns their output, in their order
  * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
  */
-export async function inOrder(
+export async function runInOrder(
 	context: IExecuteFunctions,
 	errands: Array<Errand | Failed>,
 	concurrency = 1,
@@ -74,7 +74,7 @@ export async function inOrder(
 	const isBad = (one: Errand | Failed): one is Failed => 'error' in one;
 	let stopError = errands.find((one): one is Failed => isBad(one) && stops(one))?.error;
 	const outputOf = ({ item, error, asReply }: Failed) =>
-		asReply ? item.output(failureAsReply(error)) : failedRun(item, error);
+		asReply ? item.output(failureAsReply(error)) : failedRunItem(item, error);
 	const work = errands.map((one) => ({
 		threadId: isBad(one) ? undefined : one.threadId,
 		run: async (turn?: Turn): Promise<INodeExecutionData | undefined> => {

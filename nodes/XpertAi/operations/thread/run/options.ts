@@ -324,11 +324,11 @@ export const runSettings = z.object({
 });
 
 /** What those of a run that is there say. */
-export const numberedSettings = z.object({
+export const runByIdSettings = z.object({
 	simplify: z.boolean(),
 	options: told.merge(left).extend({ deadlineMinutes: minutes }),
 });
 
-export type Telling = z.infer<typeof told>;
+export type AnswerOptions = z.infer<typeof told>;
 export type StartOptions = z.infer<typeof sending>;
 export type RunOptions = z.infer<typeof runSettings>['options'];

@@ -17,7 +17,7 @@ import type { Chat } from './chat';
 import { resultError } from './errors';
 import type { Order } from './order';
 import { deleteUnused, prepareInTurn } from './prepare';
-import { answerFields, forReader } from './told';
+import { answerFields, forAudience } from './answerFields';
 
 /**
  * Runs an item's thread to its result.
@@ -62,7 +62,11 @@ export async function runItem(
 	chat?.complete(fields.output);
 	const json = resultJson(result, fields, thread, simplify);
 	if (!simplify) return json;
-	return forReader(item, { ...json, ...timesOf(result, clock.now() - started) }, options.citations);
+	return forAudience(
+		item,
+		{ ...json, ...timesOf(result, clock.now() - started) },
+		options.citations,
+	);
 }
 
 /** What a result comes out as, with its thread: in short, or as the server answered. */

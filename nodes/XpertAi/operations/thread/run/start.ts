@@ -10,12 +10,12 @@ import { beginRun } from '../../../runs/start';
 import type { Turn } from './threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { resultError } from './errors';
-import { inOrder } from './execute';
+import { runInOrder } from './execute';
 import type { Failed } from './execute';
 import { readStart } from './order';
 import type { StartOrder } from './order';
 import { deleteUnused, prepareInTurn } from './prepare';
-import { forReader } from './told';
+import { forAudience } from './answerFields';
 
 /**
  * Starts the runs of all items, those of the same thread one after another.
@@ -31,7 +31,7 @@ export async function execute({ context, items }: Execution): Promise<INodeExecu
 		const run = async (turn?: Turn) => item.output(await startItem(order, turn));
 		return { item, threadId, asReply: false, run };
 	});
-	return await inOrder(context, errands, first?.options.concurrency);
+	return await runInOrder(context, errands, first?.options.concurrency);
 }
 
 const noRoutes = ({ failure }: Routes) =>
@@ -75,7 +75,7 @@ async function startItem(order: StartOrder, turn: Turn | undefined): Promise<IDa
 	if ('result' in begun && isNew) await deleteUnused(inTime, made, begun.result);
 	if ('result' in begun) throw resultError(item, begun.result, made);
 	const { runId, assistantId, conversationId = made.conversationId, ...more } = begun;
-	return forReader(item, {
+	return forAudience(item, {
 		...{ runId, threadId: made.threadId },
 		...(conversationId ? { conversationId } : {}),
 		...{ assistantId: (assistantId ?? null) as string | null, status: 'running' },

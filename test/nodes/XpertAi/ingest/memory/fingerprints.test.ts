@@ -4,7 +4,7 @@ import {
 	DISABLED,
 	Fingerprints,
 	UNKNOWN,
-	keyOf,
+	packId,
 	pack,
 	unpack,
 } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
@@ -71,7 +71,7 @@ describe('fingerprints', () => {
 	});
 
 	it('are in a note what they stand for, each in as few bytes as that takes', () => {
-		const [unknown, gone] = ['c', 'd'].map((end) => keyOf(A.slice(0, -1) + end));
+		const [unknown, gone] = ['c', 'd'].map((end) => packId(A.slice(0, -1) + end));
 		const known = recorded([
 			[A, 'one'],
 			[B, 'two'],
@@ -127,9 +127,9 @@ describe('fingerprints', () => {
 		fingerprints.forget(B);
 		expect(fingerprints.changed.size).toBe(0);
 		fingerprints.settle(A);
-		expect([...fingerprints.changed]).toEqual([keyOf(A)]);
+		expect([...fingerprints.changed]).toEqual([packId(A)]);
 		fingerprints.changed = new Set();
 		fingerprints.drop(A);
-		expect([...fingerprints.changed]).toEqual([keyOf(A)]);
+		expect([...fingerprints.changed]).toEqual([packId(A)]);
 	});
 });

@@ -3,7 +3,7 @@ import without from 'lodash/without';
 
 import { ROOM_IN_BATCH, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { BatchEnd, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { idOf } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import { unpackId } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
@@ -60,7 +60,7 @@ async function night(server: Knowledgebase, ids: string[], content = 'one', clos
 async function remembered(server: Knowledgebase) {
 	const { known, troubles } = await recall(server.routes());
 	const having = (content: string) => IDS.filter((id) => known.has(id, content));
-	const all = [...known.entries()].map(([key]) => idOf(key));
+	const all = [...known.entries()].map(([key]) => unpackId(key));
 	const ids = [...IDS.filter((id) => all.includes(id)), ...without(all, ...IDS)];
 	return { ids, having, lost: troubles.lost };
 }

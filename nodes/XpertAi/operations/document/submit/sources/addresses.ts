@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { documentKey, nameSetting, recordSettings } from './shared';
-import type { Source } from './source';
+import type { DocumentSource } from './source';
 
 const urlField: INodeProperties = {
 	displayName: 'Address',
@@ -13,13 +13,13 @@ const urlField: INodeProperties = {
 	description: 'The address the server fetches the document from, without any token of yours',
 };
 
-export const addresses: Source = {
+export const addresses: DocumentSource = {
 	value: 'addresses',
 	name: 'Addresses',
 	description: 'Each item is an address that the server fetches by itself',
 	fields: [urlField],
 	settings: [nameSetting, documentKey, ...recordSettings],
-	read: (item, { checkedRecord, keyOf, settingsOf }) => {
+	read: (item, { checkedRecord, readDocumentKey, settingsOf }) => {
 		const url = item.text('url').trim();
 		if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
 			const demand = 'must be a web address such as https://example.com/manual.pdf';
@@ -27,7 +27,7 @@ export const addresses: Source = {
 		}
 		const name = item.text('documentSettings.name').trim() || lastPart(new URL(url));
 		const record = checkedRecord(item, { name, fileUrl: url, ...settingsOf(item) });
-		return [{ key: keyOf(item, url, `"${item.labelOf('url')}"`), record }];
+		return [{ key: readDocumentKey(item, url, `"${item.labelOf('url')}"`), record }];
 	},
 };
 

@@ -1,7 +1,7 @@
 import type { Field } from '../../../../execution/fields';
 import { chunksField, pagesField } from './parts';
 import { documentIdMode, documentKey } from './shared';
-import type { Source } from './source';
+import type { DocumentSource } from './source';
 
 const documentFields: Field = {
 	displayName: 'Document Fields',
@@ -32,7 +32,7 @@ const documentFields: Field = {
 	},
 };
 
-export const fields: Source = {
+export const fields: DocumentSource = {
 	value: 'fields',
 	name: 'Fields',
 	description: 'Each item is a document, field by field. Pages and chunks are stored, not found.',

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, inOrder, simplify } from '../../../../execution/fields';
+import { displayedIf, inPanelOrder, simplify } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import { addresses } from './addresses';
 import { fields } from './fields';
@@ -8,11 +8,11 @@ import { files } from './files';
 import { json } from './json';
 import { records } from './records';
 import { documentSettings } from './shared';
-import type { Source } from './source';
+import type { DocumentSource } from './source';
 import { text } from './text';
 
 /** All sources, in the order in which their fields stand. */
-export const SOURCES: Source[] = [text, files, addresses, fields, json, records];
+export const SOURCES: DocumentSource[] = [text, files, addresses, fields, json, records];
 
 /** What the input items are. */
 export const sourceField: INodeProperties = {
@@ -39,7 +39,7 @@ export const settingsFields: Field[] = [
 		SOURCES.filter(({ simplifies }) => simplifies),
 		[simplify],
 	),
-	documentSettings(inOrder(settingsOfAll())),
+	documentSettings(inPanelOrder(settingsOfAll())),
 ];
 
 /** How a document is brought that servers can read, for messages. */
@@ -53,6 +53,6 @@ function settingsOfAll(): INodeProperties[] {
 	});
 }
 
-function shownFor(sources: Source[], shown: Field[]): Field[] {
+function shownFor(sources: DocumentSource[], shown: Field[]): Field[] {
 	return displayedIf({ show: { source: sources.map(({ value }) => value) } }, shown);
 }

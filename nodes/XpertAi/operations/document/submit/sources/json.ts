@@ -1,11 +1,11 @@
 import { jsonBodyField } from '../../../../execution/fields';
 import { documentIdMode, documentKeyField } from './shared';
-import type { Source } from './source';
+import type { DocumentSource } from './source';
 
 const exampleDocuments =
 	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
 
-export const json: Source = {
+export const json: DocumentSource = {
 	value: 'json',
 	name: 'JSON',
 	description: 'Each item brings an array of documents as JSON',

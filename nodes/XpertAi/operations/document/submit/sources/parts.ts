@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { fieldCollection, inOrder } from '../../../../execution/fields';
+import { fieldCollection, inPanelOrder } from '../../../../execution/fields';
 
 const contentField: INodeProperties = {
 	displayName: 'Content',
@@ -80,7 +80,7 @@ function listField(
 	one: string,
 ): INodeProperties {
 	const common = optionalFields(one.toLowerCase());
-	const optional = name === 'chunks' ? inOrder([...common, parentField]) : common;
+	const optional = name === 'chunks' ? inPanelOrder([...common, parentField]) : common;
 	return {
 		displayName,
 		name,

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { binaryFieldName } from '../../../../execution/fields';
 import { documentIdMode, documentKeyField } from './shared';
-import type { Source } from './source';
+import type { DocumentSource } from './source';
 
 const textInRecord: INodeProperties = {
 	displayName: 'Text Field',
@@ -14,7 +14,7 @@ const textInRecord: INodeProperties = {
 		'Field of each record with its text. Without it, only records with the address of a file can be found.',
 };
 
-export const records: Source = {
+export const records: DocumentSource = {
 	value: 'records',
 	name: 'File of Records',
 	description:

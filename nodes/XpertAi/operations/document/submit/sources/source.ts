@@ -6,7 +6,7 @@ import type { FlawedDocument, FoundDocument } from './identity';
 import type * as reading from './reading';
 
 /** One way to bring documents (Documents From). Nothing else knows how many there are: `index.ts` lists them. */
-export interface Source {
+export interface DocumentSource {
 	value: string;
 	/** As the editor shows it. */
 	name: string;

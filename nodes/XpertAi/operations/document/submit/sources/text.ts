@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { documentKey, nameSetting, recordSettings } from './shared';
-import type { Source } from './source';
+import type { DocumentSource } from './source';
 
 const textField: INodeProperties = {
 	displayName: 'Text',
@@ -16,18 +16,21 @@ const textField: INodeProperties = {
 
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
 
-export const text: Source = {
+export const text: DocumentSource = {
 	value: 'text',
 	name: 'Text',
 	description: 'Each item is a text',
 	fields: [textField],
 	settings: [nameSetting, documentKey, ...recordSettings],
-	read: (item, { hasFileInstead, keyOf, nameOfText, settingsOf, textDocument, wholeText }) => {
+	read: (
+		item,
+		{ hasFileInstead, readDocumentKey, nameOfText, settingsOf, textDocument, wholeText },
+	) => {
 		if (hasFileInstead(item, 'text'))
 			item.refuse({ subject: `"${textField.displayName}"`, demand: FILES_MEANT });
 		const content = wholeText(item, 'text');
 		const name = nameOfText(item);
-		const key = keyOf(item, name, `"${item.labelOf('documentSettings.name')}"`);
+		const key = readDocumentKey(item, name, `"${item.labelOf('documentSettings.name')}"`);
 		return [{ key, ...textDocument(item, { ...settingsOf(item), name }, content) }];
 	},
 };

@@ -1,7 +1,7 @@
 import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/counts';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
-import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { itemOf } from '../../../../support/context';
 import { prepared } from '../../../../support/documents';
 import { failure } from '../../../ingest/support/outcomes';
@@ -27,7 +27,7 @@ function summaryOf({
 	unreadable = 0,
 	notSent = 0,
 }): SubmitReport {
-	const report = new SubmitReport(item, readSettings(item));
+	const report = new SubmitReport(item, readSubmitSettings(item));
 	const times = (count: number, act: () => void) => Array.from({ length: count }, act);
 	times(stored, () => report.addOutcome({ ...place, outcome: 'stored', status: 201, record: {} }));
 	times(rejected, () => report.addOutcome({ ...place, outcome: 'rejected', failure: refusal }));

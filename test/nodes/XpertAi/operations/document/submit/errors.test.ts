@@ -3,7 +3,7 @@ import {
 	withCounts,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/errors';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
-import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { itemOf } from '../../../../support/context';
 import { prepared } from '../../../../support/documents';
@@ -16,7 +16,7 @@ const item = itemOf(
 		methods: { continueOnFail: () => false, getExecutionCancelSignal: () => undefined },
 	},
 );
-const newReport = () => new SubmitReport(item, readSettings(item));
+const newReport = () => new SubmitReport(item, readSubmitSettings(item));
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 
 /** A document in its place, which was sent. */

@@ -11,7 +11,7 @@ import {
 	replacedItem,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomeItems';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
-import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
@@ -33,7 +33,7 @@ const pairedItem = { item: 4 };
 
 /** The report of a submission, with or without Simplify. */
 function reportOf(simplify = true): SubmitReport {
-	const settings = readSettings(itemOf({ simplify }, { fields: submitFields }));
+	const settings = readSubmitSettings(itemOf({ simplify }, { fields: submitFields }));
 	return new SubmitReport(item, settings);
 }
 
@@ -247,7 +247,7 @@ describe('the item of a processed document', () => {
 
 describe('what the report keeps of documents in process', () => {
 	const inSummary = () => {
-		const settings = readSettings(
+		const settings = readSubmitSettings(
 			itemOf({ options: { output: 'summary' } }, { fields: submitFields }),
 		);
 		return new SubmitReport(item, settings);

@@ -1,10 +1,10 @@
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { readSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 
 const read = (options: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
-	readSettings(itemOf({ options, ...more }, { fields: submitFields }));
+	readSubmitSettings(itemOf({ options, ...more }, { fields: submitFields }));
 
 describe('the settings of a submission', () => {
 	it('are these when nothing is chosen', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat';
-import { answerFields } from '../../../../../../nodes/XpertAi/operations/thread/run/told';
+import { answerFields } from '../../../../../../nodes/XpertAi/operations/thread/run/answerFields';
 import type { CitationStyle } from '../../../../../../nodes/XpertAi/threads/sources';
 import {
 	afterLastPerson,

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import escapeHtml from 'lodash/escape';
 
 import {
-	serverWords,
+	sanitize,
 	titleOf,
 	waysToWrite,
 	withoutSecrets,
-} from '../../../../nodes/XpertAi/transport/serverWords';
+} from '../../../../nodes/XpertAi/transport/sanitize';
 
 const TOKEN = 'sk-x-s3cret/4711+"q"';
 const SECRETS = waysToWrite(TOKEN);
@@ -25,10 +25,10 @@ describe('words of a server', () => {
 		['size <limit', 'size < limit'],
 		['<<b>script>x', '< script>x'],
 		['&lt;b&gt; is escaped', '&lt;b&gt; is escaped'],
-	])('%j read %j', (text, words) => expect(serverWords(text)).toBe(words));
+	])('%j read %j', (text, words) => expect(sanitize(text)).toBe(words));
 
 	it.each(['', ' \n\t', '<br>', '<p> </p>'])('are none in %j', (text) => {
-		expect(serverWords(text)).toBeUndefined();
+		expect(sanitize(text)).toBeUndefined();
 	});
 
 	/** Texts made of what markup is made of. */
@@ -45,7 +45,7 @@ describe('words of a server', () => {
 	it('are one short line that holds neither markup nor the token, whatever it was', () => {
 		fc.assert(
 			fc.property(hostile, (text) => {
-				const words = serverWords(text, SECRETS) ?? 'x';
+				const words = sanitize(text, SECRETS) ?? 'x';
 				expect(words).not.toMatch(/<[a-z/!?]/i);
 				expect(words).not.toContain(TOKEN);
 				expect(words).toMatch(/^\S(.{0,498}\S)?$/u);
@@ -55,10 +55,7 @@ describe('words of a server', () => {
 
 	it('hide the token also where they are cut', () => {
 		for (let length = 470; length < 505; length++) {
-			const words = serverWords(
-				`${'a'.repeat(length)} ${TOKEN} and more${' b'.repeat(60)}`,
-				SECRETS,
-			);
+			const words = sanitize(`${'a'.repeat(length)} ${TOKEN} and more${' b'.repeat(60)}`, SECRETS);
 			expect(words).not.toContain(TOKEN.slice(0, 6));
 		}
 	});
@@ -67,17 +64,17 @@ describe('words of a server', () => {
 		const longest = Math.max(...SECRETS.map(({ length }) => length));
 		for (let before = 16 * 1024 - longest; before <= 16 * 1024 + 20 * longest; before++) {
 			const text = `${' '.repeat(before)}${TOKEN}${'x'.repeat(100)}`;
-			expect(serverWords(text, SECRETS) ?? '').not.toContain(TOKEN.slice(0, 3));
+			expect(sanitize(text, SECRETS) ?? '').not.toContain(TOKEN.slice(0, 3));
 		}
 	});
 
 	it('hide a token that looks like markup, before that is taken out', () => {
 		const token = 'sk-x<s3cret>4711';
-		expect(serverWords(`no ${token}`, waysToWrite(token))).toBe('no ***');
+		expect(sanitize(`no ${token}`, waysToWrite(token))).toBe('no ***');
 	});
 
 	it('are looked for in the first 16 KB', () => {
-		expect(serverWords(`${' '.repeat(16 * 1024 - 4)}here and there`)).toBe('here');
+		expect(sanitize(`${' '.repeat(16 * 1024 - 4)}here and there`)).toBe('here');
 		expect(titleOf(`${' '.repeat(16 * 1024)}<title>late</title>`)).toBeUndefined();
 	});
 });

@@ -18,7 +18,7 @@ const runId: INodeProperties = {
 const named: Field[] = [threadOfRun, runId];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
-export const numberedFields: Field[] = [...named, simplify, runOptions];
+export const runByIdFields: Field[] = [...named, simplify, runOptions];
 
 /** The parameters of Thread: Cancel Run. */
 export const cancelFields: Field[] = [...named, runOptions];

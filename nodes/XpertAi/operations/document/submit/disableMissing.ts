@@ -1,8 +1,8 @@
 import { isInLoop } from '../../../execution/chatSession';
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
-import { namedRows, switchDocuments } from '../../../ingest/disabling';
-import type { Switching } from '../../../ingest/disabling';
+import { namedRows, switchDocuments } from '../../../ingest/switchDocuments';
+import type { Switching } from '../../../ingest/switchDocuments';
 import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
 import { processingWord } from '../../../ingest/processingStatus';
 import type { ProcessingStatus } from '../../../ingest/processingStatus';
@@ -40,7 +40,7 @@ export function refuseInLoop(item: Item): void {
 export async function disableMissing(submission: Submission, target: Target): Promise<void> {
 	const { memory } = target;
 	if (!memory || !submission.settings.mirrors) return;
-	const gone = goneFrom(target, memory);
+	const gone = missingFrom(target, memory);
 	if (gone.ids.length === 0) return;
 	const reason = await reasonToKeep(submission, target, memory);
 	if (reason) submission.report.remark(`Nothing was disabled: ${reason}.`);
@@ -48,7 +48,7 @@ export async function disableMissing(submission: Submission, target: Target): Pr
 }
 
 /** The documents that are known and were not brought this time, and whether more of them are missed than may be. */
-export function goneFrom(
+export function missingFrom(
 	{ bringing: { brought }, submission: { settings } }: Target,
 	{ known, knownBefore }: SourceMemory,
 ) {
@@ -60,11 +60,11 @@ export function goneFrom(
 		/** How many are missed, in words. */
 		of: `${missing} of ${counted(knownBefore, 'document')}`,
 		percent: percentOf(missing, knownBefore),
-		isTooMuch: isTooMuch(missing, knownBefore, settings.maxGonePercent),
+		isTooMuch: isAboveShare(missing, knownBefore, settings.maxGonePercent),
 	};
 }
 
-type Gone = ReturnType<typeof goneFrom>;
+type Gone = ReturnType<typeof missingFrom>;
 
 /** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
 export const isDisabledAlready = (known: Fingerprints, id: string, status?: ProcessingStatus) =>
@@ -176,7 +176,7 @@ function refuse(
 const MANY = 10;
 
 /** Whether more is missing than may be. A few may always be, unless they are half of the source or none may go. */
-export function isTooMuch(gone: number, before: number, maxPercent: number): boolean {
+export function isAboveShare(gone: number, before: number, maxPercent: number): boolean {
 	const areFew = gone < MANY && gone * 2 < before && maxPercent > 0;
 	return !areFew && percentOf(gone, before) > maxPercent;
 }

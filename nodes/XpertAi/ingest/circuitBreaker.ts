@@ -21,7 +21,7 @@ interface Row {
  * Counts the documents that failed one after another for the same reason. The stages are counted apart: while a
  * document fails in one, others still come through those before it.
  */
-export class Brake {
+export class CircuitBreaker {
 	private readonly rows = new Map<Stage, Row>();
 	/** Stages that a document has come through. */
 	private readonly passable = new Set<Stage>();

@@ -160,7 +160,7 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  * @param otherwise its key where none is given, and what that is called in messages
  * @throws NodeOperationError when it is none, as where an expression found nothing
  */
-export function keyOf(item: Item, otherwise: string, subject: string): string {
+export function readDocumentKey(item: Item, otherwise: string, subject: string): string {
 	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, otherwise, subject);
 }
 

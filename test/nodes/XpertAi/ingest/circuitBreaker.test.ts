@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-import { Brake } from '../../../../nodes/XpertAi/ingest/brake';
-import type { Stage } from '../../../../nodes/XpertAi/ingest/brake';
+import { CircuitBreaker } from '../../../../nodes/XpertAi/ingest/circuitBreaker';
+import type { Stage } from '../../../../nodes/XpertAi/ingest/circuitBreaker';
 
 const STAGES: Stage[] = ['upload', 'storing', 'processing'];
 const REASONS = ['no model', 'no right', undefined];
@@ -12,7 +12,7 @@ const events = fc.array(
 );
 
 function braked(limit: number, list: Event[]): string | undefined {
-	const brake = new Brake(limit);
+	const brake = new CircuitBreaker(limit);
 	for (const [stage, reason] of list)
 		if (reason === undefined) brake.passed(stage);
 		else brake.failed(stage, reason);
@@ -47,7 +47,7 @@ it('never stops with 0', () => {
 });
 
 it('takes what was sent together for one, however many documents that were', () => {
-	const brake = new Brake(100);
+	const brake = new CircuitBreaker(100);
 	const request = (batch: number) => {
 		for (let n = 0; n < 400; n += 1) brake.failed('storing', 'bad gateway', batch);
 		return brake.reason;
@@ -80,7 +80,7 @@ it('takes what differs in nothing but IDs for the same, and says it as it was sa
 
 describe('what may hold for all', () => {
 	const forbidden = (count: number, more: Event[] = []) => {
-		const brake = new Brake(100);
+		const brake = new CircuitBreaker(100);
 		for (const [stage] of more) brake.passed(stage);
 		for (let n = 0; n < count; n += 1) brake.failed('upload', 'Forbidden', undefined, true);
 		return [brake.reason, brake.row];
@@ -99,7 +99,7 @@ describe('what may hold for all', () => {
 
 	it('stops at once where the server says so of the knowledgebase, unless nothing is to stop', () => {
 		const said = 'Embedding model not set for the knowledgebase';
-		const brake = new Brake(100);
+		const brake = new CircuitBreaker(100);
 		brake.failed('processing', said);
 		expect([brake.reason, brake.row]).toEqual([said, undefined]);
 		expect(braked(0, [['processing', said]])).toBeUndefined();

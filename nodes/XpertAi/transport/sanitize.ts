@@ -18,7 +18,7 @@ const SHORTEST_PART = 8;
  * @param secrets all ways to write what must not come out (`waysToWrite`)
  * @returns nothing where nothing is left
  */
-export function serverWords(text: string, secrets: string[] = []): string | undefined {
+export function sanitize(text: string, secrets: string[] = []): string | undefined {
 	// A secret that the cut went through is not known by its start.
 	const unknown = WRITTEN_LENGTH * Math.max(0, ...secrets.map(({ length }) => length));
 	const read = withoutSecrets(text.slice(0, READ_LENGTH + unknown), secrets);

@@ -1,4 +1,4 @@
-import { switchDocuments } from '../../../../nodes/XpertAi/ingest/disabling';
+import { switchDocuments } from '../../../../nodes/XpertAi/ingest/switchDocuments';
 import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/memory';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { virtualTime } from '../../support/virtualTime';

@@ -11,8 +11,8 @@ import { filterProof } from '../../../threads/filterProof';
 import type { FilterProof } from '../../../threads/filterProof';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Source } from '../../../threads/sources';
-import { serverWords } from '../../../transport/serverWords';
-import type { Telling } from './options';
+import { sanitize } from '../../../transport/sanitize';
+import type { AnswerOptions } from './options';
 
 interface Told extends IDataObject {
 	/** What a chat shows in every response mode. */
@@ -28,7 +28,7 @@ interface Told extends IDataObject {
  */
 export function answerFields(
 	{ output, interrupt, parts = [], earlier, usage }: RunResult,
-	{ citations: style, listSources, returnIntermediateSteps }: Telling,
+	{ citations: style, listSources, returnIntermediateSteps }: AnswerOptions,
 	hasFilterValues = false,
 ): Told {
 	const found = sourcesOf(parts, earlier);
@@ -50,7 +50,7 @@ export function answerFields(
 /** What a user should know of a search that was not filtered as it was meant to be. */
 export function filterHint(filter: FilterProof | undefined): string | undefined {
 	if (filter?.reason !== undefined) {
-		const why = serverWords(filter.reason);
+		const why = sanitize(filter.reason);
 		return `A search found nothing: ${why} Give it in "Values for Filters", and ask anew.`;
 	}
 	switch (filter?.status) {
@@ -72,10 +72,10 @@ const TO_GO_ON = ['status', 'threadId', 'runId', 'interrupt'];
  * The JSON of an item as its reader needs it. Models pay for each word: the tool of an agent gives the answer and the
  * names of its cited sources, and of a run that has not ended what other tools need.
  */
-export function forReader(
+export function forAudience(
 	{ context }: Item,
 	json: IDataObject,
-	style: Telling['citations'] = 'none',
+	style: AnswerOptions['citations'] = 'none',
 ): IDataObject {
 	if (!isTool(context)) return json;
 	const { status, output, sources = [] } = json;
@@ -89,13 +89,13 @@ export function forReader(
 }
 
 /** The documents that an answer cites, as a list in Markdown; nothing where it cites none. */
-export function listOf(sources: Source[], style: Telling['citations']): string {
+export function listOf(sources: Source[], style: AnswerOptions['citations']): string {
 	const names = citedNames(sources, style);
 	return isEmpty(names) ? '' : `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 }
 
 /** The documents that an answer cites, each once by its name, with the numbers of its passages. */
-function citedNames(sources: Source[], style: Telling['citations']): string[] {
+function citedNames(sources: Source[], style: AnswerOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	const documents = uniq(cited.map(({ documentId }) => documentId));
 	return documents.map((id) => {

@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
-import { changedOnly, planDocuments } from '../../../../nodes/XpertAi/ingest/changedOnly';
+import { changedOnly, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
 import { Fingerprints } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';

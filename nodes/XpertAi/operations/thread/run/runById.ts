@@ -4,10 +4,10 @@ import type { z } from 'zod';
 import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { cancelRun, whenLeft } from '../../../runs/cancel';
+import { cancelRunById, whenLeft } from '../../../runs/cancel';
 import { followRun } from '../../../runs/follow';
-import { readStanding } from '../../../runs/readRun';
-import type { Standing } from '../../../runs/readRun';
+import { readRunState } from '../../../runs/readRun';
+import type { RunState } from '../../../runs/readRun';
 import { withDeadline } from '../../../runs/run';
 import type { InTime } from '../../../runs/run';
 import type { RunIds } from '../../../threads/runsApi';
@@ -16,29 +16,29 @@ import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { isTransient } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import { resultError } from './errors';
-import { inOrder } from './execute';
-import { numberedSettings } from './options';
+import { runInOrder } from './execute';
+import { runByIdSettings } from './options';
 import { resultJson } from './runItem';
-import { answerFields, forReader } from './told';
+import { answerFields, forAudience } from './answerFields';
 
 /** What is done with a run that is there. */
 type Work = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject>;
 
 /** Thread: Get Run: how it stands now. */
 const getRun: Work = async (item, send, ids) => {
-	const settings = item.settings(numberedSettings);
+	const settings = item.settings(runByIdSettings);
 	const inTime = timed(item, send);
-	const standing = await readStanding(inTime, ids);
+	const standing = await readRunState(inTime, ids);
 	return await standingJson(item, inTime, ids, standing, settings);
 };
 
 /** Thread: Wait for Run: how it has ended. */
 const waitForRun: Work = async (item, send, ids) => {
-	const settings = item.settings(numberedSettings);
+	const settings = item.settings(runByIdSettings);
 	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
 	const inTime = timed(item, send, deadlineMinutes * MINUTE_MS);
 	// The stream of a run that has ended may not be kept any more.
-	const standing = await readStanding(inTime, ids);
+	const standing = await readRunState(inTime, ids);
 	const { failure } = standing.result ?? {};
 	const isOver = standing.result && !(failure && isTransient(failure));
 	const { assistantId } = standing;
@@ -50,7 +50,7 @@ const waitForRun: Work = async (item, send, ids) => {
 
 /** Thread: Cancel Run: whether it was cancelled, and how it has ended otherwise. */
 const cancel: Work = async (item, send, ids) => {
-	const { cancelled, result, assistantId } = await cancelRun(timed(item, send), ids);
+	const { cancelled, result, assistantId } = await cancelRunById(timed(item, send), ids);
 	if (result?.failure) throw resultError(item, result, ids);
 	const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
 	return { cancelled, status, ...ids, assistantId: assistantId ?? null };
@@ -71,7 +71,7 @@ export async function execute(
 		const run = async () => item.output(await WORK[operation](item, item.send, idsIn(item)));
 		return { item, asReply: false, run };
 	});
-	return await inOrder(context, errands, atOnceOf(items));
+	return await runInOrder(context, errands, atOnceOf(items));
 }
 
 /** What sends requests for an item: until its deadline, or with a limit to each of them. */
@@ -96,20 +96,20 @@ async function standingJson(
 	item: Item,
 	inTime: InTime,
 	ids: RunIds,
-	{ result: ended, ...known }: Standing,
-	{ simplify, options }: z.infer<typeof numberedSettings>,
+	{ result: ended, ...known }: RunState,
+	{ simplify, options }: z.infer<typeof runByIdSettings>,
 ): Promise<IDataObject> {
 	const conversationId = ended?.conversationId ?? known.conversationId;
 	const assistantId = known.assistantId ?? (ended?.assistantId as string | undefined) ?? null;
 	const thread = { ...ids, ...(conversationId ? { conversationId } : {}) };
 	if (!ended) {
 		const running = { output: null, status: 'running', assistantId };
-		return forReader(item, { ...running, ...thread });
+		return forAudience(item, { ...running, ...thread });
 	}
 	const result = await withThread(inTime, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
 	const fields = answerFields(result, options);
 	const json = resultJson({ ...result, assistantId }, fields, thread, simplify);
-	return simplify ? forReader(item, json, options.citations) : json;
+	return simplify ? forAudience(item, json, options.citations) : json;
 }

@@ -15,7 +15,7 @@ const MAX_KEYS_LENGTH = 40;
 const MAX_COLUMNS_LENGTH = 70;
 
 /** What is noticed of the documents of a run: what is seldom meant, and what servers do otherwise. */
-export class Noticed {
+export class Warnings {
 	/** Files of records in which there was none. */
 	emptyFiles = 0;
 	/** Documents that come without an ID of their own. */

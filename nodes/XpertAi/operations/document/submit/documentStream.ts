@@ -7,13 +7,13 @@ import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
 import { keyOwner, withId } from './sources/identity';
 import type { FoundDocument, Origin } from './sources/identity';
-import type { Source } from './sources/source';
+import type { DocumentSource } from './sources/source';
 import type { Submission } from './submission';
 
 /** An item whose turn comes; read when it does, unless it was read before. */
 interface Turn {
 	item: Item;
-	found?: ReturnType<Source['read']>;
+	found?: ReturnType<DocumentSource['read']>;
 }
 
 /** What is told of documents while they are brought. */
@@ -25,7 +25,7 @@ interface BringingEvents {
 }
 
 /** What the items bring for one knowledgebase: documents under their ids, none kept longer than it is asked for. */
-export class Bringing {
+export class DocumentStream {
 	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
 	readonly brought = new Set<string>();
 	/** Items that may still have something to bring. */

@@ -14,7 +14,7 @@ import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import { identifier, ownIdIsSent, ownValue } from './identity';
 import type { FlawedDocument, FoundDocument, Identified, Identify } from './identity';
-import { readyRecord, textDocument } from './made';
+import { readyRecord, textDocument } from './sourceDocument';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
 
 /** How documents of an item are read that are given as they are, and may bring ids of their own. */
