@@ -11,7 +11,7 @@ export interface TestedVersion {
 	readonly installation: Installation;
 	/** What it needs in its environment to run from such an installation. */
 	readonly env?: NodeJS.ProcessEnv;
-	/** Nodes of the examples that it has in an older version only, and what n8n calls them. */
+	/** Nodes of the examples that it has in an older version only, or not at all, and what n8n calls them. */
 	readonly lacks?: ReadonlyArray<{ name: string; version: number; displayName: string }>;
 	/** Where it is known to differ from the newest. */
 	readonly older?: typeof OLDER;
@@ -43,6 +43,12 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 				version: 1.1,
 				displayName: 'Read/Write Files from Disk',
 			},
+			{
+				name: '@n8n/n8n-nodes-langchain.chatHitlTool',
+				version: 1.2,
+				displayName: 'Chat (Human Review)',
+			},
+			{ name: '@n8n/n8n-nodes-langchain.chat', version: 1.2, displayName: 'Chat' },
 		],
 	},
 	{
