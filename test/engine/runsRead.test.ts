@@ -112,7 +112,9 @@ describe('a run that has ended', () => {
 	it.each(['E5', 'getMessages'])('is not known where %s cannot be read', async (endpoint) => {
 		const ids = await ended();
 		add({ endpoint, do: 'status', status: 403, body: 'no' });
-		expect((await read(ids)).error?.message).toBe('The server answered 403: no');
+		expect((await read(ids)).error?.message).toBe(
+			'What became of the run cannot be read. The server answered 403: no',
+		);
 	});
 });
 
@@ -166,7 +168,9 @@ describe('a run that was interrupted', () => {
 		await ended('next', ids.threadId);
 		expect((await read(ids)).error?.message).toBe(GONE_ON);
 		add({ endpoint: 'listRuns', do: 'status', status: 403, body: 'no' });
-		expect((await read(ids)).error?.message).toBe('The server answered 403: no');
+		expect((await read(ids)).error?.message).toBe(
+			'What became of the run cannot be read. The server answered 403: no',
+		);
 	});
 
 	it('was cancelled: its stream says so also when others have run since', async () => {

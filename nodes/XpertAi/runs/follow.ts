@@ -7,7 +7,7 @@ import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
 import { readRunState } from './readRun';
-import { cancelled, failed, resultOf, stillRunning } from './result';
+import { cancelled, resultOf, stillRunning } from './result';
 import type { RunResult } from './result';
 import { remaining, UNREACHED_MS, waitInTime } from './run';
 import type { InTime } from './run';
@@ -79,7 +79,7 @@ async function lookAt(
 	if (result && !(failure && isTransient(failure))) return result;
 	known.isThere ||= !result;
 	if (!isLast) return undefined;
-	return failure && !known.isThere ? failed(failure) : stillRunning(failure);
+	return result && !known.isThere ? result : stillRunning(failure);
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 	failedRun,
 	leftOver,
 	noAnswer,
+	notRead,
 	resultOf,
 	answerSoFar,
 	waiting,
@@ -37,7 +38,7 @@ export async function readRunState(run: InTime, ids: RunIds): Promise<RunState> 
 	const assistantId = record.assistant_id ?? undefined;
 	if (record.status === 'running' && assistantId !== undefined) return { assistantId };
 	const facts = await readConversation(run, ids.threadId);
-	if (facts.failure) return { result: failed(facts.failure), assistantId };
+	if (facts.failure) return { result: notRead(facts.failure), assistantId };
 	if (record.status === 'running') return await standingUnnamed(run, ids, facts);
 	const { conversationId } = facts;
 	const result = await readEnded(run, ids, record, facts);
@@ -71,7 +72,7 @@ async function readEnded(
 ): Promise<RunResult | undefined> {
 	if (record.status === 'interrupted') return await readInterrupted(run, ids, facts);
 	const found = await findMessage(run, facts.conversationIds ?? [], ids.runId);
-	if ('failure' in found) return failed(found.failure);
+	if ('failure' in found) return notRead(found.failure);
 	const { message } = found;
 	if (message?.status === 'thinking') return undefined;
 	// Another owner's conversation is not shown, but its runs are.
@@ -106,7 +107,7 @@ async function readInterrupted(
 	{ tasks, error }: ConversationFacts,
 ): Promise<RunResult> {
 	const listed = await listRuns(run, ids.threadId);
-	if ('failure' in listed) return failed(listed.failure);
+	if ('failure' in listed) return notRead(listed.failure);
 	const isLast = newestRun(listed.runs)?.run_id === ids.runId;
 	if (isLast && tasks.length > 0 && !error) return waiting(tasks);
 	const replayed = await replay(run, ids);

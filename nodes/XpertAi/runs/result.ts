@@ -84,6 +84,11 @@ export function noAnswer(failure?: Failure): RunResult {
 	return failed(failure, 'The run ended without an answer, and the server does not say why');
 }
 
+/** The run is there, but its conversation or messages cannot be read. */
+export function notRead(failure: Failure): RunResult {
+	return failed(failure, `What became of the run cannot be read${because(failure)}`);
+}
+
 /** The user stopped the execution. */
 export function cancelled(failure?: Failure): RunResult {
 	return { status: 'cancelled', reason: 'The execution was canceled', failure, recovered: false };

@@ -229,7 +229,7 @@ function submit(): MatrixOperation {
 			knowledgebaseId: ID,
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
-			documentIdMode: 'field',
+			documentSettings: { documentIdMode: 'field' },
 			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify(documents),
