@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { countBy, map, times } from 'lodash';
 
+import { PLACEHOLDERS } from '../../host/exampleValues';
 import type { WorkflowFile } from '../../host/examples';
 import { COPILOT_ID } from '../../sandbox';
 import { isNote } from '../engine/support/ingest';
@@ -17,7 +18,7 @@ const FILE = 'tonight.md';
 /** The example with its knowledgebase filled in. */
 function nightlyWorkflow(knowledgebaseId: string): WorkflowFile {
 	const example = exampleOnCall('nightly-ingestion.json', 'Every Night', 'nightly');
-	const filled = JSON.stringify(example).replaceAll('your-knowledgebase-id', knowledgebaseId);
+	const filled = JSON.stringify(example).replaceAll(PLACEHOLDERS.knowledgebaseId, knowledgebaseId);
 	return JSON.parse(filled) as WorkflowFile;
 }
 

@@ -1,3 +1,4 @@
+import { PLACEHOLDERS } from '../../../host/exampleValues';
 import type { WorkflowFile } from '../../../host/examples';
 import { exampleOnCall, exampleWith } from '../../e2e/support/examples';
 
@@ -41,6 +42,6 @@ export function oneShard(knowledgebaseId: string, documents: number): WorkflowFi
 			].join('\n'),
 		},
 	}));
-	const filled = JSON.stringify(example).replaceAll('your-knowledgebase-id', knowledgebaseId);
+	const filled = JSON.stringify(example).replaceAll(PLACEHOLDERS.knowledgebaseId, knowledgebaseId);
 	return JSON.parse(filled) as WorkflowFile;
 }
