@@ -6,39 +6,39 @@ import { readRunState, replay } from './readRun';
 import type { RunState } from './readRun';
 import { failed } from './result';
 import type { Blocker, RunResult } from './result';
-import { afterwards } from './run';
-import type { InTime, Leaving, Sent } from './run';
-import { joining, readRun, requestCancel } from '../threads/runsApi';
+import { withGracePeriod } from './run';
+import type { Client, AbandonPolicy, RunRequest } from './run';
+import { joinRun, readRun, requestCancel } from '../threads/runsApi';
 import type { RunIds, RunRecord } from '../threads/runsApi';
 
-/** What is wanted of a run that nobody waits for any more may take so long. */
-const LEAVING_MS = 10_000;
+/** Limit for all requests that cancel an abandoned run. */
+const CANCEL_LIMIT_MS = 10_000;
 
 /**
- * Cancels a run if it goes on, and only then: the server makes a cancelled run of one that has ended (recorded). One
- * that has ended while it was asked is told by its stream. Never throws.
+ * Cancels a run only if it is running: the server also marks a finished run as cancelled (recorded). If the run ends
+ * meanwhile, its stream gives the result. Never throws.
  *
- * @returns whether it was cancelled; how it stood otherwise
+ * @returns whether the run was cancelled, otherwise its state
  */
 export async function cancelRunById(
-	run: InTime,
+	run: Client,
 	ids: RunIds,
 ): Promise<{ cancelled: boolean } & RunState> {
-	const before = await readRun(run, ids);
-	if ('failure' in before) return { cancelled: false, result: failed(before.failure) };
-	if (before.record.status !== 'running')
+	const reading = await readRun(run, ids);
+	if ('failure' in reading) return { cancelled: false, result: failed(reading.failure) };
+	if (reading.record.status !== 'running')
 		return { cancelled: false, ...(await readRunState(run, ids)) };
-	const assistantId = before.record.assistant_id ?? undefined;
-	const asked = await askToCancel(run, ids);
-	if ('failure' in asked) return { cancelled: false, result: failed(asked.failure), assistantId };
-	return { cancelled: !asked.ended, result: asked.ended, assistantId };
+	const assistantId = reading.record.assistant_id ?? undefined;
+	const done = await cancelRunning(run, ids);
+	if ('failure' in done) return { cancelled: false, result: failed(done.failure), assistantId };
+	return { cancelled: !done.completed, result: done.completed, assistantId };
 }
 
-/** Cancels a run that goes on. @returns how it has ended, if it had by then */
-export async function askToCancel(
-	run: InTime,
+/** Cancels a running run. @returns its result if it completed before the cancellation */
+export async function cancelRunning(
+	run: Client,
 	ids: RunIds,
-): Promise<{ ended?: RunResult } | { failure: Failure }> {
+): Promise<{ completed?: RunResult } | { failure: Failure }> {
 	const failure = await requestCancel(run, ids);
 	if (failure) {
 		const after = isTransient(failure) ? await readRun(run, ids) : undefined;
@@ -46,92 +46,91 @@ export async function askToCancel(
 		if (!isDone) return { failure };
 	}
 	const replayed = await replay(run, ids);
-	return replayed?.status === 'completed' ? { ended: replayed } : {};
+	return replayed?.status === 'completed' ? { completed: replayed } : {};
 }
 
 /**
- * What becomes of a run that is waited for no longer: where it is wanted, it is cancelled on the server, and the result
- * says what came of that. Never throws.
+ * Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws.
  *
- * @param find its ID, asked for only where it is to be cancelled
+ * @param findRunId looks up the run ID; called only if the run is to be cancelled
  */
-export async function whenLeft(
-	run: InTime & Leaving,
+export async function abandonRun(
+	run: Client & AbandonPolicy,
 	threadId: string,
 	result: RunResult,
-	find: (late: InTime) => Promise<string | undefined>,
+	findRunId: (late: Client) => Promise<string | undefined>,
 ): Promise<RunResult> {
 	const { signal, whenStopped, whenLate } = run;
 	const isLate = result.status === 'timedOut';
-	const wanted = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
-	if (wanted !== 'cancel') return result;
-	const late = afterwards(run, LEAVING_MS);
-	const runId = await find(late);
+	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
+	if (action !== 'cancel') return result;
+	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
+	const runId = await findRunId(late);
 	if (runId === undefined) return result;
-	const { cancelled, result: otherwise } = await cancelRunById(late, { threadId, runId });
-	return { ...result, runId, advice: adviceOf(cancelled, otherwise) };
+	const { cancelled, result: actual } = await cancelRunById(late, { threadId, runId });
+	return { ...result, runId, advice: adviceFor(cancelled, actual) };
 }
 
-function adviceOf(cancelled: boolean, otherwise: RunResult | undefined): string {
+function adviceFor(cancelled: boolean, actual: RunResult | undefined): string {
 	if (cancelled) return 'It was cancelled on the server.';
-	if (!otherwise?.failure) return 'It had ended by then: read the thread.';
-	return `It could not be cancelled, and goes on: ${failureMessage(otherwise.failure)}. Read the thread later.`;
+	if (!actual?.failure) return 'It had ended by then: read the thread.';
+	return `It could not be cancelled, and goes on: ${failureMessage(actual.failure)}. Read the thread later.`;
 }
 
-/** A run that is to be cancelled has begun so many times longer ago than it may be silent. */
-const AGE_FACTOR = 3;
+/** A run is cancelled only if it started at least this many silence limits ago. */
+const MIN_AGE_FACTOR = 3;
 
 /**
- * Watches the run that a thread is busy with. One whose server was killed says `running` for ever, and its stream gives
- * nothing but heartbeats, as that of one whose model thinks (recorded): how long, only our own clock tells.
+ * Watches the run that blocks a thread. A run whose server was killed stays `running` and its stream sends only
+ * heartbeats, as while a model thinks (recorded). Only the time since the last event tells them apart.
  */
 export class SilenceWatch {
-	/** The run that it has cancelled. */
+	/** ID of the run that was cancelled. */
 	cancelledRun?: string;
-	private watched?: { run: RunRecord; events: RunEvents; heardAt: number; over: AbortController };
+	private watched?: { run: RunRecord; events: RunEvents; lastEventAt: number; abort: () => void };
 
-	constructor(private readonly run: Sent) {}
+	constructor(private readonly run: RunRequest) {}
 
-	/** Watches this run, unless it does so already. */
-	look(run: RunRecord): void {
+	/** Joins the stream of this run, unless it is watched already. */
+	watch(run: RunRecord): void {
 		if (this.watched?.run.run_id === run.run_id) return;
 		this.end();
 		const { clock, send, threadId } = this.run;
-		const [over, events] = [new AbortController(), new RunEvents(run.run_id)];
-		const watched = { run, events, over, heardAt: clock.now() };
+		const [abort, events] = [new AbortController(), new RunEvents(run.run_id)];
+		const watched = { run, events, lastEventAt: clock.now(), abort: () => abort.abort() };
 		this.watched = watched;
-		const request = joining({ threadId, runId: run.run_id }, events, over.signal);
-		const hear: typeof events.hear = (event) => {
-			watched.heardAt = clock.now();
-			return events.hear(event);
+		const request = joinRun({ threadId, runId: run.run_id }, events, abort.signal);
+		const hear: typeof events.addEvent = (event) => {
+			watched.lastEventAt = clock.now();
+			return events.addEvent(event);
 		};
-		// Silence counts only while it is listened to: what breaks is joined anew with the next look.
-		void send({ ...request, stream: { hear, over: over.signal } }).then(() => {
+		// Silence counts only while the stream is open. The next poll joins a broken stream again.
+		void send({ ...request, stream: { hear, over: abort.signal } }).then(() => {
 			if (this.watched === watched) this.watched = undefined;
 		});
 	}
 
-	/** The run that is watched, and how long it has given no sign. */
+	/** The watched run and the time since its last event. */
 	get blocker(): Blocker | undefined {
 		if (!this.watched) return undefined;
-		const { run, heardAt } = this.watched;
-		return { run, silentMs: this.run.clock.now() - heardAt };
+		const { run, lastEventAt } = this.watched;
+		return { run, silentMs: this.run.clock.now() - lastEventAt };
 	}
 
-	/** Cancels the run where it has been silent for longer than is allowed, and is not in a call of a tool. */
+	/** Cancels the watched run if it exceeds the silence limit and is not inside a tool call. */
 	async cancelSilent(): Promise<void> {
 		const { cancelSilentMs: limit, clock, threadId } = this.run;
 		const { watched, blocker } = this;
-		if (limit === 0 || !watched || (blocker?.silentMs ?? 0) < limit || watched.events.isInCall)
+		if (limit === 0 || !watched || (blocker?.silentMs ?? 0) < limit || watched.events.isInToolCall)
 			return;
-		const { run_id: runId, created_at: began } = watched.run;
-		if (clock.now() - Date.parse(began) < AGE_FACTOR * limit) return;
+		const { run_id: runId, created_at: startedAt } = watched.run;
+		if (clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit) return;
 		const { cancelled } = await cancelRunById(this.run, { threadId, runId });
 		if (cancelled) this.cancelledRun = runId;
 	}
 
-	/** Watches nothing any more. */
+	/** Stops watching. */
 	end(): void {
-		this.watched?.over.abort();
+		this.watched?.abort();
 	}
 }

@@ -7,17 +7,17 @@ import set from 'lodash/set';
 
 import type { ThreadState } from '../threads/thread';
 
-/** A body of E4, which has a JSON text; the user may have written it. */
+/** The request body of E4, which can be written as JSON. The user may have written it. */
 export type RunBody = Record<string, unknown>;
 
-/** What is said to the assistant, as it was read of fields. */
+/** What to send to the assistant, as read from the fields. */
 export type RunInput =
 	| {
 			kind: 'message';
 			text: unknown;
-			/** What filters of the assistant take from the message, by their keys. */
+			/** Values for filters of the assistant, by key. */
 			values?: Record<string, unknown>;
-			/** Ids of file contexts (E12) and of storage files (E12's `storageFileId`, E16). */
+			/** IDs of file contexts (E12) and of storage files (E12's `storageFileId`, E16). */
 			fileContextIds?: string[];
 			storageFileIds?: string[];
 			state?: unknown;
@@ -29,23 +29,23 @@ export type RunInput =
 			decision: unknown;
 			payload?: unknown;
 			target?: unknown;
-			/** Other arguments for calls that wait, by the ids of the calls. */
+			/** New arguments for waiting tool calls, by call ID. */
 			changedArguments?: Record<string, unknown>;
 	  }
 	| { kind: 'retry' };
 
-/** The `input` of E4's body that says it (service behaviour, E4). Checked with the whole body. */
+/** Builds the `input` of the body of E4 (service behaviour, E4). The schema checks it with the whole body. */
 export function runInput(input: RunInput): Record<string, unknown> {
 	switch (input.kind) {
 		case 'message':
 			return messageInput(input);
 		case 'decision': {
 			const { decision: type, payload, target } = input;
-			// A rejection with a payload, even an empty one, carries out what was rejected.
-			const given = type === 'reject' ? {} : { payload };
-			const toolCalls = type === 'reject' ? [] : changesOf(input.changedArguments);
+			// The server carries out a rejection that has a payload, even an empty one.
+			const data = type === 'reject' ? {} : { payload };
+			const toolCalls = type === 'reject' ? [] : toolCallPatches(input.changedArguments);
 			return {
-				...{ action: 'resume', target: target ?? {}, decision: { type, ...given } },
+				...{ action: 'resume', target: target ?? {}, decision: { type, ...data } },
 				...(isEmpty(toolCalls) ? {} : { patch: { toolCalls } }),
 			};
 		}
@@ -54,8 +54,8 @@ export function runInput(input: RunInput): Record<string, unknown> {
 	}
 }
 
-function changesOf(byCall: Record<string, unknown> = {}): unknown[] {
-	return Object.entries(byCall).map(([id, args]) => ({ id, args }));
+function toolCallPatches(byCallId: Record<string, unknown> = {}): unknown[] {
+	return Object.entries(byCallId).map(([id, args]) => ({ id, args }));
 }
 
 function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<string, unknown> {
@@ -76,78 +76,79 @@ function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<str
 
 const FILES = 'input.message.input.files';
 
-/** The body of a message with further file contexts (E12) after the files it has. */
+/** Appends file contexts (E12) to the files of a message body. */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
-	const given: unknown = get(message, FILES);
-	const files = [given ?? [], ids.map((fileId) => ({ fileId }))].flat();
+	const present: unknown = get(message, FILES);
+	const files = [present ?? [], ids.map((fileId) => ({ fileId }))].flat();
 	return set(cloneDeep(message), FILES, files);
 }
 
-/** What a body of E4 asks for, as far as it tells. */
-export interface Asked {
+/** What a body of E4 asks the server to do. */
+export interface Intent {
 	kind: RunInput['kind'];
-	/** The text of its message. */
+	/** The text of the message. */
 	text?: string;
-	/** Whether its decision is a no. */
+	/** Whether the decision is a rejection. */
 	rejects?: boolean;
-	/** The calls whose arguments it changes, by their ids; one that it does not name has none. */
+	/** The IDs of the tool calls whose arguments are changed; undefined for a change that names no call. */
 	changes?: unknown[];
 }
 
 const PATCH = 'input.patch';
 
-/** Where a message has a mark of ours: the model does not get it, and the thread shows that of its newest question (recorded). */
+/** Key of the mark to find a lost run by. Models do not get it; the thread shows the newest one (recorded). */
 const MARK = 'n8nMark';
 
-/** What a message has beside the values that filters take from it. */
-export const OWN_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
+/** The keys of a message that are not values for filters. */
+export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
 
-/** Whether a message gives filters of the assistant anything to take. */
-export function givesFilterValues(message: RunBody): boolean {
-	return !isEmpty(omit(get(message, 'input.message.input') ?? {}, OWN_KEYS));
+/** Whether a message contains values for filters. */
+export function hasFilterValues(message: RunBody): boolean {
+	return !isEmpty(omit(get(message, 'input.message.input') ?? {}, MESSAGE_KEYS));
 }
 
-/** The body of a message with a mark; a body of another form stays as it is. */
+/** Puts a mark into a message body; a body of another form is returned unchanged. */
 export function withMark(message: RunBody, mark: string): RunBody {
 	const isMarkable = isPlainObject(get(message, 'input.message.input'));
 	return isMarkable ? set(cloneDeep(message), `input.message.input.${MARK}`, mark) : message;
 }
 
 /** The mark of the newest question of a thread. */
-export function markOn(state: ThreadState): unknown {
+export function markOf(state: ThreadState): unknown {
 	return get(state, `values.human.${MARK}`);
 }
 
-/** The body of a decision about a run by its number, which goes on under it (recorded); the user's own target stays. */
+/** Targets a decision at a run, which continues under its own ID (recorded). A target that the user set is kept. */
 export function withTarget(decision: RunBody, executionId: string | undefined): RunBody {
 	const isOpen = isEmpty(get(decision, 'input.target'));
 	if (executionId === undefined || !isOpen) return decision;
 	return set(cloneDeep(decision), 'input.target', { executionId });
 }
 
-/** The body of a decision that changes no arguments. */
+/** The body of a decision without changed arguments. */
 export function withoutChanges(decision: RunBody): RunBody {
 	return omit(decision, PATCH);
 }
 
-/** Whether a body of E4 is a rejection with a payload, of any value: the server carries out what it rejects. */
+/** Whether a body is a rejection with a payload of any value. The server would carry out what it rejects. */
 export function rejectsWithPayload(body: RunBody): boolean {
 	const decision: unknown = get(body, 'input.decision');
 	return get(decision, 'type') === 'reject' && get(decision, 'payload') !== undefined;
 }
 
-/** Reads what a body of E4 asks for, also one that the user wrote; anything unknown is a message. */
-export function askedBy(body: RunBody): Asked {
+/** Classifies a body of E4, also one that the user wrote. Any unknown form is a message. */
+export function intentOf(body: RunBody): Intent {
 	const action: unknown = get(body, 'input.action');
 	const rejects = get(body, 'input.decision.type') === 'reject';
-	if (action === 'resume') return { kind: 'decision', ...(rejects ? { rejects } : changed(body)) };
+	if (action === 'resume')
+		return { kind: 'decision', ...(rejects ? { rejects } : changesIn(body)) };
 	if (action === 'retry') return { kind: 'retry' };
-	// The older form has no action and no message around its input.
+	// The older form has no action, and no message around its input.
 	const text: unknown = get(body, 'input.message.input.input') ?? get(body, 'input.input.input');
 	return { kind: 'message', ...(typeof text === 'string' ? { text } : {}) };
 }
 
-function changed(body: RunBody): Pick<Asked, 'changes'> {
+function changesIn(body: RunBody): Pick<Intent, 'changes'> {
 	const calls: unknown = get(body, `${PATCH}.toolCalls`);
 	if (!Array.isArray(calls) || isEmpty(calls)) return {};
 	return { changes: calls.map((call) => get(call, 'id') as unknown) };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { derivedId } from '../payloads/derivedId';
 import { readConversation } from '../threads/conversation';
 import { readThreadWithRetries } from '../threads/thread';
-import type { Asking } from '../threads/thread';
+import type { ApiClient } from '../threads/thread';
 import { answerMustBe, answerWith } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
@@ -14,120 +14,118 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import { failed } from './result';
 import type { RunResult } from './result';
 
-/** How often a conversation is asked for again when it cannot be told whether it was made. */
+/** How often E13 is sent when its outcome is unknown. */
 const CREATE_TRIES = 3;
 
-/** Threads that are tried for one key: so many people may use it, each with a credential of their own. */
-export const MOST_PEOPLE = 20;
+/** How many owners may use the same key, each with a credential of their own: one derived thread is tried for each. */
+export const MAX_OWNERS = 20;
 
-/** A thread to run, and the conversation it belongs to where that is known. */
-export interface ThreadFacts {
+/** A thread and, if known, its conversation and run. */
+export interface ThreadIds {
 	threadId: string;
 	conversationId?: string;
 	runId?: string;
 }
 
 /**
- * Makes a conversation on a thread of the caller's choice (E13). When the answer is lost, it is looked
- * for before it is asked for again, so that there are never two. No `id` is sent: a conversation with
- * an id of the caller's choice is never found again.
+ * Creates a conversation on the given thread (E13). If the answer is lost, searches for the conversation before it
+ * sends again, so that there are never two. Sends no `id`: the server would never find that conversation.
  *
- * @param body what E13 takes beside the thread, e.g. a title
- * @returns the thread and its conversation, or why there is none
+ * @param body the body of E13 without the thread, e.g. a title
+ * @returns the thread and its conversation, or the failure
  */
 export async function createConversation(
-	asking: Asking,
+	client: ApiClient,
 	threadId: string,
 	body: Record<string, unknown>,
 	timeoutMs: number,
-): Promise<ThreadFacts | { failure: Failure }> {
-	const made = z.object({ id: z.string().min(1), threadId: z.literal(threadId) });
+): Promise<ThreadIds | { failure: Failure }> {
+	const created = z.object({ id: z.string().min(1), threadId: z.literal(threadId) });
 	for (let tries = 1; ; tries++) {
-		const { outcome, mayBeDone } = await sendWithRetries(asking.send, {
+		const { outcome, mayBeDone } = await sendWithRetries(client.send, {
 			request: {
 				method: 'POST',
 				path: '/conversations',
 				body: JSON.stringify({ ...body, threadId }),
 				timeoutMs,
 				checkAnswer: answerMustBe(
-					(answer) => made.safeParse(answer).success,
+					(answer) => created.safeParse(answer).success,
 					'it is not a conversation on the thread that was asked for',
 				),
 			},
 			limits: SINGLE_REQUEST_LIMITS,
 			repeatable: false,
-			clock: asking.clock,
-			signal: asking.signal,
+			clock: client.clock,
+			signal: client.signal,
 		});
-		if (outcome.ok) return { threadId, conversationId: made.safeParse(outcome.answer).data?.id };
+		if (outcome.ok) return { threadId, conversationId: created.safeParse(outcome.answer).data?.id };
 		const { failure } = outcome;
 		if (!mayBeDone) return { failure };
-		const { failure: unknown, conversationId } = await readConversation(asking, threadId);
+		const { failure: searchFailure, conversationId } = await readConversation(client, threadId);
 		if (conversationId) return { threadId, conversationId };
-		if (unknown || tries >= CREATE_TRIES || asking.signal?.aborted) return { failure };
+		if (searchFailure || tries >= CREATE_TRIES || client.signal?.aborted) return { failure };
 	}
 }
 
 /**
- * The conversation on a thread whose id is derived from a key: the one that is there, else a new one.
- * Where the thread is another person's, who uses the same key with a credential of their own, it is that
- * on the next thread derived from it, and so on: the same one every time. Nothing is made where it cannot
- * be told whose a thread is.
+ * Returns the conversation on a thread whose ID is derived from a key, or creates it. If the thread belongs to another
+ * owner, who uses the same key with another credential, tries the next derived thread; every execution reaches the same
+ * one. Creates nothing if the owner of a thread cannot be determined.
  *
- * @param body what E13 takes beside the thread, e.g. a title
- * @returns undefined where each of the threads that are tried is somebody else's
+ * @param body the body of E13 without the thread, e.g. a title
+ * @returns undefined if all derived threads belong to other owners
  */
 export async function openConversation(
-	asking: Asking,
+	client: ApiClient,
 	threadId: string,
 	body: Record<string, unknown>,
 	timeoutMs: number,
-): Promise<ThreadFacts | { failure: Failure } | undefined> {
-	let own = threadId;
-	for (let people = 0; people < MOST_PEOPLE; people++, own = derivedId(own, NEXT_PERSON)) {
-		const found = await findConversation(asking, own);
+): Promise<ThreadIds | { failure: Failure } | undefined> {
+	let candidate = threadId;
+	for (let tries = 0; tries < MAX_OWNERS; tries++, candidate = derivedId(candidate, NEXT_OWNER)) {
+		const found = await findConversation(client, candidate);
 		if (found) return found;
-		const existence = await readExistence(asking, own);
+		const existence = await readExistence(client, candidate);
 		if ('failure' in existence) return existence;
-		if (!existence.isThere) return await startConversation(asking, own, body, timeoutMs);
-		// Another message under this key may have made it since it was looked for.
-		const made = await findConversation(asking, own);
-		if (made) return made;
+		if (!existence.isThere) return await createIfFirst(client, candidate, body, timeoutMs);
+		// Another message with this key may have created it since the first search.
+		const late = await findConversation(client, candidate);
+		if (late) return late;
 	}
 	return undefined;
 }
 
-/** The conversation that is there on a thread, or why that is not known. */
+/** Searches for the conversation of a thread. */
 async function findConversation(
-	asking: Asking,
+	client: ApiClient,
 	threadId: string,
-): Promise<ThreadFacts | { failure: Failure } | undefined> {
-	const { failure, conversationId } = await readConversation(asking, threadId);
+): Promise<ThreadIds | { failure: Failure } | undefined> {
+	const { failure, conversationId } = await readConversation(client, threadId);
 	if (failure) return { failure };
 	return conversationId ? { threadId, conversationId } : undefined;
 }
 
-/** What the thread of the next person is derived from, with that of the one before. */
-const NEXT_PERSON = 'next person';
+/** Combined with a thread ID to derive the thread of the next owner. */
+const NEXT_OWNER = 'next person';
 
 /**
- * Makes the conversation. Where somebody else of the same owner has made one at the same moment, the older counts, and
- * ours is taken off the thread: runs would be divided between the two (recorded, one-thread-status-null).
+ * Creates the conversation. If the same owner created another one at the same moment, the older one wins and the new
+ * one moves to another thread: the server would divide the runs between the two (recorded, one-thread-status-null).
  */
-async function startConversation(
-	asking: Asking,
+async function createIfFirst(
+	client: ApiClient,
 	threadId: string,
 	body: Record<string, unknown>,
 	timeoutMs: number,
-): Promise<ThreadFacts | { failure: Failure }> {
-	const made = await createConversation(asking, threadId, body, timeoutMs);
-	if ('failure' in made) return made;
-	const { conversationId, unused = [] } = await readConversation(asking, threadId);
-	if (!conversationId) return made;
-	const own = made.conversationId;
-	// With messages, it would take these along.
+): Promise<ThreadIds | { failure: Failure }> {
+	const created = await createConversation(client, threadId, body, timeoutMs);
+	if ('failure' in created) return created;
+	const { conversationId, unused = [] } = await readConversation(client, threadId);
+	if (!conversationId) return created;
+	const own = created.conversationId;
+	// A conversation with messages would take them along.
 	if (own !== undefined && own !== conversationId && unused.includes(own))
-		await asking.send({
+		await client.send({
 			method: 'PATCH',
 			path: buildPath(CONVERSATION_PATH, { id: own }),
 			body: JSON.stringify({ threadId: randomUUID() }),
@@ -141,19 +139,19 @@ export const CONVERSATION_PATH = '/conversations/{id}';
 const READ_TIMEOUT_MS = 30_000;
 
 /**
- * Why a thread takes no run: nobody knows it, or its ID is that of a conversation.
+ * Explains why a thread cannot be run: it is unknown, or its ID is the ID of a conversation.
  *
- * @param otherwise the result where neither is so
+ * @param otherwise the result if neither applies
  */
-export async function whyUnreadable(
-	asking: Asking,
+export async function explainUnreadable(
+	client: ApiClient,
 	threadId: string,
 	otherwise: RunResult,
 ): Promise<RunResult> {
-	const { failure, conversationId } = await readConversation(asking, threadId);
+	const { failure, conversationId } = await readConversation(client, threadId);
 	if (failure) return otherwise.failure ? otherwise : failed(failure);
 	if (conversationId) return { ...otherwise, conversationId };
-	const { ok: isConversation } = await asking.send({
+	const { ok: isConversation } = await client.send({
 		method: 'GET',
 		path: buildPath(CONVERSATION_PATH, { id: threadId }),
 		timeoutMs: READ_TIMEOUT_MS,
@@ -167,28 +165,28 @@ export async function whyUnreadable(
 	return failed(otherwise.failure, reason, advice);
 }
 
-/** A refusal of a run; what the server does not explain may be a thread that nobody knows. */
-export async function refused(
-	asking: Asking & { isNew?: boolean; threadId: string },
+/** The result of a refused run. A 500 without a reason may mean an unknown thread. */
+export async function explainRefusal(
+	client: ApiClient & { isNew?: boolean; threadId: string },
 	failure: Failure,
 ): Promise<RunResult> {
-	if (asking.isNew || failure.status !== 500) return failed(failure);
-	return await whyUnreadable(asking, asking.threadId, failed(failure));
+	if (client.isNew || failure.status !== 500) return failed(failure);
+	return await explainUnreadable(client, client.threadId, failed(failure));
 }
 
 /**
- * Whether a thread is there, whoever it belongs to; what it says is not looked at. One that has never run
- * cannot be told from none. That it is not there is asked twice: taken for nobody's, it would be shared.
+ * Whether a thread exists, whoever owns it; one without runs looks missing. A missing thread is confirmed by a second
+ * read, as two owners would otherwise share it.
  */
 async function readExistence(
-	asking: Asking,
+	client: ApiClient,
 	threadId: string,
 ): Promise<{ isThere: boolean } | { failure: Failure }> {
-	for (let isAgain = false; ; isAgain = true) {
-		const reading = await readThreadWithRetries(asking, threadId);
+	for (let isSecond = false; ; isSecond = true) {
+		const reading = await readThreadWithRetries(client, threadId);
 		if ('state' in reading) return { isThere: true };
 		if (!mayMeanNoRecord(reading.failure)) return reading;
-		if (isAgain) return { isThere: false };
-		await asking.clock.sleep(PASSING_PAUSE_MS, asking.signal);
+		if (isSecond) return { isThere: false };
+		await client.clock.sleep(PASSING_PAUSE_MS, client.signal);
 	}
 }

@@ -1,37 +1,37 @@
 import { readConversation } from '../threads/conversation';
 import type { ConversationFacts } from '../threads/conversation';
-import { afterLastPerson, callsTool, messagesOf } from '../threads/messages';
+import { afterLastUserMessage, callsTool, messagesOf } from '../threads/messages';
 import { RunEvents } from '../threads/runEvents';
 import { readThreadWithRetries } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import {
-	cancelledRun,
+	runCancelled,
 	failed,
-	failedRun,
-	leftOver,
+	runFailed,
+	leftoverRunId,
 	noAnswer,
 	notRead,
-	resultOf,
+	resultFromEvents,
 	answerSoFar,
-	waiting,
+	interruptedRun,
 } from './result';
 import type { RunResult } from './result';
-import type { InTime } from './run';
-import { findMessages, joining, listRuns, newestRun, readRun, readUsage } from '../threads/runsApi';
+import type { Client } from './run';
+import { findMessages, joinRun, listRuns, newestRun, readRun, readUsage } from '../threads/runsApi';
 import type { MessageRecord, RunIds, RunRecord } from '../threads/runsApi';
 
-/** So long a run that has ended may take to be told once more by its stream, which is open and silent if it is gone. */
+/** Limit for the replay of a stream: a stream that is no longer stored stays open and silent. */
 const REPLAY_MS = 5_000;
 
-/** How a run stands: its result once it has ended, and who answers in which conversation as far as that is known. */
+/** The state of a run: its result if it has ended, and its assistant and conversation as far as known. */
 export interface RunState {
 	result?: RunResult;
 	conversationId?: string;
 	assistantId?: string;
 }
 
-/** How a run stands now, by the run itself, and once it has ended by its conversation and message. Never throws. */
-export async function readRunState(run: InTime, ids: RunIds): Promise<RunState> {
+/** Reads the state of a run from its record and, if it has ended, from its conversation and message. Never throws. */
+export async function readRunState(run: Client, ids: RunIds): Promise<RunState> {
 	const reading = await readRun(run, ids);
 	if ('failure' in reading) return { result: failed(reading.failure) };
 	const { record } = reading;
@@ -39,33 +39,30 @@ export async function readRunState(run: InTime, ids: RunIds): Promise<RunState> 
 	if (record.status === 'running' && assistantId !== undefined) return { assistantId };
 	const facts = await readConversation(run, ids.threadId);
 	if (facts.failure) return { result: notRead(facts.failure), assistantId };
-	if (record.status === 'running') return await standingUnnamed(run, ids, facts);
+	if (record.status === 'running') return await stateWithoutAssistant(run, ids, facts);
 	const { conversationId } = facts;
-	const result = await readEnded(run, ids, record, facts);
-	const told = result && { ...result, conversationId: result.conversationId ?? conversationId };
-	return { result: told, conversationId, assistantId };
+	const ended = await readEnded(run, ids, record, facts);
+	const result = ended && { ...ended, conversationId: ended.conversationId ?? conversationId };
+	return { result, conversationId, assistantId };
 }
 
-/**
- * A run without an assistant is in its first moments, in which its conversation is busy, or left over and never ends
- * (recorded).
- */
-async function standingUnnamed(
-	run: InTime,
+/** A run without an assistant has just started and its conversation is busy, or is left over (recorded). */
+async function stateWithoutAssistant(
+	run: Client,
 	ids: RunIds,
 	{ status, conversationId }: ConversationFacts,
 ): Promise<RunState> {
-	// Nothing is said to others than its owner.
+	// Without a conversation, the token belongs to another owner and nothing more is known.
 	if (status === 'busy' || conversationId === undefined) return {};
-	// It may have begun and ended while the conversation was read.
+	// The run may have started and ended while the conversation was read.
 	const again = await readRun(run, ids);
 	if ('failure' in again) return { result: failed(again.failure) };
-	return again.record.assistant_id ? {} : { result: leftOver() };
+	return again.record.assistant_id ? {} : { result: leftoverRunId() };
 }
 
-/** The result of a run that has ended; none while its message is still being stored. */
+/** The result of a run that has ended; undefined while the server still stores its message. */
 async function readEnded(
-	run: InTime,
+	run: Client,
 	ids: RunIds,
 	record: RunRecord,
 	facts: ConversationFacts,
@@ -75,11 +72,11 @@ async function readEnded(
 	if ('failure' in found) return notRead(found.failure);
 	const { message } = found;
 	if (message?.status === 'thinking') return undefined;
-	// Another owner's conversation is not shown, but its runs are.
+	// The server hides the conversation of another owner, but not its runs.
 	if (!message) return (await replay(run, ids)) ?? noAnswer();
 	const events = new RunEvents(ids.runId);
 	events.readContent(message.content);
-	if (record.status === 'error') return { ...failedRun(message.error), ...answerSoFar(events) };
+	if (record.status === 'error') return { ...runFailed(message.error), ...answerSoFar(events) };
 	const usage = await readUsage(run, ids);
 	const isRejected = events.answer === '' && (await endsWithCall(run, ids.threadId));
 	return {
@@ -89,36 +86,36 @@ async function readEnded(
 	};
 }
 
-/** Whether a thread has ended with a call, which is all that a rejection leaves (recorded). */
-async function endsWithCall(run: InTime, threadId: string): Promise<boolean> {
+/** Whether the last message of a thread is a tool call, as after a rejection (recorded). */
+async function endsWithCall(run: Client, threadId: string): Promise<boolean> {
 	const reading = await readThreadWithRetries(run, threadId);
 	if ('failure' in reading) return false;
-	const last = afterLastPerson(messagesOf(reading.state)).at(-1);
+	const last = afterLastUserMessage(messagesOf(reading.state)).at(-1);
 	return last !== undefined && callsTool(last);
 }
 
 /**
- * An interrupted run waits for a person, was cancelled, or had ended before it was cancelled: only the last one waits,
- * and the stream tells the others apart (recorded).
+ * An interrupted run waits for a person, was cancelled, or had ended before it was cancelled. Only the last run of a
+ * thread can wait; the stream tells the other two apart (recorded).
  */
 async function readInterrupted(
-	run: InTime,
+	run: Client,
 	ids: RunIds,
 	{ tasks, error }: ConversationFacts,
 ): Promise<RunResult> {
 	const listed = await listRuns(run, ids.threadId);
 	if ('failure' in listed) return notRead(listed.failure);
 	const isLast = newestRun(listed.runs)?.run_id === ids.runId;
-	if (isLast && tasks.length > 0 && !error) return waiting(tasks);
+	if (isLast && tasks.length > 0 && !error) return interruptedRun(tasks);
 	const replayed = await replay(run, ids);
 	if (replayed && replayed.status !== 'interrupted') return replayed;
-	if (isLast) return cancelledRun(error);
+	if (isLast) return runCancelled(error);
 	return failed(undefined, 'The run was cancelled, or the thread has gone on without a decision');
 }
 
-/** What a run has said, by its message. Several conversations may be on its thread, and only one of them has it. */
+/** The answer message of a run. Several conversations may share the thread; only one has it. */
 async function findMessage(
-	run: InTime,
+	run: Client,
 	conversationIds: string[],
 	executionId: string,
 ): Promise<{ message?: MessageRecord } | { failure: Failure }> {
@@ -131,11 +128,11 @@ async function findMessage(
 	return {};
 }
 
-/** The result of a run that has ended, by its stream; none where that is not kept any more. Never throws. */
-export async function replay(run: InTime, ids: RunIds): Promise<RunResult | undefined> {
+/** The result of an ended run from its stream; undefined if the stream is no longer stored. Never throws. */
+export async function replay(run: Client, ids: RunIds): Promise<RunResult | undefined> {
 	const events = new RunEvents(ids.runId);
-	const over = new AbortController();
-	run.clock.later(REPLAY_MS, () => over.abort());
-	await run.send(joining(ids, events, over.signal));
-	return events.isComplete && events.isWhole ? resultOf(events) : undefined;
+	const abort = new AbortController();
+	run.clock.later(REPLAY_MS, () => abort.abort());
+	await run.send(joinRun(ids, events, abort.signal));
+	return events.isComplete && events.isWhole ? resultFromEvents(events) : undefined;
 }

@@ -4,82 +4,82 @@ import type { Failure } from '../transport/failure';
 import type { RunInput } from './input';
 import type { RunRecord } from '../threads/runsApi';
 
-/** What ends a run. */
+/** The result of a run. */
 export interface RunResult {
 	status: 'completed' | 'interrupted' | 'failed' | 'timedOut' | 'cancelled';
-	/** What the assistant said last. */
+	/** The last text of the assistant. */
 	output?: string;
-	/** What the answer holds beside its text, such as images and files. */
+	/** Parts of the answer that are not text, such as images and files. */
 	otherParts?: unknown[];
-	/** All that was said and found, in its order, for its sources. */
+	/** All parts of the run, in order. Sources are read from them. */
 	parts?: Part[];
-	/** What earlier runs of the thread have found, where the answer leads to more than it has found itself. */
+	/** Parts of earlier runs of the thread, if the answer links to passages that this run did not find. */
 	earlier?: Part[];
 	usage?: Usage;
-	/** What a person is to decide. */
+	/** The tasks that wait for a decision. */
 	interrupt?: unknown[];
-	/** Why there is no answer, in words for the user; the failure says it where this is missing. */
+	/** Why there is no answer, as a message for the user; without it, `failure` gives the message. */
 	reason?: string;
-	/** How to go on, where more can be said than to look the thread up. */
+	/** What the user can do next, if there is more to say than to read the thread. */
 	advice?: string;
-	/** The request that failed, when one did. */
+	/** The failed request, if one failed. */
 	failure?: Failure;
-	/** Whether the wait broke, and was taken up again. */
+	/** Whether the wait broke and was resumed. */
 	recovered: boolean;
 	conversationId?: string;
 	runId?: string;
-	/** The assistant that was to answer. */
+	/** The assistant of the run. */
 	assistantId?: unknown;
-	/** That a person's no was heard: what waited was not carried out. */
+	/** Set if a person rejected the waiting calls and they were not carried out. */
 	rejected?: true;
-	/** That the answer is there, but the thread does not hold it: a run at the same time has overwritten it. */
+	/** Set if the thread does not contain the answer because a concurrent run overwrote it. */
 	remembered?: false;
-	/** What had waited for a person, and was given up by this message. */
+	/** Tasks that waited for a decision and were dropped by this message. */
 	discarded?: unknown[];
-	/** The run that gave no sign any more, and was cancelled to free the thread. */
+	/** ID of the silent run that was cancelled to free the thread. */
 	cancelledRun?: string;
-	/** The id of what was said last, by which the thread can be seen to hold it. */
-	speechId?: string;
+	/** ID of the last text, which the thread contains if it stores the answer. */
+	answerId?: string;
 }
 
-/** What a run has said, as far as it went. */
+/** The fields of the answer, as far as it was received. */
 export function answerSoFar(events: RunEvents): Partial<RunResult> {
-	const { answer: output, otherParts, parts, usage, speechId } = events;
+	const { answer: output, otherParts, parts, usage, answerId } = events;
 	const { assistantId, conversationId } = events;
-	return { output, otherParts, parts, usage, speechId, assistantId, conversationId };
+	return { output, otherParts, parts, usage, answerId, assistantId, conversationId };
 }
 
-/** The result of a run whose stream was heard to its end. */
-export function resultOf(events: RunEvents): RunResult {
+/** The result of a run whose whole stream was read. */
+export function resultFromEvents(events: RunEvents): RunResult {
 	const { status, error, tasks, agentStatus } = events.end;
-	const said = answerSoFar(events);
-	if (status === 'error') return { ...failedRun(error), ...said };
-	if (status !== 'interrupted') return { status: 'completed', recovered: false, ...said };
-	if (tasks.length > 0 && !error) return { ...waiting(tasks), ...said };
-	// Another run that gave way marks the conversation (recorded); the agent itself is not touched by it.
-	if (agentStatus === 'success') return { status: 'completed', recovered: false, ...said };
-	return { ...cancelledRun(error), ...said };
+	const answer = answerSoFar(events);
+	if (status === 'error') return { ...runFailed(error), ...answer };
+	if (status !== 'interrupted') return { status: 'completed', recovered: false, ...answer };
+	if (tasks.length > 0 && !error) return { ...interruptedRun(tasks), ...answer };
+	// A concurrent run that yielded changes the status of the conversation, but not that of the agent (recorded).
+	if (agentStatus === 'success') return { status: 'completed', recovered: false, ...answer };
+	return { ...runCancelled(error), ...answer };
 }
 
-/** A request failed for good, or the run did, for this reason. */
+/** A request or the run itself failed for good. */
 export function failed(failure: Failure | undefined, reason?: string, advice?: string): RunResult {
 	return { status: 'failed', failure, reason, advice, recovered: false };
 }
 
-export function failedRun(error: string | null | undefined): RunResult {
+export function runFailed(error: string | null | undefined): RunResult {
 	return failed(undefined, `The run failed: ${error || 'the server gave no reason'}`);
 }
 
-/** Somebody has cancelled the run. */
-export function cancelledRun(error = 'the server does not say why'): RunResult {
+/** Somebody cancelled the run. */
+export function runCancelled(error = 'the server does not say why'): RunResult {
 	return failed(undefined, `The run was cancelled on the server: ${error}`);
 }
 
-export function waiting(tasks: unknown[]): RunResult {
+export function interruptedRun(tasks: unknown[]): RunResult {
 	return { status: 'interrupted', interrupt: tasks, recovered: false };
 }
 
-/** The run has ended, and nobody knows what it said. */
+/** The run has ended, but its answer is unknown. */
 export function noAnswer(failure?: Failure): RunResult {
 	return failed(failure, 'The run ended without an answer, and the server does not say why');
 }
@@ -90,36 +90,36 @@ export function notRead(failure: Failure): RunResult {
 }
 
 /** The user stopped the execution. */
-export function cancelled(failure?: Failure): RunResult {
+export function executionStopped(failure?: Failure): RunResult {
 	return { status: 'cancelled', reason: 'The execution was canceled', failure, recovered: false };
 }
 
-/** A decision that nothing on the thread waits for; servers answer it with nothing, or an old answer. */
+/** Nothing on the thread waits for a decision. The server answers one with nothing, or with an old answer. */
 export function nothingToDecide(): RunResult {
 	const advice =
 		'Only a run that comes out with the status "interrupted" can be decided, and only once.';
 	return failed(undefined, 'Nothing on this thread waits for a decision', advice);
 }
 
-/** A thread that has never run: nothing can be decided or answered again there. */
-export function nothingToGoOnWith(kind: RunInput['kind']): RunResult {
+/** The thread has never run, so there is nothing to decide or to answer again. */
+export function neverRan(kind: RunInput['kind']): RunResult {
 	if (kind === 'decision') return nothingToDecide();
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
 	return failed(undefined, 'Nothing was said on this thread that could be answered again', advice);
 }
 
-/** The only question of a thread has a run that never ended, which the server does not answer again (recorded). */
-export function notAnsweredAgain({ run_id: id }: RunRecord): RunResult {
+/** The only question of the thread has a run that never ended. The server does not answer it again (recorded). */
+export function cannotRetry({ run_id: id }: RunRecord): RunResult {
 	const advice = `Cancel the run ${id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed(undefined, 'The first question of this thread has not ended', advice);
 }
 
 /**
- * Arguments are to be changed of calls that do not wait: the server would carry out what waits as it is.
+ * Changed arguments name a call that does not wait; the server would carry out the waiting calls unchanged.
  *
- * @param calls what waits, by the ids of the calls; none where the server shows no calls, as after a change
+ * @param calls IDs of the waiting calls; empty if the server shows none, as after a change
  */
-export function notChanged(calls: string[]): RunResult {
+export function callsNotWaiting(calls: string[]): RunResult {
 	if (calls.length === 0) {
 		const advice =
 			'Nothing was decided. So it is once arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.';
@@ -129,14 +129,14 @@ export function notChanged(calls: string[]): RunResult {
 	return failed(undefined, '"Changed Arguments" names a call that does not wait', advice);
 }
 
-/** Changed arguments have arrived, and the confirmation that carries them out has come to nothing. */
+/** The server took the changed arguments, but the confirmation that carries them out failed. */
 export function changedWithoutConfirmation(result: RunResult): RunResult {
-	const way =
+	const next =
 		'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
-	return { ...result, advice: [way, result.advice].filter(Boolean).join(' ') };
+	return { ...result, advice: [next, result.advice].filter(Boolean).join(' ') };
 }
 
-/** The server has answered a decision, and what it was about waits as before. */
+/** The server answered the decision, but the same tasks still wait. */
 export function stillUndecided(): RunResult {
 	const advice =
 		'Leave "Target" empty to decide what the thread waits for, or name the task that waits.';
@@ -144,34 +144,35 @@ export function stillUndecided(): RunResult {
 	return failed(undefined, reason, advice);
 }
 
-/** What was rejected was carried out all the same. */
-export function carriedOut(): RunResult {
+/** The rejected calls were carried out. */
+export function rejectedTooLate(): RunResult {
 	const advice =
 		'Somebody else has confirmed it before the rejection arrived. Read the thread to see what was done.';
 	return failed(undefined, 'What was rejected was carried out', advice);
 }
 
-const RUN_ANYWAY =
+const BUSY_ADVICE =
 	'If nothing goes on there any more, because its server was restarted, end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
 
-/** The run that a thread is busy with, and how long it has given no sign. */
+/** The run that blocks a thread, and the time since its last event. */
 export interface Blocker {
 	run: RunRecord;
 	silentMs?: number;
 }
 
-/** Another run is on the thread, and the user does not want to wait for it. */
+/** Another run is on the thread, and the user chose not to wait. */
 export function busy(blocker?: Blocker): RunResult {
-	return failed(undefined, `Another run is going on on this thread${nameOf(blocker)}`, RUN_ANYWAY);
+	const reason = `Another run is going on on this thread${describe(blocker)}`;
+	return failed(undefined, reason, BUSY_ADVICE);
 }
 
-/** The deadline came while another run was on the thread, which may be one whose server has died. */
+/** The deadline expired while another run was on the thread. Its server may have been killed. */
 export function stillBusy(blocker?: Blocker): RunResult {
-	const what = `Another run was still going on on the thread${nameOf(blocker)}`;
-	return timedOut(what, undefined, RUN_ANYWAY);
+	const what = `Another run was still going on on the thread${describe(blocker)}`;
+	return timedOut(what, undefined, BUSY_ADVICE);
 }
 
-function nameOf(blocker?: Blocker): string {
+function describe(blocker?: Blocker): string {
 	if (!blocker) return '';
 	const { run, silentMs } = blocker;
 	const silence = `, without a sign for ${Math.round((silentMs ?? 0) / 1000)} s`;
@@ -183,29 +184,29 @@ export function timedOut(what: string, failure?: Failure, advice?: string): RunR
 	return { status: 'timedOut', reason, failure, advice, recovered: false };
 }
 
-/** The deadline came while our run went on. */
+/** The deadline expired while the run was running. */
 export function stillRunning(failure?: Failure): RunResult {
 	const advice = `Raise "Deadline (Minutes)", or look later with Thread: Get Run. If its server was restarted, the run may never end: end it with Thread: Cancel Run.`;
 	return timedOut('The run was still going on', failure, advice);
 }
 
-/** Nothing of a request that was sent is to be seen on a thread that would show it. */
+/** The request certainly did not reach the assistant: the thread would show it. */
 export function notArrived(kind: RunInput['kind'], failure?: Failure): RunResult {
-	return failed(failure, `${WHAT[kind]} did not reach the assistant${because(failure)}`);
+	return failed(failure, `${REQUEST_NAMES[kind]} did not reach the assistant${because(failure)}`);
 }
 
-/** What became of a request that was sent is not known. */
+/** It is unknown whether the request reached the assistant. */
 export function mayHaveArrived(kind: RunInput['kind'], failure?: Failure): RunResult {
 	const advice =
 		'Read the thread before you send it again: a run may begin late, or another may hide what became of it.';
-	const reason = `It is not known whether ${WHAT[kind].toLowerCase()} has reached the assistant`;
+	const reason = `It is not known whether ${REQUEST_NAMES[kind].toLowerCase()} has reached the assistant`;
 	return failed(failure, `${reason}${because(failure)}`, advice);
 }
 
-const WHAT = { message: 'The message', decision: 'The decision', retry: 'The request' };
+const REQUEST_NAMES = { message: 'The message', decision: 'The decision', retry: 'The request' };
 
-/** A run ID that is left over of a decision or of a refusal: nothing runs under it, and it never ends. */
-export function leftOver(): RunResult {
+/** A run ID that was left over by a decision or a refused message: it has no run and never ends. */
+export function leftoverRunId(): RunResult {
 	const advice =
 		'Such an ID is left over of a decision, or of a message that was refused. Take the runId of the run itself.';
 	return failed(undefined, 'Nothing runs under this run ID', advice);

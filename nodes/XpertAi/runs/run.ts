@@ -1,107 +1,107 @@
 import type { Listener } from '../threads/runEvents';
-import type { Asking } from '../threads/thread';
+import type { ApiClient } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
 import type { RunBody } from './input';
 
-/** What is needed to send requests until a deadline, or until the execution is stopped. */
-export interface InTime extends Asking {
+/** Sends requests until the deadline expires or the execution is stopped. */
+export interface Client extends ApiClient {
 	/** Milliseconds since the epoch. */
 	deadline: number;
-	/** Sends also what the deadline and Stop hold back. */
+	/** Sends without these limits. */
 	sendUnlimited: Send;
 }
 
-/** What is needed to wait. */
-export type Waiting = Pick<InTime, 'clock' | 'deadline' | 'signal'>;
+/** What limits a wait. */
+export type WaitLimits = Pick<Client, 'clock' | 'deadline' | 'signal'>;
 
-/** What all runs of an execution know of the server's routes of runs: the contract has none. */
-export interface Routes {
+/** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
+export interface RunRoutes {
 	areMissing: boolean;
-	/** What was answered where a run found none. */
+	/** The failure that showed it. */
 	failure?: Failure;
 }
 
-/** What is sent to a thread. */
-export interface Sent extends InTime {
+/** A run to start on a thread. */
+export interface RunRequest extends Client {
 	threadId: string;
-	/** Without the assistant where the thread names it. */
+	/** Names no assistant if the thread has one. */
 	body: RunBody;
-	/** Whether the thread was made for this run, so that nothing else can be on it. */
+	/** Whether the thread was created for this run, so that no other run can be on it. */
 	isNew: boolean;
-	/** With another run on the thread: wait for it to end, fail at once, or run all the same. */
+	/** If another run is on the thread: wait for it, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** How long a run that blocks the thread may give no sign before it is cancelled; 0 is never. */
+	/** How long the run that blocks the thread may send no event before it is cancelled; 0 for never. */
 	cancelSilentMs: number;
-	routes: Routes;
+	routes: RunRoutes;
 }
 
-/** What becomes of a run on the server once the execution is stopped, or the deadline has come. */
-export interface Leaving {
+/** What to do with the run on the server when the execution is stopped or the deadline expires. */
+export interface AbandonPolicy {
 	whenStopped: 'leave' | 'cancel';
 	whenLate: 'leave' | 'cancel';
 }
 
-/** A run that is waited for. */
-export interface Run extends Sent, Leaving {
-	/** Who hears what is said while it goes on. */
+/** A run to start and wait for. */
+export interface Run extends RunRequest, AbandonPolicy {
+	/** Gets the answer while it is written. */
 	listener?: Listener;
-	/** Whether to wait in the request that begins it (E4), as on servers that know nothing but the contract. */
+	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
 	inOneRequest: boolean;
 }
 
-/** So long a run is asked for that has never been read: the address, or the server, may be wrong. */
-export const UNREACHED_MS = 60_000;
+/** Give up after this long if no read of the run has succeeded: the address or the server may be wrong. */
+export const UNREACHABLE_MS = 60_000;
 
-/** A last request may take so long after the deadline. */
-const LAST_LOOK_MS = 1_000;
+/** Shortest limit for a request, so that a last one can follow the deadline. */
+const MIN_TIMEOUT_MS = 1_000;
 
 /**
- * Makes what sends all requests of an item: nothing once the execution is stopped, nothing before the time that the
- * server asked to wait for, whatever was to be sent next, and nothing that outlasts the deadline.
+ * Limits all requests of an item: sends nothing once the execution is stopped, waits as long as the server last asked
+ * for, whichever request comes next, and lets no request outlast the deadline.
  */
-export function withDeadline({ send, ...given }: Asking & { deadline: number }): InTime {
-	const { clock, signal } = given;
-	const inTime = { ...given, send, sendUnlimited: send };
-	let rest: { until: number; failure: Failure } | undefined;
+export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
+	const { clock, signal } = limits;
+	const client = { ...limits, send, sendUnlimited: send };
+	let retryAfter: { until: number; failure: Failure } | undefined;
 	const sendInTime: Send = async (request) => {
-		const wait = rest ? rest.until - clock.now() : 0;
-		const isTooLate = wait > remaining(inTime);
-		if (wait > 0) await waitInTime(inTime, wait);
+		const wait = retryAfter ? retryAfter.until - clock.now() : 0;
+		const isTooLate = wait > remaining(client);
+		if (wait > 0) await waitInTime(client, wait);
 		if (signal?.aborted) return notSent(request, { kind: 'cancelled' });
-		if (rest && isTooLate) return notSent(request, rest.failure);
-		const left = Math.max(LAST_LOOK_MS, remaining(inTime));
+		if (retryAfter && isTooLate) return notSent(request, retryAfter.failure);
+		const left = Math.max(MIN_TIMEOUT_MS, remaining(client));
 		const timeoutMs = Math.min(request.timeoutMs, left);
-		// Of a stream, the one limits silence and the other all of it.
+		// For a stream, `timeoutMs` limits silence and `wholeMs` the whole duration.
 		const wholeMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
 		const outcome = await send({ ...request, timeoutMs, wholeMs });
 		const { failure } = outcome.ok ? {} : outcome;
-		rest = failure?.retryAfterMs
+		retryAfter = failure?.retryAfterMs
 			? { failure, until: clock.now() + failure.retryAfterMs }
 			: undefined;
 		return outcome;
 	};
-	return { ...inTime, send: sendInTime };
+	return { ...client, send: sendInTime };
 }
 
-/** The same for what is to be done once the deadline has come, or the execution was stopped. */
-export function afterwards({ sendUnlimited, clock }: InTime, ms: number): InTime {
+/** A client for the requests that follow the deadline or the stop, with a deadline of its own. */
+export function withGracePeriod({ sendUnlimited, clock }: Client, ms: number): Client {
 	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
 	return withDeadline({ send, clock, deadline: clock.now() + ms, signal: undefined });
 }
 
-/** The outcome of a request that was held back. */
+/** The outcome of a request that was not sent. */
 function notSent({ method, path }: ApiRequest, failure: Omit<Failure, 'method' | 'path'>): Outcome {
 	return { ok: false, failure: { ...failure, method, path: API_ROOT + path } };
 }
 
-/** Milliseconds until the deadline, never below 0. */
-export function remaining({ deadline, clock }: Waiting): number {
+/** Milliseconds until the deadline, at least 0. */
+export function remaining({ deadline, clock }: WaitLimits): number {
 	return Math.max(0, deadline - clock.now());
 }
 
-/** Waits so many milliseconds, but not beyond the deadline; ends when the execution is stopped. */
-export async function waitInTime(run: Waiting, pause: number): Promise<void> {
+/** Waits for the given milliseconds, but not beyond the deadline; ends when the execution is stopped. */
+export async function waitInTime(run: WaitLimits, pause: number): Promise<void> {
 	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
 }

@@ -2,115 +2,112 @@ import isEqual from 'lodash/isEqual';
 import isUndefined from 'lodash/isUndefined';
 import pick from 'lodash/pick';
 
-import { eachTasks } from '../threads/conversation';
+import { taskValues } from '../threads/conversation';
 import { messagesOf, textOf } from '../threads/messages';
 import { partsOf, sourcesOf } from '../threads/runEvents';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { readThreadWithRetries } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import { whenLeft } from './cancel';
+import { abandonRun } from './cancel';
 import { followRun } from './follow';
-import { askedBy, withoutChanges } from './input';
-import { cancelled, carriedOut, changedWithoutConfirmation } from './result';
+import { intentOf, withoutChanges } from './input';
+import { executionStopped, rejectedTooLate, changedWithoutConfirmation } from './result';
 import type { RunResult } from './result';
 import { remaining, waitInTime } from './run';
-import type { InTime, Run } from './run';
-import { begunRuns, listRuns } from '../threads/runsApi';
+import type { Client, Run } from './run';
+import { startedRuns, listRuns } from '../threads/runsApi';
 import type { RunIds, RunRecord } from '../threads/runsApi';
-import { beginRun } from './start';
-import type { Begun } from './start';
+import { startInTurn } from './start';
+import type { StartedRun } from './start';
 import { waitInOneRequest } from './waitInOneRequest';
 
 /**
  * Runs a thread and waits for the answer: starts the run in the background and joins its stream, or waits in one
- * request where the server knows no such routes. Comes to exactly one result. Never throws.
+ * request if the server lacks the routes of runs. Returns exactly one result. Never throws.
  */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
 	const result =
 		(inOneRequest || routes.areMissing ? undefined : await startAndFollow(run)) ??
 		(await waitInOneRequest(run));
-	return signal?.aborted ? { ...result, ...cancelled(result.failure) } : result;
+	return signal?.aborted ? { ...result, ...executionStopped(result.failure) } : result;
 }
 
-/** Nothing where the server has no routes of runs. */
+/** @returns undefined if the server lacks the routes of runs */
 async function startAndFollow(run: Run): Promise<RunResult | undefined> {
-	const asked = askedBy(run.body);
-	const begun = await beginRun(run);
-	if (begun === undefined) return undefined;
-	if ('result' in begun) {
-		const { result, find } = begun;
-		return await whenLeft(run, run.threadId, result, async (late) => await find?.(late));
+	const intent = intentOf(run.body);
+	const started = await startInTurn(run);
+	if (started === undefined) return undefined;
+	if ('result' in started) {
+		const { result, findRunId } = started;
+		return await abandonRun(run, run.threadId, result, async (late) => await findRunId?.(late));
 	}
-	const result = await followBegun(run, begun);
-	if (!asked.changes || !waitsWithChanges(result.interrupt, begun.decided)) return result;
+	const result = await followStarted(run, started);
+	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 	const second = await startAndFollow({ ...run, body: withoutChanges(run.body) });
 	const isDecided = second?.status === 'completed' || second?.status === 'interrupted';
 	return second && !isDecided ? changedWithoutConfirmation(second) : second;
 }
 
-/**
- * Whether what was confirmed waits again; once its arguments are changed, the server shows no calls (recorded). Nobody
- * has seen anything else.
- */
+/** Whether the run waits for the same tasks again with changed arguments: the server then shows no calls (recorded). */
 function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): boolean {
-	const isChanged = eachTasks('call.id', interrupt).every(isUndefined);
-	return isChanged && isEqual(eachTasks('name', interrupt), eachTasks('name', decided));
+	const isChanged = taskValues('call.id', interrupt).every(isUndefined);
+	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
 }
 
-async function followBegun(run: Run, begun: Begun): Promise<RunResult> {
+async function followStarted(run: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, listener } = run;
-	const ids = { threadId, runId: begun.runId };
-	const followed = await followRun(run, ids, { ...pick(begun, ['joinId', 'decided']), listener });
-	const judged = await judgeDecision(run, begun, followed);
-	const told = run.isNew ? judged : await withThread(run, ids, judged);
-	const facts = pick(begun, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
-	const conversationId = told.conversationId ?? begun.conversationId;
-	const recovered = told.recovered || begun.recovered === true;
-	const result = { ...told, ...facts, conversationId, recovered };
-	return await whenLeft(run, threadId, result, async () => begun.runId);
+	const ids = { threadId, runId: started.runId };
+	const followed = await followRun(run, ids, { ...pick(started, ['joinId', 'decided']), listener });
+	const decided = await checkRejection(run, started, followed);
+	const complete = run.isNew ? decided : await withThread(run, ids, decided);
+	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
+	const conversationId = complete.conversationId ?? started.conversationId;
+	const recovered = complete.recovered || started.recovered === true;
+	const result = { ...complete, ...facts, conversationId, recovered };
+	return await abandonRun(run, threadId, result, async () => started.runId);
 }
 
-/** A rejection leaves no words, and carries nothing out: the thread has no answer to the calls that had waited. */
-async function judgeDecision(
+/** A rejection leaves no text. A result of a rejected call on the thread means that the call was carried out. */
+async function checkRejection(
 	run: Run,
-	{ decided = [] }: Begun,
+	{ decided = [] }: StartedRun,
 	result: RunResult,
 ): Promise<RunResult> {
-	if (!askedBy(run.body).rejects || result.status !== 'completed') return result;
-	const calls = eachTasks('call.id', decided);
+	if (!intentOf(run.body).rejects || result.status !== 'completed') return result;
+	const calls = taskValues('call.id', decided);
 	const reading = await readThreadWithRetries(run, run.threadId);
 	const messages = 'state' in reading ? messagesOf(reading.state) : [];
-	const isDone = ({ tool_call_id: id }: ThreadMessage) =>
+	const isResult = ({ tool_call_id: id }: ThreadMessage) =>
 		typeof id === 'string' && calls.includes(id);
-	if (messages.some(isDone)) return { ...result, ...carriedOut() };
+	if (messages.some(isResult)) return { ...result, ...rejectedTooLate() };
 	return { ...result, output: '', rejected: true };
 }
 
 /**
- * What only the thread tells of a run that others may have met: whether it holds the answer, where another run was there
- * at the same time, and what earlier runs have found, where the answer leads there. Never throws.
+ * Adds what only the thread shows: whether it contains the answer, if other runs overlapped, and what earlier runs
+ * found, if the answer links to it. Never throws.
  */
-export async function withThread(run: InTime, ids: RunIds, result: RunResult): Promise<RunResult> {
+export async function withThread(run: Client, ids: RunIds, result: RunResult): Promise<RunResult> {
 	const { status, rejected, parts = [] } = result;
 	if (status !== 'completed' || rejected) return result;
-	const others = await othersOf(run, ids);
-	const named = sourcesOf(parts).list(new Set());
-	const leadsBack = named.some(({ documentName }) => !documentName);
-	if (others.length === 0 && !leadsBack) return result;
-	const state = await readAtRest(run, ids, result, others.length > 0);
+	const others = await overlappingRuns(run, ids);
+	const cited = sourcesOf(parts).list(new Set());
+	const linksBack = cited.some(({ documentName }) => !documentName);
+	if (others.length === 0 && !linksBack) return result;
+	const state = await readWhenIdle(run, ids, result, others.length > 0);
 	if (!state) return result;
 	const isLost = others.length > 0 && state.status !== 'busy' && !holdsAnswer(state, result);
-	const earlier = leadsBack ? partsOf(state, messagesOf(state)) : undefined;
+	const earlier = linksBack ? partsOf(state, messagesOf(state)) : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
-/** The runs that were on the thread at the same time as ours. */
-async function othersOf(run: InTime, { threadId, runId }: RunIds): Promise<RunRecord[]> {
+/** The runs that were on the thread at the same time. */
+async function overlappingRuns(run: Client, { threadId, runId }: RunIds): Promise<RunRecord[]> {
 	const listed = await listRuns(run, threadId);
 	if ('failure' in listed) return [];
-	const runs = begunRuns(listed.runs);
+	const runs = startedRuns(listed.runs);
 	const own = runs.find((one) => one.run_id === runId);
 	const endOf = ({ status, updated_at: end = '' }: RunRecord) => (status === 'running' ? '~' : end);
 	if (!own) return [];
@@ -119,30 +116,30 @@ async function othersOf(run: InTime, { threadId, runId }: RunIds): Promise<RunRe
 	);
 }
 
-/** How often a thread at rest is looked at for an answer that it does not hold: it may be stored late. */
-const QUIET_LOOKS = 2;
+/** How many reads of an idle thread may lack the answer, as it may be stored late. */
+const IDLE_READS = 2;
 
-/** The thread: until no run is on it, where it does not hold the answer and another may yet overwrite it. */
-async function readAtRest(
-	run: InTime,
+/** Reads the thread; if needed, until it contains the answer or no run can overwrite it any more. */
+async function readWhenIdle(
+	run: Client,
 	{ threadId }: RunIds,
 	result: RunResult,
 	isNeeded: boolean,
 ): Promise<ThreadState | undefined> {
-	for (let [pause, quiet] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
+	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		const reading = await readThreadWithRetries(run, threadId);
 		if ('failure' in reading) return undefined;
 		const { state } = reading;
-		quiet = state.status === 'busy' ? 0 : quiet + 1;
-		const isEnough = !isNeeded || holdsAnswer(state, result) || quiet >= QUIET_LOOKS;
+		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
+		const isEnough = !isNeeded || holdsAnswer(state, result) || idleReads >= IDLE_READS;
 		if (isEnough || remaining(run) <= 0 || run.signal?.aborted) return state;
 		await waitInTime(run, pause);
 	}
 }
 
-/** Whether a thread holds what was said last: its message has the same id there (recorded). */
-function holdsAnswer(state: ThreadState, { speechId, output = '' }: RunResult): boolean {
-	const isIt = ({ id, content }: ThreadMessage) =>
-		speechId === undefined ? textOf(content) === output : id === speechId;
-	return output === '' || messagesOf(state).some(isIt);
+/** Whether the thread contains the answer: its message there has the same ID (recorded). */
+function holdsAnswer(state: ThreadState, { answerId, output = '' }: RunResult): boolean {
+	const isAnswer = ({ id, content }: ThreadMessage) =>
+		answerId === undefined ? textOf(content) === output : id === answerId;
+	return output === '' || messagesOf(state).some(isAnswer);
 }

@@ -2,39 +2,39 @@ import get from 'lodash/get';
 import maxBy from 'lodash/maxBy';
 import { randomUUID } from 'crypto';
 
-import { eachTasks, readConversation } from '../threads/conversation';
-import { lookAtThread } from '../threads/thread';
+import { taskValues, readConversation } from '../threads/conversation';
+import { readThreadOnce } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { sanitize } from '../transport/sanitize';
-import { askToCancel, SilenceWatch } from './cancel';
-import { askedBy, markOn, withMark, withTarget } from './input';
-import type { Asked, RunBody } from './input';
-import { refused, whyUnreadable } from './openConversation';
+import { cancelRunning, SilenceWatch } from './cancel';
+import { intentOf, markOf, withMark, withTarget } from './input';
+import type { Intent, RunBody } from './input';
+import { explainRefusal, explainUnreadable } from './openConversation';
 import {
 	busy,
-	cancelled,
+	executionStopped,
 	failed,
 	mayHaveArrived,
-	notAnsweredAgain,
+	cannotRetry,
 	notArrived,
-	notChanged,
+	callsNotWaiting,
 	nothingToDecide,
-	nothingToGoOnWith,
+	neverRan,
 	stillBusy,
 	timedOut,
 } from './result';
 import type { RunResult } from './result';
-import { remaining, UNREACHED_MS, waitInTime } from './run';
-import type { InTime, Sent } from './run';
+import { remaining, UNREACHABLE_MS, waitInTime } from './run';
+import type { Client, RunRequest } from './run';
 import {
-	areRoutesMissing,
-	begunRuns,
+	areRunRoutesMissing,
+	startedRuns,
 	findMessages,
 	listRuns,
 	newestRun,
-	runPlace,
+	runOrder,
 	readRun,
 	SETTLING_MS,
 	startRun,
@@ -42,74 +42,75 @@ import {
 import type { RunRecord } from '../threads/runsApi';
 
 /*
- * How a run begins. Executions on several workers share nothing but the server, which accepts two runs at once and
- * loses a pair of messages; its list of runs is the lock (recorded, turns.json):
+ * How a run starts. Executions on several workers share only the server, which accepts two runs at once and then loses
+ * messages. Its list of runs serves as the lock (recorded, turns.json):
  *
- * 1. Wait until no run of the thread goes on.
- * 2. Begin in the background, and look at the list again: what has begun before us is there, always.
- * 3. An older run goes on, or has ended since ours began: ours gives way. It is cancelled, and begins again once none
- *    goes on and what the older one has said is stored. Of two of one moment, the lower ID is the older.
+ * 1. Wait until no run of the thread is running.
+ * 2. Start in the background, then read the list again: it always contains every run that started earlier.
+ * 3. If an older run is running, or ended after this one started, this one yields: it is cancelled, and starts again
+ *    once the thread is free and the older answer is stored. Of two with the same time, the lower ID is older.
  *
- * A run that has ended by then stays, as asking twice would do its work twice: where it lost its messages, it says so.
+ * A run that has ended before it can yield is kept, as a second one would do its work twice.
  */
 
-/** A run that has begun, and what is known of it. */
-export interface Begun {
+/** A started run. */
+export interface StartedRun {
 	runId: string;
-	/** What to join it by, where a decision got an ID of its own. */
+	/** The run ID to join the stream by, if a decision got one of its own. */
 	joinId?: string;
 	assistantId?: unknown;
 	conversationId?: string;
-	/** What had waited for the decision. */
+	/** The tasks that waited for the decision. */
 	decided?: unknown[];
-	/** Whether the answer to its start was lost. */
+	/** Whether the answer to the start was lost. */
 	recovered?: true;
 	discarded?: unknown[];
 	cancelledRun?: string;
 }
 
-/** Why a run has not begun, or may have: what may find it then. */
-export interface NotBegun {
+/** Why no run was started. If one may have started all the same, `findRunId` looks it up. */
+export interface NotStarted {
 	result: RunResult;
-	find?: (inTime: InTime) => Promise<string | undefined>;
+	findRunId?: (client: Client) => Promise<string | undefined>;
 }
 
-/** What is to be sent, once the thread is free. */
-type Plan = Omit<Begun, 'runId' | 'joinId'> & {
+/** What to send once the thread is free. */
+type Plan = Omit<StartedRun, 'runId' | 'joinId'> & {
 	body: RunBody;
 	mark?: string;
-	/** The run that is decided, as it was before. */
-	waits?: RunRecord;
+	/** The run that waits for the decision, as it was before. */
+	waitingRun?: RunRecord;
 };
 
 /**
- * Begins a run once it is its turn, and makes sure that it was. It is never begun twice. Never throws.
+ * Starts a run once the thread is free, and yields to an older run. Never starts it twice. Never throws.
  *
- * @returns nothing where the server has no routes of runs
+ * @returns undefined if the server lacks the routes of runs
  */
-export async function beginRun(run: Sent): Promise<Begun | NotBegun | undefined> {
-	const asked = askedBy(run.body);
+export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStarted | undefined> {
+	const intent = intentOf(run.body);
 	for (;;) {
-		const free = run.isNew ? { runs: [] } : await untilFree(run);
+		const free = run.isNew ? { runs: [] } : await waitUntilFree(run);
 		if (free === undefined || 'result' in free) return free;
-		const plan = await planFor(run, asked, free.runs);
+		const plan = await planFor(run, intent, free.runs);
 		if ('result' in plan) return plan;
 		if (remaining(run) <= 0) return { result: timedOut('The run had not begun') };
-		const begun = await start(run, asked, { ...plan, cancelledRun: free.cancelledRun }, free.runs);
-		const isAlone = run.isNew || asked.kind === 'decision' || run.whenBusy === 'run';
-		if (!begun || 'result' in begun || isAlone) return begun;
-		if (!(await givesWay(run, begun.runId))) return begun;
+		const { runs, cancelledRun } = free;
+		const started = await start(run, intent, { ...plan, cancelledRun }, runs);
+		const needsNoLock = run.isNew || intent.kind === 'decision' || run.whenBusy === 'run';
+		if (!started || 'result' in started || needsNoLock) return started;
+		if (!(await yieldsToOlder(run, started.runId))) return started;
 		if (run.whenBusy === 'fail') return { result: busy() };
 		await waitInTime(run, FIRST_PAUSE_MS);
 	}
 }
 
 /**
- * The runs of a thread; where they cannot be read for a while, they are asked for again: nothing is sent without them.
- * A server that nothing connects to is reported soon, as by all requests. Nothing without the route.
+ * Lists the runs of a thread and retries for a while: nothing is sent without the list. A server that refuses
+ * connections is reported soon. Undefined if the route is missing.
  */
-async function listInTime(
-	run: Sent,
+async function listWithRetries(
+	run: RunRequest,
 	wasReached: boolean,
 ): Promise<{ runs: RunRecord[] } | { failure: Failure } | undefined> {
 	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
@@ -117,7 +118,7 @@ async function listInTime(
 		if ('runs' in listed) return listed;
 		const { failure } = listed;
 		if (hasNoRoutes(run, failure)) return undefined;
-		const longestMs = failure.kind === 'network' ? 0 : UNREACHED_MS;
+		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
 		const isOver = remaining(run) <= 0 || (!wasReached && waited >= longestMs);
 		if (!isTransient(failure) || isOver || run.signal?.aborted) return listed;
 		await waitInTime(run, pause);
@@ -125,23 +126,23 @@ async function listInTime(
 	}
 }
 
-/** Whether the server has no routes of runs. Others of the execution believe it where the server says so itself. */
-function hasNoRoutes({ routes }: Sent, failure: Failure): boolean {
-	if (!areRoutesMissing(failure)) return false;
+/** Whether the server lacks the routes of runs. Other runs rely on it only if the server itself says so. */
+function hasNoRoutes({ routes }: RunRequest, failure: Failure): boolean {
+	if (!areRunRoutesMissing(failure)) return false;
 	routes.areMissing ||= failure.missing === 'route';
 	routes.failure = failure;
 	return true;
 }
 
-/** Waits until no run of the thread goes on, and what was said is stored. Nothing where the server does not tell. */
-async function untilFree(
-	run: Sent,
+/** Waits until no run of the thread is running and the last answer is stored. Undefined if the route is missing. */
+async function waitUntilFree(
+	run: RunRequest,
 ): Promise<{ runs: RunRecord[]; cancelledRun?: string } | { result: RunResult } | undefined> {
 	const watch = new SilenceWatch(run);
 	try {
 		for (let hasWaited = false; ; hasWaited = true) {
-			const listed = await listInTime(run, hasWaited);
-			if (run.signal?.aborted) return { result: cancelled() };
+			const listed = await listWithRetries(run, hasWaited);
+			if (run.signal?.aborted) return { result: executionStopped() };
 			if (listed === undefined) return undefined;
 			if ('failure' in listed) return { result: failed(listed.failure) };
 			const { runs } = listed;
@@ -151,10 +152,10 @@ async function untilFree(
 				return { runs, cancelledRun: watch.cancelledRun };
 			}
 			if (run.whenBusy === 'fail') return { result: busy({ run: blocking }) };
-			watch.look(blocking);
+			watch.watch(blocking);
 			if (remaining(run) <= 0) return { result: stillBusy(watch.blocker) };
 			await watch.cancelSilent();
-			// Looks do not become rarer: who waits longest would come last.
+			// No back-off: the longest waiter would lose.
 			await waitInTime(run, FIRST_PAUSE_MS);
 		}
 	} finally {
@@ -162,14 +163,14 @@ async function untilFree(
 	}
 }
 
-/** What is to be sent. Nothing is where nothing can come of it. */
+/** Plans the request, or gives the result if the server could not carry it out. */
 async function planFor(
-	run: Sent,
-	asked: Asked,
+	run: RunRequest,
+	intent: Intent,
 	runs: RunRecord[],
 ): Promise<Plan | { result: RunResult }> {
 	const last = newestRun(runs);
-	if (asked.kind === 'message') {
+	if (intent.kind === 'message') {
 		const mark = run.isNew ? undefined : randomUUID();
 		const body = mark ? withMark(run.body, mark) : run.body;
 		const plan = { body, mark, assistantId: body.assistant_id ?? last?.assistant_id };
@@ -177,129 +178,129 @@ async function planFor(
 		const { tasks, error } = await readConversation(run, run.threadId);
 		return tasks.length > 0 && !error ? { ...plan, discarded: tasks } : plan;
 	}
-	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
-	if (!last)
-		return { result: await whyUnreadable(run, run.threadId, nothingToGoOnWith(asked.kind)) };
+	// A thread without a question refuses these, and is then busy for ever (recorded).
+	if (!last) return { result: await explainUnreadable(run, run.threadId, neverRan(intent.kind)) };
 	const assistantId = run.body.assistant_id ?? last.assistant_id;
 	const body = { assistant_id: last.assistant_id, ...run.body };
-	if (asked.kind === 'decision') return await planDecision(run, asked, { body, assistantId }, runs);
-	const isDead = last.status === 'running' && begunRuns(runs).length === 1;
-	return isDead ? { result: notAnsweredAgain(last) } : { body, assistantId };
+	if (intent.kind === 'decision')
+		return await planDecision(run, intent, { body, assistantId }, runs);
+	const neverEnded = last.status === 'running' && startedRuns(runs).length === 1;
+	return neverEnded ? { result: cannotRetry(last) } : { body, assistantId };
 }
 
-/** A decision names the run that waits, so that it goes on under its ID; a target of the user's own stays. */
+/** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
 async function planDecision(
-	run: Sent,
-	{ changes }: Asked,
+	run: RunRequest,
+	{ changes }: Intent,
 	plan: Pick<Plan, 'body' | 'assistantId'>,
 	runs: RunRecord[],
 ): Promise<Plan | { result: RunResult }> {
 	const named: unknown = get(plan.body, 'input.target.executionId');
-	const waits = named ? runs.find((one) => one.run_id === named) : newestRun(runs);
-	if (waits?.status !== 'interrupted') return { result: nothingToDecide() };
+	const waitingRun = named ? runs.find((one) => one.run_id === named) : newestRun(runs);
+	if (waitingRun?.status !== 'interrupted') return { result: nothingToDecide() };
 	const { tasks, failure, conversationId } = await readConversation(run, run.threadId);
 	if (failure) return { result: failed(failure) };
 	if (tasks.length === 0) return { result: nothingToDecide() };
-	// With a call that does not wait, the server changes nothing, and would carry out the old arguments (recorded).
-	const calls = eachTasks('call.id', tasks);
+	// If one call does not wait, the server changes nothing and would carry out the old arguments (recorded).
+	const calls = taskValues('call.id', tasks);
 	const isWaiting = (id: unknown) => typeof id === 'string' && calls.includes(id);
 	const shown = calls.flatMap((id) => (typeof id === 'string' ? (sanitize(id) ?? []) : []));
-	if (changes && !changes.every(isWaiting)) return { result: notChanged(shown) };
-	const body = withTarget(plan.body, waits.run_id);
-	return { ...plan, body, waits, decided: tasks, conversationId };
+	if (changes && !changes.every(isWaiting)) return { result: callsNotWaiting(shown) };
+	const body = withTarget(plan.body, waitingRun.run_id);
+	return { ...plan, body, waitingRun, decided: tasks, conversationId };
 }
 
-/** Sends it, once. When the answer is lost, the server is asked whether it has begun. */
+/** Sends the request once. If the answer is lost, looks for the run. */
 async function start(
-	run: Sent,
-	asked: Asked,
-	{ body, mark, waits, ...plan }: Plan,
+	run: RunRequest,
+	intent: Intent,
+	{ body, mark, waitingRun, ...plan }: Plan,
 	before: RunRecord[],
-): Promise<Begun | NotBegun | undefined> {
+): Promise<StartedRun | NotStarted | undefined> {
 	const started = await startRun(run, run.threadId, body);
 	if ('record' in started) {
 		const { run_id: joinId } = started.record;
-		return { ...plan, runId: waits?.run_id ?? joinId, joinId };
+		return { ...plan, runId: waitingRun?.run_id ?? joinId, joinId };
 	}
 	const { failure, mayBeDone } = started;
 	if (hasNoRoutes(run, failure)) return undefined;
-	const find = async (inTime: InTime) =>
-		await findLost({ ...run, ...inTime }, asked.kind, { before, mark, waits });
-	if (failure.kind === 'cancelled') return { result: cancelled(failure), find };
-	if (!mayBeDone) return { result: await refused(run, failure) };
-	const runId = await find(run);
+	const findRunId = async (client: Client) =>
+		await findLost({ ...run, ...client }, { kind: intent.kind, before, mark, waitingRun });
+	if (failure.kind === 'cancelled') return { result: executionStopped(failure), findRunId };
+	if (!mayBeDone) return { result: await explainRefusal(run, failure) };
+	const runId = await findRunId(run);
 	if (runId !== undefined) return { ...plan, runId, recovered: true };
-	if (run.signal?.aborted) return { result: cancelled(failure), find };
-	const told = asked.kind === 'decision' ? notArrived : mayHaveArrived;
+	if (run.signal?.aborted) return { result: executionStopped(failure), findRunId };
+	const outcome = intent.kind === 'decision' ? notArrived : mayHaveArrived;
 	const status = remaining(run) <= 0 ? 'timedOut' : 'failed';
-	return { result: { ...told(asked.kind, failure), status }, find };
+	return { result: { ...outcome(intent.kind, failure), status }, findRunId };
 }
 
-/** How a run that was begun, or decided, can be told where the answer was lost. */
-interface Lost {
+/** How to recognise a run whose start was not answered. */
+interface LostRun {
+	kind: Intent['kind'];
 	before: RunRecord[];
 	mark?: string;
-	waits?: RunRecord;
+	waitingRun?: RunRecord;
 }
 
-/** How often a run is looked for whose ID was lost: it stands in the list at once, and its mark in a second (recorded). */
-const LOOKS = 6;
-const FIRST_LOOK_MS = 500;
+/** How often a lost run is looked for: the list has it at once, the thread its mark within a second (recorded). */
+const MAX_POLLS = 6;
+const FIRST_POLL_MS = 500;
 
-/** The ID of a run whose answer was lost; undefined where it is not seen, or others' cannot be told from it. */
-async function findLost(run: Sent, kind: Asked['kind'], lost: Lost): Promise<string | undefined> {
-	for (let looks = 1, pause = FIRST_LOOK_MS; ; looks += 1, pause = longerPause(pause)) {
-		const found = await lookForLost(run, kind, lost);
-		if (found !== undefined || looks === LOOKS) return found;
+/** The ID of a run whose start was not answered; undefined if it is not found or is ambiguous. */
+async function findLost(run: RunRequest, lost: LostRun): Promise<string | undefined> {
+	for (let polls = 1, pause = FIRST_POLL_MS; ; polls += 1, pause = longerPause(pause)) {
+		const found = await pollForLost(run, lost);
+		if (found !== undefined || polls === MAX_POLLS) return found;
 		if (remaining(run) <= 0 || run.signal?.aborted) return undefined;
 		await waitInTime(run, pause);
 	}
 }
 
-async function lookForLost(
-	run: Sent,
-	kind: Asked['kind'],
-	{ before, mark, waits }: Lost,
+async function pollForLost(
+	run: RunRequest,
+	{ kind, before, mark, waitingRun }: LostRun,
 ): Promise<string | undefined> {
-	if (waits) {
-		// What is decided goes on under its ID at once; what still waits has heard of no decision (recorded).
-		const reading = await readRun(run, { threadId: run.threadId, runId: waits.run_id });
+	if (waitingRun) {
+		// A decided run continues under its ID at once; a run that is still unchanged did not get the decision (recorded).
+		const reading = await readRun(run, { threadId: run.threadId, runId: waitingRun.run_id });
 		if ('failure' in reading) return undefined;
-		const { status, updated_at: updated } = reading.record;
-		return status !== 'interrupted' || updated !== waits.updated_at ? waits.run_id : undefined;
+		const { status, updated_at: updated, run_id: runId } = reading.record;
+		return status !== 'interrupted' || updated !== waitingRun.updated_at ? runId : undefined;
 	}
 	const listed = await listRuns(run, run.threadId);
 	if ('failure' in listed) return undefined;
 	const known = new Set(before.map((one) => one.run_id));
-	const fresh = begunRuns(listed.runs).filter((one) => !known.has(one.run_id));
+	const fresh = startedRuns(listed.runs).filter((one) => !known.has(one.run_id));
 	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
 	return kind === 'retry'
-		? await retryAmong(run, fresh, before)
-		: await markedAmong(run, fresh, mark);
+		? await findRetry(run, fresh, before)
+		: await findMarked(run, fresh, mark);
 }
 
-/** The thread shows the mark of its newest question; among several runs it cannot be told which is of that. */
-async function markedAmong(
-	run: Sent,
+/** The thread shows only the mark of its newest question, so several new runs are ambiguous. */
+async function findMarked(
+	run: RunRequest,
 	fresh: RunRecord[],
 	mark: string | undefined,
 ): Promise<string | undefined> {
 	if (fresh.length > 1 || mark === undefined) return undefined;
-	const reading = await lookAtThread(run, run.threadId);
-	return 'state' in reading && markOn(reading.state) === mark ? fresh[0]?.run_id : undefined;
+	const reading = await readThreadOnce(run, run.threadId);
+	return 'state' in reading && markOf(reading.state) === mark ? fresh[0]?.run_id : undefined;
 }
 
-/** The new run that answers the question of the last one; undefined where there are several. */
-async function retryAmong(
-	run: Sent,
+/** The new run that answers the same question as the last one; undefined if there are several. */
+async function findRetry(
+	run: RunRequest,
 	fresh: RunRecord[],
 	before: RunRecord[],
 ): Promise<string | undefined> {
 	const { conversationIds = [] } = await readConversation(run, run.threadId);
-	const asked = newestRun(before)?.updated_at ?? '';
+	const lastEnd = newestRun(before)?.updated_at ?? '';
 	for (const id of conversationIds) {
 		const questions = await findMessages(run, id, { role: 'human' });
-		const isEarlier = ({ createdAt = '' }) => createdAt <= asked;
+		const isEarlier = ({ createdAt = '' }) => createdAt <= lastEnd;
 		const parentId = maxBy(questions.messages?.filter(isEarlier), 'createdAt')?.id;
 		if (parentId === undefined) continue;
 		const { messages = [] } = await findMessages(run, id, { parentId });
@@ -310,19 +311,19 @@ async function retryAmong(
 	return undefined;
 }
 
-/** Whether our run was not the first, and has given way. */
-async function givesWay(run: Sent, runId: string): Promise<boolean> {
-	const listed = await listInTime(run, true);
-	const runs = listed && 'runs' in listed ? begunRuns(listed.runs) : [];
+/** Whether an older run was there and this one was cancelled. */
+async function yieldsToOlder(run: RunRequest, runId: string): Promise<boolean> {
+	const listed = await listWithRetries(run, true);
+	const runs = listed && 'runs' in listed ? startedRuns(listed.runs) : [];
 	const own = runs.find((one) => one.run_id === runId);
 	if (own?.status !== 'running' || !runs.some((one) => precedes(one, own))) return false;
-	const asked = await askToCancel(run, { threadId: run.threadId, runId });
-	return !('failure' in asked) && !asked.ended;
+	const cancellation = await cancelRunning(run, { threadId: run.threadId, runId });
+	return !('failure' in cancellation) && !cancellation.completed;
 }
 
-/** Whether another run is older and meets ours. */
+/** Whether another run is older and overlaps. */
 export function precedes(other: RunRecord, own: RunRecord): boolean {
-	if (runPlace(other) >= runPlace(own)) return false;
+	if (runOrder(other) >= runOrder(own)) return false;
 	if (other.status === 'running') return true;
 	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;
 }

@@ -1,25 +1,25 @@
 import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
 
-import { eachTasks, readConversation } from '../threads/conversation';
+import { taskValues, readConversation } from '../threads/conversation';
 import {
-	afterLastPerson,
+	afterLastUserMessage,
 	callsTool,
-	isFromPerson,
-	isSilence,
+	isFromUser,
+	isEmptyReply,
 	lastReply,
 	messagesOf,
-	replyIn,
-	says,
+	parseReply,
+	hasText,
 	textOf,
 } from '../threads/messages';
 import { partsOf, usageIn } from '../threads/runEvents';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import {
-	assistantOn,
-	conversationOf,
-	lastAsked,
-	lookAtThread,
+	assistantIdOf,
+	conversationIdOf,
+	lastInputOf,
+	readThreadOnce,
 	readThreadWithRetries,
 } from '../threads/thread';
 import { answerMustBe, isJsonObject } from '../transport/answer';
@@ -28,23 +28,23 @@ import type { Failure } from '../transport/failure';
 import { certainlyNotDone, mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { sendWithRetries } from '../transport/sendWithRetries';
-import { askedBy } from './input';
-import type { Asked } from './input';
-import { refused, whyUnreadable } from './openConversation';
+import { intentOf } from './input';
+import type { Intent } from './input';
+import { explainRefusal, explainUnreadable } from './openConversation';
 import {
 	busy,
-	cancelled,
-	cancelledRun,
+	executionStopped,
+	runCancelled,
 	failed,
-	failedRun,
+	runFailed,
 	mayHaveArrived,
 	noAnswer,
 	nothingToDecide,
-	nothingToGoOnWith,
+	neverRan,
 	stillBusy,
 	stillUndecided,
 	timedOut,
-	waiting,
+	interruptedRun,
 } from './result';
 import type { RunResult } from './result';
 import { remaining, waitInTime } from './run';
@@ -52,24 +52,24 @@ import type { Run } from './run';
 import { WAIT_PATH } from '../threads/runsApi';
 
 /*
- * A run in one request (E4), where the server knows nothing but the contract. Its answer is held against the thread
- * once: servers answer a run that failed, was cancelled or waits for a person as one that went well (recorded). A wait
- * that breaks is followed by reading the thread until it is at rest. What these do not tell is not known.
+ * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
+ * answer a run that failed, was cancelled or waits for a person like a completed one (recorded). If the wait breaks,
+ * the thread is polled until it is idle.
  */
 
-/** Tries while the server certainly has not begun; a server that is down is reported soon. */
+/** Tries while the server certainly did not start the run. A server that is down is reported soon. */
 const MAX_TRIES = 5;
 
-/** Looks in a row that must find a thread at rest without a word of ours: a run may begin between two. */
-const QUIET_LOOKS = 2;
+/** Reads in a row that must find the thread idle without the run: it may start between two. */
+const IDLE_READS = 2;
 
-/** A run, and how its thread was before it. */
+/** A run, and the state of its thread before it. */
 interface Waited {
 	run: Run;
-	asked: Asked;
-	/** Nothing where it had never run. */
+	intent: Intent;
+	/** Undefined if the thread had never run. */
 	before?: ThreadState;
-	/** What waited for a person then. */
+	/** The tasks that waited for a person before the run. */
 	tasks: unknown[];
 }
 
@@ -79,26 +79,26 @@ const runAnswer = answerMustBe(
 	'it is not the answer of a run',
 );
 
-/** Runs a thread and waits for the answer in one request. It is sent again only where it certainly did not arrive. Never throws. */
+/** Runs a thread and waits in one request, which is repeated only if it certainly did not arrive. Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
-	const free = run.isNew ? {} : await untilFree(run);
+	const free = run.isNew ? {} : await waitUntilFree(run);
 	if ('result' in free) return free.result;
 	const { state: before } = free;
-	const asked = askedBy(run.body);
-	const isMessage = asked.kind === 'message';
-	// What nothing was said on refuses to go on, and is then busy for ever (recorded).
+	const intent = intentOf(run.body);
+	const isMessage = intent.kind === 'message';
+	// A thread without a question refuses these, and is then busy for ever (recorded).
 	if (!isMessage && !before)
-		return await whyUnreadable(run, run.threadId, nothingToGoOnWith(asked.kind));
+		return await explainUnreadable(run, run.threadId, neverRan(intent.kind));
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(run, run.threadId) : undefined;
 	if (facts?.failure) return failed(facts.failure);
-	const isAtRest = before?.status === 'idle' || before?.status === 'error';
-	if (asked.kind === 'decision' && isAtRest) return nothingToDecide();
+	const isIdle = before?.status === 'idle' || before?.status === 'error';
+	if (intent.kind === 'decision' && isIdle) return nothingToDecide();
 	if (remaining(run) <= 0) return timedOut('The run had not begun');
-	const body = isMessage ? run.body : { assistant_id: assistantOn(before), ...run.body };
-	const waited = { run, asked, before, tasks: facts?.tasks ?? [] };
+	const body = isMessage ? run.body : { assistant_id: assistantIdOf(before), ...run.body };
+	const waited = { run, intent, before, tasks: facts?.tasks ?? [] };
 	const result = await send(waited, body);
-	const conversationId = result.conversationId ?? conversationOf(before);
+	const conversationId = result.conversationId ?? conversationIdOf(before);
 	return { ...result, conversationId, assistantId: body.assistant_id };
 }
 
@@ -116,25 +116,25 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 		repeatable: false,
 		...{ clock: run.clock, signal: run.signal },
 	});
-	if (outcome.ok) return await holdAgainstThread(waited, get(outcome.answer, 'content'));
+	if (outcome.ok) return await compareWithThread(waited, get(outcome.answer, 'content'));
 	const { failure } = outcome;
-	if (failure.kind === 'cancelled') return cancelled(failure);
+	if (failure.kind === 'cancelled') return executionStopped(failure);
 	if (certainlyNotDone(failure)) return failed(failure);
-	if (mayBeDone) return await untilAtRest(waited, failure);
-	return await refused(run, failure);
+	if (mayBeDone) return await pollUntilIdle(waited, failure);
+	return await explainRefusal(run, failure);
 }
 
-/** Waits until no other run is on the thread; the state it is in then, if it has ever run. */
-async function untilFree(run: Run): Promise<{ state?: ThreadState } | { result: RunResult }> {
+/** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
+async function waitUntilFree(run: Run): Promise<{ state?: ThreadState } | { result: RunResult }> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const reading = await readThreadWithRetries(run, run.threadId);
 		const state = 'state' in reading ? reading.state : undefined;
 		const isMissing = 'failure' in reading && mayMeanNoRecord(reading.failure);
-		// One in the first moments of its first run cannot be read, as one that has never run (recorded).
+		// The thread of a run that has just started may be unreadable, like one that has never run (recorded).
 		const { status, failure } = isMissing
 			? await readConversation(run, run.threadId)
 			: { status: state?.status, failure: 'failure' in reading ? reading.failure : undefined };
-		if (run.signal?.aborted) return { result: cancelled(failure) };
+		if (run.signal?.aborted) return { result: executionStopped(failure) };
 		if (failure) return { result: failed(failure) };
 		if (status !== 'busy' || run.whenBusy === 'run') return { state };
 		if (run.whenBusy === 'fail') return { result: busy() };
@@ -143,108 +143,108 @@ async function untilFree(run: Run): Promise<{ state?: ThreadState } | { result: 
 	}
 }
 
-/** The result of a run that E4 has answered. */
-async function holdAgainstThread(waited: Waited, content: unknown): Promise<RunResult> {
-	const { run, asked, before, tasks } = waited;
-	const { output: said, parts: otherParts } = replyIn(content);
-	const isSilent = isSilence({ output: said, parts: otherParts });
-	const answer: RunResult = { status: 'completed', output: said, otherParts, recovered: false };
+/** The result of a run that E4 answered. */
+async function compareWithThread(waited: Waited, content: unknown): Promise<RunResult> {
+	const { run, intent, before, tasks } = waited;
+	const { output: text, parts: otherParts } = parseReply(content);
+	const isEmpty = isEmptyReply({ output: text, parts: otherParts });
+	const answer: RunResult = { status: 'completed', output: text, otherParts, recovered: false };
 	const reading = await readThreadWithRetries(run, run.threadId);
-	if ('failure' in reading) return isSilent ? noAnswer(reading.failure) : answer;
+	if ('failure' in reading) return isEmpty ? noAnswer(reading.failure) : answer;
 	const { state } = reading;
-	// It may be another's run that goes on, and a status that is null is not known.
+	// Another run may be running. A null status means unknown.
 	if (!state.status || state.status === 'busy')
-		return isSilent ? await untilAtRest(waited) : answer;
-	if (isSilent && isUnchanged(before, state)) {
+		return isEmpty ? await pollUntilIdle(waited) : answer;
+	if (isEmpty && isUnchanged(before, state)) {
 		const undecided = tasks.length > 0 ? stillUndecided() : nothingToDecide();
-		return asked.kind === 'decision' ? undecided : noAnswer();
+		return intent.kind === 'decision' ? undecided : noAnswer();
 	}
-	const shown = (await endedBadly(waited, state)) ?? (isSilent ? saidOn(waited, state) : undefined);
-	if (shown) return { ...shown, recovered: isSilent && Boolean(shown.output) };
-	if (isSilent) return noAnswer();
+	const shown = (await readEnding(waited, state)) ?? (isEmpty ? replyOn(waited, state) : undefined);
+	if (shown) return { ...shown, recovered: isEmpty && Boolean(shown.output) };
+	if (isEmpty) return noAnswer();
 	const own = messagesOfRun(waited, state);
 	const last = lastReply(own ?? [])?.output ?? '';
-	// E4 joins all texts of a run; the thread has the last one, which is the answer (recorded).
-	const isLast = last !== '' && said.endsWith(last);
+	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
+	const isLast = last !== '' && text.endsWith(last);
 	const isLost = !run.isNew && !isLast;
-	const output = isLast ? last : said;
-	return { ...answer, ...factsOf(own, state), output, ...(isLost && { remembered: false }) };
+	const output = isLast ? last : text;
+	return { ...answer, ...threadFields(own, state), output, ...(isLost && { remembered: false }) };
 }
 
-/** Reads the thread after a broken wait until no run is on it, and it shows what became of ours, or does not. */
-async function untilAtRest(waited: Waited, failure?: Failure): Promise<RunResult> {
-	const { run, asked, before } = waited;
-	const unknown = mayHaveArrived(asked.kind, failure);
-	for (let [pause, quiet] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
+/** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */
+async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResult> {
+	const { run, intent, before } = waited;
+	const unknown = mayHaveArrived(intent.kind, failure);
+	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		await waitInTime(run, pause);
 		const isLast = remaining(run) <= 0;
-		const reading = await lookAtThread(run, run.threadId);
-		if (run.signal?.aborted) return cancelled(failure);
+		const reading = await readThreadOnce(run, run.threadId);
+		if (run.signal?.aborted) return executionStopped(failure);
 		const state = 'state' in reading ? reading.state : undefined;
 		const isBusy = state?.status === 'busy';
 		if (state && !isBusy && !isUnchanged(before, state)) {
-			const shown = (await endedBadly(waited, state)) ?? saidOn(waited, state);
+			const shown = (await readEnding(waited, state)) ?? replyOn(waited, state);
 			if (shown) return { ...shown, recovered: true };
 		}
-		// While a decision is carried out, the thread stays as it was (recorded).
-		const isQuiet = 'failure' in reading ? mayMeanNoRecord(reading.failure) : !isBusy;
-		quiet = isQuiet && asked.kind !== 'decision' ? quiet + 1 : 0;
-		if (isLast && isBusy) return timedOut('The run was still going on', failure, GOES_ON);
-		if (isLast || quiet >= QUIET_LOOKS)
+		// While a decision is carried out, the thread does not change (recorded).
+		const isIdle = 'failure' in reading ? mayMeanNoRecord(reading.failure) : !isBusy;
+		idleReads = isIdle && intent.kind !== 'decision' ? idleReads + 1 : 0;
+		if (isLast && isBusy) return timedOut('The run was still going on', failure, WAIT_ADVICE);
+		if (isLast || idleReads >= IDLE_READS)
 			return isLast ? { ...unknown, status: 'timedOut' } : unknown;
 	}
 }
 
-const GOES_ON =
+const WAIT_ADVICE =
 	'Raise "Deadline (Minutes)", or read the thread later: the run goes on. If its server was restarted, set "When the Thread Is Busy" to "Run Anyway".';
 
-/** Whether the run failed, was cancelled, or waits for a person: its conversation says which. */
-async function endedBadly(waited: Waited, state: ThreadState): Promise<RunResult | undefined> {
+/** The result of a run that failed, was cancelled or waits for a person, as its conversation tells. */
+async function readEnding(waited: Waited, state: ThreadState): Promise<RunResult | undefined> {
 	if (state.status !== 'error' && state.status !== 'interrupted') return undefined;
 	const { run, tasks: before } = waited;
 	const { error, tasks } = await readConversation(run, run.threadId);
 	const isWaiting = tasks.length > 0 && !error;
-	if (isWaiting && isEqual(eachTasks('id', tasks), eachTasks('id', before))) return undefined;
-	const interrupted = isWaiting ? waiting(tasks) : cancelledRun(error);
-	const ended = state.status === 'error' ? failedRun(error) : interrupted;
-	return { ...ended, ...factsOf(messagesOfRun(waited, state), state) };
+	if (isWaiting && isEqual(taskValues('id', tasks), taskValues('id', before))) return undefined;
+	const interrupted = isWaiting ? interruptedRun(tasks) : runCancelled(error);
+	const ended = state.status === 'error' ? runFailed(error) : interrupted;
+	return { ...ended, ...threadFields(messagesOfRun(waited, state), state) };
 }
 
-/** What a thread at rest shows of our run; nothing where that may be another's, or is not there. */
-function saidOn(waited: Waited, state: ThreadState): RunResult | undefined {
+/** The answer on an idle thread; undefined if it is missing or may belong to another run. */
+function replyOn(waited: Waited, state: ThreadState): RunResult | undefined {
 	const own = messagesOfRun(waited, state);
 	const last = own?.at(-1);
-	const isRejected = waited.asked.rejects && last !== undefined && callsTool(last);
+	const isRejected = waited.intent.rejects && last !== undefined && callsTool(last);
 	const reply = isRejected ? { output: '', parts: [] } : lastReply(own ?? []);
 	if (!reply) return undefined;
-	const said = { output: reply.output, otherParts: reply.parts, ...factsOf(own, state) };
+	const answer = { output: reply.output, otherParts: reply.parts, ...threadFields(own, state) };
 	const rejected = isRejected ? ({ rejected: true } as const) : {};
-	return { status: 'completed', recovered: true, ...said, ...rejected };
+	return { status: 'completed', recovered: true, ...answer, ...rejected };
 }
 
-function factsOf(own: ThreadMessage[] = [], state: ThreadState): Partial<RunResult> {
-	const conversationId = conversationOf(state);
+function threadFields(own: ThreadMessage[] = [], state: ThreadState): Partial<RunResult> {
+	const conversationId = conversationIdOf(state);
 	return { parts: partsOf(state, own), usage: usageIn(own), conversationId };
 }
 
-/** The messages after our question, where that is the last one and was not there before. */
+/** The messages after the question of this run, if it is the newest and was not there before. */
 function messagesOfRun(
-	{ asked: { kind, text = '' }, before }: Waited,
+	{ intent: { kind, text = '' }, before }: Waited,
 	state: ThreadState,
 ): ThreadMessage[] | undefined {
 	const messages = messagesOf(state);
-	const question = messages.findLast(isFromPerson);
+	const question = messages.findLast(isFromUser);
 	if (!question || isUnchanged(before, state)) return undefined;
 	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
-	// With files, the server keeps the text among others.
-	const isAmong = lastAsked(state) === text && textOf(question.content).includes(text);
-	const isOurs = kind !== 'message' || (!isKnown && (isAmong || says(question, text)));
-	return isOurs ? afterLastPerson(messages) : undefined;
+	// With files, the server adds their content to the text.
+	const isContained = lastInputOf(state) === text && textOf(question.content).includes(text);
+	const isOwn = kind !== 'message' || (!isKnown && (isContained || hasText(question, text)));
+	return isOwn ? afterLastUserMessage(messages) : undefined;
 }
 
-/** Whether a thread is as it was before the run, in what tells of runs. */
+/** Whether the thread has changed in nothing that a run changes. */
 function isUnchanged(before: ThreadState | undefined, state: ThreadState): boolean {
-	return before !== undefined && isEqual(tracesOf(before), tracesOf(state));
+	return before !== undefined && isEqual(runTraces(before), runTraces(state));
 }
 
-const tracesOf = (state: ThreadState) => [state.status, state.updated_at, messagesOf(state)];
+const runTraces = (state: ThreadState) => [state.status, state.updated_at, messagesOf(state)];

@@ -2,25 +2,23 @@ import { isJsonObject } from '../transport/answer';
 import type { ThreadMessage, ThreadState } from './thread';
 
 /**
- * Who says a message: only the assistant's have `tool_calls`, and only a tool's answer has the id of a call
+ * Who sent a message: only those of the assistant have `tool_calls`, and only the answer of a tool has a call ID
  * (recorded, E15).
  *
- * @returns `undefined` for what is no message
+ * @returns undefined for anything that is not a message
  */
-export function speakerOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' | undefined {
+export function senderOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' | undefined {
 	if (Array.isArray(message.tool_calls)) return 'assistant';
 	if (typeof message.tool_call_id === 'string') return 'tool';
 	return message.content === undefined ? undefined : 'user';
 }
 
-/** Whether a message comes from the assistant. */
 export function isFromAssistant(message: ThreadMessage): boolean {
-	return speakerOf(message) === 'assistant';
+	return senderOf(message) === 'assistant';
 }
 
-/** Whether a message comes from the person who asks. */
-export function isFromPerson(message: ThreadMessage): boolean {
-	return speakerOf(message) === 'user';
+export function isFromUser(message: ThreadMessage): boolean {
+	return senderOf(message) === 'user';
 }
 
 /** The messages of a thread, oldest first. */
@@ -28,41 +26,41 @@ export function messagesOf(state: ThreadState | undefined): ThreadMessage[] {
 	return state?.values?.messages ?? [];
 }
 
-/** The text of a message, whose content may be text or a list of parts. */
+/** The text of a message. Its content is text or a list of parts. */
 export function textOf(content: unknown): string {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
 	return content.map(partText).join('');
 }
 
-/** What an assistant says, as people read it. */
+/** What an assistant answered. */
 export interface Reply {
-	/** Its text, Markdown and all. */
+	/** The text, in Markdown. */
 	output: string;
-	/** What is no text, such as images and files, as the server has it. */
+	/** Parts that are not text, such as images and files, as the server has them. */
 	parts: unknown[];
 }
 
-/** Reads what the content of a message says. */
-export function replyIn(content: unknown): Reply {
+/** Reads the content of a message. */
+export function parseReply(content: unknown): Reply {
 	const parts = Array.isArray(content)
 		? content.filter((part) => isJsonObject(part) && typeof part.text !== 'string')
 		: [];
 	return { output: textOf(content), parts };
 }
 
-/** Whether an assistant said nothing at all. */
-export function isSilence({ output, parts }: Reply): boolean {
+/** Whether a reply has neither text nor parts. */
+export function isEmptyReply({ output, parts }: Reply): boolean {
 	return output === '' && parts.length === 0;
 }
 
-/** The assistant's last words among the messages; a call of a tool is not yet an answer. */
+/** The last reply of the assistant; a message with only tool calls is not a reply. */
 export function lastReply(messages: ThreadMessage[]): Reply | undefined {
-	const last = messages.findLast((one) => isFromAssistant(one) && !isBareCall(one));
-	return last && replyIn(last.content);
+	const last = messages.findLast((one) => isFromAssistant(one) && !isOnlyCall(one));
+	return last && parseReply(last.content);
 }
 
-function isBareCall(message: ThreadMessage): boolean {
+function isOnlyCall(message: ThreadMessage): boolean {
 	return callsTool(message) && textOf(message.content) === '';
 }
 
@@ -71,13 +69,15 @@ export function callsTool({ tool_calls: calls }: ThreadMessage): boolean {
 	return Array.isArray(calls) && calls.length > 0;
 }
 
-/** The messages after the last one of a person. */
-export function afterLastPerson(messages: ThreadMessage[]): ThreadMessage[] {
-	return messages.slice(messages.findLastIndex(isFromPerson) + 1);
+/** The messages after the last one of the user. */
+export function afterLastUserMessage(messages: ThreadMessage[]): ThreadMessage[] {
+	return messages.slice(messages.findLastIndex(isFromUser) + 1);
 }
 
-/** Whether a message is this text, by itself or as a part beside what the server has read of files. */
-export function says({ content }: ThreadMessage, text: string): boolean {
+/**
+ * Whether the text of a message, or one of its parts, equals the given text; the server adds parts for attached files.
+ */
+export function hasText({ content }: ThreadMessage, text: string): boolean {
 	const isText = (part: unknown) => partText(part) === text;
 	return textOf(content) === text || (Array.isArray(content) && content.some(isText));
 }

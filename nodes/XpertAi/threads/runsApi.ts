@@ -12,28 +12,28 @@ import { sendWithRetries } from '../transport/sendWithRetries';
 import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { usageOf } from './runEvents';
 import type { RunEvents, Usage } from './runEvents';
-import { retrying } from './thread';
-import type { Asking } from './thread';
+import { withRetries } from './thread';
+import type { ApiClient } from './thread';
 
 /*
  * The routes of runs (recorded, background.json):
  *
- * - `running` is a run that goes on, one whose server was killed, and what is left over of a decision or a refusal,
- *   which never ends: that has no assistant. A run that truly runs has one from its first moments on.
- * - `success` comes before thread, conversation and message show the end.
- * - `interrupted` is a run that waits for a person, one that somebody has cancelled, and one that was cancelled after
- *   its end: its stream tells which.
+ * - `running` is a run in progress, a run whose server was killed, or a leftover of a decision or a refusal, which
+ *   never ends and has no assistant. A real run has an assistant from its start.
+ * - `success` is reported before thread, conversation and message show the end.
+ * - `interrupted` is a run that waits for a person, that was cancelled, or that was cancelled after its end; its stream
+ *   tells which.
  * - The list has no order.
  */
 
-/** Where a run is waited for in one request (E4), the only route of the contract. */
+/** Starts a run and waits for it in one request (E4); the only route of runs in the contract. */
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';
 export const RUNS_PATH = '/threads/{threadId}/runs';
 export const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
 export const STREAM_PATH = `${ONE_RUN_PATH}/stream`;
 export const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 
-/** So long after the end of a run what it said may take to be stored (recorded: 0.2 to 0.6 s). */
+/** How long after the end of a run its messages may take to be stored (recorded: 0.2 to 0.6 s). */
 export const SETTLING_MS = 800;
 
 const SHORT_TIMEOUT_MS = 30_000;
@@ -47,31 +47,31 @@ const runRecord = z.object({
 	updated_at: z.string().optional(),
 });
 
-/** A run by its ID. */
+/** A run and its thread. */
 export interface RunIds {
 	threadId: string;
 	runId: string;
 }
 
-/** A run as the server lists it: no word of what was said. */
+/** A run as the server lists it, without messages. */
 export type RunRecord = z.infer<typeof runRecord>;
 
-/** The run, told by what it must have; another is no answer. */
-function runWith(wanted: Partial<RunRecord>): AnswerCheck {
+/** Checks that the answer is the run with these values. */
+function runMatching(expected: Partial<RunRecord>): AnswerCheck {
 	return answerMustBe(
-		(answer) => isMatch(runRecord.safeParse(answer).data ?? {}, wanted),
+		(answer) => isMatch(runRecord.safeParse(answer).data ?? {}, expected),
 		'it is not this run',
 	);
 }
 
-/** Reads one run. The server does not look at the thread (recorded), so it is looked at here. Never throws. */
+/** Reads one run. Checks its thread, as the server does not (recorded). Never throws. */
 export async function readRun(
-	asking: Asking,
+	client: ApiClient,
 	{ threadId, runId }: RunIds,
 ): Promise<{ record: RunRecord } | { failure: Failure }> {
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
-	const checkAnswer = runWith({ run_id: runId });
-	const outcome = await retrying(asking)(short({ method: 'GET', path, checkAnswer }));
+	const checkAnswer = runMatching({ run_id: runId });
+	const outcome = await withRetries(client)(withTimeout({ method: 'GET', path, checkAnswer }));
 	if (!outcome.ok) return { failure: outcome.failure };
 	const record = runRecord.parse(outcome.answer);
 	if (record.thread_id === threadId) return { record };
@@ -82,14 +82,14 @@ export async function readRun(
 
 const runList = z.array(runRecord);
 
-/** Lists the runs of a thread, in no order; a thread that nobody knows has none. Never throws. */
+/** Lists the runs of a thread, in no order. An unknown thread has none. Never throws. */
 export async function listRuns(
-	asking: Asking,
+	client: ApiClient,
 	threadId: string,
 ): Promise<{ runs: RunRecord[] } | { failure: Failure }> {
 	const isList = (answer: unknown) => runList.safeParse(answer).success;
-	const outcome = await retrying(asking)(
-		short({
+	const outcome = await withRetries(client)(
+		withTimeout({
 			method: 'GET',
 			path: buildPath(RUNS_PATH, { threadId }),
 			checkAnswer: answerMustBe(isList, 'it is not a list of runs'),
@@ -98,36 +98,41 @@ export async function listRuns(
 	return outcome.ok ? { runs: runList.parse(outcome.answer) } : { failure: outcome.failure };
 }
 
-/** The runs that truly began. */
-export function begunRuns(runs: RunRecord[]): RunRecord[] {
+/** The runs that really started. */
+export function startedRuns(runs: RunRecord[]): RunRecord[] {
 	return runs.filter((run) => run.assistant_id);
 }
 
-/** The run that began last; of two that began at the same moment, that with the greater ID. */
+/** The run that started last; with equal times, the one with the greater ID. */
 export function newestRun(runs: RunRecord[]): RunRecord | undefined {
-	return maxBy(begunRuns(runs), runPlace);
+	return maxBy(startedRuns(runs), runOrder);
 }
 
-/** The place of a run among those of its thread: by its beginning, and of one moment by its ID. */
-export function runPlace({ created_at: begun, run_id: id }: RunRecord): string {
-	return `${begun} ${id}`;
+/** Sort key of a run on its thread: start time, then ID. */
+export function runOrder({ created_at: startedAt, run_id: id }: RunRecord): string {
+	return `${startedAt} ${id}`;
 }
 
 /**
- * Whether a server has no routes of runs. A 404, 405 or 501 that does not speak of a record comes from whatever does not
- * know the route, so nothing has begun; one address that has answered before has the route.
+ * Whether the server lacks the routes of runs. A 404, 405 or 501 that is not about a record comes from something that
+ * does not know the route, so no run has started. A server that answered this address before has the route.
  */
-export function areRoutesMissing({ kind, status = 0, missing, answeredBefore }: Failure): boolean {
+export function areRunRoutesMissing({
+	kind,
+	status = 0,
+	missing,
+	answeredBefore,
+}: Failure): boolean {
 	if (kind !== 'status' || answeredBefore) return false;
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
 }
 
-/** Tries while the server certainly has not begun; a server that is down is reported soon. */
+/** Tries while the server certainly did not start the run. A server that is down is reported soon. */
 const START_TRIES = 5;
 
-/** Begins a run, or decides one. It is not sent again when its answer is lost. Never throws. */
+/** Starts a run or decides one. Does not send again if the answer is lost. Never throws. */
 export async function startRun(
-	asking: Asking & { deadline: number },
+	client: ApiClient & { deadline: number },
 	threadId: string,
 	body: Record<string, unknown>,
 ): Promise<{ record: RunRecord } | { failure: Failure; mayBeDone: boolean }> {
@@ -135,23 +140,23 @@ export async function startRun(
 		method: 'POST',
 		path: buildPath(RUNS_PATH, { threadId }),
 		body: JSON.stringify(body),
-		checkAnswer: runWith({ thread_id: threadId }),
+		checkAnswer: runMatching({ thread_id: threadId }),
 	};
-	const maxElapsedMs = Math.max(0, asking.deadline - asking.clock.now());
+	const maxElapsedMs = Math.max(0, client.deadline - client.clock.now());
 	const limits = { maxTries: START_TRIES, maxElapsedMs };
-	const { outcome, mayBeDone } = await sendOnce(asking, request, limits);
+	const { outcome, mayBeDone } = await sendOnce(client, request, limits);
 	return outcome.ok
 		? { record: runRecord.parse(outcome.answer) }
 		: { failure: outcome.failure, mayBeDone };
 }
 
-/** So long nothing at all may come: a stream says every 30 s that it is there (recorded). */
+/** Longest silence of a stream, which sends a heartbeat every 30 s (recorded). */
 const SILENCE_MS = 75_000;
 
-/** The request that joins a run where it was heard last, until `over`. */
-export function joining(ids: RunIds, events: RunEvents, over: AbortSignal): ApiRequest {
+/** The request that joins the stream of a run after the last event, until `over` aborts it. */
+export function joinRun(ids: RunIds, events: RunEvents, over: AbortSignal): ApiRequest {
 	const path = buildPath(STREAM_PATH, { ...ids });
-	const hear = events.hear.bind(events);
+	const hear = events.addEvent.bind(events);
 	return {
 		...{ method: 'GET', path, timeoutMs: SILENCE_MS },
 		stream: { after: events.lastId, over, hear },
@@ -160,12 +165,12 @@ export function joining(ids: RunIds, events: RunEvents, over: AbortSignal): ApiR
 
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
-/** Asks for the end of a run, once: a second time it might have ended by itself. Never throws. */
+/** Cancels a run with one request: by a second one, the run might have ended by itself. Never throws. */
 export async function requestCancel(
-	asking: Asking,
+	client: ApiClient,
 	{ threadId, runId }: RunIds,
 ): Promise<Failure | undefined> {
-	const { outcome } = await sendOnce(asking, {
+	const { outcome } = await sendOnce(client, {
 		method: 'POST',
 		path: buildPath(CANCEL_PATH, { threadId, runId }),
 		checkAnswer: answerMustBe(
@@ -186,17 +191,17 @@ const messageRecord = z.object({
 	error: z.string().nullish().catch(undefined),
 });
 
-/** A message as a conversation keeps it, also where another run has overwritten it on the thread. */
+/** A message as a conversation stores it, even if another run has overwritten it on the thread. */
 export type MessageRecord = z.infer<typeof messageRecord>;
 
-/** Finds messages of a conversation. Never throws. */
+/** Searches the messages of a conversation. Never throws. */
 export async function findMessages(
-	asking: Asking,
+	client: ApiClient,
 	conversationId: string,
 	where: Record<string, unknown>,
 ): Promise<{ messages?: MessageRecord[]; failure?: Failure }> {
-	const outcome = await retrying(asking)(
-		short({
+	const outcome = await withRetries(client)(
+		withTimeout({
 			method: 'POST',
 			path: buildPath('/conversations/{conversationId}/messages/search', { conversationId }),
 			body: JSON.stringify({ where }),
@@ -217,13 +222,13 @@ const usage = z.object({
 	}),
 });
 
-/** What a run has used, which a thread tells of its last one only. Never throws. */
+/** The token usage of a run, which the server gives for the last run of a thread only. Never throws. */
 export async function readUsage(
-	asking: Asking,
+	client: ApiClient,
 	{ threadId, runId }: RunIds,
 ): Promise<Usage | undefined> {
 	const path = buildPath('/threads/{threadId}/context-usage', { threadId });
-	const outcome = await asking.send(short({ method: 'GET', path, checkAnswer: isObject }));
+	const outcome = await client.send(withTimeout({ method: 'GET', path, checkAnswer: isObject }));
 	const { data } = usage.safeParse(outcome.ok && outcome.answer);
 	if (data?.run_id !== runId) return undefined;
 	const { total_tokens: total, input_tokens: input, output_tokens: output } = data.usage;
@@ -232,17 +237,17 @@ export async function readUsage(
 
 const isObject = answerMustBe(isJsonObject, 'it is not the usage of a thread');
 
-const short = (request: Omit<ApiRequest, 'timeoutMs'>): ApiRequest => ({
+const withTimeout = (request: Omit<ApiRequest, 'timeoutMs'>): ApiRequest => ({
 	...request,
 	timeoutMs: SHORT_TIMEOUT_MS,
 });
 
-/** Sends what must not be done twice: again only where it has certainly not begun. */
+/** Sends a request that must not take effect twice: retries only if it certainly had no effect. */
 async function sendOnce(
-	{ send, clock, signal }: Asking,
+	{ send, clock, signal }: ApiClient,
 	request: Omit<ApiRequest, 'timeoutMs'>,
 	limits = SINGLE_REQUEST_LIMITS,
 ): Promise<RetriedOutcome> {
-	const retried = { request: short(request), limits, repeatable: false, clock, signal };
+	const retried = { request: withTimeout(request), limits, repeatable: false, clock, signal };
 	return await sendWithRetries(send, retried);
 }

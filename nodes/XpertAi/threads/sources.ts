@@ -9,7 +9,7 @@ const toolPassage = z.object({
 	documentName: textIfAny,
 	knowledgebaseId: textIfAny,
 	score: numberIfAny,
-	/** The text in one line. */
+	/** The text on one line. */
 	snippet: textIfAny,
 	fileUrl: textIfAny,
 	chunkId: z.string().min(1),
@@ -17,7 +17,7 @@ const toolPassage = z.object({
 
 type Passage = z.infer<typeof toolPassage>;
 
-/** One that the knowledge step of a workflow found, which does not say of which knowledgebase it is. */
+/** A passage that the knowledge step of a workflow found. It does not name its knowledgebase. */
 const stepPassage = z
 	.object({
 		pageContent: z.string(),
@@ -39,30 +39,35 @@ const passages = z
 	.array(z.union([toolPassage, stepPassage]).optional().catch(undefined))
 	.transform((list) => list.filter((one) => one !== undefined));
 
-/** What a look finds: passages, alone or as the `chunks` of an answer. */
-const look = z.union([passages, z.object({ chunks: passages }).transform(({ chunks }) => chunks)]);
+/** A search result: passages, alone or as the `chunks` of an answer. */
+const searchResult = z.union([
+	passages,
+	z.object({ chunks: passages }).transform(({ chunks }) => chunks),
+]);
 
-/** Where something in an answer comes from. */
+/** A passage that the answer is based on. */
 export interface Source extends Passage {
-	/** From 1, in the order in which the run has found them; `[1]` in the answer means it. */
+	/** From 1, in the order in which the run found them; `[1]` in the answer refers to it. */
 	number: number;
-	/** Whether the answer carries its link. */
+	/** Whether the answer links to it. */
 	cited: boolean;
 }
 
-/** The passages in what a tool or a step says, JSON or its text; none where it speaks of other things. */
-export function passagesIn(said: unknown): Passage[] {
-	return look.safeParse(typeof said === 'string' ? parseAnswer(said) : said).data ?? [];
+/** The passages in the result of a tool or a step, given as JSON or its text; empty for any other result. */
+export function passagesIn(result: unknown): Passage[] {
+	return (
+		searchResult.safeParse(typeof result === 'string' ? parseAnswer(result) : result).data ?? []
+	);
 }
 
-/** The passages that a run has found, each once, numbered through all its looks and knowledgebases. */
+/** The passages that a run found, each once, numbered across all its searches and knowledgebases. */
 export class Sources {
 	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
 
-	/** @param earlier what earlier runs of the thread have found, for links that an assistant repeats */
+	/** @param earlier passages of earlier runs of the thread, for links that the assistant repeats */
 	constructor(private readonly earlier: Passage[] = []) {}
 
-	/** Takes in what a look has found. */
+	/** Adds the passages of a search. */
 	add(more: Passage[]): void {
 		for (const passage of more) {
 			if (this.found.has(passage.chunkId)) continue;
@@ -71,9 +76,9 @@ export class Sources {
 	}
 
 	/**
-	 * The number of the passage that a link leads to. One that this run has not found becomes the next.
+	 * The number of the passage that a link points to. A passage that this run did not find gets the next number.
 	 *
-	 * @returns undefined for an address that leads to no passage
+	 * @returns undefined for an address that is not a passage
 	 */
 	numberOf(url: string): number | undefined {
 		const linked = passageAt(url);
@@ -82,38 +87,38 @@ export class Sources {
 		return this.found.get(linked.chunkId)?.number;
 	}
 
-	/** All of them. @param cited the numbers that an answer names */
+	/** All passages. @param cited the numbers that the answer cites */
 	list(cited: ReadonlySet<number>): Source[] {
 		return [...this.found.values()].map((one) => ({ ...one, cited: cited.has(one.number) }));
 	}
 }
 
-/** The passage that a link names: `xpert://knowledgebase/chunk?knowledgebaseId=…&documentId=…&chunkId=…`. */
+/** The passage of a link: `xpert://knowledgebase/chunk?knowledgebaseId=…&documentId=…&chunkId=…`. */
 function passageAt(url: string): Passage | undefined {
 	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
 	return toolPassage.safeParse(Object.fromEntries(ids)).data;
 }
 
-/** How the links of an answer to its sources are written. */
+/** How to write the links to sources in an answer. */
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
 /**
- * A link to a passage (`[⟦1⟧](xpert://…)`, recorded), or its address alone, with the space before it. Its parts are
- * limited, so that a text of any kind is read in one go.
+ * A link to a passage (`[⟦1⟧](xpert://…)`, recorded) or its bare address, with the space before it. The lengths are
+ * limited, so that matching any text takes linear time.
  */
 const LINK =
 	/( ?)(?:\[([^[\]\n]{0,80})\]\(<?(xpert:\/\/[^\s()<>[\]]{0,1000})>?\)|(xpert:\/\/[\w/?&=%-]{0,1000}))/g;
 
-/** The end of a text that may be the beginning of a link. */
-const BEGINNING =
+/** The end of a text that may be the start of a link. */
+const LINK_START =
 	/ ?(?:\[[^[\]\n]{0,80}(?:\](?:\((?:<?(?:x(?:p(?:e(?:r(?:t(?::(?:\/(?:\/[^\s()<>[\]]{0,1000}>?)?)?)?)?)?)?)?)?)?)?)?|x(?:p(?:e(?:r(?:t(?::(?:\/(?:\/[^\s()<>[\]]{0,1000})?)?)?)?)?)?)?)?$/;
 
-/** No beginning of a link is longer. */
-const LONGEST = 1_100;
+/** Longest possible start of a link. */
+const MAX_LINK_START = 1_100;
 
-/** Writes the links of a text to its sources anew. */
+/** Rewrites the links to sources in a text. */
 export class Citations {
-	/** The numbers that were named. */
+	/** The cited numbers. */
 	readonly cited = new Set<number>();
 
 	constructor(
@@ -121,7 +126,7 @@ export class Citations {
 		private readonly style: CitationStyle,
 	) {}
 
-	/** @returns the whole text with its links as the style wants them */
+	/** @returns the whole text with its links in the chosen style */
 	rewrite(text: string): string {
 		return text.replace(
 			LINK,
@@ -136,28 +141,28 @@ export class Citations {
 	}
 }
 
-/** Writes links anew in a text that comes in pieces, where a link may be cut between two. */
-export class CitationsInPieces {
-	private held = '';
+/** Rewrites links in a text that arrives in pieces, where a link may be split between two. */
+export class CitationStream {
+	private buffer = '';
 
 	constructor(private readonly citations: Citations) {}
 
-	/** Takes the next piece. @returns what is certain by now, which may be nothing */
+	/** Adds the next piece. @returns the text that is complete by now, which may be empty */
 	push(piece: string): string {
-		this.held += piece;
-		const end = this.held.slice(-LONGEST);
-		const open = BEGINNING.exec(end)?.[0].length ?? 0;
-		return this.take(this.held.length - open);
+		this.buffer += piece;
+		const end = this.buffer.slice(-MAX_LINK_START);
+		const open = LINK_START.exec(end)?.[0].length ?? 0;
+		return this.take(this.buffer.length - open);
 	}
 
-	/** The text is over. @returns what was held back */
+	/** Ends the text. @returns the rest */
 	end(): string {
-		return this.take(this.held.length);
+		return this.take(this.buffer.length);
 	}
 
 	private take(length: number): string {
-		const certain = this.held.slice(0, length);
-		this.held = this.held.slice(length);
-		return this.citations.rewrite(certain);
+		const complete = this.buffer.slice(0, length);
+		this.buffer = this.buffer.slice(length);
+		return this.citations.rewrite(complete);
 	}
 }

@@ -11,7 +11,7 @@ import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import type { RetryLimits } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 
-/** A message of a thread, which says by what it holds who speaks (recorded, E15). */
+/** A message of a thread; its fields tell who sent it (recorded, E15). */
 const threadMessage = z
 	.object({
 		id: textIfAny,
@@ -21,13 +21,13 @@ const threadMessage = z
 	})
 	.passthrough();
 
-/** The answer of E15. Each part is read by itself: one odd message must not hide that a thread is busy. */
+/** The answer of E15. Each part is parsed by itself: one malformed message must not hide that a thread is busy. */
 export const threadState = z
 	.object({
 		thread_id: textIfAny,
-		/** None where the server does not tell. */
+		/** Undefined if the server does not report it. */
 		status: textIfAny,
-		/** `id` is that of the conversation. */
+		/** `id` is the ID of the conversation. */
 		metadata: z
 			.object({ id: textIfAny, assistant_id: textIfAny })
 			.passthrough()
@@ -35,7 +35,7 @@ export const threadState = z
 			.catch(undefined),
 		values: z
 			.object({
-				/** What the last run was asked, also where it has left no message. */
+				/** The input of the last run, also if that left no message. */
 				input: textIfAny.nullish(),
 				messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
 			})
@@ -51,8 +51,8 @@ export type ThreadState = z.infer<typeof threadState>;
 const READ_TIMEOUT_MS = 30_000;
 
 /**
- * Makes the check of what E15 must answer: the thread that was asked for, which recorded servers name, with its
- * status. That is null where the server answers for a conversation on it that never ran (recorded): it is not known then.
+ * Makes the check for the answer of E15: it must be the thread that was asked for, with a status. The status is null
+ * (unknown) if the server answers for a conversation that never ran (recorded).
  */
 export function threadAnswer(threadId: string): AnswerCheck {
 	return answerMustBe(
@@ -67,12 +67,12 @@ export function threadAnswer(threadId: string): AnswerCheck {
 /** The state of a thread, or why it could not be read. */
 export type ThreadReading = { state: ThreadState } | { failure: Failure };
 
-/** What is needed to ask for threads and conversations. */
-export interface Asking {
+/** What reading threads and conversations needs. */
+export interface ApiClient {
 	send: Send;
 	clock: Clock;
 	signal?: AbortSignal;
-	/** Until when it is worth to wait as long as the server asks, in milliseconds since the epoch. */
+	/** Until when to wait as long as the server asks, in milliseconds since the epoch. */
 	deadline?: number;
 }
 
@@ -89,26 +89,26 @@ export async function readThread(send: Send, threadId: string): Promise<ThreadRe
 }
 
 /**
- * Looks at a thread once, for those who look again: what is believed only when it is said twice, such as
- * that a route is missing, counts as passing.
+ * Reads a thread with one try, for callers that poll. A failure that counts only when it repeats, such as a missing
+ * route, is transient here.
  */
-export async function lookAtThread(asking: Asking, threadId: string): Promise<ThreadReading> {
-	return await readThread(retrying(asking, ONE_LOOK), threadId);
+export async function readThreadOnce(client: ApiClient, threadId: string): Promise<ThreadReading> {
+	return await readThread(withRetries(client, ONE_TRY), threadId);
 }
 
-const ONE_LOOK: RetryLimits = { ...SINGLE_REQUEST_LIMITS, maxTries: 1 };
+const ONE_TRY: RetryLimits = { ...SINGLE_REQUEST_LIMITS, maxTries: 1 };
 
-/** Reads a thread, and tries again as requests that stand alone do. */
+/** Reads a thread with the retries of a single request. */
 export async function readThreadWithRetries(
-	asking: Asking,
+	client: ApiClient,
 	threadId: string,
 ): Promise<ThreadReading> {
-	return await readThread(retrying(asking), threadId);
+	return await readThread(withRetries(client), threadId);
 }
 
-/** Sends what may be sent again, and tries again as requests that stand alone do, or as long as there is time for it. */
-export function retrying(
-	{ send, clock, signal, deadline = Infinity }: Asking,
+/** Makes a `Send` for repeatable requests, which retries within the limits, or until the deadline if that is later. */
+export function withRetries(
+	{ send, clock, signal, deadline = Infinity }: ApiClient,
 	limits = SINGLE_REQUEST_LIMITS,
 ): Send {
 	return async (request) => {
@@ -119,17 +119,17 @@ export function retrying(
 	};
 }
 
-/** The id of the conversation a thread belongs to, which Xpert names in the thread (recorded, E15). */
-export function conversationOf(state: ThreadState | undefined): string | undefined {
+/** The conversation of a thread, as Xpert's thread names it (recorded, E15). */
+export function conversationIdOf(state: ThreadState | undefined): string | undefined {
 	return state?.metadata?.id;
 }
 
-/** The assistant that answers on a thread (recorded, E15). */
-export function assistantOn(state: ThreadState | undefined): string | undefined {
+/** The assistant of a thread (recorded, E15). */
+export function assistantIdOf(state: ThreadState | undefined): string | undefined {
 	return state?.metadata?.assistant_id;
 }
 
-/** What the last run of a thread was asked, where the thread names it (recorded, also of runs that failed). */
-export function lastAsked(state: ThreadState | undefined): string | undefined {
+/** The input of the last run, if the thread names it (recorded, also for failed runs). */
+export function lastInputOf(state: ThreadState | undefined): string | undefined {
 	return state?.values?.input || undefined;
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { messagesOf, speakerOf, textOf } from '../../threads/messages';
-import { threadState, threadAnswer, conversationOf } from '../../threads/thread';
+import { messagesOf, senderOf, textOf } from '../../threads/messages';
+import { threadState, threadAnswer, conversationIdOf } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -29,10 +29,10 @@ function threadSummary(answer: IDataObject): IDataObject {
 	const last = messages.at(-1);
 	return {
 		threadId: state.thread_id ?? null,
-		conversationId: conversationOf(state) ?? null,
+		conversationId: conversationIdOf(state) ?? null,
 		status: state.status ?? null,
 		lastMessage: last ? textOf(last.content) : null,
-		lastMessageFrom: (last && speakerOf(last)) ?? null,
+		lastMessageFrom: (last && senderOf(last)) ?? null,
 		messages: messages.length,
 	};
 }

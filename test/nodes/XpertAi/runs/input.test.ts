@@ -1,5 +1,5 @@
 import {
-	askedBy,
+	intentOf,
 	rejectsWithPayload,
 	runInput,
 	withTarget,
@@ -92,13 +92,13 @@ describe('what a body asks for', () => {
 		[{ input: { action: 'follow_up' } }, 'message', undefined],
 		[{}, 'message', undefined],
 	])('is read from %j', (body, kind, text) => {
-		expect(askedBy(body)).toEqual(text === undefined ? { kind } : { kind, text });
+		expect(intentOf(body)).toEqual(text === undefined ? { kind } : { kind, text });
 	});
 });
 
 it('a body that asks for a rejection says so', () => {
 	const body = { input: { action: 'resume', target: {}, decision: { type: 'reject' } } };
-	expect(askedBy(body)).toEqual({ kind: 'decision', rejects: true });
+	expect(intentOf(body)).toEqual({ kind: 'decision', rejects: true });
 });
 
 describe('a body that rejects with a payload, which carries out what it rejects', () => {

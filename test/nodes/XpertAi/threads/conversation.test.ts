@@ -1,6 +1,6 @@
 import get from 'lodash/get';
 
-import { readConversation, reasonIn } from '../../../../nodes/XpertAi/threads/conversation';
+import { readConversation, errorText } from '../../../../nodes/XpertAi/threads/conversation';
 import { answering, listed, lost, mine, no, success } from './support/answering';
 import { recordedBody } from './support/recorded';
 
@@ -96,7 +96,7 @@ describe('why a run has failed', () => {
 		[{ code: 1 }, '{"code":1}'],
 		[null, undefined],
 		['', undefined],
-	])('is told of %j by %s', (error, reason) => expect(reasonIn(error)).toBe(reason));
+	])('is told of %j by %s', (error, reason) => expect(errorText(error)).toBe(reason));
 });
 
 describe('several conversations on one thread', () => {

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import {
-	isSilence,
+	isEmptyReply,
 	lastReply,
 	messagesOf,
-	replyIn,
-	says,
-	speakerOf,
+	parseReply,
+	hasText,
+	senderOf,
 	textOf,
 } from '../../../../nodes/XpertAi/threads/messages';
 import { recordedThread } from './support/recorded';
@@ -15,11 +15,11 @@ import { recordedThread } from './support/recorded';
 describe('who says a message', () => {
 	it('is told, on Xpert, by what only the messages of an assistant or of a tool have', () => {
 		const thread = recordedThread('interrupts', 'thread after confirm');
-		expect(messagesOf(thread).map(speakerOf)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+		expect(messagesOf(thread).map(senderOf)).toEqual(['user', 'assistant', 'tool', 'assistant']);
 	});
 
 	it('nobody, for what is no message', () => {
-		expect(speakerOf({})).toBeUndefined();
+		expect(senderOf({})).toBeUndefined();
 	});
 });
 
@@ -36,9 +36,9 @@ describe('the text of a message', () => {
 	it('is what people read of a reply, beside the parts that are no text', () => {
 		const image = { type: 'image_url', image_url: 'u' };
 		const parts = ['a', { type: 'text', text: 'b' }, image, null, 7];
-		expect(replyIn(parts)).toEqual({ output: 'ab', parts: [image] });
-		expect(replyIn('a')).toEqual({ output: 'a', parts: [] });
-		expect(replyIn({ text: 'no list' })).toEqual({ output: '', parts: [] });
+		expect(parseReply(parts)).toEqual({ output: 'ab', parts: [image] });
+		expect(parseReply('a')).toEqual({ output: 'a', parts: [] });
+		expect(parseReply({ text: 'no list' })).toEqual({ output: '', parts: [] });
 	});
 
 	it.each([
@@ -47,7 +47,7 @@ describe('the text of a message', () => {
 		['', [{}], false],
 		['a', [{}], false],
 	])('"%s" with the parts %j is silence: %s', (output, parts, silent) =>
-		expect(isSilence({ output, parts })).toBe(silent),
+		expect(isEmptyReply({ output, parts })).toBe(silent),
 	);
 
 	it('can be had of any content', () => {
@@ -96,12 +96,12 @@ describe('a message with a file', () => {
 	const withFile = { content: [read, { type: 'text', text: 'q' }] };
 
 	it('is told by its own part, beside what the server has read of the file', () => {
-		expect(says(withFile, 'q')).toBe(true);
-		expect(says({ content: 'q' }, 'q')).toBe(true);
+		expect(hasText(withFile, 'q')).toBe(true);
+		expect(hasText({ content: 'q' }, 'q')).toBe(true);
 	});
 
 	it('is not one that says something else about the file', () => {
-		expect(says(withFile, 'p')).toBe(false);
-		expect(says({ content: 'qq' }, 'q')).toBe(false);
+		expect(hasText(withFile, 'p')).toBe(false);
+		expect(hasText({ content: 'qq' }, 'q')).toBe(false);
 	});
 });

@@ -18,7 +18,7 @@ function listening() {
 	const heard: string[] = [];
 	const events = new RunEvents('', {
 		onText: (piece, isNew) => heard.push(isNew ? `|${piece}` : piece),
-		onFound: () => undefined,
+		onToolResult: () => undefined,
 	});
 	return { events, heard };
 }
@@ -26,7 +26,7 @@ function listening() {
 function hear(events: RunEvents, bytes: Uint8Array, reader = new EventReader()) {
 	const all = reader.push(bytes);
 	if ('flaw' in all) return all.flaw;
-	for (const event of all) events.hear(event);
+	for (const event of all) events.addEvent(event);
 	return undefined;
 }
 
@@ -71,7 +71,7 @@ describe('what a stream of events says', () => {
 			const reader = new EventReader();
 			for (const event of withHelper.split('\n\n')) {
 				hear(events, Buffer.from(`${event}\n\n`), reader);
-				events.hear({ id: 'another', name: 'another', data });
+				events.addEvent({ id: 'another', name: 'another', data });
 			}
 			expect(heard.join('')).toBe(SAID);
 			expect(events.isComplete).toBe(true);
@@ -121,7 +121,7 @@ function recordedRuns(name: Sequence): Recorded[] {
 		const [events, message] = [new RunEvents(runId), new RunEvents(runId)];
 		for (const { id, event, data } of (response as { events: Array<Record<string, unknown>> })
 			.events)
-			events.hear({ id: String(id), name: event as string, data: JSON.stringify(data) });
+			events.addEvent({ id: String(id), name: event as string, data: JSON.stringify(data) });
 		message.readContent(said.content);
 		const conversations = answerOf(sequence, ({ request: { path } }) =>
 			path.endsWith('/conversations/search'),
@@ -142,7 +142,7 @@ describe('one reader: a recorded run', () => {
 		'is the same by its stream and by its message: %s',
 		(_, { events, message }) => {
 			expect(message.answer).toBe(events.answer);
-			expect(message.speechId).toBe(events.speechId);
+			expect(message.answerId).toBe(events.answerId);
 			const sources = (parts: RunEvents['parts']) => sourcesOf(parts).list(new Set());
 			expect(sources(message.parts)).toEqual(sources(events.parts));
 			// What a helper was asked, only the stream says.
@@ -178,7 +178,7 @@ describe('what is decided', () => {
 		const events = new RunEvents(runId);
 		const hearAll = (one: Exchange | undefined) => {
 			for (const { id, data } of (one?.response as { events: ServerEvent[] }).events)
-				events.hear({ id, data: JSON.stringify(data) });
+				events.addEvent({ id, data: JSON.stringify(data) });
 		};
 		return { events, streams, hearAll };
 	};
@@ -192,7 +192,7 @@ describe('what is decided', () => {
 		const call = { tool: 'sendMail', toolInput: { to: 'first@x.y' } };
 		expect(stepsOf(events.parts)).toMatchObject([{ action: call }]);
 		expect(stepsOf(events.parts)[0]).not.toHaveProperty('observation');
-		events.goOn(undefined);
+		events.resume(undefined);
 		hearAll(streams[1]);
 		expect(events.end).toMatchObject({ status: 'idle', tasks: [] });
 		expect(events.answer).toMatch(/^RESULT: /);

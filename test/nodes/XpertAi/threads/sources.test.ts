@@ -1,4 +1,4 @@
-import { afterLastPerson, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
+import { afterLastUserMessage, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
 import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
 import { passagesIn, Sources } from '../../../../nodes/XpertAi/threads/sources';
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
@@ -104,7 +104,7 @@ describe('the sources of a run', () => {
 
 	it('are numbered through several knowledgebases, which each count from one', () => {
 		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
-		const told = listed(undefined, afterLastPerson(messagesOf(thread)));
+		const told = listed(undefined, afterLastUserMessage(messagesOf(thread)));
 		expect(told.map(({ number }) => number)).toEqual(told.map((_, index) => index + 1));
 		expect(new Set(told.map(({ knowledgebaseId }) => knowledgebaseId)).size).toBe(2);
 	});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
 
-import { Citations, CitationsInPieces, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import { Citations, CitationStream, Sources } from '../../../../nodes/XpertAi/threads/sources';
 import type { CitationStyle } from '../../../../nodes/XpertAi/threads/sources';
 import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
 import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
@@ -150,7 +150,7 @@ describe('links in a text that comes in pieces', () => {
 	it('are written as in the whole text, wherever it is cut', () => {
 		fc.assert(
 			fc.property(text, style, fc.array(fc.nat(), { maxLength: 20 }), (whole, how, places) => {
-				const pieces = new CitationsInPieces(citing(how));
+				const pieces = new CitationStream(citing(how));
 				const written = cut(whole, places).map((piece) => pieces.push(piece));
 				expect([...written, pieces.end()].join('')).toBe(citing(how).rewrite(whole));
 			}),
@@ -159,7 +159,7 @@ describe('links in a text that comes in pieces', () => {
 	});
 
 	it('never go out as they are, not even in part', () => {
-		const pieces = new CitationsInPieces(citing());
+		const pieces = new CitationStream(citing());
 		const whole = `Stripes ${link('a')}.`;
 		expect([...whole].map((piece) => pieces.push(piece)).filter(Boolean)).toEqual([
 			...'Stripes',
@@ -169,13 +169,13 @@ describe('links in a text that comes in pieces', () => {
 	});
 
 	it('hold back nothing of what cannot become one', () => {
-		const pieces = new CitationsInPieces(citing());
+		const pieces = new CitationStream(citing());
 		expect(pieces.push('Hello you')).toBe('Hello you');
 		expect(pieces.push('[' + 'a'.repeat(81))).toBe('[' + 'a'.repeat(81));
 	});
 
 	it('are read in time that grows with the text alone', () => {
-		const pieces = new CitationsInPieces(citing('none'));
+		const pieces = new CitationStream(citing('none'));
 		const started = performance.now();
 		for (const piece of ['[', ' ', 'x', 'xpert://', '[a]('])
 			for (let n = 0; n < 20_000; n++) pieces.push(piece);

@@ -1,10 +1,10 @@
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import {
 	threadState,
-	assistantOn,
-	conversationOf,
-	lastAsked,
-	lookAtThread,
+	assistantIdOf,
+	conversationIdOf,
+	lastInputOf,
+	readThreadOnce,
 	readThread,
 	readThreadWithRetries,
 } from '../../../../nodes/XpertAi/threads/thread';
@@ -62,14 +62,14 @@ describe('a thread that is looked at', () => {
 
 	it('is asked for once, as those who look will look again', async () => {
 		const { asking, asked } = answering(no(lost), success(THREAD));
-		expect(await lookAtThread(asking, 't')).toEqual({ failure: lost });
+		expect(await readThreadOnce(asking, 't')).toEqual({ failure: lost });
 		expect(asked).toHaveLength(1);
-		expect(await lookAtThread(asking, 't')).toEqual({ state: THREAD });
+		expect(await readThreadOnce(asking, 't')).toEqual({ state: THREAD });
 	});
 
 	it('does not miss its route for what is said once', async () => {
 		const { asking } = answering(no(noRoute));
-		expect(await lookAtThread(asking, 't')).toEqual({ failure: { ...failure, status: 404 } });
+		expect(await readThreadOnce(asking, 't')).toEqual({ failure: { ...failure, status: 404 } });
 	});
 
 	it('is asked for up to three times where nobody looks again', async () => {
@@ -86,7 +86,7 @@ describe('a thread that is looked at', () => {
 describe('what a thread tells of itself', () => {
 	const told = (state: object | undefined) => {
 		const thread = state && threadState.parse(state);
-		return [conversationOf(thread), assistantOn(thread), lastAsked(thread)];
+		return [conversationIdOf(thread), assistantIdOf(thread), lastInputOf(thread)];
 	};
 
 	it('is its conversation, its assistant and what it was asked last', () => {

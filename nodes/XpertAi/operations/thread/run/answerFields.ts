@@ -7,8 +7,8 @@ import { EMPTY_ANSWER, isTool, waitingFor } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import type { RunResult } from '../../../runs/result';
 import { Citations } from '../../../threads/sources';
-import { filterProof } from '../../../threads/filterProof';
-import type { FilterProof } from '../../../threads/filterProof';
+import { filterReport } from '../../../threads/filterReport';
+import type { FilterReport } from '../../../threads/filterReport';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Source } from '../../../threads/sources';
 import { sanitize } from '../../../transport/sanitize';
@@ -37,7 +37,7 @@ export function answerFields(
 		interrupt || output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
 	const sources = found.list(citations.cited);
 	// What waits for a person may still search.
-	const filter = filterProof(parts, hasFilterValues && !interrupt);
+	const filter = filterReport(parts, hasFilterValues && !interrupt);
 	return {
 		output: listSources ? answer + listOf(sources, style) : answer,
 		...(filter && { filter }),
@@ -48,7 +48,7 @@ export function answerFields(
 }
 
 /** What a user should know of a search that was not filtered as it was meant to be. */
-export function filterHint(filter: FilterProof | undefined): string | undefined {
+export function filterHint(filter: FilterReport | undefined): string | undefined {
 	if (filter?.reason !== undefined) {
 		const why = sanitize(filter.reason);
 		return `A search found nothing: ${why} Give it in "Values for Filters", and ask anew.`;

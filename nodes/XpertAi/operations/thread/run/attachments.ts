@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { remaining } from '../../../runs/run';
-import type { InTime } from '../../../runs/run';
+import type { Client } from '../../../runs/run';
 import { answerMustBe } from '../../../transport/answer';
 import type { Failure } from '../../../transport/failure';
 import { forEachConcurrently } from '../../../execution/eachItem';
@@ -31,7 +31,7 @@ const withId = answerMustBe(
  * is lost is sent again: one that nobody refers to harms nobody.
  */
 export async function uploadAttachments(
-	inTime: InTime,
+	inTime: Client,
 	threadId: string,
 	attachments: Attachment[],
 ): Promise<Attached> {
@@ -52,7 +52,7 @@ export async function uploadAttachments(
 }
 
 async function uploadFor(
-	inTime: InTime,
+	inTime: Client,
 	threadId: string,
 	file: UploadFile,
 ): Promise<{ id: string } | { failure: Failure }> {

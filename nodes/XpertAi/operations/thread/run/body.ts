@@ -6,7 +6,7 @@ import type { FieldValues } from '../../../execution/fields';
 import { typedValue } from '../../../execution/values';
 import { freeForm } from '../../../payloads/common';
 import { changedArguments, runBodies } from '../../../payloads/run';
-import { askedBy, rejectsWithPayload, runInput } from '../../../runs/input';
+import { intentOf, rejectsWithPayload, runInput } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { filterValuesOf } from './filterValues';
@@ -69,7 +69,7 @@ function ownBody(item: Item, kind: RunInput['kind']): RunBody {
 	const naming: Naming = { parameter: item.labelOf('options.jsonBody') };
 	const subject = `"${naming.parameter}"`;
 	item.jsonText(value, naming);
-	if (kind !== 'message' && askedBy(value).kind !== kind)
+	if (kind !== 'message' && intentOf(value).kind !== kind)
 		return item.refuse({ subject, demand: `must have the "input" of this operation` });
 	if (!rejectsWithPayload(value)) return value;
 	const demand =

@@ -1,6 +1,6 @@
 import { EMPTY_ANSWER, redactIds, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
-import { Citations, CitationsInPieces, passagesIn, Sources } from '../../../threads/sources';
+import { Citations, CitationStream, passagesIn, Sources } from '../../../threads/sources';
 import type { CitationStyle } from '../../../threads/sources';
 import type { Listener } from '../../../threads/runEvents';
 
@@ -10,7 +10,7 @@ const BREAK = '\n\n';
 /** The chat that shows an item's answer while it is written. What it shows ends as the item's output does, if that has words. */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
-	private pieces: CitationsInPieces;
+	private pieces: CitationStream;
 	/** What it shows of what the assistant is saying. */
 	private shown = '';
 	private isEmpty = true;
@@ -29,7 +29,7 @@ export class Chat implements Listener {
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
 	}
 
-	onFound(answer: unknown): void {
+	onToolResult(answer: unknown): void {
 		this.sources.add(passagesIn(answer));
 	}
 
@@ -69,7 +69,7 @@ export class Chat implements Listener {
 		this.send('item', piece);
 	}
 
-	private fresh(): CitationsInPieces {
-		return new CitationsInPieces(new Citations(this.sources, this.style));
+	private fresh(): CitationStream {
+		return new CitationStream(new Citations(this.sources, this.style));
 	}
 }

@@ -8,11 +8,11 @@ import type {
 
 import { NO_ANSWER, runFacts } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
-import type { RequestMeaning } from '../../../execution/hints';
+import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import { MOST_PEOPLE } from '../../../runs/openConversation';
-import type { ThreadFacts } from '../../../runs/openConversation';
+import { MAX_OWNERS } from '../../../runs/openConversation';
+import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
 import type { Failure } from '../../../transport/failure';
 import type { Attached } from './attachments';
@@ -21,7 +21,7 @@ import type { Attached } from './attachments';
 const NO_REQUEST = { method: '', path: '' };
 
 /** Says why there is no answer, and where to look. */
-export function resultError(item: Item, result: RunResult, thread: ThreadFacts): NodeApiError {
+export function resultError(item: Item, result: RunResult, thread: ThreadIds): NodeApiError {
 	const { failure, reason, advice, status } = result;
 	const told: Failure =
 		failure && reason === undefined
@@ -36,13 +36,13 @@ export function resultError(item: Item, result: RunResult, thread: ThreadFacts):
 /** Says that every thread a key leads to is another person's. */
 export function keyError(item: Item): NodeOperationError {
 	return item.operationError(
-		`"Conversation Key" is in use by ${MOST_PEOPLE} other people, each with a credential of their own`,
+		`"Conversation Key" is in use by ${MAX_OWNERS} other people, each with a credential of their own`,
 		'Nothing was said to the assistant. Choose a key that is not shared, for example with the name of the workflow before it.',
 	);
 }
 
 /** What statuses mean for E12. */
-const UPLOAD_MEANING: RequestMeaning = {
+const UPLOAD_MEANING: HintContext = {
 	statusHints: {
 		404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
 		413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
@@ -54,7 +54,7 @@ const UPLOAD_MEANING: RequestMeaning = {
 export function uploadError(
 	item: Item,
 	{ property, failure }: Extract<Attached, { failure: Failure }>,
-	thread: ThreadFacts,
+	thread: ThreadIds,
 ): NodeApiError {
 	if (failure.kind === 'cancelled')
 		return runError(item, failure, { ...thread, verdict: 'cancelled' });
@@ -80,7 +80,7 @@ export function failedRunItem(item: Item, error: ItemError): INodeExecutionData 
 }
 
 /** What statuses mean for E4, where the server looks for the assistant first, and for a run that is there (recorded). */
-function meaningFor(item: Item): RequestMeaning {
+function meaningFor(item: Item): HintContext {
 	return {
 		statusHints: {
 			403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',

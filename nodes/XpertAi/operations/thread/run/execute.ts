@@ -9,8 +9,8 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { RunInput } from '../../../runs/input';
-import type { Routes } from '../../../runs/run';
-import type { FilterProof } from '../../../threads/filterProof';
+import type { RunRoutes } from '../../../runs/run';
+import type { FilterReport } from '../../../threads/filterReport';
 import { inThreadOrder } from './threadOrder';
 import type { Turn } from './threadOrder';
 import { systemClock } from '../../../transport/clock';
@@ -35,7 +35,7 @@ export async function execute(
 	const orders = items.map((item) => orderOf(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
 	// Items of one server find out together what it lacks.
-	const routesOf = memoize<(send: Send) => Routes>(() => ({ areMissing: false }));
+	const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
 	const errands = orders.map((order) => {
 		if ('error' in order) return order;
 		const { item, threadId, failuresAsReplies: asReply } = order;
@@ -107,7 +107,7 @@ function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[
 
 /** Tells the user of answers whose search was not filtered as it was meant to be, of which the runs say nothing. */
 function hintAtFilters(context: IExecuteFunctions, output: INodeExecutionData[]): void {
-	const said = output.map(({ json }) => filterHint(json.filter as FilterProof | undefined));
+	const said = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
 	tellUser(context, uniq(compact(said)));
 }
 
@@ -130,7 +130,7 @@ function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
 async function attempt(
 	order: Order,
 	turn: Turn | undefined,
-	routes: Routes,
+	routes: RunRoutes,
 ): Promise<INodeExecutionData> {
 	const { item, options, failuresAsReplies: asReply } = order;
 	// A sub-workflow may be an agent's tool, which cannot be told: switched off, streaming stays silent there.

@@ -3,7 +3,7 @@ import isNil from 'lodash/isNil';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import { utcText } from '../../../execution/values';
-import { OWN_KEYS } from '../../../runs/input';
+import { MESSAGE_KEYS } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { rowSubject, valuesOfRows } from '../../shared/rowValues';
 import type { Row } from '../../shared/rowValues';
@@ -43,7 +43,7 @@ export function filterValuesOf(
 function check(item: Item, label: string, values: FieldValues, allowed = new Set<string>()): void {
 	for (const [key, value] of Object.entries(values)) {
 		const subject = rowSubject(key, label);
-		if (OWN_KEYS.includes(key))
+		if (MESSAGE_KEYS.includes(key))
 			item.refuse({ subject, demand: 'is a part of the message itself: choose another key' });
 		if (isEmptyValue(value) && !allowed.has(key))
 			item.refuse({ subject, demand: 'must not be empty', cure: EMPTY_CURE });

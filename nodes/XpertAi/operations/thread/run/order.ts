@@ -5,7 +5,7 @@ import { chatSessionOf } from '../../../execution/chatSession';
 import { checkedKey, keyOf } from '../../../execution/keys';
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
-import { askedBy } from '../../../runs/input';
+import { intentOf } from '../../../runs/input';
 import type { RunBody, RunInput } from '../../../runs/input';
 import { runBodyOf } from './body';
 import { runSettings, startSettings } from './options';
@@ -63,7 +63,7 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 export function readStart(item: Item): StartOrder {
 	const { options } = item.settings(startSettings);
 	const message = readMessage(item, 'message', options);
-	if (askedBy(message.body).kind !== 'decision') return { ...message, options };
+	if (intentOf(message.body).kind !== 'decision') return { ...message, options };
 	const demand = 'must not decide: use Thread: Decide';
 	return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
 }
@@ -72,7 +72,7 @@ function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions):
 	const isMessage = kind === 'message';
 	const { runOn, session } = isMessage ? threadSourceOf(item) : { runOn: 'existing' as const };
 	const body = runBodyOf(item, kind);
-	if (runOn === 'new' && askedBy(body).kind !== 'message') {
+	if (runOn === 'new' && intentOf(body).kind !== 'message') {
 		const demand =
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });

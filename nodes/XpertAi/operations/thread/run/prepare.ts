@@ -8,9 +8,9 @@ import {
 	createConversation,
 	openConversation,
 } from '../../../runs/openConversation';
-import type { ThreadFacts } from '../../../runs/openConversation';
+import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
-import type { InTime } from '../../../runs/run';
+import type { Client } from '../../../runs/run';
 import { listRuns } from '../../../threads/runsApi';
 import { buildPath } from '../../../transport/api';
 import { untilTurn } from './threadOrder';
@@ -33,9 +33,9 @@ const SETUP_TIMEOUT_MS = 60_000;
  */
 export async function prepareInTurn(
 	order: Message & { options: Pick<StartOptions, 'whenBusy'> },
-	inTime: InTime,
+	inTime: Client,
 	turn: Turn | undefined,
-): Promise<{ made: ThreadFacts; body: RunBody }> {
+): Promise<{ made: ThreadIds; body: RunBody }> {
 	const { item, threadId, options } = order;
 	const held = turn && (await untilTurn(turn, inTime, options.whenBusy));
 	if (held && threadId !== undefined) throw resultError(item, held, { threadId });
@@ -51,8 +51,8 @@ export async function prepareInTurn(
  */
 async function prepare(
 	order: Message,
-	inTime: InTime,
-): Promise<{ made: ThreadFacts; body: RunBody }> {
+	inTime: Client,
+): Promise<{ made: ThreadIds; body: RunBody }> {
 	const { item, body } = order;
 	// Looked for before anything is sent: n8n deletes the files of old executions.
 	const files = await filesOf(order);
@@ -79,9 +79,9 @@ async function filesOf({ item, attachments }: Message): Promise<Attachment[]> {
 /** Where the run takes place; what has to be made for it first is made. None where a key leads to no thread. */
 async function conversationFor(
 	{ runOn, title }: Message,
-	inTime: InTime,
+	inTime: Client,
 	threadId: string,
-): Promise<ThreadFacts | { failure: Failure } | undefined> {
+): Promise<ThreadIds | { failure: Failure } | undefined> {
 	if (runOn === 'existing') return { threadId };
 	const open = runOn === 'key' ? openConversation : createConversation;
 	return await open(inTime, threadId, title ? { title } : {}, SETUP_TIMEOUT_MS);
@@ -89,8 +89,8 @@ async function conversationFor(
 
 /** Deletes the conversation that was made for a run, if that was refused and nothing has run in it. Never throws. */
 export async function deleteUnused(
-	inTime: InTime,
-	{ threadId, conversationId: id }: ThreadFacts,
+	inTime: Client,
+	{ threadId, conversationId: id }: ThreadIds,
 	{ status, failure, reason }: RunResult,
 ): Promise<void> {
 	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;

@@ -4,12 +4,12 @@ import type { z } from 'zod';
 import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { cancelRunById, whenLeft } from '../../../runs/cancel';
+import { cancelRunById, abandonRun } from '../../../runs/cancel';
 import { followRun } from '../../../runs/follow';
 import { readRunState } from '../../../runs/readRun';
 import type { RunState } from '../../../runs/readRun';
 import { withDeadline } from '../../../runs/run';
-import type { InTime } from '../../../runs/run';
+import type { Client } from '../../../runs/run';
 import type { RunIds } from '../../../threads/runsApi';
 import { withThread } from '../../../runs/runThread';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
@@ -44,7 +44,8 @@ const waitForRun: Work = async (item, send, ids) => {
 	const { assistantId } = standing;
 	const followed = isOver ? standing.result : await followRun(inTime, ids);
 	const left = { ...inTime, whenStopped, whenLate };
-	const result = followed && (await whenLeft(left, ids.threadId, followed, async () => ids.runId));
+	const result =
+		followed && (await abandonRun(left, ids.threadId, followed, async () => ids.runId));
 	return await standingJson(item, inTime, ids, { assistantId, result }, settings);
 };
 
@@ -75,7 +76,7 @@ export async function execute(
 }
 
 /** What sends requests for an item: until its deadline, or with a limit to each of them. */
-function timed(item: Item, send: Send, deadlineMs = Infinity): InTime {
+function timed(item: Item, send: Send, deadlineMs = Infinity): Client {
 	const signal = item.context.getExecutionCancelSignal();
 	const deadline = systemClock.now() + deadlineMs;
 	const given = { clock: systemClock, deadline, signal };
@@ -94,7 +95,7 @@ function idsIn(item: Item): RunIds {
 
 async function standingJson(
 	item: Item,
-	inTime: InTime,
+	inTime: Client,
 	ids: RunIds,
 	{ result: ended, ...known }: RunState,
 	{ simplify, options }: z.infer<typeof runByIdSettings>,

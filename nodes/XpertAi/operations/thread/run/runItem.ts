@@ -4,11 +4,11 @@ import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
-import { givesFilterValues } from '../../../runs/input';
-import type { ThreadFacts } from '../../../runs/openConversation';
+import { hasFilterValues } from '../../../runs/input';
+import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
 import { withDeadline } from '../../../runs/run';
-import type { Routes } from '../../../runs/run';
+import type { RunRoutes } from '../../../runs/run';
 import { runAndWait } from '../../../runs/runThread';
 import type { Turn } from './threadOrder';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -30,7 +30,7 @@ export async function runItem(
 	clock: Clock,
 	turn: Turn | undefined,
 	chat: Chat | undefined,
-	routes: Routes,
+	routes: RunRoutes,
 ): Promise<IDataObject> {
 	const started = clock.now();
 	const { item, options, simplify } = order;
@@ -50,7 +50,7 @@ export async function runItem(
 	});
 	const conversationId = made.conversationId ?? result.conversationId;
 	const { runId } = result;
-	const thread: ThreadFacts = {
+	const thread: ThreadIds = {
 		...made,
 		...(conversationId ? { conversationId } : {}),
 		...(runId ? { runId } : {}),
@@ -58,7 +58,7 @@ export async function runItem(
 	if (order.runOn === 'new') await deleteUnused(inTime, made, result);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
-	const fields = answerFields(result, options, givesFilterValues(order.body));
+	const fields = answerFields(result, options, hasFilterValues(order.body));
 	chat?.complete(fields.output);
 	const json = resultJson(result, fields, thread, simplify);
 	if (!simplify) return json;

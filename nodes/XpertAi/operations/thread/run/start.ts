@@ -5,8 +5,8 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { failed } from '../../../runs/result';
 import { withDeadline } from '../../../runs/run';
-import type { Routes } from '../../../runs/run';
-import { beginRun } from '../../../runs/start';
+import type { RunRoutes } from '../../../runs/run';
+import { startInTurn } from '../../../runs/start';
 import type { Turn } from './threadOrder';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { resultError } from './errors';
@@ -34,7 +34,7 @@ export async function execute({ context, items }: Execution): Promise<INodeExecu
 	return await runInOrder(context, errands, first?.options.concurrency);
 }
 
-const noRoutes = ({ failure }: Routes) =>
+const noRoutes = ({ failure }: RunRoutes) =>
 	failed(
 		failure,
 		'This server starts no runs in the background',
@@ -67,8 +67,8 @@ async function startItem(order: StartOrder, turn: Turn | undefined): Promise<IDa
 	});
 	const { made, body } = await prepareInTurn(order, inTime, turn);
 	const isNew = runOn === 'new';
-	const routes: Routes = { areMissing: false };
-	const begun = (await beginRun({
+	const routes: RunRoutes = { areMissing: false };
+	const begun = (await startInTurn({
 		...{ ...inTime, threadId: made.threadId, body, whenBusy, isNew },
 		...{ cancelSilentMs: cancelSilentMinutes * MINUTE_MS, routes },
 	})) ?? { result: noRoutes(routes) };

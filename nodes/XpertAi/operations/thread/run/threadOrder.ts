@@ -1,7 +1,7 @@
-import { busy, cancelled, stillBusy } from '../../../runs/result';
+import { busy, executionStopped, stillBusy } from '../../../runs/result';
 import type { RunResult } from '../../../runs/result';
 import { remaining } from '../../../runs/run';
-import type { Run, Waiting } from '../../../runs/run';
+import type { Run, WaitLimits } from '../../../runs/run';
 import { forEachConcurrently } from '../../../execution/eachItem';
 
 /** The place of an execution among those of this process that run one thread. */
@@ -68,7 +68,7 @@ export function takeTurn(threadId: string): Turn {
  */
 export async function untilTurn(
 	turn: Turn,
-	inTime: Waiting,
+	inTime: WaitLimits,
 	whenBusy: Run['whenBusy'],
 ): Promise<RunResult | undefined> {
 	if (turn.hasCome || whenBusy === 'run') return undefined;
@@ -78,7 +78,7 @@ export async function untilTurn(
 	const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
 	await Promise.race([turn.come(), clock.sleep(remaining(inTime), either)]);
 	over.abort();
-	if (signal?.aborted) return cancelled();
+	if (signal?.aborted) return executionStopped();
 	return turn.hasCome ? undefined : stillBusy();
 }
 

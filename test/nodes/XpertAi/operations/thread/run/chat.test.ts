@@ -4,7 +4,7 @@ import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat
 import { answerFields } from '../../../../../../nodes/XpertAi/operations/thread/run/answerFields';
 import type { CitationStyle } from '../../../../../../nodes/XpertAi/threads/sources';
 import {
-	afterLastPerson,
+	afterLastUserMessage,
 	lastReply,
 	messagesOf,
 } from '../../../../../../nodes/XpertAi/threads/messages';
@@ -15,7 +15,7 @@ import { recordedStream, recordedThread, streamAfter } from '../../../threads/su
 
 const STREAM = recordedStream('sources', 'ask; words before, a look, the answer');
 const thread = recordedThread('sources', 'thread, after the stream');
-const messages = afterLastPerson(messagesOf(thread));
+const messages = afterLastUserMessage(messagesOf(thread));
 
 /** The output of the run that was recorded. */
 function outputIn(citations: CitationStyle, listSources: boolean): string {
@@ -55,7 +55,7 @@ describe('a chat that hears a stream', () => {
 				const told = new RunEvents('', chat);
 				const join = (after: string | undefined, length?: number) => {
 					const events = new EventReader().push(streamAfter(STREAM, after).subarray(0, length));
-					for (const event of 'flaw' in events ? [] : events) told.hear(event);
+					for (const event of 'flaw' in events ? [] : events) told.addEvent(event);
 				};
 				for (const [length, anew] of lengths) join(anew ? undefined : told.lastId, length);
 				join(told.lastId);
@@ -71,7 +71,7 @@ describe('a chat that hears a stream', () => {
 
 	it('numbers links by what was found before them, not by their own order', () => {
 		const { chat, shown } = openChat('numbers');
-		chat.onFound(['a', 'b'].map((chunkId) => ({ chunkId, documentId: 'd' })));
+		chat.onToolResult(['a', 'b'].map((chunkId) => ({ chunkId, documentId: 'd' })));
 		chat.onText('Water [⟦1⟧](xpert://knowledgebase/chunk?documentId=d&chunkId=b).', true);
 		expect(shown()).toBe('Water [2].');
 	});

@@ -1,4 +1,4 @@
-import { filterProof } from '../../../../nodes/XpertAi/threads/filterProof';
+import { filterReport } from '../../../../nodes/XpertAi/threads/filterReport';
 import { RunEvents, stepsOf } from '../../../../nodes/XpertAi/threads/runEvents';
 import type { Part } from '../../../../nodes/XpertAi/threads/runEvents';
 import { sequences } from '../../../sandbox/support/recordings';
@@ -26,7 +26,7 @@ function streamsOf(sequence: string): RunEvents[] {
 		const [, runId = ''] = /runs\/([^/]+)/.exec(request.path) ?? [];
 		const events = new RunEvents(runId);
 		for (const { id, data } of whole('events' in response ? (response.events ?? []) : []))
-			events.hear({ id, name: undefined, data: JSON.stringify(data) } as never);
+			events.addEvent({ id, name: undefined, data: JSON.stringify(data) } as never);
 		return events;
 	});
 }
@@ -49,15 +49,15 @@ describe.each([
 	['messages', messagesOf],
 ] as const)('what recorded %s say of a filter', (_, read) => {
 	it('is how each search of a tool was filtered, and why one failed', () => {
-		const proofs = read(TOOL).map(({ parts }) => filterProof(parts, false));
+		const proofs = read(TOOL).map(({ parts }) => filterReport(parts, false));
 		expect(proofs).toEqual([HR, HR, HR, FAILED, FAILED, HR]);
 	});
 
 	it('is nothing for a step, but that it has searched where values were given', () => {
 		const all = read(STEP);
-		expect(all.map(({ parts }) => filterProof(parts, false))).toEqual(all.map(() => undefined));
+		expect(all.map(({ parts }) => filterReport(parts, false))).toEqual(all.map(() => undefined));
 		const [hr] = all;
-		expect(filterProof(hr?.parts ?? [], true)).toEqual({ status: 'unknown', hitCount: 1 });
+		expect(filterReport(hr?.parts ?? [], true)).toEqual({ status: 'unknown', hitCount: 1 });
 	});
 
 	it('is a tool that failed among the steps as well, with its reason', () => {
@@ -94,11 +94,11 @@ describe('several searches', () => {
 		['one dropped', [look('dynamic_fallback', 2), look('applied', 1)], 'dynamic_fallback', 3],
 		['one of a step', [look('applied', 2), step(3)], 'unknown', 5],
 	])('are as the worst of them: %s', (_, parts, status, hitCount) => {
-		expect(filterProof(parts, true)).toEqual({ status, hitCount });
+		expect(filterReport(parts, true)).toEqual({ status, hitCount });
 	});
 
 	it('say why one failed beside one that did not', () => {
-		expect(filterProof([failed, look('applied', 1)], false)).toEqual({ ...HR, reason: 'Why' });
+		expect(filterReport([failed, look('applied', 1)], false)).toEqual({ ...HR, reason: 'Why' });
 	});
 
 	it.each<[what: string, parts: Part[]]>([
@@ -110,6 +110,6 @@ describe('several searches', () => {
 		['a text', [{ type: 'text', text: 'hello' }]],
 		['no filter', [look('not_applied', 3)]],
 	])('are none with %s', (_, parts) => {
-		expect(filterProof(parts, false)).toBeUndefined();
+		expect(filterReport(parts, false)).toBeUndefined();
 	});
 });
