@@ -6,28 +6,28 @@ import type { ApiRequest, Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { hintFor } from './hints';
-import type { RequestMeaning } from './hints';
+import type { HintContext } from './hints';
 
-/** What is known of a request that stands alone. */
-interface Circumstances {
+/** How to send a single request. */
+interface SendOptions {
 	itemIndex?: number;
-	/** Whether the request may arrive twice without harm. */
+	/** Whether the request may take effect twice. */
 	repeatable?: boolean;
-	/** To word what its failure means. */
-	meaning?: RequestMeaning;
+	/** Describes the request for the hint after a failure. */
+	meaning?: HintContext;
 }
 
 /**
- * Sends a request that stands alone, for an item or for a list in the editor, with the retry policy.
+ * Sends a single request with the retry policy, for an item or for a list in the editor.
  *
- * @returns the parsed answer of a success
- * @throws NodeApiError for anything else
+ * @returns the parsed answer
+ * @throws NodeApiError if the request fails
  */
 export async function answerFor(
 	context: RequestContext,
 	send: Send,
 	request: ApiRequest,
-	{ itemIndex, repeatable = false, meaning = {} }: Circumstances = {},
+	{ itemIndex, repeatable = false, meaning = {} }: SendOptions = {},
 ): Promise<unknown> {
 	const { outcome } = await sendWithRetries(send, {
 		request,

@@ -8,35 +8,35 @@ import type { ZodIssue, ZodTypeAny, z } from 'zod';
 import { NO_LONE_SURROGATE, UUID_DEMAND, hasLoneSurrogate } from '../payloads/common';
 import { isContainer } from './fields';
 
-/** What names the parts of a value in messages, as the user sees them. */
+/** How messages name the parts of a value. */
 export interface Naming {
-	/** The fields the value was made of; their display names stand for its keys. */
+	/** The fields that the value was read from; their display names stand for its keys. */
 	fields?: INodeProperties[];
-	/** The fields that other places come from, by their names from the outside in: `assistant.id` from `assistantId`. */
+	/** Maps places of the value to field names, e.g. `assistant.id` to `assistantId`. */
 	sources?: Record<string, string>;
-	/** Display name of the parameter that holds the whole value; `JSON Body` without it. */
+	/** Display name of the parameter with the whole value; default `JSON Body`. */
 	parameter?: string;
 }
 
-/** What is wrong with a value that a user gave. */
+/** What is wrong with a value of the user. */
 export interface Flaw {
 	/** The parameter as the user sees it, e.g. `"Top K" in "Recall"`. */
 	subject: string;
-	/** What it must be, e.g. `must be a whole number`. */
+	/** The requirement, e.g. `must be a whole number`. */
 	demand: string;
-	/** What it is, where that says more. */
+	/** The value, if it helps. */
 	value?: unknown;
-	/** How to mend it, where it is not by another value. */
+	/** How to correct it, if not by another value. */
 	cure?: string;
 }
 
-/** The one wording for input that cannot be sent. */
+/** The message for a value that cannot be sent. */
 export function flawMessage({ subject, demand, value }: Flaw): string {
 	const found = value === undefined ? '' : `, but is ${quoted(value)}`;
 	return `${subject} ${demand}${found}`;
 }
 
-/** A value that meets its schema, or the first thing that is wrong with it. */
+/** Checks a value against its schema. @returns the parsed value or its first flaw */
 export function checked<Schema extends ZodTypeAny>(
 	schema: Schema,
 	value: unknown,
@@ -54,7 +54,7 @@ export function checked<Schema extends ZodTypeAny>(
 	};
 }
 
-/** A union reports its branches inside one issue; the branch that comes closest says most. */
+/** A union reports the issues of all branches; the branch with the fewest issues says most. */
 function firstIssue(issues: ZodIssue[]): ZodIssue {
 	const [issue] = issues;
 	if (issue?.code === 'invalid_union')
@@ -62,31 +62,34 @@ function firstIssue(issues: ZodIssue[]): ZodIssue {
 	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
 }
 
-/** The JSON text of a value that is sent, or what of it has none: what is too deep, a number JSON has not, or half a character. */
+/**
+ * Converts a value to JSON, or names the part that JSON cannot hold: too deep, not a finite number, or a lone
+ * surrogate.
+ */
 export function jsonOf(value: unknown, naming: Naming): { text: string } | { flaw: Flaw } {
 	const text = textOf(value);
 	if (text === undefined) {
 		const subject = subjectOf(placeWithoutText(value), naming);
 		return { flaw: { subject, demand: 'is nested too deeply or too long to be sent' } };
 	}
-	// JSON writes half a character as an escape: only what holds one is walked through.
-	const cut = text.includes('\\ud') ? findPlace(value, isCutText) : undefined;
-	if (cut) return { flaw: cutFlaw(cut, naming) };
-	// Infinity and NaN become null, which clears fields.
-	const place = text.includes('null') ? findPlace(value, isNoNumber) : undefined;
+	// JSON escapes a lone surrogate, so only such texts are searched.
+	const broken = text.includes('\\ud') ? findPlace(value, isBrokenText) : undefined;
+	if (broken) return { flaw: surrogateFlaw(broken, naming) };
+	// JSON turns Infinity and NaN into null, which clears fields on the server.
+	const place = text.includes('null') ? findPlace(value, isNonFinite) : undefined;
 	if (!place) return { text };
 	const flaw = { demand: 'must be a number', value: valueAt(value, place) };
 	return { flaw: { subject: subjectOf(place, naming), ...flaw } };
 }
 
-/** A name that holds half of a character stands in no message itself. */
-function cutFlaw(place: Place, naming: Naming): Flaw {
+/** Messages must not contain a name with a lone surrogate either. */
+function surrogateFlaw(place: Place, naming: Naming): Flaw {
 	const whole = place.filter((key) => typeof key === 'number' || !hasLoneSurrogate(key));
 	const inName = whole.length < place.length ? 'has a field whose name ' : '';
 	return { subject: subjectOf(whole, naming), demand: `${inName}${NO_LONE_SURROGATE}` };
 }
 
-function isCutText(part: unknown, key: unknown): boolean {
+function isBrokenText(part: unknown, key: unknown): boolean {
 	return [part, key].some((text) => typeof text === 'string' && hasLoneSurrogate(text));
 }
 
@@ -103,14 +106,14 @@ function placeWithoutText(value: unknown): string[] {
 	return path;
 }
 
-function isNoNumber(part: unknown): boolean {
+function isNonFinite(part: unknown): boolean {
 	return typeof part === 'number' && !Number.isFinite(part);
 }
 
-/** How far the place of a value without JSON text is named. */
+/** How deep the place of such a value is named. */
 const NAMED_LEVELS = 4;
 
-/** JSON text of a value; none where it is too deep or too long for one. */
+/** The JSON text of a value; undefined if it is too deep or too long. */
 function textOf(value: unknown): string | undefined {
 	try {
 		return JSON.stringify(value) as string | undefined;
@@ -123,7 +126,7 @@ function demandOf(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			if (issue.received === 'undefined') return 'is missing';
-			// Of a choice, Zod lists the values as a type: 'confirm' | 'reject'.
+			// For an enum, Zod lists the values as a type: 'confirm' | 'reject'.
 			return issue.expected.startsWith("'")
 				? `must be one of ${issue.expected.replaceAll("'", '').replaceAll(' | ', ', ')}`
 				: `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
@@ -160,13 +163,13 @@ const STRING_DEMANDS: Record<string, string> = {
 	datetime: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
 };
 
-/** A place in JSON, as code writes it. */
+/** A path in code notation. */
 function placeName(path: Place): string {
 	const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
 	return parts.join('').replace(/^\./, '');
 }
 
-/** A part of a value as the user knows it: by the names of its fields, else by its place in the JSON. */
+/** Names a part of a value by the display names of its fields, or by its path in the JSON. */
 export function subjectOf(path: Place, { fields, sources = {}, parameter }: Naming): string {
 	if (!fields) {
 		const place = placeName(path);
@@ -186,7 +189,7 @@ export function subjectOf(path: Place, { fields, sources = {}, parameter }: Nami
 
 type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollection>;
 
-/** The display names along a path; what no field is named after keeps its place. */
+/** The display names along a path; a key without a field stays as it is. */
 function displayNames(path: Place, fields: Level): string[] {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
@@ -195,7 +198,7 @@ function displayNames(path: Place, fields: Level): string[] {
 	return found ? [found.displayName, ...displayNames(rest, levelBelow(found))] : [placeName(path)];
 }
 
-/** The field of this name; collections that only group others are looked into last. */
+/** Finds a field by name, first at this level, then inside the collections that only group fields. */
 export function fieldNamed(name: string, level: Level): INodeProperties | undefined {
 	const fields = level.filter((entry): entry is INodeProperties => 'type' in entry);
 	const inside = fields.filter(isContainer).flatMap(({ options = [] }) => options);
@@ -211,7 +214,7 @@ function fieldIn(fields: INodeProperties[], name: string): INodeProperties | und
 	return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
 }
 
-/** The fields of an operation by their names, so that many items look for each once. */
+/** Looks up a field of an operation by name. Memoized, so that many items search once. */
 export const fieldsOf = memoize((fields: INodeProperties[]) =>
 	memoize((name: string) => fieldIn(fields, name)),
 );
@@ -231,7 +234,7 @@ function valueAt(value: unknown, path: Place): unknown {
 	);
 }
 
-/** A value as it stands in a message. */
+/** A value as text for a message. */
 export function quoted(value: unknown): string {
 	if (typeof value === 'object') {
 		return truncate(textOf(value) ?? 'a value that is nested too deeply', { length: 80 });
@@ -239,7 +242,7 @@ export function quoted(value: unknown): string {
 	return truncate(typeof value === 'string' ? `"${value}"` : String(value), { length: 80 });
 }
 
-/** Where in a value a part of it stands, from the outside in. */
+/** The path to a part of a value, outermost key first. */
 export type Place = Array<string | number>;
 
 interface Visit {
@@ -249,17 +252,17 @@ interface Visit {
 }
 
 /**
- * The place of the first part of a value that is looked for, in the order of its JSON text; dates and
- * the like are looked at as they are written there. Walks without recursion, as values may be deep.
+ * Finds the path to the first matching part, in the order of the JSON text. Dates and the like are matched in their
+ * JSON form. Works without recursion, as values may be deep.
  */
 export function findPlace(
 	value: unknown,
-	isWanted: (part: unknown, key?: string | number) => boolean,
+	isMatch: (part: unknown, key?: string | number) => boolean,
 ): Place | undefined {
 	const open: Visit[] = [{ value }];
 	for (let visit = open.pop(); visit; visit = open.pop()) {
-		const part = asWritten(visit.value);
-		if (isWanted(part, visit.key)) return placeTo(visit);
+		const part = asJsonValue(visit.value);
+		if (isMatch(part, visit.key)) return placeTo(visit);
 		if (typeof part !== 'object' || part === null) continue;
 		const entries = Array.isArray(part)
 			? part.map((inner, index): [number, unknown] => [index, inner])
@@ -269,7 +272,7 @@ export function findPlace(
 	return undefined;
 }
 
-function asWritten(value: unknown): unknown {
+function asJsonValue(value: unknown): unknown {
 	const isObject = typeof value === 'object' && value !== null;
 	return isObject && 'toJSON' in value && typeof value.toJSON === 'function'
 		? (value.toJSON() as unknown)

@@ -2,7 +2,7 @@ import type { UploadFile } from '../transport/multipart';
 import { quoted } from './badInput';
 import type { BinaryField, Item } from './item';
 
-/** Bytes of a binary field, piece by piece where n8n keeps it on disk; those in memory come at once. */
+/** The bytes of a binary field: in chunks if n8n stores it on disk, in one piece if in memory. */
 export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {
 	const { helpers } = item.context;
 	const { id } = field.binary;
@@ -10,15 +10,14 @@ export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenera
 		yield await helpers.getBinaryDataBuffer(item.index, field.property);
 		return;
 	}
-	const stream = await kept(item, field, async () => await helpers.getBinaryStream(id));
+	const stream = await readStored(item, field, async () => await helpers.getBinaryStream(id));
 	for await (const chunk of stream) yield chunk as Buffer;
 }
 
 /**
- * The text of a binary field, piece by piece: in the encoding that its byte order mark names, or its MIME type,
- * else in UTF-8.
+ * The text of a binary field in chunks. The encoding is that of its byte order mark, of its MIME type, or UTF-8.
  *
- * @throws NodeOperationError when it is no text in that encoding
+ * @throws NodeOperationError if the file is not text in that encoding
  */
 export async function* textChunks(
 	item: Item,
@@ -32,12 +31,12 @@ export async function* textChunks(
 		try {
 			encoding ||= encodingOf(head, mimeType);
 			decoder ??= new TextDecoder(encoding, { fatal: true });
-			// Some versions of Node.js take windows-1252 for Latin 1 where it is not streamed.
+			// Without streaming, some versions of Node.js decode windows-1252 as Latin 1.
 			const text = decoder.decode(bytes, { stream: bytes !== undefined });
-			// Servers cannot store this character; UTF-16 without a mark is full of it.
+			// Servers cannot store NUL, which UTF-16 without a byte order mark is full of.
 			if (!text.includes('\0')) return text;
 		} catch {
-			// Said below.
+			// Reported below.
 		}
 		const { property, parameter, binary } = field;
 		const file = binary.fileName ? `file ${quoted(binary.fileName)}` : 'file';
@@ -46,20 +45,20 @@ export async function* textChunks(
 	};
 	for await (const chunk of binaryChunks(item, field)) {
 		head = Buffer.concat([head, chunk]);
-		if (!decoder && head.length < LONGEST_MARK) continue;
+		if (!decoder && head.length < MAX_BOM_BYTES) continue;
 		yield decoded(head);
 		head = Buffer.alloc(0);
 	}
 	yield decoded(head) + decoded();
 }
 
-const LONGEST_MARK = 3;
+const MAX_BOM_BYTES = 3;
 
 const ENCODING_CURE =
 	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
 
 function encodingOf(head: Buffer, mimeType: string): string {
-	const mark = head.toString('latin1', 0, LONGEST_MARK);
+	const mark = head.toString('latin1', 0, MAX_BOM_BYTES);
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
 	if (mark.startsWith('\xff\xfe')) return 'utf-16le';
 	if (mark.startsWith('\xfe\xff')) return 'utf-16be';
@@ -67,16 +66,16 @@ function encodingOf(head: Buffer, mimeType: string): string {
 }
 
 /**
- * The file of a binary field, to be uploaded: streamed from n8n's disk, or sent from memory.
+ * The file of a binary field for an upload: streamed from n8n's disk, or sent from memory.
  *
- * @throws NodeOperationError when n8n no longer has it
+ * @throws NodeOperationError if n8n no longer has the file
  */
 export async function uploadFile(item: Item, field: BinaryField): Promise<UploadFile> {
 	const { helpers } = item.context;
 	const { property, binary } = field;
 	const { fileName, mimeType, id } = binary;
 	const name = fileName || property;
-	const content = await kept(item, field, async () =>
+	const content = await readStored(item, field, async () =>
 		id === undefined
 			? await helpers.getBinaryDataBuffer(item.index, property)
 			: {
@@ -87,8 +86,8 @@ export async function uploadFile(item: Item, field: BinaryField): Promise<Upload
 	return { name, mimeType, content };
 }
 
-/** Gets at what n8n keeps; it deletes the files of old executions, of pinned data too. */
-async function kept<Result>(
+/** Reads a file that n8n stores. n8n deletes the files of old executions, even of pinned data. */
+async function readStored<Result>(
 	item: Item,
 	{ property, parameter }: BinaryField,
 	get: () => Promise<Result>,

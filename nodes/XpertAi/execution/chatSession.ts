@@ -5,14 +5,14 @@ import { z } from 'zod';
 import { isTool } from './audience';
 import type { Item } from './item';
 
-/** Whether the output of the node comes back to it. */
+/** Whether the node is part of a loop. */
 export function isInLoop(context: IExecuteFunctions): boolean {
 	const { name } = context.getNode();
 	const before = new Set(context.getParentNodes(name).map((node) => node.name));
 	return context.getChildNodes(name).some((node) => before.has(node.name));
 }
 
-/** What `$('name')` gives of a node. */
+/** What `$('name')` returns for a node. */
 interface NodeOutput {
 	isExecuted: boolean;
 	first: () => { json: IDataObject } | undefined;
@@ -21,10 +21,10 @@ interface NodeOutput {
 const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
 
 /**
- * The session of the chat message that the execution began with, as n8n's Chat Trigger gave it.
+ * The session ID of the chat message that started the execution, as n8n's Chat Trigger gave it.
  *
- * @returns nothing where no Chat Trigger before the node has run, in a loop, and in a tool of an agent, which ask on
- * their own account; a sub-workflow has triggers of its own
+ * @returns undefined if no Chat Trigger before the node has run, in a loop, and in the tool of an agent; a sub-workflow
+ * has its own triggers
  */
 export function chatSessionOf({ context, index }: Item): string | undefined {
 	if (isTool(context)) return undefined;
@@ -35,6 +35,6 @@ export function chatSessionOf({ context, index }: Item): string | undefined {
 	const { $: outputOf } = context.getWorkflowDataProxy(index) as {
 		$: (name: string) => NodeOutput;
 	};
-	const begun = triggers.map(({ name }) => outputOf(name)).find(({ isExecuted }) => isExecuted);
-	return chatMessage.safeParse(begun?.first()?.json).data?.sessionId;
+	const started = triggers.map(({ name }) => outputOf(name)).find(({ isExecuted }) => isExecuted);
+	return chatMessage.safeParse(started?.first()?.json).data?.sessionId;
 }

@@ -32,10 +32,10 @@ import { tellUser, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
 
 /**
- * Runs an operation that is one request an item (or, for lists, one a page).
+ * Runs an operation with one request per item, or one per page of a list.
  *
- * @returns the output, each item paired with the one it came of
- * @throws NodeApiError or NodeOperationError with Stop, for the first item that came to nothing
+ * @returns the output, paired with the items
+ * @throws NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
 export async function runDeclared(
 	operation: DeclaredOperation,
@@ -47,39 +47,39 @@ export async function runDeclared(
 		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
 		const answers = await answersFor(item, operation);
 		for (const { answer } of answers) {
-			const said = remark?.(answer);
-			if (said !== undefined) remarks.add(said);
+			const message = remark?.(answer);
+			if (message !== undefined) remarks.add(message);
 		}
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		return simplification ? simplified(simplification, results) : results;
 	};
-	const atOnceNow = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
-	const output = await forEachItem(items, work, atOnceNow);
+	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
+	const output = await forEachItem(items, work, concurrency);
 	tellUser(context, [...remarks]);
 	return output;
 }
 
-/** Items of an operation that only reads, at once. */
+/** How many items of a read-only operation run at once. */
 const READS_AT_ONCE = 5;
 
 const atOnce = z.number().int().min(1);
 
 /**
- * How many items are worked on at once, which the first one says.
+ * How many items run at once, by the option of the first item.
  *
- * @throws NodeOperationError naming the option and what it must be
+ * @throws NodeOperationError naming the option and the allowed values
  */
 export function atOnceOf([first]: Item[]): number {
 	return first?.number('options.concurrency', atOnce) ?? 1;
 }
 
-/** An answer and what it was asked for: the body, or the ids where the path lists some. */
+/** An answer and what was asked for: the body, or the IDs in the path. */
 interface Answered {
 	answer: unknown;
 	asked: unknown;
 }
 
-/** The answers of an item's requests; the pages of a list are one answer. */
+/** The answers to the requests of an item; all pages of a list count as one answer. */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
 	const { method, paging, repeatable, lookFirst } = operation;
 	const paths = pathsOf(item, operation);
@@ -87,23 +87,24 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
 	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
 	const answers: Answered[] = [];
-	// What cannot be sent is refused before anything is looked at.
+	// Refuse an invalid body before anything is read.
 	if (lookFirst) for (const part of parts) toSend(part);
 	for (const { values, ids, listed } of paths) {
-		const looked = lookFirst && (await look(lookFirst, item, { values, ids, timeoutMs }));
-		if (looked && 'answer' in looked) {
-			answers.push({ answer: looked.answer, asked: undefined });
+		const decision =
+			lookFirst && (await readAndDecide(lookFirst, item, { values, ids, timeoutMs }));
+		if (decision && 'answer' in decision) {
+			answers.push({ answer: decision.answer, asked: undefined });
 			continue;
 		}
-		const path = buildPath(operation.path, { ...values, ...looked?.found });
+		const path = buildPath(operation.path, { ...values, ...decision?.found });
 		const checkAnswer = (answer: unknown) => check?.(answer, ids);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
 				const inBody = idsInBody(sent, places, naming);
 				const meaning = { statusHints, ids: [...ids, ...inBody], body: { value: sent, naming } };
 				const options = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
-				const circumstances = { itemIndex: item.index, repeatable, meaning };
-				return await answerFor(item.context, item.send, options, circumstances);
+				const sendOptions = { itemIndex: item.index, repeatable, meaning };
+				return await answerFor(item.context, item.send, options, sendOptions);
 			};
 			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
 			answers.push({ answer, asked: listed ?? part });
@@ -112,14 +113,14 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 	return answers;
 }
 
-/** How long to wait for an answer, in seconds; what only reads has no option for it. */
+/** The timeout in seconds. Read-only operations have no option for it. */
 function timeoutOf(item: Item, operation: DeclaredOperation): number {
 	const { timeoutSeconds: own = DEFAULT_TIMEOUT_SECONDS } = operation;
 	return onlyReads(operation) ? own : item.number('options.timeout', timeoutSeconds);
 }
 
-/** Reads what an operation looks at first, and decides by it. */
-async function look(
+/** Sends the request of `lookFirst` and decides what to do. */
+async function readAndDecide(
 	{ method, path: template, body, checkAnswer, decide }: LookFirst,
 	item: Item,
 	{ values, ids, timeoutMs }: ReadPath & { timeoutMs: number },
@@ -131,17 +132,17 @@ async function look(
 		timeoutMs,
 		checkAnswer: (answer: unknown) => checkAnswer(answer, ids),
 	};
-	const circumstances = { itemIndex: item.index, repeatable: true, meaning: { ids } };
-	return decide(await answerFor(item.context, item.send, request, circumstances), item);
+	const sendOptions = { itemIndex: item.index, repeatable: true, meaning: { ids } };
+	return decide(await answerFor(item.context, item.send, request, sendOptions), item);
 }
 
 /** The body of an item, read and checked. */
 interface ReadBody {
-	/** The bodies it is sent as, one after another. */
+	/** The bodies to send, one after another. */
 	parts: unknown[];
 	naming: Naming;
 	toSend: (part: unknown) => ApiRequest['body'];
-	/** Places that hold ids of records. */
+	/** Paths of IDs in the body. */
 	ids: string[];
 	statusHints?: StatusHints;
 }
@@ -166,15 +167,15 @@ async function bodyOf(
 	};
 }
 
-/** The fields of a body with Options, where some of them stand in there. */
+/** The fields of a body, including those in Options. */
 function fieldsInBody({ fields, options }: JsonBody): Field[] {
 	return options ? [...fields, optionsField(options)] : fields;
 }
 
 /**
- * The JSON body of an item, from its fields or from its JSON; that may hold the ids of whatever server it is for.
+ * Reads the JSON body of an item from its fields or from its JSON. JSON may contain IDs of any form.
  *
- * @throws NodeOperationError naming the parameter, the item and what is expected
+ * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function jsonBodyOf(item: Item, body: JsonBody): unknown {
 	const { sources, schema, ids = [], notShown, compose = (values) => values } = body;
@@ -182,15 +183,15 @@ export function jsonBodyOf(item: Item, body: JsonBody): unknown {
 	const fields = fieldsInBody(body);
 	const naming = { fields, sources };
 	const values = item.values(fields);
-	const along = body.options && isJsonObject(values.options) ? values.options : undefined;
-	const checked: unknown = item.check(schema, compose(along ?? values), naming);
+	const optional = body.options && isJsonObject(values.options) ? values.options : undefined;
+	const checked: unknown = item.check(schema, compose(optional ?? values), naming);
 	item.checkIds(checked, ids, naming);
 	return checked;
 }
 
-const FILE_WANTED = 'Xpert AI servers take a file, not JSON. Set "Body" in Options to Fields.';
+const FILE_HINT = 'Xpert AI servers take a file, not JSON. Set "Body" in Options to Fields.';
 
-/** A file of the item with its text parts as a form; or the JSON body, as the contract has it. */
+/** The body of an upload: a form with the file and its text parts; or the JSON body of the contract. */
 async function fileBodyOf(
 	item: Item,
 	{ parts, schema, ids = [] }: FileBody,
@@ -199,32 +200,32 @@ async function fileBodyOf(
 	if (item.isJsonBody) {
 		const value = item.jsonBody(anyJson);
 		const toSend = (part: unknown) => item.jsonText(part, {});
-		return { parts: [value], naming: {}, toSend, ids: [], statusHints: { 500: FILE_WANTED } };
+		return { parts: [value], naming: {}, toSend, ids: [], statusHints: { 500: FILE_HINT } };
 	}
 	const fields = [fieldCollection('additionalFields', parts)];
 	const texts = z.record(z.unknown()).parse(item.check(schema, item.values(fields), { fields }));
 	item.checkIds(texts, ids, { fields });
-	// The parts are sent as JSON text each; one that has none is named here.
+	// Each part is sent as JSON text; this refuses a part that has none.
 	item.jsonText(texts, { fields });
 	const form = multipartBody(await uploadFile(item, item.binary()), texts);
 	return { parts: [texts], naming: { fields }, toSend: () => form, ids: [], statusHints };
 }
 
-/** What a timer of Node.js can wait, in seconds. */
-const LONGEST_TIMEOUT_SECONDS = 2_147_483;
+/** Longest timer of Node.js, in seconds. */
+const MAX_TIMEOUT_SECONDS = 2_147_483;
 
-/** A time limit in seconds that the HTTP client can keep. */
-export const timeoutSeconds = z.number().positive().min(0.001).max(LONGEST_TIMEOUT_SECONDS);
+/** A timeout in seconds that the HTTP client supports. */
+export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
-/** The ids of a path, and by their names what stands for them. */
+/** The values for the placeholders of a path, and its IDs. */
 interface ReadPath {
 	values: Record<string, string>;
 	ids: NamedId[];
-	/** The ids of the list in it, if there is one. */
+	/** The IDs of the list in the path, if it has one. */
 	listed?: string[];
 }
 
-/** The ids of the request's path, or of several where it lists more than an address can hold. */
+/** The IDs for the path; several sets if a list of IDs is too long for one address. */
 function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] {
 	let paths: ReadPath[] = [{ values: {}, ids: [] }];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
@@ -243,7 +244,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] 
 
 const wholeLimit = z.number().int().min(1);
 
-/** Page by page from fields; a JSON body is sent once, as it is. */
+/** Fetches all pages for fields; sends a JSON body once, unchanged. */
 async function listOf(
 	item: Item,
 	{ resultsKey }: Paging,

@@ -5,11 +5,11 @@ import { mayContinue } from './outputs';
 import type { ItemError } from './outputs';
 
 /**
- * Runs a piece of work for each input item, so many at once; the output is in the items' order. The only
- * place that knows Continue On Fail: with it, a failed item comes out as an error item and others run on.
+ * Runs work for each item, several at once; the output keeps their order. The only place that handles Continue On Fail:
+ * a failed item becomes an error item and the others continue.
  *
- * @param atOnce items at once; what has begun when one fails comes to its end, and nothing new begins
- * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ * @param atOnce items at once; after a failure, started items finish and no new one starts
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
 export async function forEachItem(
 	items: Item[],
@@ -34,23 +34,23 @@ export async function forEachItem(
 }
 
 /**
- * Does a piece of work for each entry, in order, so many at once.
+ * Runs work for each entry, in order, several at once.
  *
- * @param goOn asked before each piece of work starts
+ * @param goOn checked before each entry starts
  */
 export async function forEachConcurrently<Entry>(
 	entries: Entry[],
-	lanes: number,
+	slots: number,
 	work: (entry: Entry) => Promise<void>,
 	goOn: () => boolean,
 ): Promise<void> {
-	const waiting = entries.values();
-	const lane = async () => {
-		// All lanes take from the same iterator, so each entry is taken once.
-		for (const entry of waiting) {
+	const remaining = entries.values();
+	const slot = async () => {
+		// All slots share the iterator, so each entry is taken once.
+		for (const entry of remaining) {
 			if (!goOn()) return;
 			await work(entry);
 		}
 	};
-	await Promise.all(Array.from({ length: lanes }, lane));
+	await Promise.all(Array.from({ length: slots }, slot));
 }

@@ -12,7 +12,7 @@ import type { Operation, Resource } from './operation';
 import { findPlace } from './badInput';
 import { operationFields } from './properties';
 
-/** Runs the operation the node is set to over all input items. */
+/** Runs the selected operation for all input items. */
 export async function execute(
 	given: IExecuteFunctions,
 	catalogue: Resource[],
@@ -36,7 +36,7 @@ export async function execute(
 	}
 }
 
-/** The operation a node is set to. */
+/** The selected operation. */
 function chosenOperation(context: IExecuteFunctions, catalogue: Resource[]): Operation {
 	const resource = context.getNodeParameter('resource', 0, '') as string;
 	const name = context.getNodeParameter('operation', 0, '') as string;
@@ -50,11 +50,10 @@ function chosenOperation(context: IExecuteFunctions, catalogue: Resource[]): Ope
 }
 
 /**
- * The same context for work on very many items. n8n copies the whole node at each `getNode`, and
- * resolves a parameter anew for each item, also one without an expression; a mapper with all fields
- * makes both dear. Here the node is copied once, and what is the same for all items is resolved once.
- * n8n's own check of a value against its field, which first looks for that field among all of the node,
- * is left out: the fields ask for none, and the item checks what is sent.
+ * Caches what n8n recomputes for every item: `getNode` copies the whole node, and `getNodeParameter` resolves a
+ * parameter even without an expression. With thousands of items and a mapper, both are expensive. Skips n8n's
+ * validation of values, which searches all fields of the node: the fields ask for none, and the item checks what is
+ * sent.
  */
 export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 	const node = context.getNode();

@@ -5,15 +5,15 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 
-/** A parameter of the editor, with what it asks of the server while it is filled in, e.g. its list search. */
+/** A parameter of the editor, with the list searches and the like that it needs. */
 export interface Field extends INodeProperties {
 	methods?: INodeType['methods'];
 }
 
-/** Values read from the fields of an item, by the field's name. */
+/** Values read from the fields of an item, by field name. */
 export type FieldValues = Record<string, unknown>;
 
-/** Values of fields without those that are left empty. */
+/** Drops the values of empty fields. */
 export function filledOnly(values: FieldValues): FieldValues {
 	return Object.fromEntries(
 		Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
@@ -21,15 +21,15 @@ export function filledOnly(values: FieldValues): FieldValues {
 }
 
 /**
- * Where a body of one's own is chosen, and where it is given. Both are in Options: n8n drops a field outside a
- * collection that is shown by what the collection holds.
+ * Where the user chooses and writes a JSON body. Both are in Options: outside a collection, n8n drops a field whose
+ * display depends on a field inside one.
  */
 export const BODY_MODE = 'options.bodyMode';
 export const JSON_BODY = 'options.jsonBody';
 
 const WITH_OWN_BODY = ['json'];
 
-/** The choice between the fields of an operation and a body of one's own. */
+/** The choice between fields and a JSON body. */
 export const bodyMode: INodeProperties = {
 	displayName: 'Body',
 	name: 'bodyMode',
@@ -98,7 +98,7 @@ export const simplify: INodeProperties = {
 
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 
-/** How long to wait for the server; n8n's own limit of 300 seconds never applies. */
+/** The timeout for one request; n8n's own limit of 300 seconds never applies. */
 export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodeProperties {
 	return {
 		displayName: 'Timeout (Seconds)',
@@ -110,10 +110,10 @@ export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodePr
 	};
 }
 
-/** Requests of one node at once; more make servers no faster, and may be refused by a proxy. */
+/** More requests at once make servers no faster, and a proxy may refuse them. */
 export const MOST_AT_ONCE = 20;
 
-/** How many items are worked on at once. */
+/** How many items run at once. */
 export function atOnceOption(defaultAtOnce: number): INodeProperties {
 	return {
 		displayName: 'Requests at Once',
@@ -125,15 +125,17 @@ export function atOnceOption(defaultAtOnce: number): INodeProperties {
 	};
 }
 
-/** Optional fields in the order n8n's linter wants. Without lodash, which would bring seven files that n8n loads nowhere else. */
+/**
+ * Sorts optional fields as n8n's linter requires. Without lodash, whose sorting would load seven more files at startup.
+ */
 export function inPanelOrder(fields: INodeProperties[]): INodeProperties[] {
 	return fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
 }
 
 /**
- * The Options collection, with what an operation adds to it.
+ * The Options collection of an operation.
  *
- * @param ownBody the options of a body of one's own, which come last
+ * @param ownBody the options for a JSON body, which come last
  */
 export function optionsField(
 	options: INodeProperties[],
@@ -149,7 +151,7 @@ export function optionsField(
 	};
 }
 
-/** Collections that only group optional fields: what is in them belongs to the body itself. */
+/** Collections that only group optional fields: their fields belong to the body itself. */
 const CONTAINERS = {
 	additionalFields: { displayName: 'Additional Fields', placeholder: 'Add field' },
 	updateFields: { displayName: 'Update Fields', placeholder: 'Add field' },
@@ -165,8 +167,8 @@ export function fieldCollection(
 }
 
 /**
- * Fields that are displayed under further conditions only. n8n's own function for it merges deeply, which
- * would take a sixth of the time that the nodes take to load.
+ * Adds display conditions to fields. n8n's own function merges deeply, which would take a sixth of the load time of the
+ * nodes.
  */
 export function displayedIf<Field extends INodeProperties>(
 	{ show, hide }: Pick<IDisplayOptions, 'show' | 'hide'>,
@@ -187,7 +189,7 @@ export function isContainer({ name, type }: INodeProperties): boolean {
 	return type === 'collection' && name in CONTAINERS;
 }
 
-/** Dropdown entries for the values of an enum of the contract. */
+/** Dropdown entries for an enum of the contract. */
 export function enumOptions<Value extends string>(
 	values: readonly Value[],
 	names: Record<Value, string>,
@@ -195,13 +197,13 @@ export function enumOptions<Value extends string>(
 	return values.map((value) => ({ name: names[value], value }));
 }
 
-/** The options of a body of one's own, which come last: they are the way out, not the entrance. */
+/** The options for a JSON body. They come last, as few users need them. */
 export const ownBodyOptions = (example: string): INodeProperties[] => [
 	bodyMode,
 	...jsonBodyOption(example),
 ];
 
-/** The body itself, beside that choice. */
+/** The option with the JSON body. */
 export function jsonBodyOption(example: string): INodeProperties[] {
 	const jsonBody = {
 		...jsonBodyField(example),
@@ -212,14 +214,14 @@ export function jsonBodyOption(example: string): INodeProperties[] {
 }
 
 /**
- * Fields that are there unless the body is one's own. They are hidden with it and not shown without it:
- * n8n resolves parameters without looking into collections.
+ * Hides fields while a JSON body is chosen. Uses `hide`, not `show`: n8n resolves parameters without looking into
+ * collections.
  */
 export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): Shown[] {
 	return displayedIf({ hide: { [BODY_MODE]: WITH_OWN_BODY } }, fields);
 }
 
-/** The same for options, which stand beside that choice. */
+/** The same for fields inside Options. */
 export function optionsWithoutOwnBody(options: INodeProperties[]): INodeProperties[] {
 	return displayedIf({ hide: { [bodyMode.name]: WITH_OWN_BODY } }, options);
 }

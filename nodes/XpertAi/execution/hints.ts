@@ -8,36 +8,36 @@ import type { Field } from './fields';
 import { chosenId, namedId } from './ids';
 import type { NamedId } from './ids';
 
-/** How to go on after a status, or what tells it from the answer; nothing where the answer is another. */
+/** How to go on after a status: a text, or a function of the failure that may find none. */
 export type StatusHint = string | ((failure: Failure) => string | undefined);
 
-/** What a status means for an operation, which transport cannot know. */
+/** Hints for the statuses of an operation. */
 export type StatusHints = Partial<Record<number, StatusHint>>;
 
-/** What is known of a request beyond its text, to word what its failure means. */
-export interface RequestMeaning {
+/** What is known of a request to word a hint. */
+export interface HintContext {
 	statusHints?: StatusHints;
-	/** The ids of records it names, in its path or its body. */
+	/** The record IDs in its path and body. */
 	ids?: NamedId[];
-	/** The body before it became text, and where its parts came from. */
+	/** The body before it became text, and the names of its parts. */
 	body?: { value: unknown; naming: Naming };
 }
 
 /**
- * How to go on after a failure, in words of the parameters the request was made of; nothing where kind
- * and status say all there is. What the values show comes before what the status means in general.
+ * Suggests how to go on after a failure, in terms of the parameters; undefined if kind and status say everything. Hints
+ * from the values come before those for the status.
  */
 export function hintFor(
 	failure: Failure,
-	{ statusHints, ids = [], body }: RequestMeaning,
+	{ statusHints, ids = [], body }: HintContext,
 ): string | undefined {
 	if (failure.kind !== 'status') return undefined;
 	if (isForLater(failure)) return FOR_LATER_HINT;
-	const stated = statusHints?.[failure.status ?? 0];
+	const statusHint = statusHints?.[failure.status ?? 0];
 	return (
 		characterHint(failure, body) ??
 		foreignIdHint(failure, ids) ??
-		(typeof stated === 'function' ? stated(failure) : stated) ??
+		(typeof statusHint === 'function' ? statusHint(failure) : statusHint) ??
 		missingRecordHint(failure, ids) ??
 		forbiddenHint(failure, ids)
 	);
@@ -46,13 +46,13 @@ export function hintFor(
 const FOR_LATER_HINT =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until that has ended it stores and processes nothing, and takes no other model; Knowledgebase: Get tells its status. Run it again then.';
 
-/** PostgreSQL's codes for the character NUL, in a text and in JSON. */
+/** PostgreSQL's error codes for the character NUL in text and in JSON. */
 const NOT_STORABLE = new Set(['22021', '22P05']);
 
-/** Names the part of a body whose text the server's database refused for the character NUL. */
+/** Names the part of a body with the character NUL, which the database refused. */
 export function characterHint(
 	{ databaseCode }: Failure,
-	body: RequestMeaning['body'],
+	body: HintContext['body'],
 ): string | undefined {
 	if (!body || databaseCode === undefined || !NOT_STORABLE.has(databaseCode)) return undefined;
 	const place = findPlace(body.value, (part) => typeof part === 'string' && part.includes('\0'));
@@ -60,7 +60,7 @@ export function characterHint(
 	return `${subjectOf(place, body.naming)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
 }
 
-/** Names the first id of a body given as JSON that is no UUID, after what Xpert answers to one: 500, or its database's 22P02. */
+/** Names the first ID in a JSON body that is not a UUID. Xpert answers 500 to one, or the database code 22P02. */
 export function foreignIdHint(
 	{ status, databaseCode }: Failure,
 	ids: NamedId[],
@@ -71,7 +71,7 @@ export function foreignIdHint(
 	return `The value of ${foreign.subject}, ${quoted(foreign.id)}, is not a UUID, which Xpert AI servers need.`;
 }
 
-/** Other reasons of a 404 name what is missing themselves. */
+/** Other reasons of a 404 name the missing record themselves. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 function missingRecordHint({ missing, reason = '' }: Failure, ids: NamedId[]): string | undefined {
@@ -83,7 +83,7 @@ function missingRecordHint({ missing, reason = '' }: Failure, ids: NamedId[]): s
 const FORBIDDEN_HINT =
 	"The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases.";
 
-/** Servers refuse some records as they refuse keys; an operation without ids has none to check. */
+/** Servers answer 403 also to some IDs. */
 function forbiddenHint({ status }: Failure, ids: NamedId[]): string | undefined {
 	if (status !== 403) return undefined;
 	return ids.length > 0 ? `${FORBIDDEN_HINT} Also check ${subjectsOf(ids)}.` : FORBIDDEN_HINT;
@@ -93,7 +93,7 @@ function subjectsOf(ids: NamedId[]): string {
 	return [...new Set(ids.map(({ subject }) => subject))].join(' and ');
 }
 
-/** The ids of an operation's own fields that a path names, the last one first: what is not there is mostly that. */
+/** The IDs in a path that come from the operation's own fields, last one first: that record is most likely missing. */
 export function idsInPath(
 	path: string,
 	fields: Field[],
@@ -107,7 +107,7 @@ export function idsInPath(
 	});
 }
 
-/** The ids that stand at these places of a body, as far as it has them; a place is written `where.xpertId`. */
+/** The IDs at these paths of a body; a path is written `where.xpertId`. */
 export function idsInBody(value: unknown, places: string[], naming: Naming): NamedId[] {
 	return places.flatMap((written) => {
 		const place: Place = written.split('.');

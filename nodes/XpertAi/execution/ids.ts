@@ -10,31 +10,31 @@ import {
 import { answerWith, holds, isJsonObject } from '../transport/answer';
 import type { Flaw } from './badInput';
 
-/** The id a resource locator, or an expression in its place, gives; what cannot be one stays as it is. */
+/** The ID from a resource locator or a plain value; any other value is returned unchanged. */
 export function chosenId(raw: unknown): unknown {
 	const value = isLocator(raw) ? raw.value : raw;
 	const id = typeof value === 'number' ? String(value) : value;
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
 
-/** The one id that callers may choose: a thread's may be any text (E13). */
+/** Only thread IDs may be any text, as the caller may choose them (E13). */
 const CHOSEN_ID = 'threadId';
 
-/** An id that is sent, by what it came from. */
+/** An ID to send, and the parameter it came from. */
 export interface NamedId {
-	/** The parameter as messages have it, e.g. `"Thread"`. */
+	/** The parameter as messages name it, e.g. `"Thread"`. */
 	subject: string;
 	id: string;
-	/** Whether any text may be such an id, so that it is right also where it is no UUID. */
+	/** Whether the ID may be any text, not only a UUID. */
 	isAnyText?: boolean;
 }
 
-/** @param name the parameter that holds the id, or the last key of its place in a body */
+/** @param name the parameter with the ID, or the last key of its path in a body */
 export function namedId(name: string, subject: string, id: string): NamedId {
 	return { subject, id, ...(name === CHOSEN_ID ? { isAnyText: true } : {}) };
 }
 
-/** What is wrong with an id; nothing where it may be sent. */
+/** What is wrong with an ID; undefined if it may be sent. */
 export function idFlaw({ subject, id, isAnyText }: NamedId): Flaw | undefined {
 	if (!mayBeId(id)) return { subject, demand: 'must be an ID', value: id };
 	if (isAddress(id))
@@ -46,20 +46,20 @@ export function idFlaw({ subject, id, isAnyText }: NamedId): Flaw | undefined {
 	return { subject, demand: `must be an ID, but ${name} is a name: ${cure}` };
 }
 
-/** Whether it is no part of a UUID either, but what people call a record. */
+/** Whether a text is the name of a record rather than part of a UUID. */
 const isName = (text: string): boolean => /[^\da-f-]/i.test(text);
 
-/** Segments of a path that lead elsewhere. */
-const OTHER_PLACES = ['.', '..'];
+/** Path segments that change the path. */
+const DOT_SEGMENTS = ['.', '..'];
 
-/** Whether a text may be an id of whatever kind; half a surrogate pair cannot stand in an address. */
+/** Whether a text may be an ID of any kind. A lone surrogate cannot be part of an address. */
 function mayBeId(text: string): boolean {
 	return (
-		!OTHER_PLACES.includes(text) && !hasLoneSurrogate(text) && missingValueIn(text) === undefined
+		!DOT_SEGMENTS.includes(text) && !hasLoneSurrogate(text) && missingValueIn(text) === undefined
 	);
 }
 
-/** A pasted address stands for the last UUID in it. */
+/** Takes the last UUID from a pasted address. */
 function idInAddress(text: string): string {
 	if (!isAddress(text)) return text;
 	return text.match(EVERY_UUID)?.at(-1) ?? text;
@@ -71,7 +71,7 @@ function isLocator(value: unknown): value is { value: unknown } {
 	return isJsonObject(value) && 'value' in value;
 }
 
-/** The ids, or the names, in a text with commas. */
+/** Splits IDs or names at commas. */
 export function splitIds(text: string): string[] {
 	return text
 		.split(',')
@@ -80,11 +80,10 @@ export function splitIds(text: string): string[] {
 }
 
 /**
- * Makes the check of an answer that must be the record that was asked for: the id of another one is somebody
- * else's answer.
+ * Makes the check that an answer is the record that was asked for.
  *
- * @param what what the record is, in the user's words
- * @param key where it has its id
+ * @param what the kind of record, as users call it
+ * @param key the key of its ID
  */
 export function answerAbout(what: string, key = 'id') {
 	return (answer: unknown, [asked]: NamedId[]): string | undefined => {

@@ -23,7 +23,7 @@ import { withoutSecrets } from '../transport/sanitize';
 import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
-import type { RequestMeaning } from './hints';
+import type { HintContext } from './hints';
 import { BODY_MODE, JSON_BODY } from './fields';
 import type { Field, FieldValues } from './fields';
 import { chosenId, idFlaw, namedId, splitIds } from './ids';
@@ -42,16 +42,16 @@ import {
 	typedValue,
 } from './values';
 
-/** Names of fields; servers and n8n know none that is empty. */
+/** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
 
-const yesOrNo = z.boolean();
+const booleanSchema = z.boolean();
 
-/** A number that is one, made once of each schema and kept as long as that is. */
+/** The schema without Infinity and NaN. Memoized for each schema. */
 const finite = memoize((schema: ZodNumber) => schema.finite());
 finite.cache = new WeakMap();
 
-/** A binary field of an item, by its name. */
+/** A binary field of an item, and its name. */
 export interface BinaryField {
 	property: string;
 	binary: IBinaryData;
@@ -60,14 +60,13 @@ export interface BinaryField {
 }
 
 /**
- * An input item and the parameters that the operation has for it: reads them by their types, says what is
- * wrong with them in the names of the operation's own fields, makes the item's errors and pairs its
- * output. All that reads throws NodeOperationError naming the parameter, the item and what is expected.
+ * An input item with the parameters of the operation. Reads them by type, makes the item's errors and pairs its output.
+ * All methods that read throw NodeOperationError naming the parameter, the item and the requirement.
  */
 export class Item {
 	/**
-	 * @param fields the parameters of the operation; their display names and defaults are used
-	 * @param connection sends its requests; no error of the item may hold its secrets, also where it quotes a success
+	 * @param fields the parameters of the operation, with their display names and defaults
+	 * @param connection sends the requests of the item; its secrets are removed from all errors
 	 */
 	constructor(
 		readonly context: IExecuteFunctions,
@@ -76,7 +75,7 @@ export class Item {
 		private readonly connection: Connection,
 	) {}
 
-	/** The columns of the item. */
+	/** The JSON of the item. */
 	get json(): IDataObject {
 		return this.context.getInputData()[this.index]?.json ?? {};
 	}
@@ -87,7 +86,7 @@ export class Item {
 	}
 
 	/**
-	 * Makes sure that an operation which sends all items together sends this one where it belongs.
+	 * For operations that send all items together: refuses an item with another credential than the first.
 	 *
 	 * @param first the item whose credential is used
 	 */
@@ -99,40 +98,41 @@ export class Item {
 		);
 	}
 
-	/** Which of several items it is, as the end of a message. */
+	/** Suffix of messages that names the item, if there are several. */
 	get place(): string {
 		return this.context.getInputData().length > 1 ? ` [item ${this.index}]` : '';
 	}
 
-	/** Whether its body is given as JSON. */
+	/** Whether the body is given as JSON. */
 	get isJsonBody(): boolean {
 		return this.parameter(BODY_MODE, 'fields') === 'json';
 	}
 
 	/**
-	 * A parameter as n8n gives it: the one place that reads any.
+	 * Reads a parameter. All parameters are read here.
 	 *
-	 * @throws NodeOperationError when it is Fixed and holds an expression, or when its expression gives nothing that is required
+	 * @throws NodeOperationError if it is Fixed but contains an expression, or if it is required and its expression is
+	 * empty
 	 */
-	parameter(name: string, otherwise?: NodeParameterValueType, extractValue = false): unknown {
+	parameter(name: string, fallback?: NodeParameterValueType, extractValue = false): unknown {
 		const node = this.context.getNode();
 		const flaw = fixedExpression(node, name, this.fields);
 		if (flaw) return this.refuse(flaw);
 		const options = extractValue ? { extractValue } : undefined;
-		const value = this.resolved(name, otherwise, options);
+		const value = this.resolved(name, fallback, options);
 		if (isNothing(value) && this.isRequired(name)) this.refuseIfExpression(name);
 		return value;
 	}
 
-	/** A text; numbers, switches and dates that an expression gave become what they say. */
-	text(name: string, otherwise = ''): string {
-		const text = isoText(this.parameter(name, otherwise) ?? otherwise);
+	/** A text; numbers, booleans and dates from an expression are converted. */
+	text(name: string, fallback = ''): string {
+		const text = isoText(this.parameter(name, fallback) ?? fallback);
 		return typeof text === 'object'
 			? this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'must be text', value: text })
 			: String(text);
 	}
 
-	/** A text that is not left empty. */
+	/** A text that is not empty. */
 	filledText(name: string): string {
 		const text = this.text(name);
 		if (text === '') this.refuseIfExpression(name);
@@ -141,7 +141,7 @@ export class Item {
 			: text;
 	}
 
-	/** The id of a record, given as text or through a resource locator, without surrounding blanks. */
+	/** A record ID from a text or a resource locator, trimmed. */
 	id(name: string): string {
 		const id = chosenId(this.parameter(name, '', true));
 		const subject = `"${this.labelOf(name)}"`;
@@ -151,7 +151,7 @@ export class Item {
 		return id;
 	}
 
-	/** Several ids, given as text with commas or, by an expression, as a list; at least one. */
+	/** At least one ID, from a text with commas or a list. */
 	ids(name: string): string[] {
 		const raw = this.parameter(name, '');
 		const parameter = this.labelOf(name);
@@ -162,18 +162,18 @@ export class Item {
 		return ids;
 	}
 
-	/** Makes sure that a text may be sent as the id of a record. */
+	/** Refuses a text that cannot be a record ID. */
 	checkId(named: NamedId): void {
 		const flaw = idFlaw(named);
 		if (flaw) this.refuse(flaw);
 	}
 
-	/** Makes sure that the ids at places of a body may be sent; a place is written `where.xpertId`. */
+	/** Refuses invalid IDs at these paths of a body; a path is written `where.xpertId`. */
 	checkIds(body: unknown, places: string[], naming: Naming): void {
 		for (const named of idsInBody(body, places, naming)) this.checkId(named);
 	}
 
-	/** A number; the default and the most it may be are the field's own. */
+	/** A number, with the default and the maximum of the field. */
 	number(name: string, schema: ZodNumber): number {
 		const raw = this.parameter(name, Number(this.defaultOf(name)));
 		const parameter = this.labelOf(name);
@@ -182,16 +182,13 @@ export class Item {
 		return field ? atMost((flaw) => this.refuse(flaw), field, value) : value;
 	}
 
-	/**
-	 * A switch. Text that an expression gave becomes what it says; an expression that gives nothing leaves
-	 * it as it is by default, which is the field's own.
-	 */
+	/** A boolean; text from an expression is converted, and an empty one gives the default. */
 	switch(name: string, initial = this.defaultOf(name) === true): boolean {
 		const value = fromText('boolean', this.parameter(name, initial) ?? initial);
-		return this.check(yesOrNo, value, { parameter: this.labelOf(name) });
+		return this.check(booleanSchema, value, { parameter: this.labelOf(name) });
 	}
 
-	/** One of a few values; the default is the field's own. */
+	/** One of the values of an enum, with the default of the field. */
 	choice<Values extends [string, ...string[]]>(
 		name: string,
 		schema: ZodEnum<Values>,
@@ -201,24 +198,24 @@ export class Item {
 		return known ?? this.check(schema, raw, { parameter: this.labelOf(name) });
 	}
 
-	/** Parameters that say how it is worked on, such as `options`, by a schema with their names (see `readSettings`). */
+	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
 	settings<Schema extends AnyZodObject>(schema: Schema): z.output<Schema> {
 		const read = (name: string, initial: NodeParameterValueType) => this.parameter(name, initial);
 		return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
 	}
 
-	/** The values of some of the operation's fields, by name (see `fieldValues`). */
+	/** The values of some fields of the operation, by name (see `fieldValues`). */
 	values(fields: Field[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
 		return fieldValues((flaw) => this.refuse(flaw), fields, Object.fromEntries(raw));
 	}
 
-	/** A value that may be JSON text, as the value it says. */
+	/** Parses a value that may be JSON text. */
 	parsed(displayName: string, raw: unknown): unknown {
 		return parsedJson((flaw) => this.refuse(flaw), displayName, raw);
 	}
 
-	/** The JSON it gives as its body, as text or from an expression. */
+	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
 		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
 		const parameter = this.labelOf(name);
@@ -228,7 +225,7 @@ export class Item {
 		return this.check(schema, json, { parameter });
 	}
 
-	/** Whether it holds a file. */
+	/** Whether the item has a file. */
 	get hasFile(): boolean {
 		return !isEmpty(this.context.getInputData()[this.index]?.binary);
 	}
@@ -239,12 +236,12 @@ export class Item {
 	}
 
 	/**
-	 * The binary fields that a parameter names, as text with commas or, by an expression, as a list; none
-	 * where it is empty. A field that is named twice counts once.
+	 * The binary fields that a parameter names, as text with commas or as a list; may be empty. Repeated names count
+	 * once.
 	 */
 	binaries(name: string): BinaryField[] {
-		const given = typedValue('string', this.parameter(name, '') ?? '');
-		const names = typeof given === 'string' ? splitIds(given) : given;
+		const value = typedValue('string', this.parameter(name, '') ?? '');
+		const names = typeof value === 'string' ? splitIds(value) : value;
 		const properties = this.check(nameList, names, { parameter: this.labelOf(name) });
 		return uniq(properties).map((property) => this.binaryNamed(property, name));
 	}
@@ -258,12 +255,12 @@ export class Item {
 			return { property, binary: { ...binary, mimeType }, parameter };
 		}
 		const found = Object.keys(fields);
-		const offer = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
-		const demand = `names ${quoted(property)}, but the item ${offer}`;
+		const available = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
+		const demand = `names ${quoted(property)}, but the item ${available}`;
 		return this.refuse({ subject: `"${parameter}"`, demand });
 	}
 
-	/** A value that meets its schema. */
+	/** Checks a value against its schema. */
 	check<Schema extends ZodTypeAny>(
 		schema: Schema,
 		value: unknown,
@@ -273,44 +270,44 @@ export class Item {
 		return 'flaw' in result ? this.refuse(result.flaw) : result.value;
 	}
 
-	/** The JSON text of a value that is sent. */
+	/** The JSON text of a value to send. */
 	jsonText(value: unknown, naming: Naming): string {
 		const result = jsonOf(value, naming);
 		return 'flaw' in result ? this.refuse(result.flaw) : result.text;
 	}
 
-	/** Makes sure that a text, sent as a file or used as a key, stays what it is: half a character does not. */
+	/** Refuses a text with a lone surrogate, which would change when it is sent. */
 	checkWhole(text: string, parameter: string): void {
 		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: NO_LONE_SURROGATE });
 	}
 
-	/** Ends the reading of the item: a value of its parameters cannot be sent. */
+	/** Throws: a value cannot be sent. */
 	refuse(flaw: Flaw): never {
 		throw this.refusal(flaw);
 	}
 
-	/** The error of a value that cannot be sent. */
+	/** The error for a value that cannot be sent. */
 	refusal(flaw: Flaw): NodeOperationError {
 		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
 		const description = `Nothing was sent for this item. ${cure}`;
 		return this.operationError(`${flawMessage(flaw)}${this.place}`, description);
 	}
 
-	/** An error of ours for the item. */
+	/** An error of the node for this item. */
 	operationError(message: string, description?: string): NodeOperationError {
-		const options = { itemIndex: this.index, description: this.hidden(description) };
-		return operationError(this.context.getNode(), this.hidden(message), options);
+		const options = { itemIndex: this.index, description: this.redacted(description) };
+		return operationError(this.context.getNode(), this.redacted(message), options);
 	}
 
-	/** The error of a request that was made for the item. */
-	apiError(failure: Failure, meaning: RequestMeaning = {}): NodeApiError {
+	/** The error for a failed request of this item. */
+	apiError(failure: Failure, meaning: HintContext = {}): NodeApiError {
 		const own = idsInPath(failure.path, this.fields, (name) => this.parameter(name, ''));
 		const hint = hintFor(failure, { ...meaning, ids: [...own, ...(meaning.ids ?? [])] });
-		const said = { ...failure, reason: this.hidden(failure.reason) };
-		return toNodeApiError(said, { node: this.context.getNode(), itemIndex: this.index, hint });
+		const safe = { ...failure, reason: this.redacted(failure.reason) };
+		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
 	}
 
-	/** What was thrown for the item, as n8n shows it; anything unforeseen becomes a NodeOperationError. */
+	/** Converts anything thrown for this item to an error that n8n shows. */
 	asError(caught: unknown): ItemError {
 		if (caught instanceof NodeApiError || caught instanceof NodeOperationError) {
 			caught.context.itemIndex ??= this.index;
@@ -320,62 +317,62 @@ export class Item {
 		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
 	}
 
-	/** Output of the item. */
+	/** An output item paired with this item. */
 	output(json: IDataObject): INodeExecutionData {
 		return { json, pairedItem: { item: this.index } };
 	}
 
 	/**
-	 * The output that stands for it when it failed.
+	 * The output item for a failure.
 	 *
-	 * @param facts what else is known of it
+	 * @param facts further details
 	 */
 	failed(error: ItemError, facts?: IDataObject): INodeExecutionData {
 		return failedItem(
 			error,
 			this.index,
-			mapValues(facts, (fact) => this.hidden(fact)),
+			mapValues(facts, (fact) => this.redacted(fact)),
 		);
 	}
 
-	/** The name of a parameter as the user sees it; an option is written `options.timeout`. */
+	/** The display name of a parameter; a nested one is written `options.timeout`. */
 	labelOf(name: string): string {
 		return this.fieldOf(name)?.displayName ?? name;
 	}
 
-	/** A text without secrets; anything else as it is. */
-	private hidden<Said>(said: Said): Said | (Said & string) {
-		return typeof said === 'string'
-			? (withoutSecrets(said, this.connection.secrets) as Said & string)
-			: said;
+	/** Removes secrets from a text; returns anything else unchanged. */
+	private redacted<Value>(value: Value): Value | (Value & string) {
+		return typeof value === 'string'
+			? (withoutSecrets(value, this.connection.secrets) as Value & string)
+			: value;
 	}
 
-	/** Whether its operation has a parameter of this name. */
+	/** Whether the operation has a parameter of this name. */
 	has(name: string): boolean {
 		return this.fieldOf(name) !== undefined;
 	}
 
-	/** A parameter as n8n resolves it, which takes no value that is nested too deeply for the call stack. */
+	/** Resolves a parameter. n8n throws if a value is too deep for the call stack. */
 	resolved(
 		name: string,
-		otherwise?: NodeParameterValueType | object,
+		fallback?: NodeParameterValueType | object,
 		options?: IGetNodeParameterOptions,
 	): unknown {
 		try {
-			return this.context.getNodeParameter(name, this.index, otherwise, options);
+			return this.context.getNodeParameter(name, this.index, fallback, options);
 		} catch (caught) {
 			if (!/call stack/i.test(String(caught))) throw this.asError(caught);
 			return this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'is nested too deeply' });
 		}
 	}
 
-	/** Whether a parameter is required whatever else is chosen. */
+	/** Whether a parameter is required in every case. */
 	private isRequired(name: string): boolean {
 		const fields = this.fields.filter((field) => field.name === name);
 		return fields.length > 0 && fields.every(({ required }) => required);
 	}
 
-	/** Says of an expression that it gave nothing; what was left empty is another matter. */
+	/** Refuses a parameter whose expression is empty for this item. */
 	refuseIfExpression(name: string): void {
 		const demand = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.context.getNode(), name)))

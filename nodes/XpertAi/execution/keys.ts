@@ -5,10 +5,10 @@ import { constantPart, givenFor, isFilled } from './rawParameters';
 const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
 
 /**
- * A text that tells records apart, in its one spelling (see `canonicalKey`).
+ * A key that identifies records, in canonical form (see `canonicalKey`).
  *
- * @param isShared whether people share what has the same key, so that parts of it for missing values are refused as well
- * @throws NodeOperationError where it is none, as these functions all do
+ * @param isShared whether people with the same key share a record; then keys with parts such as `undefined` are refused
+ * @throws NodeOperationError if it is not a key, like all functions here
  */
 export function keyOf(item: Item, name: string, isShared = false): string {
 	const text = identifyingText(item, name);
@@ -17,7 +17,7 @@ export function keyOf(item: Item, name: string, isShared = false): string {
 	return checkedKey(item, text, labelOf(item, name), isShared);
 }
 
-/** A text that may be left out, without surrounding blanks; an expression for it must give one for every item. */
+/** An optional text, trimmed. If it is an expression, it must not be empty for any item. */
 export function textIfGiven(item: Item, name: string): string | undefined {
 	if (!isFilled(item.context.getNode(), name)) return undefined;
 	const text = identifyingText(item, name);
@@ -25,13 +25,13 @@ export function textIfGiven(item: Item, name: string): string | undefined {
 	return text;
 }
 
-/** A key that may be left out. */
+/** An optional key. */
 export function keyIfGiven(item: Item, name: string): string | undefined {
 	const text = textIfGiven(item, name);
 	return text === undefined ? text : checkedKey(item, text, labelOf(item, name));
 }
 
-/** A value as a key, in its one spelling. */
+/** Converts a value to a key in canonical form. */
 export function checkedKey(
 	item: Item,
 	value: string | number,
@@ -44,7 +44,7 @@ export function checkedKey(
 	return demand === undefined ? key : item.refuse({ subject, demand });
 }
 
-/** A text without surrounding blanks, of whose digits none is lost. */
+/** A trimmed text; refuses numbers that have lost digits. */
 function identifyingText(item: Item, name: string): string {
 	checkDigits(item, item.parameter(name, ''), labelOf(item, name));
 	return item.text(name).trim();

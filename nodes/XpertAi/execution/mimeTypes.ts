@@ -1,4 +1,4 @@
-/** MIME types of documents, by the extensions of their names. */
+/** MIME types of documents by file extension. */
 export const MIME_TYPES: Record<string, string> = {
 	csv: 'text/csv',
 	docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -17,7 +17,7 @@ export const MIME_TYPES: Record<string, string> = {
 	xml: 'application/xml',
 };
 
-/** Those of pictures, which are attached to messages. */
+/** MIME types of pictures, which users attach to messages. */
 const PICTURE_TYPES: Record<string, string> = {
 	gif: 'image/gif',
 	jpeg: 'image/jpeg',
@@ -26,16 +26,16 @@ const PICTURE_TYPES: Record<string, string> = {
 	webp: 'image/webp',
 };
 
-/** What is said of a file whose type is not known. */
+/** The MIME type of an unknown file. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The extension of a name, if it is one of a document. */
+/** The file extension of a name, if it is that of a document. */
 export function documentExtension(name: string): string | undefined {
 	const extension = extensionOf(name);
 	return Object.hasOwn(MIME_TYPES, extension) ? extension : undefined;
 }
 
-/** The MIME type of a file that is said to be of none, as Code nodes make them. */
+/** The MIME type for a file without one, as Code nodes make them. */
 export function mimeTypeOf(name = ''): string {
 	return { ...MIME_TYPES, ...PICTURE_TYPES }[extensionOf(name)] ?? UNKNOWN_TYPE;
 }

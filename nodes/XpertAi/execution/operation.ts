@@ -14,163 +14,166 @@ import type { NamedId } from './ids';
 import type { Item } from './item';
 import type { Simplification } from './outputs';
 
-/** What every operation tells the editor. */
+/** What the editor shows of an operation. */
 interface OperationInfo {
 	value: string;
 	name: string;
 	action: string;
 	description: string;
-	/** What n8n's own AI must know to build with it, where the description does not say it. */
+	/** What n8n's AI builder must know beyond the description. */
 	builderHint?: string;
-	/** Its number in the contract, or that it is an Xpert server's own. */
+	/** The endpoint in the contract, or an extension of Xpert servers. */
 	endpoint: `E${number}` | 'extension';
 }
 
-/** The JSON body of an operation: its fields in the editor and the schema both ways of giving it must meet. */
+/** The JSON body of an operation. Fields and JSON mode share the schema. */
 export interface JsonBody {
-	/** Fields shown for "Body: Fields"; a field's name is the body's key unless `compose` says otherwise. */
+	/** Fields in fields mode; named after the keys of the body unless `compose` maps them. */
 	fields: Field[];
-	/** Optional fields of the body that stand in Options. */
+	/** Optional fields of the body in Options. */
 	options?: INodeProperties[];
-	/** What the body must look like; real servers check almost nothing. */
+	/** The schema of the body; real servers check almost nothing. */
 	schema: ZodTypeAny;
-	/** Turns the field values into the body; without it the values are the body. */
+	/** Maps the field values to the body; without it the values are the body. */
 	compose?: (values: FieldValues) => unknown;
-	/** The fields that places of a composed body come from, by their names, e.g. `assistant.id` from `assistantId`. */
+	/** Maps paths of a composed body to field names, e.g. `assistant.id` to `assistantId`. */
 	sources?: Record<string, string>;
-	/** Places of the body that hold ids of records, e.g. `where.xpertId`; what is none is refused, messages name them. */
+	/** Paths of record IDs in the body, e.g. `where.xpertId`. Invalid IDs are refused, and messages name them. */
 	ids?: string[];
-	/** The bodies it is sent as, one after another, where servers had better get less at a time. */
+	/** Splits a body that is too large for servers into several. */
 	split?: (body: unknown) => unknown[];
-	/** What the JSON field starts with, as an example of the body. */
+	/** An example of the body, the default of the JSON field. */
 	example: string;
-	/** Whether the contract does not show this body, so that JSON mode takes anything. */
+	/** The contract does not show this body, so JSON mode accepts anything. */
 	notShown?: boolean;
 }
 
-/** A file of the item, sent as multipart form, with text parts beside it; or a JSON body, as the contract has it. */
+/** A file of the item sent as a multipart form with text parts; or the JSON body of the contract. */
 export interface FileBody {
-	/** Fields of the text parts; a field's name is the part's. */
+	/** Fields of the text parts, named after the parts. */
 	parts: Field[];
 	schema: ZodTypeAny;
-	/** The parts that hold ids of records; what is none is refused. */
+	/** Parts that contain record IDs; invalid IDs are refused. */
 	ids?: string[];
 }
 
-/** A list endpoint that takes `limit` and `offset`. */
+/** A list endpoint with `limit` and `offset`. */
 export interface Paging {
-	/** Key of the results in the answer; without it the answer itself is the list. */
+	/** Key of the results in the answer; without it the answer is the list. */
 	resultsKey?: string;
 }
 
-/** What becomes of an operation that has looked first: an answer in place of its own, or the ids its path wants. */
+/** The decision after `lookFirst`: an answer instead of the request, or the IDs that the path needs. */
 export interface Decision {
 	answer?: unknown;
 	found?: Record<string, string>;
 }
 
-/** A read that comes before an operation, for servers that carry out whatever they are asked. */
+/** A request that is sent before the operation, for checks that the server does not make. */
 export interface LookFirst {
 	method: 'GET' | 'POST';
-	/** With ids of the operation's own path. */
+	/** Path with IDs of the operation's path. */
 	path: string;
-	/** Options that say what to look for, or what to decide. */
+	/** Options for this request and its decision. */
 	options: Field[];
-	/** What to ask for, by the item's options. */
+	/** The body of the request. */
 	body?: (item: Item) => unknown;
-	/** What is wrong with an answer that nothing can be decided by. */
+	/** What is wrong with an answer that allows no decision. */
 	checkAnswer: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
-	/** @throws NodeOperationError where the operation must not go on */
+	/** @throws NodeOperationError if the operation must not continue */
 	decide: (answer: unknown, item: Item) => Decision;
 }
 
-/** The names of the ids in a path that have a field; `{name!}` is found by looking first. */
+/** Names of the IDs in a path that need a field; `lookFirst` finds `{name!}`. */
 type IdsIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
 	?
 			| (Name extends `${string}!` ? never : Name extends `${infer Listed}*` ? Listed : Name)
 			| IdsIn<Rest>
 	: never;
 
-/** The field of each id in a path: an id that no field is named after is a type error. */
+/** A field for each ID in a path; a missing one is a type error. */
 type PathIds<Path extends string> = [IdsIn<Path>] extends [never]
 	? { ids?: Record<string, Field> }
 	: { ids: Record<IdsIn<Path>, Field> };
 
-/** An operation that is one request an item: plain data, run by one loop. */
+/** An operation with one request per item: plain data, run by one loop. */
 export type DeclaredOperation<Path extends string = string> = OperationInfo &
 	PathIds<Path> & {
 		method: ApiRequest['method'];
-		/** Path below the API root; `{name}` stands for the parameter of that name, `{name*}` for a list of ids, in as many requests as it needs, `{name!}` for what looking first found. */
+		/**
+		 * Path below the API root. `{name}` is the value of that parameter; `{name*}` a list of IDs, split into several
+		 * requests if it is too long; `{name!}` is found by `lookFirst`.
+		 */
 		path: Path;
 		body?: JsonBody | FileBody;
-		/** What is read and decided before anything is sent. */
+		/** A request before the operation, to decide what to do. */
 		lookFirst?: LookFirst;
-		/** The body of every request of what only reads, though its route takes changes. */
+		/** The body of every request of a read-only operation whose route also changes. */
 		fixedBody?: IDataObject;
 		paging?: Paging;
 		/**
-		 * Turns the answer (for lists, the array of results) into the JSON of output items; without it an
-		 * object is one item and an array one item for each element.
+		 * Converts the answer (for lists, the array of results) to the JSON of output items. Default: one item for an
+		 * object, one for each element of an array.
 		 *
-		 * @param asked what the request asked for: its body, or the ids where the path lists some
+		 * @param asked what the request asked for: its body, or the IDs in the path
 		 */
 		shape?: (answer: unknown, asked: unknown) => IDataObject[];
-		/** How long to wait for the answer when Timeout is not set. */
+		/** Timeout without the option. */
 		timeoutSeconds?: number;
-		/** Whether the same request may arrive twice without harm, so that it is sent again when its answer is lost. */
+		/** Whether the request may take effect twice, so that it is sent again if the answer is lost. */
 		repeatable?: boolean;
 		/**
-		 * What is wrong with an answer that is not the one recorded; lists need a list in any case.
+		 * What is wrong with an answer of another form than recorded; lists are always checked.
 		 *
-		 * @param ids those in the path
+		 * @param ids the IDs in the path
 		 */
 		checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
-		/** How to go on after a status that has a meaning of its own here. */
+		/** Hints for statuses with a special meaning. */
 		statusHints?: StatusHints;
-		/** What the user should know of an answer, in a hint. */
+		/** A hint about the answer for the user. */
 		remark?: (answer: unknown) => string | undefined;
-		/** What Simplify keeps; an operation without it has no Simplify switch. */
+		/** What Simplify keeps; without it there is no Simplify switch. */
 		simplify?: Simplification;
 	};
 
-/** Declares an operation, holding its path against the fields of its ids. */
+/** Declares an operation and checks its path against the fields of its IDs. */
 export function declare<const Path extends string>(
 	operation: DeclaredOperation<Path>,
 ): DeclaredOperation {
 	return operation;
 }
 
-/** What an operation with code of its own is given. */
+/** The input of an operation with its own code. */
 export interface Execution {
 	context: IExecuteFunctions;
-	/** The input items, which read the operation's parameters and send its requests, each with its own credential. */
+	/** The input items; each reads its parameters and sends with its own credential. */
 	items: Item[];
 }
 
-/** An operation that needs code of its own: bulk submission, and run and wait. */
+/** An operation with its own code: bulk submission and runs. */
 export interface CodedOperation extends OperationInfo {
 	fields: Field[];
-	/** The request its work comes down to, for whoever holds the node against a server; `body` is what it may send. */
+	/** The main request, for checks against a server; `body` is its schema. */
 	request: { method: 'GET' | 'POST'; path: string; body?: ZodTypeAny };
-	/** Runs over all input items; every output item carries its `pairedItem`. */
+	/** Runs for all items; every output item has a `pairedItem`. */
 	execute: (execution: Execution) => Promise<INodeExecutionData[]>;
 }
 
 export type Operation = DeclaredOperation | CodedOperation;
 
-/** A group of operations, as the editor's Resource list shows it. */
+/** A group of operations, an entry of the editor's Resource list. */
 export interface Resource {
 	value: string;
 	name: string;
 	operations: Operation[];
 }
 
-/** Whether an operation brings code of its own. */
+/** Whether an operation has its own code. */
 export function isCoded(operation: Operation): operation is CodedOperation {
 	return 'execute' in operation;
 }
 
-/** Whether an operation changes nothing, so that its items may go side by side. */
+/** Whether an operation changes nothing, so that items may run at once. */
 export function onlyReads({ method, repeatable = false, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
 	return repeatable && !changes;

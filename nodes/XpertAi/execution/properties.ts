@@ -22,9 +22,9 @@ import {
 import type { Field } from './fields';
 
 /**
- * The parameters of the whole node: the Resource and Operation lists, then each operation's own.
+ * All parameters of the node: the Resource and Operation lists, then those of each operation.
  *
- * @param defaultResource the value of the resource that a fresh node has
+ * @param defaultResource the resource of a new node
  */
 export function nodeProperties(resources: Resource[], defaultResource: string): INodeProperties[] {
 	return [
@@ -42,8 +42,8 @@ export function nodeProperties(resources: Resource[], defaultResource: string): 
 }
 
 /**
- * What stands below the node's name on the canvas: the chosen operation by the names people choose it by,
- * e.g. `Get Many: Conversation`. An expression has no way to the names, so it brings them along.
+ * The text below the node's name on the canvas: operation and resource by their display names, e.g. `Get Many:
+ * Conversation`. Expressions cannot read display names, so it contains them.
  */
 export function nodeSubtitle(resources: Resource[]): string {
 	const names = resources.flatMap((resource) =>
@@ -75,7 +75,7 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
-/** A field, and the operations that have it, by their resource. */
+/** A field, and the operations that have it, by resource. */
 interface SharedField {
 	text: string;
 	field: INodeProperties;
@@ -83,8 +83,8 @@ interface SharedField {
 }
 
 /**
- * The parameters of all operations, those of each in its own order. What several have alike is there once,
- * shown for all of them: n8n sends the description to every browser.
+ * The parameters of all operations, each operation's in its own order. Equal fields are merged and shown for all their
+ * operations, as n8n sends the description to every browser.
  */
 function allFields(resources: Resource[]): INodeProperties[] {
 	const all: SharedField[] = [];
@@ -108,8 +108,8 @@ function allFields(resources: Resource[]): INodeProperties[] {
 }
 
 /**
- * As few conditions as show a field for these operations, and for none beside them: any operation of a condition in
- * any resource of it.
+ * The fewest display conditions that show a field for exactly these operations. A condition shows it for any of its
+ * operations in any of its resources.
  */
 function conditionsFor(shownFor: SharedField['shownFor']) {
 	const groups: Array<Array<[Resource, string[]]>> = [];
@@ -124,7 +124,7 @@ function conditionsFor(shownFor: SharedField['shownFor']) {
 	}));
 }
 
-/** Whether each of these resources has no operation of those of the others but its own. */
+/** Whether one condition for these resources shows the field for no other operation. */
 function isExact(group: Array<[Resource, string[]]>): boolean {
 	const shown = operationsIn(group);
 	return group.every(([{ operations }, own]) =>
@@ -136,18 +136,18 @@ function operationsIn(group: Array<[Resource, string[]]>): string[] {
 	return [...new Set(group.flatMap(([, operations]) => operations))];
 }
 
-/** What the fields of all operations ask of the server in the editor: the node's `methods`. */
+/** The node's `methods`: list searches and field mappings of all operations. */
 export function nodeMethods(resources: Resource[]): INodeType['methods'] {
 	const operations = resources.flatMap((resource) => resource.operations);
 	return fieldMethods(operations.flatMap(operationFields));
 }
 
-/** What fields ask of the server in the editor. */
+/** The list searches and field mappings of fields. */
 export function fieldMethods(fields: Field[]): INodeType['methods'] {
 	return merge({}, ...fields.flatMap(({ methods = [] }) => methods)) as INodeType['methods'];
 }
 
-/** Fields as n8n takes them, without what they ask of the server. */
+/** Fields without their `methods`, as n8n takes them. */
 export function plainFields(fields: Field[]): INodeProperties[] {
 	return fields.map((field) => {
 		const plain = { ...field };
@@ -156,12 +156,12 @@ export function plainFields(fields: Field[]): INodeProperties[] {
 	});
 }
 
-/** Every parameter of an operation, made once. */
+/** All parameters of an operation. Memoized. */
 export const operationFields = memoize((operation: Operation): Field[] =>
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
-/** Fields, Simplify and Options, where there are any. */
+/** The fields of an operation, then Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): Field[] {
 	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
@@ -179,7 +179,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	];
 }
 
-/** A file of the item with its text parts; or the fields of a body, those that group optional ones last. */
+/** The fields of an upload; or the fields of a body, with the grouping collections last. */
 function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
 	if (isFileBody(body))
 		return [binaryFieldName('the file to upload'), fieldCollection('additionalFields', body.parts)];

@@ -9,15 +9,15 @@ import { subjectOf, findPlace } from './badInput';
 import type { Flaw, Place } from './badInput';
 import type { Field } from './fields';
 
-/** A parameter as the user left it: only this tells a Fixed text from what an expression gave. */
+/** A parameter before n8n resolves it. Only this form tells a Fixed text from an expression. */
 interface RawParameter {
-	/** What is given, of a resource locator its value. */
+	/** The value; for a resource locator, the value inside. */
 	given: unknown;
-	/** Where it holds an expression in a Fixed text, which n8n does not resolve. */
+	/** Path to an expression inside a Fixed text, which n8n does not resolve. */
 	fixed?: Place;
 }
 
-/** The parameters of a node as the user left them, each looked through once. */
+/** The raw parameters of a node. Memoized, so that each is searched once. */
 const rawParameters = memoize(({ parameters }: INode) =>
 	memoize((name: string): RawParameter => {
 		const given = locatorValue(get(parameters, name));
@@ -26,18 +26,18 @@ const rawParameters = memoize(({ parameters }: INode) =>
 );
 rawParameters.cache = new WeakMap();
 
-/** Of a resource locator its value, beside which it has the name of what was chosen, which may be any text. */
+/** The value of a resource locator. Its cached display name may be any text and must not be searched. */
 function locatorValue(parameter: unknown): unknown {
 	return isJsonObject(parameter) && parameter.__rl === true ? parameter.value : parameter;
 }
 
-/** Whether nothing was given for a parameter. */
+/** Whether a parameter is empty. */
 export function isNothing(parameter: unknown): boolean {
 	const value = locatorValue(parameter);
 	return value === '' || isNil(value);
 }
 
-/** What is wrong with a Fixed parameter that holds an expression. */
+/** The flaw of a Fixed parameter that contains an expression. */
 export function fixedExpression(node: INode, name: string, fields: Field[]): Flaw | undefined {
 	const { fixed } = rawParameters(node)(name);
 	if (!fixed) return undefined;
@@ -49,25 +49,27 @@ export function fixedExpression(node: INode, name: string, fields: Field[]): Fla
 	};
 }
 
-/** The keys under which n8n keeps the values of a mapper or a group, which have no names of their own. */
+/** Keys under which n8n nests the values of a mapper or a group; the user sees no names for them. */
 const GROUPS: unknown[] = ['value', 'values'];
 
-/** What the user gave for a parameter, before n8n resolves it. */
+/** The value of a parameter before n8n resolves it. */
 export function givenFor(node: INode, name: string): unknown {
 	return rawParameters(node)(name).given;
 }
 
-/** Whether the user filled a parameter in; an expression that gives nothing counts. */
+/** Whether the user filled in a parameter; an expression counts, even if it is empty. */
 export function isFilled(node: INode, name: string): boolean {
 	const given = givenFor(node, name) ?? '';
 	return typeof given !== 'string' || !['', '='].includes(given.trim());
 }
 
-/** One of n8n's variables and functions; other templates, such as Jinja, Handlebars or Helm, have none of these. */
+/**
+ * The variables and functions of n8n; other template languages, such as Jinja, Handlebars or Helm, have none of them.
+ */
 const VARIABLE =
 	/\$(?:\(|(?:json|binary|input|node|items?|from(?:AI|ai)|now|today|workflow|execution(?:Id)?|vars|env|secrets|(?:item|run)Index|prevNode|parameter|data|nodeVersion|jmespath|if|ifEmpty|max|min|agentInfo|getPairedItem)\b)/;
 
-/** A whole text that lacks only the braces, such as `$json.text`. */
+/** An expression that only lacks its braces, such as `$json.text`. */
 const WITHOUT_BRACES =
 	/^\$(?:(?:json|binary|input)[.[]|\((['"`])[^'"`]*\1\)\.(?:item|first|last|all)\b)\S*$/;
 
@@ -76,7 +78,7 @@ function isFixedExpression(part: unknown): boolean {
 	return WITHOUT_BRACES.test(part.trim()) || braced(part).some(({ code }) => VARIABLE.test(code));
 }
 
-/** The pieces of a text that begin with double braces, and what stands in these and behind them. */
+/** The double braces in a text: the code inside each, and the text up to the next. */
 function braced(text: string): Array<{ code: string; rest: string }> {
 	const pieces = text.split('{{').slice(1);
 	return pieces.flatMap((piece) => {
@@ -85,7 +87,7 @@ function braced(text: string): Array<{ code: string; rest: string }> {
 	});
 }
 
-/** What an expression gives where none of its parts in braces gives anything. */
+/** The text of an expression if every part in braces is empty. */
 export function constantPart(expression: unknown): string {
 	if (!isExpression(expression)) return '';
 	const pieces = braced(expression);

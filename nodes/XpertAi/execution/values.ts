@@ -20,15 +20,15 @@ import { isContainer } from './fields';
 import type { FieldValues } from './fields';
 import { chosenId } from './ids';
 
-/** Ends the reading of an item because of a value. */
+/** Throws because of a value. */
 export type Refuse = (flaw: Flaw) => never;
 
 /**
- * Makes plain values, by name, of what n8n gives for fields of the editor. Collections that only group
- * fields are laid flat, other groups become objects (or lists of objects), JSON fields are parsed, and
- * numbers and switches that an expression gave as text become what they say. Fields left empty are left out.
+ * Converts the raw values of editor fields to plain values, by name. Grouping collections are flattened, other groups
+ * become objects or lists of objects, JSON is parsed, and numbers and booleans given as text are converted. Empty
+ * fields are dropped.
  *
- * @param raw what n8n gives for each field, by its name
+ * @param raw the raw values from n8n, by field name
  */
 export function fieldValues(
 	refuse: Refuse,
@@ -42,10 +42,10 @@ function isEmptyText(value: unknown): boolean {
 	return value === '';
 }
 
-/** Parses a JSON parameter, which may be text or, from an expression, a value already. */
+/** Parses a JSON parameter; an expression may give a parsed value. */
 export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): unknown {
 	if (typeof raw !== 'string') return raw ?? undefined;
-	// Without a byte order mark, too, which files begin with.
+	// `trim` also removes a byte order mark.
 	const text = raw.trim();
 	if (text === '') return undefined;
 	try {
@@ -98,7 +98,7 @@ function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknow
 	}
 }
 
-/** A number that is no more than its field takes, which the editor asks of typed numbers alone. */
+/** Refuses a number above the maximum of its field, which the editor checks only for typed numbers. */
 export function atMost<Value>(
 	refuse: Refuse,
 	{ displayName, typeOptions: { maxValue = Infinity } = {} }: INodeProperties,
@@ -109,7 +109,7 @@ export function atMost<Value>(
 	return isMore ? refuse(flaw) : value;
 }
 
-/** A group of fields; an expression may give it whole, also as JSON text. */
+/** Reads a collection; an expression may give the whole of it, also as JSON text. */
 function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
 	const { displayName, options = [] } = field;
 	const group = parsedJson(refuse, displayName, raw);
@@ -124,13 +124,13 @@ function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): u
 	});
 }
 
-/** A group all of whose fields are left empty, or whose expressions gave nothing, says nothing: servers would take it for an empty object. */
+/** Reads a group; undefined if all its fields are empty, as servers would take an empty object for a value. */
 function filledGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues | undefined {
 	const values = omitBy(readGroup(refuse, entries, raw), isEmptyText);
 	return isEmpty(values) ? undefined : values;
 }
 
-/** A group without entries was not filled in; several groups of one field do not occur here. */
+/** Reads a fixed collection, of which each field has one kind of group. */
 function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
 	const group = (field.options ?? []).find(
 		(entry): entry is INodePropertyCollection => 'values' in entry,
@@ -142,13 +142,13 @@ function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknow
 	return entries.length > 0 ? entries : undefined;
 }
 
-/** A value as its field takes it: text that says a number or a switch, and the other way round. */
+/** Converts a value to the type of its field. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (typeof raw === type) return raw;
 	return type === 'string' ? asText(isoText(raw)) : fromText(type, raw);
 }
 
-/** A number or a switch that an expression gave as text. */
+/** Converts text from an expression to a number or boolean. */
 export function fromText(type: 'number' | 'boolean', raw: unknown): unknown {
 	if (typeof raw !== 'string' || raw.trim() === '') return raw;
 	const parsed = validateFieldType('value', raw, type);
@@ -161,32 +161,32 @@ function asText(raw: unknown): unknown {
 	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
 }
 
-/** The text that n8n makes of luxon's DateTime wherever one stands in a parameter. */
+/** The text that n8n makes of a luxon DateTime in a parameter. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
 
-/** A Date or luxon's DateTime as servers take a date and time, which ends in `Z`; anything else stays. */
+/** Converts a Date or luxon DateTime to ISO 8601 in UTC, ending in `Z`; returns anything else unchanged. */
 export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);
-	const isMoment = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));
-	return isMoment ? new Date(text).toISOString() : raw;
+	const isDate = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));
+	return isDate ? new Date(text).toISOString() : raw;
 }
 
-/** A date as ISO 8601 text: an expression may give a Date or luxon's DateTime. Anything else stays. */
+/** Converts a Date or luxon DateTime to ISO 8601; returns anything else unchanged. */
 export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	if (isJsonObject(raw) && typeof raw.toISO === 'function') return (raw.toISO() as unknown) ?? raw;
 	return raw;
 }
 
-/** Gives a parameter as n8n has it, or what it is where the workflow does not set it. */
+/** Reads a parameter from n8n; `initial` stands for one that the workflow does not set. */
 type ReadParameter = (name: string, initial: NodeParameterValueType) => unknown;
 
 /**
- * Reads the parameters that say how the node works, such as Options, at one go.
+ * Reads the settings of a node, such as Options.
  *
- * @param schema its keys are the names of the parameters; numbers without a limit are `finite`
- * @param fields the node's; what is not set, or given as nothing by an expression, is their default
- * @param refuse is told of the first value that does not meet the schema, by the names of its fields
+ * @param schema its keys are parameter names; numbers without a limit need `finite`
+ * @param fields the fields of the node, whose defaults stand for missing or empty values
+ * @param refuse called with the first value that does not match the schema
  * @throws what `refuse` throws
  */
 export function readSettings<Schema extends AnyZodObject>(
@@ -203,7 +203,7 @@ export function readSettings<Schema extends AnyZodObject>(
 	return 'flaw' in result ? refuse(result.flaw) : result.value;
 }
 
-/** What fields are by default, those in a collection each; one for a record has chosen none. */
+/** The defaults of fields, including those in collections; a resource locator has none. */
 function initialValues(entries: NonNullable<INodeProperties['options']>): FieldValues {
 	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
 	const chosen = fields.filter(({ type }) => type !== 'resourceLocator');
@@ -215,7 +215,7 @@ function initialValues(entries: NonNullable<INodeProperties['options']>): FieldV
 	);
 }
 
-/** Of a collection, what is not given is what it is by default. */
+/** Fills missing values of a collection with their defaults. */
 function withInitial(initial: unknown, given: unknown): unknown {
 	return isPlainObject(given) ? { ...(initial as object), ...(given as object) } : given;
 }

@@ -4,7 +4,7 @@ import {
 	hintFor,
 	idsInBody,
 } from '../../../../nodes/XpertAi/execution/hints';
-import type { RequestMeaning } from '../../../../nodes/XpertAi/execution/hints';
+import type { HintContext } from '../../../../nodes/XpertAi/execution/hints';
 import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { bodyOf } from '../../support/operations';
@@ -68,7 +68,7 @@ describe('a record that is missing', () => {
 		expect(hintFor(missing, { ids })).toContain('Check "Thread" and "Assistant".');
 	});
 
-	it.each<[string, Failure, RequestMeaning]>([
+	it.each<[string, Failure, HintContext]>([
 		[
 			'another address',
 			failed(404, { reason: 'Cannot POST /x' }),
