@@ -10,7 +10,7 @@ import { fieldMethods, plainFields } from '../XpertAi/execution/properties';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { triggerFields, triggerSubtitle } from './fields';
 
-/** The second face: starts workflows when something has happened to a conversation. */
+/** The trigger node: starts workflows when a conversation has changed. */
 export class XpertAiTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Xpert AI Trigger',
@@ -19,7 +19,7 @@ export class XpertAiTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,
-		// The nodes panel shows this sentence for both nodes of the package.
+		// The nodes panel shows this description for both nodes of the package.
 		description:
 			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person. The node Xpert AI asks assistants and fills knowledgebases.',
 		defaults: { name: 'Xpert AI Trigger' },
@@ -43,7 +43,7 @@ export class XpertAiTrigger implements INodeType {
 	methods = fieldMethods(triggerFields);
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-		// Loaded with the first poll: most processes of n8n only show the node.
+		// Loaded with the first poll, as most processes of n8n only show the node.
 		const { poll } = await import('./poll');
 		return await poll(this);
 	}

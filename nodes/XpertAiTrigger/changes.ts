@@ -4,84 +4,83 @@ import minBy from 'lodash/minBy';
 import uniqBy from 'lodash/uniqBy';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
-import { floorOf, nameOf } from './memory';
+import { overlapStart, changeKey } from './memory';
 import type { Change, Memory, Progress } from './memory';
 
-/** A page of changes that is asked for. */
+/** A page of changes to request. */
 export interface ChangesQuery {
-	/** Only changes from this moment on, in milliseconds since the epoch; all without it. */
+	/** Only changes from this time on, in milliseconds since the epoch; default all. */
 	since?: number;
 	order: 'ASC' | 'DESC';
 	limit: number;
 	offset?: number;
 }
 
-/** Fetches a page of changes; throws when it cannot. One whose moment is not readable has NaN for it. */
+/** Fetches a page of changes; throws if it fails. A change with an unreadable time has `at: NaN`. */
 export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<One[]>;
 
-/** How far the server's changes were read. */
+/** How far changes were read. */
 interface ReadSoFar {
-	/** No change before this moment is missing, from where the reading began. */
+	/** No change between the start of the reading and this time is missing. */
 	upTo: number;
-	/** Whether there was no more to read. */
+	/** Whether the last page was read. */
 	isEnd: boolean;
 	pages: number;
 }
 
-/** What was read of the server's changes. */
-export interface Reading<One extends Change> extends ReadSoFar {
+/** The changes that were read. */
+export interface ReadResult<One extends Change> extends ReadSoFar {
 	changes: One[];
-	/** What broke the reading off, if anything did. */
+	/** What ended the reading early. */
 	failure?: unknown;
 }
 
-/** How far changes are read. */
+/** Limits of a reading. */
 interface ReadOptions<One extends Change> {
-	/** Asked once after each page, with what it has brought: whether the rest may wait. */
-	isEnough?: (reading: ReadSoFar, brought: One[]) => boolean;
+	/** Called once after each page with its new changes; true ends the reading. */
+	isEnough?: (reading: ReadSoFar, added: One[]) => boolean;
 	pageSize?: number;
 }
 
-/** Changes by their names, in the order in which they were first seen. */
+/** Changes by key, in the order in which they were first read. */
 type Seen<One extends Change> = Map<string, One>;
 
-/** Adds a page of changes; those that were seen before are replaced, the others given back. */
+/** Adds a page. Replaces changes that were read before; returns the new ones. */
 function addPage<One extends Change>(seen: Seen<One>, page: One[]): One[] {
-	const brought = uniqBy(page, nameOf).filter((change) => !seen.has(nameOf(change)));
-	for (const change of page) seen.set(nameOf(change), change);
-	return brought;
+	const added = uniqBy(page, changeKey).filter((change) => !seen.has(changeKey(change)));
+	for (const change of page) seen.set(changeKey(change), change);
+	return added;
 }
 
 /**
- * Reads the changes from a moment on, oldest first. The next page starts at the moment where the last one
- * ended and not behind so many changes: a conversation that changes meanwhile leaves its place, and the
- * one that moves up into it would be passed over. It is twice as large as all that is known of this moment,
- * and by one larger than a page: so it gets past it, however many changes are of one moment. Never throws: what
- * was read before a failure counts.
+ * Reads changes from a time on, oldest first. The next page starts at the time of the last change rather than at an
+ * offset: a conversation that changes meanwhile leaves its place, and an offset would skip the one that moves up. To
+ * get past many changes with the same time, a page is larger than a page size and twice the number of changes known for
+ * that time. Never throws; changes read before a failure are returned.
  */
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	from: number,
 	{ isEnough = () => false, pageSize = PAGE_SIZE }: ReadOptions<One> = {},
-): Promise<Reading<One>> {
+): Promise<ReadResult<One>> {
 	const seen: Seen<One> = new Map();
 	const reading = { upTo: from, isEnd: false, pages: 0 };
 	let failure: unknown;
 	try {
-		for (let ofMoment = 0; ; ) {
+		for (let sameTime = 0; ; ) {
 			const since = reading.upTo;
-			const limit = Math.max(pageSize, 2 * ofMoment) + 1;
+			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
 			reading.pages += 1;
-			const moments = momentsOf(page);
-			if (!isAsAsked(moments, since)) return await readAll(fetchChanges, from, pageSize);
-			const brought = addPage(seen, page);
-			const last = moments.at(-1);
-			// A short page is the last one; a longer page than asked for holds everything.
+			const times = timesOf(page);
+			if (!isSortedFrom(times, since)) return await readAll(fetchChanges, from, pageSize);
+			const added = addPage(seen, page);
+			const last = times.at(-1);
+			// A short page is the last; a page longer than asked for has everything.
 			reading.isEnd = page.length !== limit || last === undefined;
 			if (last !== undefined) reading.upTo = reading.isEnd ? last + 1 : last;
-			if (reading.isEnd || (isEnough(reading, brought) && reading.upTo > since)) break;
-			ofMoment = moments.filter((at) => at === last).length;
+			if (reading.isEnd || (isEnough(reading, added) && reading.upTo > since)) break;
+			sameTime = times.filter((at) => at === last).length;
 		}
 	} catch (caught) {
 		failure = caught;
@@ -89,62 +88,62 @@ export async function readChanges<One extends Change>(
 	return { ...reading, changes: [...seen.values()], failure };
 }
 
-/** The moments of changes that have a readable one. */
-function momentsOf(changes: Change[]): number[] {
+/** The readable times of changes. */
+function timesOf(changes: Change[]): number[] {
 	return changes.map(({ at }) => at).filter((at) => !Number.isNaN(at));
 }
 
-/** Whether a server has filtered and sorted as it was asked to. */
-function isAsAsked(moments: number[], since: number): boolean {
-	return moments.every((at, index) => at >= (moments[index - 1] ?? since));
+/** Whether the server filtered and sorted as requested. */
+function isSortedFrom(times: number[], since: number): boolean {
+	return times.every((at, index) => at >= (times[index - 1] ?? since));
 }
 
-/** Reads everything there is, from a server that ignores what it is asked for. */
+/** Reads all changes from a server that ignores filter and order. */
 async function readAll<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	since: number,
 	pageSize: number,
-): Promise<Reading<One>> {
+): Promise<ReadResult<One>> {
 	const reading = await readBack(fetchChanges, { since, pageSize });
-	// In what order the rest comes is not known, so any of it may be as old as the oldest.
+	// The order of the rest is unknown, so any change may be missing.
 	return reading.failure === undefined ? reading : { ...reading, upTo: -Infinity };
 }
 
-/** What bounds a look at what changed last. */
+/** Limits of reading the most recent changes. */
 interface RecentOptions {
-	/** Our own clock. */
+	/** The clock of this host. */
 	now: number;
-	/** Whether there is time for more. */
+	/** Whether there is time left. */
 	goOn: () => boolean;
 	pageSize?: number;
 }
 
 /**
- * Reads what has changed last, as far back as changes may still come to light beside it, or as time allows;
- * all there is from a server that does not sort. Never throws.
+ * Reads the most recent changes, back to the start of the overlap or until time is up; all changes if the server does
+ * not sort. Never throws.
  */
 export async function readRecent<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	{ now, goOn, pageSize }: RecentOptions,
-): Promise<Reading<One> & { from: number }> {
-	const floor = ({ upTo }: ReadSoFar) => floorOf(Math.min(upTo, now));
+): Promise<ReadResult<One> & { from: number }> {
+	const floor = ({ upTo }: ReadSoFar) => overlapStart(Math.min(upTo, now));
 	let oldest = Infinity;
 	let isSorted = true;
-	const isEnough = (reading: ReadSoFar, brought: One[]) => {
-		const moments = [oldest, ...momentsOf(brought)];
-		isSorted &&= isAsAsked(moments.reverse(), 0);
-		oldest = min(moments) ?? oldest;
+	const isEnough = (reading: ReadSoFar, added: One[]) => {
+		const times = [oldest, ...timesOf(added)];
+		isSorted &&= isSortedFrom(times.reverse(), 0);
+		oldest = min(times) ?? oldest;
 		return isSorted && (oldest < floor(reading) || !goOn());
 	};
 	const reading = await readBack(fetchChanges, { isEnough, pageSize });
-	// Where time was up, there may be more of the last moment.
+	// If time was up, more changes may have the same time as the oldest.
 	const from = reading.isEnd ? 0 : (minBy(reading.changes, 'at')?.at ?? 0) + 1;
 	return { ...reading, from: Math.max(from, floor(reading)) };
 }
 
 /**
- * Reads changes newest first, so that what changes meanwhile pushes nothing over the edge of a page. Never
- * throws: what was read before a failure counts.
+ * Reads changes newest first, so that a change meanwhile moves none across a page border. Never throws; changes read
+ * before a failure are returned.
  */
 async function readBack<One extends Change>(
 	fetchChanges: FetchChanges<One>,
@@ -153,7 +152,7 @@ async function readBack<One extends Change>(
 		isEnough = () => false,
 		pageSize: limit = PAGE_SIZE,
 	}: ReadOptions<One> & { since?: number },
-): Promise<Reading<One>> {
+): Promise<ReadResult<One>> {
 	const seen: Seen<One> = new Map();
 	const reading = { upTo: since ?? 0, isEnd: false, pages: 0 };
 	let newest = -Infinity;
@@ -163,11 +162,11 @@ async function readBack<One extends Change>(
 			const offset = reading.pages * limit;
 			const page = await fetchChanges({ since, order: 'DESC', limit, offset });
 			reading.pages += 1;
-			const brought = addPage(seen, page);
-			newest = max([newest, ...momentsOf(brought)]) ?? newest;
+			const added = addPage(seen, page);
+			newest = max([newest, ...timesOf(added)]) ?? newest;
 			if (newest > -Infinity) reading.upTo = newest + 1;
-			reading.isEnd = page.length !== limit || brought.length === 0;
-			if (isEnough(reading, brought)) break;
+			reading.isEnd = page.length !== limit || added.length === 0;
+			if (isEnough(reading, added)) break;
 		}
 	} catch (caught) {
 		failure = caught;
@@ -176,57 +175,58 @@ async function readBack<One extends Change>(
 	return { ...reading, changes, failure };
 }
 
-/** Pages of a poll that may look again at what was read before, once there is nothing new any more. */
-const LOOKING_PAGES = 10;
+/** Pages of the overlap that a poll may read if nothing is new. */
+const OVERLAP_PAGES = 10;
 
-/** By when what is new has been read, and by when the rest, in parts of the time of a poll: threads need some too. */
-const READING_SHARE = 0.4;
-const LOOKING_SHARE = 0.8;
+/** Up to which share of a poll's time new changes and the overlap are read. The rest is for threads. */
+const NEW_SHARE = 0.4;
+const OVERLAP_SHARE = 0.8;
 
-/** What a poll has read, and how far it has come with it. */
+/** The changes of a poll and how far it read. */
 export interface PollChanges<One extends Change> extends Progress {
 	changes: One[];
-	/** What broke the reading off, if anything did. */
+	/** What ended the reading early. */
 	failure?: unknown;
 }
 
-/** What bounds a poll. */
+/** Limits of a poll. */
 interface PollLimits<One extends Change> {
-	/** Makes what is told changes, and says whether there are as many new ones among all of them as are to be given. */
+	/** Makes a function that counts the new wanted changes it is given, and returns true once they fill the poll. */
 	counting: () => (changes: One[]) => boolean;
-	/** Whether less than this share of the time of a poll, from 0 to 1, has passed. */
+	/** Whether less than this share (0 to 1) of the poll's time has passed. */
 	hasTime: (share: number) => boolean;
 	pageSize?: number;
 }
 
 /**
- * Reads on from where the last poll has come, and looks again at what may have come to light late: as many
- * pages of the one as of the other, more where nothing new is left. Mostly all of it is one page. Never throws.
+ * Reads new changes from where the last poll ended, and reads the overlap again for changes that became visible late:
+ * as many pages of each, and more of the overlap if nothing is new. Usually one page has all of it. Never throws.
  */
-export async function readOn<One extends Change>(
+export async function readPollChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	memory: Memory,
 	limits: PollLimits<One>,
 ): Promise<PollChanges<One>> {
 	const reader = new PollReader(fetchChanges, memory, limits);
-	if (!memory.ahead) await reader.lookAgain(1);
+	if (!memory.ahead) await reader.readOverlap(1);
 	await reader.readNew();
-	await reader.lookAgain();
-	return reader.found();
+	await reader.readOverlap();
+	return reader.result();
 }
 
-/** Reads what is new, and what may have come to light late. */
+/** Reads new changes and the overlap. */
 class PollReader<One extends Change> {
 	private readonly changes: One[] = [];
 
-	/** How far both have come. */
+	/** How far new changes were read. */
 	private upTo: number;
 
-	private look: number;
+	/** How far the overlap was read. */
+	private overlapUpTo: number;
 
-	private readonly lookedFrom: number;
+	private readonly overlapFrom: number;
 
-	private pages = { ofNew: 0, looked: 0 };
+	private pages = { fresh: 0, overlap: 0 };
 
 	private isEnd = false;
 
@@ -239,59 +239,57 @@ class PollReader<One extends Change> {
 	) {
 		const { since, floor, final, again } = memory;
 		this.upTo = since;
-		this.look = this.lookedFrom = floor < final ? floor : again;
+		this.overlapUpTo = this.overlapFrom = floor < final ? floor : again;
 	}
 
-	/** Looks again, until it meets what is new: then it has read on from there. */
-	async lookAgain(most = this.mostLooks()): Promise<void> {
+	/** Reads the overlap again. At its end it meets the new changes and reads on from there. */
+	async readOverlap(maxPages = this.maxOverlapPages()): Promise<void> {
 		const { since } = this.memory;
-		const left = most - this.pages.looked;
-		const hasTime = () => this.limits.hasTime(LOOKING_SHARE);
-		if (this.failure !== undefined || left <= 0 || this.look >= since) return;
-		if (this.pages.ofNew > 0 && !hasTime()) return;
+		const left = maxPages - this.pages.overlap;
+		const hasTime = () => this.limits.hasTime(OVERLAP_SHARE);
+		if (this.failure !== undefined || left <= 0 || this.overlapUpTo >= since) return;
+		if (this.pages.fresh > 0 && !hasTime()) return;
 		const { upTo, pages } = await this.read(
-			this.look,
+			this.overlapUpTo,
 			(reading) => reading.upTo >= since || reading.pages >= left || !hasTime(),
 		);
-		this.pages.looked += pages;
-		// Behind the last page there is nothing, wherever it ends.
-		this.look = Math.max(this.look, upTo, this.isEnd ? since : 0);
-		this.upTo = Math.max(this.upTo, this.look);
+		this.pages.overlap += pages;
+		// After the last page there is nothing more to read.
+		this.overlapUpTo = Math.max(this.overlapUpTo, upTo, this.isEnd ? since : 0);
+		this.upTo = Math.max(this.upTo, this.overlapUpTo);
 	}
 
-	/** Reads what is new, unless looking again has taken the time, or has met enough of it. */
+	/** Reads new changes, unless the overlap used up the time or led to enough of them. */
 	async readNew(): Promise<void> {
-		const hasTime = () => this.limits.hasTime(READING_SHARE);
-		const { looked } = this.pages;
-		const isMet = looked > 0 && this.look >= this.memory.since;
-		if (this.failure !== undefined || this.isEnd || (looked > 0 && !hasTime())) return;
+		const hasTime = () => this.limits.hasTime(NEW_SHARE);
+		const { overlap } = this.pages;
+		const isMet = overlap > 0 && this.overlapUpTo >= this.memory.since;
+		if (this.failure !== undefined || this.isEnd || (overlap > 0 && !hasTime())) return;
 		const isEnough = this.limits.counting();
 		if (isEnough(this.changes) && isMet) return;
-		const { upTo, pages } = await this.read(
-			this.upTo,
-			(_, brought) => isEnough(brought) || !hasTime(),
-		);
-		this.pages.ofNew += pages;
+		const { upTo, pages } = await this.read(this.upTo, (_, added) => isEnough(added) || !hasTime());
+		this.pages.fresh += pages;
 		this.upTo = Math.max(this.upTo, upTo);
 	}
 
-	found(): PollChanges<One> {
-		const { changes, upTo, look, lookedFrom, failure } = this;
+	result(): PollChanges<One> {
+		const { changes, upTo, overlapUpTo, overlapFrom, failure } = this;
+		const overlap = { from: overlapFrom, upTo: overlapUpTo };
 		const isMet = this.isEnd || upTo > this.memory.since;
-		const ahead = this.pages.ofNew === 0 && !isMet;
-		return { changes, upTo, look: { from: lookedFrom, upTo: look }, ahead, failure };
+		const ahead = this.pages.fresh === 0 && !isMet;
+		return { changes, upTo, overlap, ahead, failure };
 	}
 
-	private mostLooks(): number {
-		const { ofNew } = this.pages;
-		const isLeft = !this.isEnd || this.limits.counting()(this.changes);
-		return isLeft ? ofNew : Math.max(LOOKING_PAGES, ofNew);
+	private maxOverlapPages(): number {
+		const { fresh } = this.pages;
+		const hasMore = !this.isEnd || this.limits.counting()(this.changes);
+		return hasMore ? fresh : Math.max(OVERLAP_PAGES, fresh);
 	}
 
 	private async read(
 		from: number,
-		isEnough: (reading: ReadSoFar, brought: One[]) => boolean,
-	): Promise<Reading<One>> {
+		isEnough: (reading: ReadSoFar, added: One[]) => boolean,
+	): Promise<ReadResult<One>> {
 		const { pageSize } = this.limits;
 		const reading = await readChanges(this.fetchChanges, from, { pageSize, isEnough });
 		for (const change of reading.changes) this.changes.push(change);

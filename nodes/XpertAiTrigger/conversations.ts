@@ -4,39 +4,42 @@ import { z } from 'zod';
 import { answerFor } from '../XpertAi/execution/answers';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
-import { reasonIn } from '../XpertAi/threads/conversation';
+import { errorText } from '../XpertAi/threads/conversation';
 import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
-import { momentOf } from './memory';
+import { parseTime } from './memory';
 import type { Change } from './memory';
 import type { ChangesQuery, FetchChanges } from './changes';
 
 const SEARCH_TIMEOUT_MS = 30_000;
 
-/** A conversation of E5, as far as the trigger needs it. */
+/** A conversation of E5 with the fields of the trigger. */
 const searchedConversation = conversationRecord.extend({
 	title: textIfAny,
 	xpertId: textIfAny,
 	updatedAt: textIfAny,
 });
 
-/** A change of a conversation, and what the server tells of it. */
+/** A change of a conversation. */
 export interface ConversationChange extends Change {
 	event?: ConversationEvent;
 	threadId?: string;
 	assistantId?: string;
 	title?: string;
 	status?: string;
-	/** Why its last run failed, or who has cancelled it. */
+	/** Why its last run failed, or who cancelled it. */
 	error?: string;
-	/** What its run waits for a person to decide. */
+	/** The tasks of its run that wait for a person. */
 	tasks: unknown[];
-	/** As the server gave it. */
+	/** The record from the server. */
 	record: IDataObject;
 }
 
-/** What E5 answers: recorded servers count what they list, so an empty or foreign answer is not taken for none. */
+/**
+ * The answer of E5. Recorded servers always add the total, so an empty or foreign answer is not taken for an empty
+ * list.
+ */
 const searchAnswer = z.object({ items: z.array(z.unknown()), total: z.number() });
 
 const listsConversations = answerMustBe((answer) => {
@@ -46,9 +49,9 @@ const listsConversations = answerMustBe((answer) => {
 }, 'it holds no list of conversations');
 
 /**
- * Makes the function that asks for the changes of conversations (E5), of one assistant or of all.
+ * Makes a function that fetches changes of conversations (E5), of one assistant or of all.
  *
- * @returns a function that throws NodeApiError when no answer can be had
+ * @returns a function that throws NodeApiError if the request fails
  */
 export function searchChanges(
 	context: IPollFunctions,
@@ -80,9 +83,9 @@ function searchBody({ since, order, ...page }: ChangesQuery, assistantId?: strin
 	return { where, order: { updatedAt: order }, ...page };
 }
 
-/** A record of E5 as a change; what is no conversation takes its place in the page without an event. */
-function changeOf(answered: unknown): ConversationChange {
-	const record = isJsonObject(answered) ? answered : {};
+/** Converts a record of E5. A record that is not a conversation keeps its place in the page, without an event. */
+function changeOf(raw: unknown): ConversationChange {
+	const record = isJsonObject(raw) ? raw : {};
 	const {
 		id,
 		operation,
@@ -96,19 +99,19 @@ function changeOf(answered: unknown): ConversationChange {
 		...known,
 		id: id ?? '',
 		updatedAt,
-		at: momentOf(updatedAt),
+		at: parseTime(updatedAt),
 		event: id ? eventOf({ status: known.status, tasks }) : undefined,
 		assistantId: xpertId,
-		error: reasonIn(error),
+		error: errorText(error),
 		tasks,
 		record,
 	};
 }
 
 /**
- * What has happened to a conversation, by how its last run stands; nothing while one goes on or before
- * the first. Runs that wait and runs that were cancelled are both `interrupted`; only the former have
- * something to decide (service behaviour, "What became of a run").
+ * The event of a conversation, by the status of its last run; undefined while a run is running or before the first.
+ * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
+ * of a run").
  */
 export function eventOf({
 	status,

@@ -4,7 +4,7 @@ import { optionsField, simplify } from '../XpertAi/execution/fields';
 import type { Field } from '../XpertAi/execution/fields';
 import { assistantLocator } from '../XpertAi/pickers/locators';
 
-/** What may happen to a conversation. */
+/** The events of a conversation. */
 export const EVENTS = ['answered', 'cancelled', 'failed', 'waiting'] as const;
 
 export type ConversationEvent = (typeof EVENTS)[number];
@@ -17,7 +17,7 @@ const ownConversations: INodeProperties = {
 	default: '',
 };
 
-/** What may happen to a conversation, as people read it. */
+/** Display names of the events. */
 const EVENT_NAMES: Record<ConversationEvent, string> = {
 	answered: 'Answered',
 	cancelled: 'Cancelled',
@@ -25,7 +25,7 @@ const EVENT_NAMES: Record<ConversationEvent, string> = {
 	waiting: 'Waiting for a Person',
 };
 
-/** What stands below the trigger's name on the canvas: the chosen events, e.g. `Failed, Waiting for a Person`. */
+/** The text below the trigger's name on the canvas: the selected events, e.g. `Failed, Waiting for a Person`. */
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
 
 const events: INodeProperties = {

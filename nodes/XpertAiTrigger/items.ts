@@ -4,7 +4,7 @@ import uniq from 'lodash/uniq';
 
 import { waitingFor } from '../XpertAi/execution/audience';
 import { forEachConcurrently } from '../XpertAi/execution/eachItem';
-import { lastReply, messagesOf, speakerOf, textOf } from '../XpertAi/threads/messages';
+import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
 import { readThreadWithRetries } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
 import { systemClock } from '../XpertAi/transport/clock';
@@ -13,7 +13,7 @@ import type { Send } from '../XpertAi/transport/request';
 import type { ConversationChange } from './conversations';
 import type { TriggerSettings } from './settings';
 
-/** Whether a change is one of those the workflow starts for, as far as its record tells. */
+/** Whether the workflow starts for a change, as far as its record tells. */
 export function isWanted(
 	{ event, assistantId }: ConversationChange,
 	settings: TriggerSettings,
@@ -23,85 +23,85 @@ export function isWanted(
 	return wanted === undefined || assistantId === wanted;
 }
 
-/** Threads read at once; when so many cannot be read, the server cannot be asked. */
+/** Threads read at once. After as many failures, the server counts as unavailable. */
 const THREADS_AT_ONCE = 5;
 
-/** The messages of a thread, or in words why they could not be read. */
+/** The messages of a thread, or why they could not be read. */
 type ThreadMessages = { messages: ThreadMessage[] } | { notRead: string };
 
-/** In how many polls a thread is tried before its change is given without the messages. */
+/** In how many polls a thread is tried before its change is emitted without messages. */
 export const THREAD_TRIES = 3;
 
-/** A change that is dealt with, and the JSON of its item if it has one. */
-type Done = ConversationChange & { json?: IDataObject };
+/** A handled change, with the JSON of its item if it has one. */
+type HandledChange = ConversationChange & { json?: IDataObject };
 
-/** What became of changes; those in neither list were not come to. */
+/** The outcome for changes; those in neither list were not reached. */
 export interface EmittedChanges {
-	done: Done[];
-	/** Those whose thread could not be read, or that may not be over, which wait for the next poll. */
+	done: HandledChange[];
+	/** Changes whose thread could not be read or whose event may be temporary. They wait for the next poll. */
 	unread: ConversationChange[];
 }
 
-/** What items are made with. */
-interface MakingItems {
+/** What making items needs. */
+interface ItemContext {
 	settings: TriggerSettings;
 	send: Send;
-	/** Whether there is time for more. */
+	/** Whether there is time left. */
 	goOn: () => boolean;
-	/** How many may be done. */
+	/** How many changes to handle. */
 	most: number;
 	/** In how many polls a change was tried before. */
 	triesOf: (change: ConversationChange) => number;
 }
 
 /**
- * Makes the items of changes, in their order. One whose thread cannot be read holds up no later one; several
- * end it, as it is the server then that cannot be asked. The first are tried in any case.
+ * Makes the items of changes, in order. An unreadable thread does not hold up later changes; several end the poll, as
+ * the server is then unavailable. The first threads are tried in any case.
  */
 export async function makeItems(
 	changes: ConversationChange[],
-	making: MakingItems,
+	context: ItemContext,
 ): Promise<EmittedChanges> {
-	const { settings, goOn, most, triesOf } = making;
-	const dealt: EmittedChanges = { done: [], unread: [] };
-	const { done, unread } = dealt;
+	const { settings, goOn, most, triesOf } = context;
+	const emitted: EmittedChanges = { done: [], unread: [] };
+	const { done, unread } = emitted;
 	let failed = 0;
 	for (let rest = changes; rest.length > 0 && done.length < most; ) {
 		const batch = rest.slice(0, most - done.length);
 		rest = rest.slice(batch.length);
-		const threadOf = await readThreads(batch, making);
+		const threadOf = await readThreads(batch, context);
 		for (const change of batch) {
 			const thread = threadOf(change);
-			if (!thread) return dealt;
+			if (!thread) return emitted;
 			const tries = triesOf(change);
 			const isFailed = 'notRead' in thread && tries + 1 < THREAD_TRIES;
 			if (isFailed) failed += 1;
-			if (isFailed || (mayGoOn(change) && tries === 0)) unread.push(change);
+			if (isFailed || (isTemporary(change) && tries === 0)) unread.push(change);
 			else if (!holdsText(change, thread, settings)) done.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
 		if (failed >= THREADS_AT_ONCE || !goOn()) break;
 	}
-	return dealt;
+	return emitted;
 }
 
 /**
- * Whether a change may be a mark of a moment: one of two runs at once that gives way is cancelled, and its conversation
- * says so until the other has ended, or it has begun again (recorded, turns.json).
+ * Whether the event may be temporary: of two runs at once, the one that yields is cancelled, and the conversation shows
+ * that until the other ends or this one starts again (recorded, turns.json).
  */
-function mayGoOn({ event }: ConversationChange): boolean {
+function isTemporary({ event }: ConversationChange): boolean {
 	return event === 'cancelled';
 }
 
 /**
- * Reads the threads of changes (E15) where their items need them, a few at once. Ends once as many as are read at once
- * could not be. Some are tried in any case, however little time there is.
+ * Reads the threads of changes (E15) if their items need them, a few at once, until time is up or too many failed. The
+ * first are tried in any case.
  *
- * @returns tells what was read of the thread of a change, nothing where it was not come to
+ * @returns a function that gives the messages of a change; undefined if its thread was not reached
  */
 async function readThreads(
 	changes: ConversationChange[],
-	{ settings: { simplify, options }, send, goOn }: MakingItems,
+	{ settings: { simplify, options }, send, goOn }: ItemContext,
 ): Promise<(change: ConversationChange) => ThreadMessages | undefined> {
 	const isNeeded = simplify || options.includeMessages || options.onlyWith !== '';
 	const ids = isNeeded ? uniq(compact(changes.map(({ threadId }) => threadId))) : [];
@@ -126,8 +126,8 @@ async function readThreads(
 }
 
 /**
- * Whether the text asked for stands in the title or in a message. A thread that could not be read may hold it:
- * rather told once too often than never.
+ * Whether the title or a message contains the text. An unreadable thread may contain it: better one event too many than
+ * a missing one.
  */
 function holdsText(
 	{ title = '' }: ConversationChange,
@@ -135,15 +135,15 @@ function holdsText(
 	{ options }: TriggerSettings,
 ): boolean {
 	if ('notRead' in thread) return true;
-	const wanted = options.onlyWith.toLowerCase();
+	const text = options.onlyWith.toLowerCase();
 	const texts = [title, ...thread.messages.map(({ content }) => textOf(content))];
-	return texts.some((text) => text.toLowerCase().includes(wanted));
+	return texts.some((one) => one.toLowerCase().includes(text));
 }
 
 /**
- * The JSON of the item of a change.
+ * The JSON of an item.
  *
- * @param thread what was read of its thread; where it could not be, the item says why
+ * @param thread the messages; if they could not be read, the item says why
  */
 function itemJson(
 	change: ConversationChange,
@@ -185,5 +185,5 @@ function shownMessages(
 ): IDataObject[] | null {
 	if (!messages) return null;
 	if (!simplify) return messages as IDataObject[];
-	return messages.map((one) => ({ from: speakerOf(one) ?? null, text: textOf(one.content) }));
+	return messages.map((one) => ({ from: senderOf(one) ?? null, text: textOf(one.content) }));
 }

@@ -6,29 +6,29 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../XpertAi/transport/clock';
 
 /*
- * What one poll leaves for the next is two positions among the changes, in the server's time:
+ * One poll leaves two positions for the next, in the server's time:
  *
  *   … forgotten … | floor        again        since | not read yet …
- *                 |--- looked at again, known -----|
+ *                 |---- overlap: read again, known ----|
  *
- * - All before `since` was read. A poll reads on from there, and it moves to where all was dealt with: to the
- *   first change that is left for the next poll, or that waits for its thread.
- * - Changes come to light late, up to `OVERLAP_MS` after later ones. So all from `floor` on is looked at again,
- *   page by page over as many polls as that takes: `again` is where it goes on, and once it has come to `since`
- *   it starts over. What stands in `known` was given and is not given again.
- * - `floor` follows to where a look has come, but not past `final`: `OVERLAP_MS` before where the last poll left
- *   `since`, by its clock and by ours now. So where `since` lies in the future, as the server's clock was wrong for
- *   once, what comes after is found by looking again; also when our own clock was wrong in one poll.
- * - Each poll has time for one of the two at least. One that only looked again says so (`ahead`), and the next
- *   begins with what is new: neither can stop the other, whatever there is to read.
- * - A change whose thread could not be read stands in `waiting` with how often that was; it holds back both
- *   positions until it can, or until it has been tried often enough.
+ * - All changes before `since` were read. A poll reads on from there and moves `since` to the first change that it did
+ *   not handle, or that waits for its thread.
+ * - Changes may become visible up to `OVERLAP_MS` after later ones. So the overlap from `floor` on is read again, page
+ *   by page over several polls: `again` is the next position; at `since` it starts over. The changes in `known` were
+ *   emitted and are not emitted again.
+ * - `floor` follows the overlap read, but not past `final`: `OVERLAP_MS` before the last `since`, by the clocks of the
+ *   server and of this host. So if a wrong clock has put `since` into the future, the changes after that are found in
+ *   the overlap.
+ * - Each poll has time for at least one of the two. One that only read the overlap sets `ahead`, and the next starts
+ *   with new changes, so that neither blocks the other.
+ * - A change with an unreadable thread stays in `waiting` with its number of tries. It holds back both positions until
+ *   its thread is read or the tries are used up.
  */
 
-/** How far before the last change seen is looked at again: servers stamp a change before it can be seen, and their clocks differ. */
+/** Length of the overlap: servers set the time of a change before it becomes visible, and their clocks differ. */
 export const OVERLAP_MS = 5 * MINUTE_MS;
 
-/** A conversation as it is since a moment; the same conversation and moment are the same change. */
+/** A conversation in a state since a time; conversation and time identify the change. */
 export interface Change {
 	id: string;
 	/** As the server wrote it. */
@@ -37,51 +37,51 @@ export interface Change {
 	at: number;
 }
 
-/** A change by its conversation and moment. */
-const named = [z.string(), z.number()] as const;
+/** A change: conversation ID and time. */
+const changeTuple = [z.string(), z.number()] as const;
 
 /** What one poll leaves for the next; see above. */
 const memorySchema = z.object({
-	/** What it is about: with another server, credential or assistant it says nothing. */
+	/** What is watched. With another server, credential or assistant, the memory does not apply. */
 	watched: z.string(),
 	since: z.number(),
 	floor: z.number(),
 	final: z.number(),
 	again: z.number(),
 	ahead: z.boolean(),
-	known: z.array(z.tuple([...named])),
-	waiting: z.array(z.tuple([...named, z.number()])),
+	known: z.array(z.tuple([...changeTuple])),
+	waiting: z.array(z.tuple([...changeTuple, z.number()])),
 });
 
 export type Memory = z.infer<typeof memorySchema>;
 
 type Known = Memory['known'][number];
 
-/** Milliseconds since the epoch of a moment as servers write it; NaN for anything else. */
-export function momentOf(text: string): number {
+/** Milliseconds since the epoch of a server's time; NaN if unreadable. */
+export function parseTime(text: string): number {
 	return DateTime.fromISO(text, { zone: 'utc' }).toMillis();
 }
 
-/** The moment from which on changes may still come to light when one of this moment was seen. */
-export function floorOf(since: number): number {
+/** From this time on, changes may still become visible after a change at `since` was read. */
+export function overlapStart(since: number): number {
 	return Math.max(0, since - OVERLAP_MS);
 }
 
-/** What the polls before have left; undefined when that is nothing, or nothing about what is watched. */
+/** The stored memory; undefined if there is none, or for something else. */
 export function readMemory(stored: unknown, watched: string): Memory | undefined {
 	const { data } = memorySchema.safeParse(stored);
 	return data?.watched === watched ? data : undefined;
 }
 
-/** Tells which changes were not given before and are not forgotten. */
-export function freshTo({ floor, known }: Memory): (change: Change) => boolean {
-	const given = new Set(known.map(nameOfKnown));
-	return (change) => change.at >= floor && !given.has(nameOf(change));
+/** Makes a filter for changes that were not emitted before and are not older than the overlap. */
+export function freshFilter({ floor, known }: Memory): (change: Change) => boolean {
+	const emitted = new Set(known.map(knownKey));
+	return (change) => change.at >= floor && !emitted.has(changeKey(change));
 }
 
-/** The changes that were not given before, oldest first. */
+/** The changes that were not emitted before, oldest first. */
 export function newChanges<One extends Change>(memory: Memory, changes: One[]): One[] {
-	return sortBy(uniqBy(changes.filter(freshTo(memory)), nameOf), 'at', 'updatedAt', 'id');
+	return sortBy(uniqBy(changes.filter(freshFilter(memory)), changeKey), 'at', 'updatedAt', 'id');
 }
 
 /** How often the thread of a change could not be read. */
@@ -91,90 +91,90 @@ export function triesOf({ waiting }: Memory, change: Change): number {
 
 /** How far a poll has read. */
 export interface Progress {
-	/** No change from `since` of the memory up to this moment is missing; the same where nothing was read. */
+	/** No change between `since` and this time is missing; equals `since` if nothing was read. */
 	upTo: number;
-	/** The part that was looked at again. */
-	look: { from: number; upTo: number };
-	/** Whether the next poll is to begin with what is new. */
+	/** The part of the overlap that was read again. */
+	overlap: { from: number; upTo: number };
+	/** Whether the next poll starts with new changes. */
 	ahead: boolean;
 }
 
-/** What came of a poll. */
-interface Polled extends Progress {
-	/** The changes read that are of interest. */
+/** The outcome of a poll. */
+interface PollOutcome extends Progress {
+	/** The changes read that the workflow starts for. */
 	wanted: Change[];
-	/** The changes of them that are dealt with now. */
+	/** Those that were handled. */
 	handled: Change[];
 	/** Those whose thread could not be read. */
 	unread: Change[];
-	/** Our own clock. */
+	/** The clock of this host. */
 	now: number;
 }
 
 /**
  * The memory after a poll.
  *
- * @param memory as it is by now
- * @param before as the poll has begun with
+ * @param memory the stored memory now
+ * @param before the memory at the start of the poll
  */
-export function remembering(memory: Memory, before: Memory, polled: Polled): Memory {
-	const { wanted, handled, unread, upTo, look, ahead, now } = polled;
-	const dealtWith = [...memory.known, ...handled.map(knownAs)];
-	const left = newChanges({ ...memory, known: dealtWith }, wanted)[0]?.at ?? Infinity;
-	const since = Math.max(memory.since, Math.min(upTo, left));
-	const again = Math.min(look.upTo, left);
-	// What is before this moment comes to light no more, if all from the floor on was looked at.
-	const settled = Math.min(again, before.final, floorOf(now));
-	const floor = look.from <= memory.floor ? Math.max(memory.floor, settled) : memory.floor;
+export function nextMemory(memory: Memory, before: Memory, polled: PollOutcome): Memory {
+	const { wanted, handled, unread, upTo, overlap, ahead, now } = polled;
+	const emitted = [...memory.known, ...handled.map(toKnown)];
+	const firstLeft = newChanges({ ...memory, known: emitted }, wanted)[0]?.at ?? Infinity;
+	const since = Math.max(memory.since, Math.min(upTo, firstLeft));
+	const again = Math.min(overlap.upTo, firstLeft);
+	// If the overlap was read from the floor on, no change before this time becomes visible any more.
+	const settled = Math.min(again, before.final, overlapStart(now));
+	const floor = overlap.from <= memory.floor ? Math.max(memory.floor, settled) : memory.floor;
 	const isKept = ([, at]: [string, number, ...unknown[]]) => at >= floor;
 	return {
 		watched: memory.watched,
 		since,
 		floor,
-		final: floorOf(Math.min(since, now)),
+		final: overlapStart(Math.min(since, now)),
 		again: again < since ? again : floor,
 		ahead,
-		known: uniqBy(dealtWith, nameOfKnown).filter(isKept),
+		known: uniqBy(emitted, knownKey).filter(isKept),
 		waiting: stillWaiting(memory, unread, handled).filter(isKept),
 	};
 }
 
-/** Counts those that could not be read; what is dealt with counts no more. */
+/** Counts the tries of unread changes and drops the handled ones. */
 function stillWaiting(memory: Memory, unread: Change[], handled: Change[]): Memory['waiting'] {
-	const names = new Set([...unread, ...handled].map(nameOf));
-	const others = memory.waiting.filter(([id, at]) => !names.has(nameOfKnown([id, at])));
+	const keys = new Set([...unread, ...handled].map(changeKey));
+	const others = memory.waiting.filter(([id, at]) => !keys.has(knownKey([id, at])));
 	const counted = unread.map((one): Memory['waiting'][number] => [
-		...knownAs(one),
+		...toKnown(one),
 		triesOf(memory, one) + 1,
 	]);
 	return [...others, ...counted];
 }
 
-/** What is there when a workflow is activated. */
-interface There {
+/** The changes at the activation of a workflow. */
+interface ExistingChanges {
 	changes: Change[];
-	/** No change after this moment was read. */
+	/** No change after this time was read. */
 	upTo: number;
-	/** No change from this moment on is missing. */
+	/** No change from this time on is missing. */
 	from: number;
 }
 
-/** The first memory: everything that is there already counts as given. */
-export function beginning(watched: string, { changes, upTo, from }: There): Memory {
-	const known = changes.filter(({ at }) => at >= from).map(knownAs);
+/** The first memory: all existing changes count as emitted. */
+export function firstMemory(watched: string, { changes, upTo, from }: ExistingChanges): Memory {
+	const known = changes.filter(({ at }) => at >= from).map(toKnown);
 	const positions = { since: upTo, floor: from, final: from, again: from };
 	return { watched, ...positions, ahead: false, known, waiting: [] };
 }
 
-function knownAs({ id, at }: Change): Known {
+function toKnown({ id, at }: Change): Known {
 	return [id, at];
 }
 
-/** What tells a change from all others. */
-export function nameOf(change: Change): string {
-	return nameOfKnown(knownAs(change));
+/** Identifies a change. */
+export function changeKey(change: Change): string {
+	return knownKey(toKnown(change));
 }
 
-function nameOfKnown([id, at]: Known): string {
+function knownKey([id, at]: Known): string {
 	return `${id} ${at}`;
 }

@@ -11,58 +11,66 @@ import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
 import { makeItems, THREAD_TRIES, isWanted } from './items';
-import { beginning, freshTo, nameOf, newChanges, readMemory, remembering, triesOf } from './memory';
+import {
+	firstMemory,
+	freshFilter,
+	changeKey,
+	newChanges,
+	readMemory,
+	nextMemory,
+	triesOf,
+} from './memory';
 import type { Memory } from './memory';
-import { readRecent, readOn } from './changes';
+import { readRecent, readPollChanges } from './changes';
 import type { FetchChanges } from './changes';
 import { readTriggerSettings } from './settings';
 import type { TriggerSettings } from './settings';
 
-/** How long a poll looks for more before it gives what it has. Hosts give up on polls after about as long. */
-const LONGEST_POLL_MS = 30_000;
+/** Longest poll. Hosts give up on polls after about as long. */
+const MAX_POLL_MS = 30_000;
 
-/** What a poll works with. */
-interface Polling {
+/** What a poll needs. */
+interface PollContext {
 	context: IPollFunctions;
 	settings: TriggerSettings;
 	send: Send;
 	fetchChanges: FetchChanges<ConversationChange>;
-	/** What the memory is about: the conversations of another server, credential or assistant are others. */
+	/** Identifies server, credential and assistant, which the memory belongs to. */
 	watched: string;
-	/** Whether less than this share of the time has passed, all of it when none is given. */
+	/** Whether less than this share of the poll's time has passed; default all of it. */
 	hasTime: (share?: number) => boolean;
 }
 
 /**
- * One poll: the changes since the last one, or nothing. The first one only remembers what is there; a
- * manual test shows the newest change and remembers nothing.
+ * Runs one poll. @returns the changes since the last one; null if there are none. The first poll only stores what
+ * exists; a manual test returns the newest change and stores nothing.
  *
- * @throws NodeApiError or NodeOperationError when it has got no further because it could not ask
+ * @throws NodeApiError or NodeOperationError if it made no progress because a request failed
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const settings = readTriggerSettings(context);
 	const send = await createSend(context);
 	const started = systemClock.now();
-	// Older hosts neither limit a poll nor say how long it may take.
+	// Older hosts neither limit a poll nor have this function.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
-	const budgetMs = Math.min(LONGEST_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
-	const polling: Polling = {
+	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
+	const polling: PollContext = {
 		context,
 		settings,
 		send,
 		fetchChanges: searchChanges(context, send, settings.assistantId),
-		watched: await watchedBy(context, settings),
+		watched: await watchedKey(context, settings),
 		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
 	};
-	if (context.getMode() === 'manual') return [[{ json: await newest(polling) }]];
-	const memory = recalled(polling);
+	if (context.getMode() === 'manual') return [[{ json: await newestItem(polling) }]];
+	const memory = storedMemory(polling);
 	if (memory) return await pollSince(memory, polling);
-	remember(polling, await begin(polling));
+	storeMemory(polling, await readFirstMemory(polling));
 	return null;
 }
 
-/** What the memory is about. The address is no secret: it holds neither a user name nor a password. */
-async function watchedBy(
+/** The key of the memory. The address contains neither user name nor password. */
+async function watchedKey(
 	context: IPollFunctions,
 	{ assistantId = '' }: TriggerSettings,
 ): Promise<string> {
@@ -71,20 +79,23 @@ async function watchedBy(
 	return JSON.stringify([credentialId, assistantId, 'root' in target ? target.root : '']);
 }
 
-async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecutionData[][] | null> {
+async function pollSince(
+	memory: Memory,
+	polling: PollContext,
+): Promise<INodeExecutionData[][] | null> {
 	const { fetchChanges, settings, send, hasTime } = polling;
 	const most = settings.options.conversationsPerPoll;
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
-	const isFresh = freshTo(memory);
+	const isFresh = freshFilter(memory);
 	const counting = () => {
-		const names = new Set<string>();
+		const keys = new Set<string>();
 		return (changes: ConversationChange[]) => {
-			for (const change of wantedOf(changes).filter(isFresh)) names.add(nameOf(change));
-			return names.size >= most;
+			for (const change of wantedOf(changes).filter(isFresh)) keys.add(changeKey(change));
+			return keys.size >= most;
 		};
 	};
-	const { changes, failure, ...progress } = await readOn(fetchChanges, memory, {
+	const { changes, failure, ...progress } = await readPollChanges(fetchChanges, memory, {
 		counting,
 		hasTime,
 	});
@@ -93,37 +104,36 @@ async function pollSince(memory: Memory, polling: Polling): Promise<INodeExecuti
 		...{ settings, send, most, goOn: hasTime },
 		triesOf: (change) => triesOf(memory, change),
 	});
-	// From here on nothing is waited for: a slow poll may overlap the next one, and what one has given
-	// the other must see.
-	const latest = recalled(polling) ?? memory;
+	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
+	const latest = storedMemory(polling) ?? memory;
 	const handled = newChanges(latest, done);
 	const now = systemClock.now();
-	const next = remembering(latest, memory, { ...progress, wanted, handled, unread, now });
-	remember(polling, next);
+	const next = nextMemory(latest, memory, { ...progress, wanted, handled, unread, now });
+	storeMemory(polling, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
-	// Some hosts forget what a poll that ends in an error has remembered.
-	const gotOn = handled.length + unread.length > 0 || next.since > latest.since;
-	if (failure !== undefined && !gotOn) throw failure;
+	// Some hosts drop the static data of a poll that throws.
+	const hasProgressed = handled.length + unread.length > 0 || next.since > latest.since;
+	if (failure !== undefined && !hasProgressed) throw failure;
 	return null;
 }
 
-/** Remembers what is there when the workflow is activated, of whatever event, by the time of the server. */
-async function begin({ watched, fetchChanges, hasTime }: Polling): Promise<Memory> {
+/** The memory at activation: all existing changes, whatever their event, by the time of the server. */
+async function readFirstMemory({ watched, fetchChanges, hasTime }: PollContext): Promise<Memory> {
 	const now = systemClock.now();
-	const { failure, ...there } = await readRecent(fetchChanges, { now, goOn: hasTime });
+	const { failure, ...existing } = await readRecent(fetchChanges, { now, goOn: hasTime });
 	if (failure !== undefined) throw failure;
-	return beginning(watched, there);
+	return firstMemory(watched, existing);
 }
 
-/** The newest change the workflow would start for. */
-async function newest(polling: Polling): Promise<IDataObject> {
+/** The item of the newest change that the workflow would start for. */
+async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, send, fetchChanges, hasTime } = polling;
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const wanted = page.filter((change) => isWanted(change, settings));
 	for (const change of orderBy(wanted, 'at', 'desc')) {
-		const making = { settings, send, most: 1, goOn: hasTime, triesOf: () => THREAD_TRIES };
-		const { done } = await makeItems([change], making);
+		const itemContext = { settings, send, most: 1, goOn: hasTime, triesOf: () => THREAD_TRIES };
+		const { done } = await makeItems([change], itemContext);
 		const json = done[0]?.json;
 		if (json) return json;
 	}
@@ -132,11 +142,11 @@ async function newest(polling: Polling): Promise<IDataObject> {
 	});
 }
 
-/** What the polls before have left, if it is about the same. */
-function recalled({ context, watched }: Polling): Memory | undefined {
+/** The memory of earlier polls, if it belongs to the same server, credential and assistant. */
+function storedMemory({ context, watched }: PollContext): Memory | undefined {
 	return readMemory(context.getWorkflowStaticData('node'), watched);
 }
 
-function remember({ context }: Polling, memory: Memory): void {
+function storeMemory({ context }: PollContext, memory: Memory): void {
 	Object.assign(context.getWorkflowStaticData('node'), memory);
 }

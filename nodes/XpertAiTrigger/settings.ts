@@ -25,7 +25,7 @@ export type TriggerSettings = z.infer<typeof triggerSettings>;
 /**
  * Reads the parameters of the trigger.
  *
- * @throws NodeOperationError naming the parameter and what is expected
+ * @throws NodeOperationError naming the parameter and the requirement
  */
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	const node = context.getNode();

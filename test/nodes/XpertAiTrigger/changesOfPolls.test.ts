@@ -1,7 +1,12 @@
-import { OVERLAP_MS, freshTo, newChanges, remembering } from '../../../nodes/XpertAiTrigger/memory';
+import {
+	OVERLAP_MS,
+	freshFilter,
+	newChanges,
+	nextMemory,
+} from '../../../nodes/XpertAiTrigger/memory';
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
 import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/changes';
-import { readOn } from '../../../nodes/XpertAiTrigger/changes';
+import { readPollChanges } from '../../../nodes/XpertAiTrigger/changes';
 import { ChangingServer, countingUp, named } from './support/changingServer';
 
 const PAGE = 10;
@@ -37,8 +42,8 @@ class Trigger {
 			asked.push(query.since ?? 0);
 			return await server.fetch(query);
 		};
-		const isFresh = freshTo(memory);
-		const { changes, failure, ...progress } = await readOn(fetch, memory, {
+		const isFresh = freshFilter(memory);
+		const { changes, failure, ...progress } = await readPollChanges(fetch, memory, {
 			counting: countingUp((read) => read.filter(wanted).filter(isFresh).length >= most),
 			pageSize: PAGE,
 			hasTime: (share) => asked.length * pageTime < share,
@@ -46,7 +51,7 @@ class Trigger {
 		const fresh = changes.filter(wanted);
 		const handled = newChanges(memory, fresh).slice(0, most);
 		const polled = { ...progress, wanted: fresh, handled, unread: [], now: server.now };
-		this.memory = remembering(memory, memory, polled);
+		this.memory = nextMemory(memory, memory, polled);
 		this.given.push(...handled.map(named));
 		this.polls.push(asked);
 		return failure;
@@ -145,9 +150,9 @@ describe('what comes to light late', () => {
 		const fetch = jest.fn(async () => await Promise.resolve([]));
 		const { memory } = trigger;
 		const bounds = { counting: () => () => false, hasTime: () => true };
-		const { upTo, look, ahead } = await readOn(fetch, memory, bounds);
+		const { upTo, overlap, ahead } = await readPollChanges(fetch, memory, bounds);
 		expect(fetch).toHaveBeenCalledTimes(1);
-		expect([upTo, look.upTo, ahead]).toEqual([memory.since, memory.since, false]);
+		expect([upTo, overlap.upTo, ahead]).toEqual([memory.since, memory.since, false]);
 	});
 
 	it('is found among many in a few polls, though nothing changes any more', async () => {
@@ -220,7 +225,7 @@ describe('what a poll asks for', () => {
 			return await Promise.resolve(all.filter(({ at }) => at >= since).slice(0, limit));
 		};
 		const positions = { since: SINCE, floor: 0, again: 0, final: SINCE, ahead: false };
-		const found = await readOn(
+		const found = await readPollChanges(
 			fetch,
 			{ watched: '', known: [], waiting: [], ...positions, ...memory },
 			{
@@ -233,9 +238,9 @@ describe('what a poll asks for', () => {
 	}
 
 	it('is as many pages again as there are new ones', async () => {
-		const { asked, look, upTo } = await asking({ enough: 3 * PAGE });
+		const { asked, overlap, upTo } = await asking({ enough: 3 * PAGE });
 		expect(asked).toEqual([0, SINCE, SINCE + PAGE, PAGE]);
-		expect(look).toEqual({ from: 0, upTo: 2 * PAGE });
+		expect(overlap).toEqual({ from: 0, upTo: 2 * PAGE });
 		expect(upTo).toBe(SINCE + 2 * PAGE);
 	});
 
@@ -246,9 +251,9 @@ describe('what a poll asks for', () => {
 	});
 
 	it('is nothing again once that has met what is new', async () => {
-		const { asked, look } = await asking({ enough: 8 * PAGE });
+		const { asked, overlap } = await asking({ enough: 8 * PAGE });
 		expect(asked).toEqual([0, 30, 40, 50, 60, 70, 80, 90, 10, 20]);
-		expect(look.upTo).toBe(SINCE);
+		expect(overlap.upTo).toBe(SINCE);
 	});
 
 	it('is no more than ten pages again where nothing new is left', async () => {

@@ -4,12 +4,12 @@ import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversat
 import { makeItems } from '../../../nodes/XpertAiTrigger/items';
 import {
 	OVERLAP_MS,
-	beginning,
+	firstMemory,
 	newChanges,
-	remembering,
+	nextMemory,
 } from '../../../nodes/XpertAiTrigger/memory';
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
-import { readRecent, readOn } from '../../../nodes/XpertAiTrigger/changes';
+import { readRecent, readPollChanges } from '../../../nodes/XpertAiTrigger/changes';
 import { ChangingServer, countingUp, named } from './support/changingServer';
 import type { Ignored } from './support/changingServer';
 import { PROPERTY_RUNS } from '../../support/propertyRuns';
@@ -77,7 +77,7 @@ class Trigger {
 	static async activate(server: ChangingServer, hasTime = true): Promise<Trigger> {
 		const manner = { now: server.now, goOn: () => hasTime, pageSize: PAGE };
 		const there = await readRecent(server.fetch, manner);
-		return new Trigger(server, beginning('', there));
+		return new Trigger(server, firstMemory('', there));
 	}
 
 	get remembered(): Memory {
@@ -104,7 +104,7 @@ class Trigger {
 			if (changing) server.change(changing);
 			if (pages === lost) throw new Error('the page did not come');
 		};
-		const { changes, ...progress } = await readOn(server.fetch, memory, {
+		const { changes, ...progress } = await readPollChanges(server.fetch, memory, {
 			counting: countingUp((read) => newChanges(memory, read).length >= most),
 			hasTime: (share) => pages * pageTime < share,
 			pageSize: PAGE,
@@ -121,7 +121,7 @@ class Trigger {
 		const wrongBy = this.byWrongClock ? 0 : ourClock;
 		const rest = { wanted: changes, handled, unread: dealt.unread, now: server.now + wrongBy };
 		this.byWrongClock = wrongBy !== 0;
-		this.memory = remembering(memory, memory, { ...progress, ...rest });
+		this.memory = nextMemory(memory, memory, { ...progress, ...rest });
 		this.given.push(...handled.map(named));
 		if (handled.length > 0)
 			this.stored = { memory: JSON.stringify(this.memory), wrongly: this.byWrongClock };

@@ -2,12 +2,12 @@ import { Settings } from 'luxon';
 
 import {
 	OVERLAP_MS,
-	beginning,
-	floorOf,
-	momentOf,
+	firstMemory,
+	overlapStart,
+	parseTime,
 	newChanges,
 	readMemory,
-	remembering,
+	nextMemory,
 	triesOf,
 } from '../../../nodes/XpertAiTrigger/memory';
 import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
@@ -24,9 +24,9 @@ const LONG_AFTER = NOON + 100 * OVERLAP_MS;
 const UP_TO_NOON: Memory = {
 	watched: 'me',
 	since: NOON,
-	floor: floorOf(NOON),
-	final: floorOf(NOON),
-	again: floorOf(NOON),
+	floor: overlapStart(NOON),
+	final: overlapStart(NOON),
+	again: overlapStart(NOON),
 	ahead: false,
 	known: [],
 	waiting: [],
@@ -38,15 +38,15 @@ const NOTHING = {
 	handled: [],
 	unread: [],
 	upTo: NOON,
-	look: { from: UP_TO_NOON.again, upTo: UP_TO_NOON.again },
+	overlap: { from: UP_TO_NOON.again, upTo: UP_TO_NOON.again },
 	ahead: false,
 	now: LONG_AFTER,
 };
 
-type Polled = Parameters<typeof remembering>[2];
+type Polled = Parameters<typeof nextMemory>[2];
 
 const after = (polled: Partial<Polled>, memory = UP_TO_NOON) =>
-	remembering(memory, memory, { ...NOTHING, ...polled });
+	nextMemory(memory, memory, { ...NOTHING, ...polled });
 
 describe('the moment of a change', () => {
 	it.each([
@@ -54,14 +54,14 @@ describe('the moment of a change', () => {
 		['2026-01-01T13:00:00.000+01:00', NOON],
 		['2026-01-01T12:00:00', NOON],
 		['2026-01-01T12:00:00.000999Z', NOON],
-	])('%s is read', (text, moment) => expect(momentOf(text)).toBe(moment));
+	])('%s is read', (text, moment) => expect(parseTime(text)).toBe(moment));
 
-	it('is none in a text that is no time', () => expect(momentOf('')).toBeNaN());
+	it('is none in a text that is no time', () => expect(parseTime('')).toBeNaN());
 
 	it('is one of UTC where it names no zone, wherever n8n runs', () => {
 		const { defaultZone } = Settings;
 		Settings.defaultZone = 'Asia/Tokyo';
-		expect(momentOf('2026-01-01T12:00:00')).toBe(NOON);
+		expect(parseTime('2026-01-01T12:00:00')).toBe(NOON);
 		Settings.defaultZone = defaultZone;
 	});
 });
@@ -69,22 +69,22 @@ describe('the moment of a change', () => {
 describe('the first memory', () => {
 	it('has all that is there as given', () => {
 		const changes = [at(0), at(10, 'b')];
-		const memory = beginning('me', { changes, upTo: NOON + 11, from: floorOf(NOON) });
+		const memory = firstMemory('me', { changes, upTo: NOON + 11, from: overlapStart(NOON) });
 		expect(memory).toEqual({ ...UP_TO_NOON, since: NOON + 11, known: expect.any(Array) });
 		expect(newChanges(memory, [...changes, at(20)])).toEqual([at(20)]);
 	});
 
 	it('knows nothing of what is not looked at again', () => {
-		const memory = beginning('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON + 1 });
+		const memory = firstMemory('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON + 1 });
 		expect(memory.known).toEqual([['a', NOON + 10]]);
-		const both = beginning('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON });
+		const both = firstMemory('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON });
 		expect(both.known).toHaveLength(2);
 	});
 
 	it('begins at the beginning of time on an empty server', () => {
-		const memory = beginning('me', { changes: [], upTo: 0, from: 0 });
+		const memory = firstMemory('me', { changes: [], upTo: 0, from: 0 });
 		expect(newChanges(memory, [at(0)])).toEqual([at(0)]);
-		expect(floorOf(OVERLAP_MS - 1)).toBe(0);
+		expect(overlapStart(OVERLAP_MS - 1)).toBe(0);
 	});
 });
 
@@ -133,14 +133,14 @@ describe('where the next poll reads on', () => {
 
 	it('is not before where it was, though something late is left', () => {
 		const late = at(-10);
-		const next = after({ wanted: [late], look: { from: UP_TO_NOON.again, upTo: NOON } });
+		const next = after({ wanted: [late], overlap: { from: UP_TO_NOON.again, upTo: NOON } });
 		expect(next.since).toBe(NOON);
 		expect(next.again).toBe(late.at);
 	});
 
 	it('is not before where an overlapping poll has come', () => {
 		const meanwhile = { ...UP_TO_NOON, since: NOON + 100 };
-		const next = remembering(meanwhile, UP_TO_NOON, { ...NOTHING, upTo: NOON + 50 });
+		const next = nextMemory(meanwhile, UP_TO_NOON, { ...NOTHING, upTo: NOON + 50 });
 		expect(next.since).toBe(NOON + 100);
 	});
 
@@ -161,17 +161,17 @@ describe('what is looked at again', () => {
 				['b', NOON],
 			],
 		};
-		const next = after({ look: { from, upTo: NOON + 5 } }, memory);
+		const next = after({ overlap: { from, upTo: NOON + 5 } }, memory);
 		expect(next.floor).toBe(NOON);
 		expect(next.known).toEqual([['b', NOON]]);
 	});
 
 	it('is forgotten no further than the look has come', () => {
-		expect(after({ look: { from, upTo: from + 9 } }, LATER).floor).toBe(from + 9);
+		expect(after({ overlap: { from, upTo: from + 9 } }, LATER).floor).toBe(from + 9);
 	});
 
 	it('is not forgotten where the look began later', () => {
-		const next = after({ look: { from: from + 1, upTo: from + 9 } }, LATER);
+		const next = after({ overlap: { from: from + 1, upTo: from + 9 } }, LATER);
 		expect(next).toMatchObject({ floor: from, again: from + 9 });
 	});
 
@@ -180,38 +180,38 @@ describe('what is looked at again', () => {
 	});
 
 	it('is looked at from its beginning once the look has met what is new', () => {
-		expect(after({ look: { from, upTo: NOON } }).again).toBe(from);
+		expect(after({ overlap: { from, upTo: NOON } }).again).toBe(from);
 	});
 
 	it('stays, with a change in it that is left', () => {
 		const wanted = [at(-OVERLAP_MS + 3)];
-		const next = after({ wanted, look: { from, upTo: NOON } }, LATER);
+		const next = after({ wanted, overlap: { from, upTo: NOON } }, LATER);
 		expect(next).toMatchObject({ floor: from + 3, again: from + 3 });
 	});
 
 	it('does not go ahead of our clock after a change that the server stamped with the future', () => {
 		const future = at(50 * OVERLAP_MS);
 		const read = { wanted: [future], handled: [future], upTo: future.at + 1, now: NOON + 60_000 };
-		const first = after({ ...read, look: { from, upTo: NOON } });
+		const first = after({ ...read, overlap: { from, upTo: NOON } });
 		const second = after(
-			{ now: NOON + 120_000, look: { from: first.floor, upTo: future.at } },
+			{ now: NOON + 120_000, overlap: { from: first.floor, upTo: future.at } },
 			first,
 		);
-		expect(second.floor).toBeLessThanOrEqual(floorOf(NOON + 120_000));
+		expect(second.floor).toBeLessThanOrEqual(overlapStart(NOON + 120_000));
 		expect(newChanges(second, [future, at(70_000, 'b')])).toEqual([at(70_000, 'b')]);
 	});
 
 	it('may be forgotten by the next poll up to the overlap before where all was read, by our clock at most', () => {
-		expect(after({ upTo: NOON + 1, now: LONG_AFTER }).final).toBe(floorOf(NOON + 1));
-		expect(after({ upTo: NOON + 9, now: NOON + 1 }).final).toBe(floorOf(NOON + 1));
+		expect(after({ upTo: NOON + 1, now: LONG_AFTER }).final).toBe(overlapStart(NOON + 1));
+		expect(after({ upTo: NOON + 9, now: NOON + 1 }).final).toBe(overlapStart(NOON + 1));
 	});
 
 	it('does not follow a clock of ours that is wrong in one poll', () => {
 		const future = at(50 * OVERLAP_MS);
 		const read = { wanted: [future], handled: [future], upTo: future.at + 1 };
-		const first = after({ ...read, now: future.at, look: { from, upTo: future.at + 1 } });
+		const first = after({ ...read, now: future.at, overlap: { from, upTo: future.at + 1 } });
 		expect(first.floor).toBe(from);
-		const second = after({ now: NOON + 60_000, look: { from, upTo: future.at } }, first);
+		const second = after({ now: NOON + 60_000, overlap: { from, upTo: future.at } }, first);
 		expect(newChanges(second, [future, at(30_000, 'b')])).toEqual([at(30_000, 'b')]);
 	});
 });
@@ -238,8 +238,8 @@ describe('a change whose thread could not be read', () => {
 		const first = after({ wanted: [one], unread: [one], upTo: NOON + 11 });
 		const given = after({ wanted: [one], handled: [one], upTo: NOON + 11 }, first);
 		expect(given.waiting).toEqual([]);
-		const look = { from: first.floor, upTo: NOON + OVERLAP_MS };
-		const gone = after({ look }, { ...first, since: NOON + OVERLAP_MS, final: NOON + 20 });
+		const overlap = { from: first.floor, upTo: NOON + OVERLAP_MS };
+		const gone = after({ overlap }, { ...first, since: NOON + OVERLAP_MS, final: NOON + 20 });
 		expect(gone.waiting).toEqual([]);
 	});
 });
