@@ -10,9 +10,9 @@ import { BASE_URL, SAFE_START } from '../nodes/XpertAi/transport/baseUrl';
 import { BEFORE_TOKEN } from '../nodes/XpertAi/transport/credential';
 
 /**
- * The Base URL as the node reads it (`serviceRoot`), by the same two patterns, for the credential test,
- * which knows expressions only. What the node would refuse becomes a `data:` URL: the request then stays
- * inside n8n, which answers a POST to it with 405, and the rule for 405 gives the reason.
+ * Normalizes the Base URL as the node does (`serviceRoot`), by the same two patterns, as a credential test supports
+ * only expressions. A URL that the node refuses becomes `data:`: n8n answers a POST to it with 405 without sending it,
+ * and the rule for 405 gives the reason.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -20,12 +20,12 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
-/** The token as the node reads it (`tokenOf`), for all that sends with this credential. */
+/** Normalizes the token as the node does (`tokenOf`), for all requests with this credential. */
 const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
 /**
- * Base URL and access token of an Xpert AI server. Every request carries
- * `Authorization: Bearer <token>` (contract, Authentication).
+ * Base URL and access token of an Xpert AI server. Every request has the header `Authorization: Bearer <token>`
+ * (contract, Authentication).
  */
 export class XpertAiApi implements ICredentialType {
 	name = 'xpertAiApi';
@@ -76,9 +76,9 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	/**
-	 * E9 with an empty filter changes nothing and needs a valid token. Where no answer comes n8n shows the
-	 * code of the network alone, which no rule can reword, and older versions of n8n heed no rule for a status
-	 * that tells of a refusal; the description of Base URL says what their words mean.
+	 * E9 with an empty filter changes nothing and needs a valid token. Without an answer, n8n shows only the network
+	 * error code, which no rule can replace, and older versions of n8n ignore the rules for refusals; so the description
+	 * of Base URL explains these messages.
 	 */
 	test: ICredentialTestRequest = {
 		request: {
