@@ -54,10 +54,8 @@ export interface Source extends Passage {
 }
 
 /** The passages in the result of a tool or a step, given as JSON or its text; empty for any other result. */
-export function passagesIn(result: unknown): Passage[] {
-	return (
-		searchResult.safeParse(typeof result === 'string' ? parseAnswer(result) : result).data ?? []
-	);
+export function passagesIn(raw: unknown): Passage[] {
+	return searchResult.safeParse(typeof raw === 'string' ? parseAnswer(raw) : raw).data ?? [];
 }
 
 /** The passages that a run found, each once, numbered across all its searches and knowledgebases. */

@@ -20,7 +20,7 @@ export const getAssistant = declare({
 	simplify: assistantSummary,
 });
 
-/** What an assistant is called, what it knows and by which values it searches, and which steps of it ask a person first. */
+/** Name, knowledgebases, filter values and approval steps of an assistant. */
 function assistantSummary(assistant: IDataObject): IDataObject {
 	const { assistant_id: assistantId, name, description, updated_at: updatedAt } = assistant;
 	return {
@@ -38,14 +38,17 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 	};
 }
 
-/** A condition of a fixed filter that takes its value from a question; groups have none (recorded, `knowledge-filter-4`). */
+/**
+ * A condition of a fixed filter that takes its value from the question; a group is none (recorded,
+ * `knowledge-filter-4`).
+ */
 const condition = z.object({
 	field: z.string(),
 	operator: z.string(),
 	value: z.object({ selector: z.string() }),
 });
 
-/** The values that the filters of tools take from a question; those of steps are not shown. */
+/** The values that the filters of tools take from a question; the server does not show those of workflow steps. */
 function filterValuesOf(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
@@ -54,7 +57,7 @@ function filterValuesOf(retrievals: unknown): IDataObject[] {
 			const { field, operator, value } = data;
 			const { selector } = value;
 			const key = selector.replace(/^human\./, '');
-			// Only values of the message count for one question alone (recorded, `knowledge-filter-3`).
+			// Only values of the message apply to a single question (recorded, `knowledge-filter-3`).
 			const staysOnThread = !/^(human|env)\./.test(selector);
 			return { key, selector, field, operator, knowledgebaseId, staysOnThread };
 		}),

@@ -8,7 +8,7 @@ import { assistantFilter } from '../../payloads/bodies';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { isJsonObject } from '../../transport/answer';
 
-/** The filters that E7 and E9 share. */
+/** The filters of E7 and E9. */
 const assistantFilters: INodeProperties = fieldCollection('filters', [
 	{
 		displayName: 'Graph ID',
@@ -53,16 +53,16 @@ const assistantFilters: INodeProperties = fieldCollection('filters', [
 	},
 ]);
 
-/** Slug, type and workspace are part of the metadata the server filters by (E7, E9). */
+/** The server filters by slug, type and workspace as parts of the metadata (E7, E9). */
 function withMetadata({ slug, type, workspaceId, metadata, ...rest }: FieldValues): FieldValues {
 	const fields = filledOnly({ slug, type, workspaceId });
 	if (isEmpty(fields)) return metadata === undefined ? rest : { ...rest, metadata };
-	// What is no object is left to the schema to refuse.
+	// The schema refuses a value that is not an object.
 	if (metadata !== undefined && !isJsonObject(metadata)) return { ...rest, metadata };
 	return { ...rest, metadata: { ...metadata, ...fields } };
 }
 
-/** The body of E7 and E9: slug, type and workspace become metadata. */
+/** The body of E7 and E9. */
 export const filterBody = {
 	fields: [assistantFilters],
 	schema: assistantFilter,

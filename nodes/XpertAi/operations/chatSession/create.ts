@@ -24,7 +24,7 @@ export const create = declare({
 					displayName: 'Expires After (Seconds)',
 					name: 'expires_after',
 					type: 'number',
-					// At most a day: a secret can do all that its key can.
+					// At most a day, because a secret can do all that its key can.
 					typeOptions: { minValue: 1, maxValue: 86_400, numberPrecision: 0 },
 					default: 600,
 					description:

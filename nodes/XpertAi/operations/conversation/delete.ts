@@ -4,7 +4,7 @@ import type { Decision } from '../../execution/operation';
 import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { isGone, readConversationFirst } from './shared';
+import { isMissing, readConversationFirst } from './shared';
 
 export const deleteConversation = declare({
 	value: 'delete',
@@ -34,9 +34,9 @@ export const deleteConversation = declare({
 	shape: deletedItem,
 });
 
-/** Servers delete also what is at work, whose run then ends in an answer of the database. */
+/** Servers also delete a busy conversation, whose run then ends with an error of the database. */
 function unlessRunning(answer: unknown, item: Item): Decision {
-	if (isGone(answer)) return { answer: { affected: 0 } };
+	if (isMissing(answer)) return { answer: { affected: 0 } };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.switch('options.deleteWhileRunning')) return {};
 	throw item.operationError(

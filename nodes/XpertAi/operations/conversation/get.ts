@@ -1,7 +1,7 @@
 import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, readConversationFirst, refuseGone } from './shared';
+import { CONVERSATION_SUMMARY, readConversationFirst, refuseMissing } from './shared';
 
 export const get = declare({
 	value: 'get',
@@ -17,7 +17,7 @@ export const get = declare({
 	lookFirst: {
 		...readConversationFirst,
 		decide: (answer, item) => {
-			refuseGone(answer, item);
+			refuseMissing(answer, item);
 			return { answer };
 		},
 	},

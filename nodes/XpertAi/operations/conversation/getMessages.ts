@@ -65,7 +65,7 @@ export const getMessages = declare({
 	simplify: messageSummary,
 });
 
-/** Who says what, how it ended, and in which run. */
+/** Sender, text, status and run of a message. */
 function messageSummary(message: IDataObject): IDataObject {
 	const { id, role, content, status, error, executionId, attachments, createdAt } = message;
 	return {

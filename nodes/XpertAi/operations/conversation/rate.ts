@@ -32,12 +32,12 @@ export const rate = declare({
 			},
 		],
 		body: (item) => ({
-			where: { role: 'ai', ...runOf(item) },
+			where: { role: 'ai', ...runFilter(item) },
 			order: { createdAt: 'DESC' },
 			limit: 1,
 		}),
 		checkAnswer: answerWithList('items'),
-		decide: theAnswer,
+		decide: selectAnswer,
 	},
 	body: {
 		fields: [
@@ -67,15 +67,17 @@ export const rate = declare({
 	checkAnswer: answerWith('id', 'messageId'),
 });
 
-function runOf(item: Item): { executionId?: string } {
+function runFilter(item: Item): { executionId?: string } {
 	const runId = item.text('options.runId').trim();
 	if (runId === '') return {};
 	item.checkId(namedId('runId', '"Run ID"', runId));
 	return { executionId: runId };
 }
 
-/** Servers take ratings of questions too, and answer to a message that is not there in words of the database. */
-function theAnswer(answer: unknown, item: Item): Decision {
+/**
+ * Selects the answer to rate. Servers also rate questions, and answer with a database error if the message is missing.
+ */
+function selectAnswer(answer: unknown, item: Item): Decision {
 	const [latest] = listIn(answer, 'items') as unknown[];
 	if (holds(latest, 'id', 'role') && latest.role === 'ai')
 		return { found: { messageId: String(latest.id) } };

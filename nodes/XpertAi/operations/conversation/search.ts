@@ -107,7 +107,7 @@ export const search = declare({
 	simplify: CONVERSATION_SUMMARY,
 });
 
-/** Assistant and thread are conditions on columns; the order names a column and a direction (E5). */
+/** Assistant and thread become conditions on columns; the order names a column and a direction (E5). */
 function withWhereAndOrder({
 	order,
 	where,
@@ -123,7 +123,7 @@ function withWhereAndOrder({
 		...(where === undefined
 			? {}
 			: { where: isPlainObject(where) ? { ...where, ...columns } : where }),
-		// A column that is no text is left to the schema to refuse.
+		// The schema refuses a column that is not text.
 		...(order === undefined
 			? {}
 			: { order: typeof column === 'string' ? { [column]: direction ?? 'DESC' } : [column] }),

@@ -4,7 +4,7 @@ import type { Item } from '../../execution/item';
 import type { LookFirst } from '../../execution/operation';
 import { isEmptyObject } from '../../transport/answer';
 
-/** What Simplify keeps of a conversation, which servers answer with 14 fields. */
+/** What Simplify keeps of the 14 fields of a conversation. */
 export const CONVERSATION_SUMMARY = [
 	'id',
 	'threadId',
@@ -26,21 +26,21 @@ export const titleField: Field = {
 	description: 'Title shown in the list of conversations',
 };
 
-/** Servers know a conversation that is not there by an empty answer. */
-export const isGone = isEmptyObject;
+/** Servers answer with an empty object if a conversation does not exist. */
+export const isMissing = isEmptyObject;
 
-/** Reads a conversation: servers make one that is not there where they are asked to change it. */
+/** Reads a conversation before a change: servers create one that does not exist. */
 export const readConversationFirst: Omit<LookFirst, 'decide'> = {
 	method: 'GET',
 	path: '/conversations/{conversationId}',
 	options: [],
 	checkAnswer: (answer, ids) =>
-		isGone(answer) ? undefined : answerAbout('conversation')(answer, ids),
+		isMissing(answer) ? undefined : answerAbout('conversation')(answer, ids),
 };
 
-/** @throws NodeOperationError where the conversation is not there */
-export function refuseGone(answer: unknown, item: Item): void {
-	if (!isGone(answer)) return;
+/** @throws NodeOperationError if the conversation does not exist */
+export function refuseMissing(answer: unknown, item: Item): void {
+	if (!isMissing(answer)) return;
 	throw item.operationError(
 		`There is no conversation with this ID${item.place}`,
 		'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',

@@ -2,7 +2,7 @@ import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, readConversationFirst, refuseGone, titleField } from './shared';
+import { CONVERSATION_SUMMARY, readConversationFirst, refuseMissing, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
@@ -24,7 +24,7 @@ export const update = declare({
 	lookFirst: {
 		...readConversationFirst,
 		decide: (answer, item) => {
-			refuseGone(answer, item);
+			refuseMissing(answer, item);
 			return {};
 		},
 	},

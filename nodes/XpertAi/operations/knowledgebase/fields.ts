@@ -6,7 +6,7 @@ import { enumOptions } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { parserConfigField } from '../shared/parserConfig';
 
-/** What Simplify keeps of a knowledgebase, which real servers answer with over 40 fields. */
+/** What Simplify keeps of the more than 40 fields of a knowledgebase. */
 export const KNOWLEDGEBASE_SUMMARY = [
 	'id',
 	'name',
@@ -143,7 +143,7 @@ const metadataSchemaField: INodeProperties = {
 	],
 };
 
-/** Every optional field of the contract's Knowledgebase, and the metadata schema of Xpert AI servers. */
+/** All optional fields of the contract's Knowledgebase, and the metadata schema of Xpert AI servers. */
 export const optionalKnowledgebaseFields: INodeProperties[] = [
 	{
 		displayName: 'Description',
@@ -204,22 +204,22 @@ export const optionalKnowledgebaseFields: INodeProperties[] = [
 	},
 ];
 
-/** What servers refuse to clear; the name is none of these fields. */
-const KEPT = [copilotModelField.name];
+/** Fields that servers refuse to clear. The name is not among the optional fields. */
+const NOT_CLEARABLE = [copilotModelField.name];
 
-/** Entries for Clear Fields. */
+/** Entries of Clear Fields. */
 export const clearableFields = optionalKnowledgebaseFields
-	.filter(({ name }) => !KEPT.includes(name))
+	.filter(({ name }) => !NOT_CLEARABLE.includes(name))
 	.map(({ displayName, name }) => ({ name: displayName, value: name }));
 
-/** How to go on where a name is taken. */
-const OTHER_NAME: StatusHint = ({ reason = '' }) =>
+/** Hint for a name that is in use. */
+const NAME_IN_USE_HINT: StatusHint = ({ reason = '' }) =>
 	/^name exist/i.test(reason)
 		? 'A knowledgebase with this name is there already. Choose another name, or update that one with Knowledgebase: Update.'
 		: undefined;
 
-/** What statuses mean for E1 and E2. */
+/** Hints for E1 and E2. */
 export const KNOWLEDGEBASE_HINTS: StatusHints = {
-	400: OTHER_NAME,
+	400: NAME_IN_USE_HINT,
 	403: "The token is valid but may not do this. A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
 };

@@ -7,7 +7,7 @@ import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
 
-/** Servers have no route that reads one: an update of nothing answers with all of it (`knowledge`, recorded). */
+/** Servers have no route to read a knowledgebase; an empty update returns all of it (`knowledge`, recorded). */
 export const getKnowledgebase = declare({
 	value: 'get',
 	name: 'Get',
@@ -28,7 +28,7 @@ export const getKnowledgebase = declare({
 
 const embeddingModel = z.object({ model: z.string() });
 
-/** What it is, whether it is ready, and which model embeds it; the one that replaces that while all is embedded anew. */
+/** Status and embedding model, and the next embedding model while the server rebuilds the index. */
 function knowledgebaseState({
 	copilotModel,
 	pendingCopilotModel,

@@ -47,13 +47,13 @@ export const update = declare({
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	checkAnswer: answerAbout('knowledgebase'),
 	remark: (answer) =>
-		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILT : undefined,
+		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILDING_HINT : undefined,
 });
 
-const REBUILT =
+const REBUILDING_HINT =
 	'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.';
 
-/** The server clears what it is sent as `null` and keeps what is left out (E2). */
+/** The server clears fields that are `null` and keeps missing ones (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
 	const cleared = Array.isArray(names) ? names.map((name) => [String(name), null]) : [];
 	return { ...changes, ...Object.fromEntries(cleared) };

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 /**
- * The contract's parserConfig as a knowledgebase carries it, where Xpert keeps it and uses none of it
- * (service behaviour, "How a file is cut").
+ * The contract's parserConfig of a knowledgebase. Xpert stores it and does not use it (service behaviour, "How a file
+ * is cut").
  */
 export function parserConfigField(description: string): INodeProperties {
 	return {

@@ -6,7 +6,7 @@ import type { Item } from '../../execution/item';
 import { fromText, utcText } from '../../execution/values';
 import type { ROW_TYPES } from './typedRows';
 
-/** A row as it was read; what was left empty is missing. */
+/** A row as read; empty fields are missing. */
 export interface Row {
 	key?: unknown;
 	type?: (typeof ROW_TYPES)[number];
@@ -15,11 +15,11 @@ export interface Row {
 }
 
 /**
- * What the rows say, by their keys; a later row wins.
+ * The values of rows, by key; a later row wins.
  *
- * @param label what the rows are called
- * @param whenEmpty what becomes of a row without a value; without it, the row says nothing
- * @throws NodeOperationError naming the row, the item and what is expected
+ * @param label display name of the rows
+ * @param whenEmpty the value of a row without one; default none
+ * @throws NodeOperationError naming the row, the item and the requirement
  */
 export function valuesOfRows(
 	item: Item,
@@ -30,7 +30,7 @@ export function valuesOfRows(
 	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
 		const { type = 'string', content = '' } = row;
-		if (key === '') return item.refuse({ subject: `"Key" in "${label}"`, demand: EMPTY });
+		if (key === '') return item.refuse({ subject: `"Key" in "${label}"`, demand: EMPTY_DEMAND });
 		const typed =
 			content === '' ? whenEmpty(row, key) : asTyped(item, rowSubject(key, label), type, content);
 		return typed === undefined ? [] : [[key, typed] as const];
@@ -38,11 +38,11 @@ export function valuesOfRows(
 	return Object.fromEntries(pairs);
 }
 
-/** A row as it stands in a message. */
+/** Names a row in a message. */
 export const rowSubject = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
-const EMPTY = 'must not be empty';
+const EMPTY_DEMAND = 'must not be empty';
 
 function asTyped(item: Item, subject: string, type: Row['type'], value: unknown): unknown {
 	const refuse = (demand: string) => item.refuse({ subject, demand, value });

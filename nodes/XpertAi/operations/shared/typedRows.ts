@@ -2,15 +2,15 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { enumOptions } from '../../execution/fields';
 
-/** What the value of a row may become. */
+/** The types of a row value. */
 export const ROW_TYPES = ['string', 'number', 'boolean', 'datetime', 'string[]'] as const;
 
-/** What a field of rows is called, and what else each row has. */
+/** The names of a field of rows, and additional fields of each row. */
 type RowsField = Pick<INodeProperties, 'displayName' | 'name' | 'placeholder' | 'description'> & {
 	further?: INodeProperties[];
 };
 
-/** Rows of a key, a type and a value, for those who do not write JSON. */
+/** Rows of key, type and value, for users who do not write JSON. */
 export function typedRows({ further = [], ...field }: RowsField): INodeProperties {
 	const values: INodeProperties[] = [
 		{

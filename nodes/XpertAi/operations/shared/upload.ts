@@ -10,5 +10,5 @@ export const targetField: INodeProperties = {
 	description: 'Where the server stores the file, as a JSON object',
 };
 
-/** How long an upload may take when Timeout is not set. */
+/** Timeout of an upload without the option. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;

@@ -71,7 +71,7 @@ export const createNamespace = declare({
 	checkAnswer: answerWithList('namespaces'),
 });
 
-/** One item for each namespace of the answer; an answer without any comes out as it is. */
+/** One item for each namespace; an answer without any is returned unchanged. */
 function namespaceItems(answer: unknown): IDataObject[] {
 	const namespaces = isJsonObject(answer) ? answer.namespaces : undefined;
 	if (!Array.isArray(namespaces) || namespaces.length === 0) return answerItems(answer);

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** A namespace typed as text, its elements separated by slashes. */
+/** A namespace as text, with slashes between its elements. */
 export function namespaceField(
 	name: string,
 	displayName: string,
@@ -17,7 +17,7 @@ export function namespaceField(
 	};
 }
 
-/** The elements of a namespace; a list from an expression is taken as it is. */
+/** The elements of a namespace; a list from an expression is returned unchanged. */
 export function namespaceElements(value: unknown): unknown {
 	if (typeof value !== 'string') return value;
 	return value
@@ -26,7 +26,7 @@ export function namespaceElements(value: unknown): unknown {
 		.filter(Boolean);
 }
 
-/** What Xpert needs of a namespace, which it answers with 500 where it is missing (E8, E11). */
+/** What Xpert requires of a namespace; it answers 500 otherwise (E8, E11). */
 export function assistantFirst(displayName: string): string {
 	return `On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
 }

@@ -13,6 +13,6 @@ export const run: CodedOperation = {
 	endpoint: 'E4',
 	fields: runFields,
 	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
-	// Loaded when it is first run: most processes of n8n only show the node.
+	// Loaded with the first run, as most processes of n8n only show the node.
 	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'message'),
 };

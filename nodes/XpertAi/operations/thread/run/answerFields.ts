@@ -14,32 +14,31 @@ import type { Source } from '../../../threads/sources';
 import { sanitize } from '../../../transport/sanitize';
 import type { AnswerOptions } from './options';
 
-interface Told extends IDataObject {
-	/** What a chat shows in every response mode. */
+interface AnswerFields extends IDataObject {
+	/** Chats show this field in every response mode. */
 	output: string;
 }
 
 /**
- * What an assistant said, or that a person is to decide, with links to sources as they are wanted, and what it rests
- * on: sources, tokens where the server counts them, and the calls of tools where they are wanted.
+ * The output fields of an answer: its text with links in the chosen style, or a note that it waits for a decision;
+ * sources; token usage if the server counts tokens; tool calls if the user wants them.
  *
- * @param hasFilterValues whether the message gave values for filters, which then may not have counted
- * @returns fields of the output item
+ * @param hasFilterValues whether the message contained values for filters
  */
 export function answerFields(
 	{ output, interrupt, parts = [], earlier, usage }: RunResult,
 	{ citations: style, listSources, returnIntermediateSteps }: AnswerOptions,
 	hasFilterValues = false,
-): Told {
-	const found = sourcesOf(parts, earlier);
-	const citations = new Citations(found, style);
+): AnswerFields {
+	const runSources = sourcesOf(parts, earlier);
+	const citations = new Citations(runSources, style);
 	const answer =
 		interrupt || output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
-	const sources = found.list(citations.cited);
-	// What waits for a person may still search.
+	const sources = runSources.list(citations.cited);
+	// A waiting run may search later.
 	const filter = filterReport(parts, hasFilterValues && !interrupt);
 	return {
-		output: listSources ? answer + listOf(sources, style) : answer,
+		output: listSources ? answer + sourceList(sources, style) : answer,
 		...(filter && { filter }),
 		sources,
 		...(usage && { usage }),
@@ -47,11 +46,11 @@ export function answerFields(
 	};
 }
 
-/** What a user should know of a search that was not filtered as it was meant to be. */
+/** The hint about a search that was not filtered as intended. */
 export function filterHint(filter: FilterReport | undefined): string | undefined {
 	if (filter?.reason !== undefined) {
-		const why = sanitize(filter.reason);
-		return `A search found nothing: ${why} Give it in "Values for Filters", and ask anew.`;
+		const reason = sanitize(filter.reason);
+		return `A search found nothing: ${reason} Give it in "Values for Filters", and ask anew.`;
 	}
 	switch (filter?.status) {
 		case 'not_applied':
@@ -65,12 +64,12 @@ export function filterHint(filter: FilterReport | undefined): string | undefined
 	}
 }
 
-/** What other tools of an agent need of a run that has not ended. */
-const TO_GO_ON = ['status', 'threadId', 'runId', 'interrupt'];
+/** What other tools of an agent need of a run that has not completed. */
+const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
 
 /**
- * The JSON of an item as its reader needs it. Models pay for each word: the tool of an agent gives the answer and the
- * names of its cited sources, and of a run that has not ended what other tools need.
+ * The JSON of an item for its reader. Models pay for each word, so the tool of an agent gives the answer, the names of
+ * the cited sources and, if the run has not completed, what other tools need.
  */
 export function forAudience(
 	{ context }: Item,
@@ -84,17 +83,17 @@ export function forAudience(
 		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
 		...(!isEmpty(cited) && { sources: cited }),
 		...pick(json, ['rejected', 'intermediateSteps']),
-		...(status !== 'completed' && pick(json, TO_GO_ON)),
+		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
 	};
 }
 
-/** The documents that an answer cites, as a list in Markdown; nothing where it cites none. */
-export function listOf(sources: Source[], style: AnswerOptions['citations']): string {
+/** A Markdown list of the cited documents; empty if there are none. */
+export function sourceList(sources: Source[], style: AnswerOptions['citations']): string {
 	const names = citedNames(sources, style);
 	return isEmpty(names) ? '' : `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 }
 
-/** The documents that an answer cites, each once by its name, with the numbers of its passages. */
+/** The names of the cited documents, each once, with the numbers of their passages. */
 function citedNames(sources: Source[], style: AnswerOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	const documents = uniq(cited.map(({ documentId }) => documentId));

@@ -10,13 +10,13 @@ import type { UploadFile } from '../../../transport/multipart';
 import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
 import { sendWithRetries } from '../../../transport/sendWithRetries';
 
-/** A file to send along with a message, and the binary field it comes from. */
+/** A file to send with a message, and its binary field. */
 export interface Attachment {
 	property: string;
 	file: UploadFile;
 }
 
-/** The ids of the files on the server, in the order of the files; or why one of them is not there. */
+/** The file context IDs, in the order of the files; or the failure of one file. */
 export type Attached = { ids: string[] } | { property: string; failure: Failure };
 
 const fileContext = z.object({ id: z.string().min(1) });
@@ -27,18 +27,18 @@ const withId = answerMustBe(
 );
 
 /**
- * Uploads files for a thread (E12). When one of them fails, no further one is begun. A file whose answer
- * is lost is sent again: one that nobody refers to harms nobody.
+ * Uploads files for a thread (E12). After a failure, starts no further upload. Repeats an upload whose answer is lost:
+ * an unused file does no harm.
  */
 export async function uploadAttachments(
-	inTime: Client,
+	client: Client,
 	threadId: string,
 	attachments: Attachment[],
 ): Promise<Attached> {
 	const results: Array<{ id: string } | { failure: Failure }> = [];
 	const goOn = () => !results.some((result) => 'failure' in result);
 	const upload = async ([index, { file }]: [number, Attachment]) => {
-		results[index] = await uploadFor(inTime, threadId, file);
+		results[index] = await uploadFor(client, threadId, file);
 	};
 	await forEachConcurrently([...attachments.entries()], UPLOADS_AT_ONCE, upload, goOn);
 
@@ -52,22 +52,22 @@ export async function uploadAttachments(
 }
 
 async function uploadFor(
-	inTime: Client,
+	client: Client,
 	threadId: string,
 	file: UploadFile,
 ): Promise<{ id: string } | { failure: Failure }> {
-	const { outcome } = await sendWithRetries(inTime.send, {
+	const { outcome } = await sendWithRetries(client.send, {
 		request: {
 			method: 'POST',
 			path: '/contexts/file',
 			body: multipartBody(file, { threadId }),
-			timeoutMs: remaining(inTime),
+			timeoutMs: remaining(client),
 			checkAnswer: withId,
 		},
-		limits: { ...SINGLE_REQUEST_LIMITS, maxElapsedMs: remaining(inTime) },
+		limits: { ...SINGLE_REQUEST_LIMITS, maxElapsedMs: remaining(client) },
 		repeatable: true,
-		clock: inTime.clock,
-		signal: inTime.signal,
+		clock: client.clock,
+		signal: client.signal,
 	});
 	return outcome.ok ? { id: fileContext.parse(outcome.answer).id } : { failure: outcome.failure };
 }

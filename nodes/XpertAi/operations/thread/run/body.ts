@@ -15,7 +15,7 @@ import { messageIds } from './idRows';
 
 const CHANGES = 'options.changedArguments';
 
-/** The fields that the places of a body come from. */
+/** The field of each path in a body. */
 const SOURCES = {
 	assistant_id: 'assistantId',
 	context: 'options.context',
@@ -27,14 +27,14 @@ const SOURCES = {
 	'input.target': 'options.target',
 };
 
-/** Places of ids in it. */
+/** Paths of IDs in the body. */
 const RUN_IDS = ['assistant_id'];
 
 type Changes = z.infer<typeof changedArguments>;
 
 const FIELDS = { message: messageFields, decision: decisionFields, retry: retryFields };
 
-/** What each is made of; of a run that is there, the thread names the assistant. */
+/** The schema of each body; only messages name the assistant, as a thread that has run already has one. */
 const SCHEMAS = {
 	message: runBodies.message,
 	decision: runBodies.decision.omit({ assistant_id: true }),
@@ -42,19 +42,19 @@ const SCHEMAS = {
 };
 
 /**
- * The body of E4 for an item, but for the files that are yet to be uploaded and the assistant of a run that is there.
+ * The body of E4 for an item, without the uploaded files and, for a thread that has run, without the assistant.
  *
- * @throws NodeOperationError naming the field, the item and what is expected
+ * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
 	if (item.isJsonBody) return ownBody(item, kind);
 	const fields = FIELDS[kind];
 	const { options, assistantId, ...values } = item.values(fields);
-	const along: FieldValues = isJsonObject(options) ? options : {};
+	const optional: FieldValues = isJsonObject(options) ? options : {};
 	const body = {
 		...(assistantId === undefined ? {} : { assistant_id: assistantId }),
-		input: runInput(inputOf(item, kind, { ...along, ...values })),
-		...(along.context === undefined ? {} : { context: along.context }),
+		input: runInput(inputOf(item, kind, { ...optional, ...values })),
+		...(optional.context === undefined ? {} : { context: optional.context }),
 	};
 	const naming = { fields, sources: SOURCES };
 	item.checkIds(body, RUN_IDS, naming);
@@ -63,7 +63,7 @@ export function runBodyOf(item: Item, kind: RunInput['kind']): RunBody {
 	return checked;
 }
 
-/** A body that the user wrote; one of Ask and Wait may also decide, or have a message answered again. */
+/** A body that the user wrote. In Ask and Wait it may also decide, or have a message answered again. */
 function ownBody(item: Item, kind: RunInput['kind']): RunBody {
 	const value: RunBody = item.jsonBody(freeForm);
 	const naming: Naming = { parameter: item.labelOf('options.jsonBody') };
@@ -97,17 +97,17 @@ function inputOf(item: Item, kind: RunInput['kind'], values: FieldValues): RunIn
 					payload: values.payload,
 					target: values.target,
 				},
-				changedArguments: changesIn(item, values),
+				changedArguments: argumentChanges(item, values),
 			};
 		case 'retry':
 			return { kind };
 	}
 }
 
-/** A decision in the server's word for it: people and models write it with a capital, and approvals are often a yes or no. */
-function decisionOf(given: unknown): unknown {
-	const text = typedValue('string', given);
-	return typeof text === 'string' ? (DECISIONS.get(text.trim().toLowerCase()) ?? text) : given;
+/** Normalizes a decision: people and models capitalize it, and approvals are often true or false. */
+function decisionOf(raw: unknown): unknown {
+	const text = typedValue('string', raw);
+	return typeof text === 'string' ? (DECISIONS.get(text.trim().toLowerCase()) ?? text) : raw;
 }
 
 const DECISIONS = new Map([
@@ -115,8 +115,11 @@ const DECISIONS = new Map([
 	...['reject', 'false'].map((word) => [word, 'reject'] as const),
 ]);
 
-/** Other arguments for the calls that wait; none where nothing is given. */
-function changesIn(item: Item, { changedArguments: given }: FieldValues): Changes | undefined {
-	if (given === undefined) return undefined;
-	return item.check(changedArguments, given, { parameter: item.labelOf(CHANGES) });
+/** New arguments for waiting calls, if any. */
+function argumentChanges(
+	item: Item,
+	{ changedArguments: changes }: FieldValues,
+): Changes | undefined {
+	if (changes === undefined) return undefined;
+	return item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
 }

@@ -4,14 +4,16 @@ import { Citations, CitationStream, passagesIn, Sources } from '../../../threads
 import type { CitationStyle } from '../../../threads/sources';
 import type { Listener } from '../../../threads/runEvents';
 
-/** Between what is said before a call of a tool, or before the end, and what is said after it. */
+/** Separates the texts before and after a tool call. */
 const BREAK = '\n\n';
 
-/** The chat that shows an item's answer while it is written. What it shows ends as the item's output does, if that has words. */
+/**
+ * Streams an answer to a chat while it is written. In the end the chat shows the item's output, unless that is empty.
+ */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
-	private pieces: CitationStream;
-	/** What it shows of what the assistant is saying. */
+	private stream: CitationStream;
+	/** What is shown of the current text. */
 	private shown = '';
 	private isEmpty = true;
 
@@ -19,11 +21,11 @@ export class Chat implements Listener {
 		private readonly send: (type: 'begin' | 'item' | 'end', content?: string) => void,
 		private readonly style: CitationStyle,
 	) {
-		this.pieces = this.fresh();
+		this.stream = this.newStream();
 		send('begin');
 	}
 
-	/** The chat of an item; none where n8n shows nothing while a node works, as with the tool of an agent. */
+	/** The chat of an item; undefined if n8n does not stream, as in the tool of an agent. */
 	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
 		if (!isInChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
@@ -34,30 +36,30 @@ export class Chat implements Listener {
 	}
 
 	onText(piece: string, isNew: boolean): void {
-		if (isNew) this.startAnew();
-		this.show(this.pieces.push(piece));
+		if (isNew) this.startText();
+		this.show(this.stream.push(piece));
 	}
 
-	/** The item has its output: shows what of it was not shown yet. */
+	/** Shows the rest of the output. */
 	complete(output: string): void {
 		if (output.trim() === '') this.note(EMPTY_ANSWER);
 		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
 		else this.note(output);
 	}
 
-	/** Says something that the assistant has not said. */
-	note(words: string): void {
-		this.startAnew();
-		this.show(redactIds(words));
+	/** Shows a text of the node. */
+	note(text: string): void {
+		this.startText();
+		this.show(redactIds(text));
 	}
 
 	end(): void {
 		this.send('end');
 	}
 
-	private startAnew(): void {
-		this.show(this.pieces.end());
-		this.pieces = this.fresh();
+	private startText(): void {
+		this.show(this.stream.end());
+		this.stream = this.newStream();
 		if (!this.isEmpty) this.send('item', BREAK);
 		this.shown = '';
 	}
@@ -69,7 +71,7 @@ export class Chat implements Listener {
 		this.send('item', piece);
 	}
 
-	private fresh(): CitationStream {
+	private newStream(): CitationStream {
 		return new CitationStream(new Citations(this.sources, this.style));
 	}
 }

@@ -17,23 +17,23 @@ import type { RunResult } from '../../../runs/result';
 import type { Failure } from '../../../transport/failure';
 import type { Attached } from './attachments';
 
-/** What failed was no request. */
+/** For failures without a request. */
 const NO_REQUEST = { method: '', path: '' };
 
-/** Says why there is no answer, and where to look. */
+/** The error of a run without an answer: the reason, and where to look. */
 export function resultError(item: Item, result: RunResult, thread: ThreadIds): NodeApiError {
 	const { failure, reason, advice, status } = result;
-	const told: Failure =
+	const shown: Failure =
 		failure && reason === undefined
 			? failure
 			: { ...NO_REQUEST, ...failure, kind: 'unsuccessful', reason };
-	const error = runError(item, told, { ...thread, verdict: status });
-	const way = advice ?? (reason === undefined ? undefined : LOOK_IT_UP);
-	if (way) error.description = `${way} ${error.description ?? ''}`.trim();
+	const error = runError(item, shown, { ...thread, verdict: status });
+	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
+	if (nextStep) error.description = `${nextStep} ${error.description ?? ''}`.trim();
 	return error;
 }
 
-/** Says that every thread a key leads to is another person's. */
+/** The error for a key whose threads all belong to other owners. */
 export function keyError(item: Item): NodeOperationError {
 	return item.operationError(
 		`"Conversation Key" is in use by ${MAX_OWNERS} other people, each with a credential of their own`,
@@ -41,8 +41,8 @@ export function keyError(item: Item): NodeOperationError {
 	);
 }
 
-/** What statuses mean for E12. */
-const UPLOAD_MEANING: HintContext = {
+/** Hints for E12. */
+const UPLOAD_HINTS: HintContext = {
 	statusHints: {
 		404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
 		413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
@@ -50,7 +50,7 @@ const UPLOAD_MEANING: HintContext = {
 	},
 };
 
-/** Says which file could not be uploaded, so that nothing was said to the assistant. */
+/** The error for a failed upload. The message was not sent. */
 export function uploadError(
 	item: Item,
 	{ property, failure }: Extract<Attached, { failure: Failure }>,
@@ -58,19 +58,19 @@ export function uploadError(
 ): NodeApiError {
 	if (failure.kind === 'cancelled')
 		return runError(item, failure, { ...thread, verdict: 'cancelled' });
-	const error = runError(item, failure, { ...thread, verdict: 'failed' }, UPLOAD_MEANING);
-	const why = lowerFirst(error.message);
-	error.message = `The file in ${quoted(property)} was not uploaded: ${why}`;
+	const error = runError(item, failure, { ...thread, verdict: 'failed' }, UPLOAD_HINTS);
+	const cause = lowerFirst(error.message);
+	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
 	error.description =
 		`The message was not sent, as "Attach Files" names this file. ${error.description ?? ''}`.trim();
 	return error;
 }
 
-const LOOK_IT_UP = 'Look the thread up on the server, or read it with Thread: Get.';
+const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /**
- * The item of a run that failed. A chat that does not stream shows its `message` to visitors, where there is no output.
- * On the error output it would take the place of a field of the input.
+ * The output item of a failed run. A chat without streaming shows `message` to visitors; on the error output, it would
+ * replace a field of the input.
  */
 export function failedRunItem(item: Item, error: ItemError): INodeExecutionData {
 	const failed = item.failed(error, runFacts(error));
@@ -79,17 +79,17 @@ export function failedRunItem(item: Item, error: ItemError): INodeExecutionData 
 	return failed;
 }
 
-/** What statuses mean for E4, where the server looks for the assistant first, and for a run that is there (recorded). */
-function meaningFor(item: Item): HintContext {
+/** Hints for E4, where the server looks up the assistant first, and for the routes of one run (recorded). */
+function runHints(item: Item): HintContext {
 	return {
 		statusHints: {
 			403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
-			404: missingFor(item),
+			404: notFoundHint(item),
 		},
 	};
 }
 
-function missingFor(item: Item): string {
+function notFoundHint(item: Item): string {
 	if (item.has('runId'))
 		return 'The server has no such run, or the token may not see it. Check "Run ID" and "Thread".';
 	if (!item.has('assistantId'))
@@ -98,14 +98,14 @@ function missingFor(item: Item): string {
 	return `The server has no such assistant, or the token may not see it. Check "${field}".`;
 }
 
-/** The error of a run; names the thread, so that the user can look it up. */
+/** The error of a run, naming its thread. */
 export function runError(
 	item: Item,
 	failure: Failure,
 	facts: IDataObject & { threadId: string },
-	meaning = meaningFor(item),
+	hints = runHints(item),
 ): NodeApiError {
-	const error = item.apiError(failure, meaning);
+	const error = item.apiError(failure, hints);
 	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();
 	error.context.data = { ...(error.context.data as IDataObject), ...facts };
 	return error;

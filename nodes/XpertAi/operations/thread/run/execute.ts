@@ -23,63 +23,63 @@ import { runItem } from './runItem';
 import { filterHint } from './answerFields';
 
 /**
- * Runs all items, those of the same thread one after another, and keeps their order in the output.
+ * Runs all items, those of the same thread one after another. The output keeps the order of the items.
  *
- * @param kind what is said to the assistant
- * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ * @param kind what to send to the assistant
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
 export async function execute(
 	{ context, items }: Execution,
 	kind: RunInput['kind'],
 ): Promise<INodeExecutionData[]> {
-	const orders = items.map((item) => orderOf(item, kind));
+	const orders = items.map((item) => readItem(item, kind));
 	const first = orders.find((order): order is Order => 'options' in order);
-	// Items of one server find out together what it lacks.
+	// Items with the same server share what is known of its routes.
 	const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
-	const errands = orders.map((order) => {
+	const jobs = orders.map((order) => {
 		if ('error' in order) return order;
 		const { item, threadId, failuresAsReplies: asReply } = order;
-		const run = async (turn?: Turn) => await attempt(order, turn, routesOf(item.send));
+		const run = async (turn?: Turn) => await runJob(order, turn, routesOf(item.send));
 		return { item, threadId, asReply, run };
 	});
-	const output = await runInOrder(context, errands, first?.options.concurrency);
-	hintAtForgotten(context, output);
+	const output = await runInOrder(context, jobs, first?.options.concurrency);
+	hintAtLostAnswers(context, output);
 	hintAtFilters(context, output);
 	return output;
 }
 
-/** What is to be done for an item, on its thread where it has one already. */
-interface Errand {
+/** The work for one item, and its thread if it has one already. */
+interface Job {
 	item: Item;
 	threadId?: string;
-	/** Whether a failure is to come out as if the assistant had said it. */
+	/** Whether a failure is output like an answer. */
 	asReply: boolean;
 	run: (turn?: Turn) => Promise<INodeExecutionData>;
 }
 
 /**
- * Does what is to be done for all items, for those of the same thread one after another.
+ * Runs all jobs, those of the same thread one after another.
  *
  * @param concurrency threads at once
- * @returns their output, in their order
- * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ * @returns the output, in the order of the jobs
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
 export async function runInOrder(
 	context: IExecuteFunctions,
-	errands: Array<Errand | Failed>,
+	jobs: Array<Job | FailedItem>,
 	concurrency = 1,
 ): Promise<INodeExecutionData[]> {
 	const isStopped = () => context.getExecutionCancelSignal()?.aborted === true;
-	const stops = ({ asReply }: Failed) => (asReply ? isStopped() : !mayContinue(context));
-	const isBad = (one: Errand | Failed): one is Failed => 'error' in one;
-	let stopError = errands.find((one): one is Failed => isBad(one) && stops(one))?.error;
-	const outputOf = ({ item, error, asReply }: Failed) =>
+	const stops = ({ asReply }: FailedItem) => (asReply ? isStopped() : !mayContinue(context));
+	const isFailed = (one: Job | FailedItem): one is FailedItem => 'error' in one;
+	let stopError = jobs.find((one): one is FailedItem => isFailed(one) && stops(one))?.error;
+	const outputOf = ({ item, error, asReply }: FailedItem) =>
 		asReply ? item.output(failureAsReply(error)) : failedRunItem(item, error);
-	const work = errands.map((one) => ({
-		threadId: isBad(one) ? undefined : one.threadId,
+	const work = jobs.map((one) => ({
+		threadId: isFailed(one) ? undefined : one.threadId,
 		run: async (turn?: Turn): Promise<INodeExecutionData | undefined> => {
-			if (isBad(one)) {
-				tellFailure(one, Chat.of(one.item));
+			if (isFailed(one)) {
+				endChat(one, Chat.of(one.item));
 				return outputOf(one);
 			}
 			try {
@@ -96,28 +96,28 @@ export async function runInOrder(
 	return results.flatMap((result) => result ?? []);
 }
 
-/** Tells the user of answers whose threads do not hold them, which a workflow that goes on does not show. */
-function hintAtForgotten(context: IExecuteFunctions, output: INodeExecutionData[]): void {
-	const forgotten = output.filter(({ json }) => json.remembered === false).length;
-	if (forgotten === 0) return;
-	const answers = forgotten === 1 ? 'One answer is' : `${forgotten} answers are`;
+/** Shows a hint if threads lack answers: the workflow continues without an error. */
+function hintAtLostAnswers(context: IExecuteFunctions, output: INodeExecutionData[]): void {
+	const lost = output.filter(({ json }) => json.remembered === false).length;
+	if (lost === 0) return;
+	const answers = lost === 1 ? 'One answer is' : `${lost} answers are`;
 	const why = 'another run at the same time has overwritten the messages';
 	tellUser(context, [`${answers} not on the thread: ${why}.`]);
 }
 
-/** Tells the user of answers whose search was not filtered as it was meant to be, of which the runs say nothing. */
+/** Shows hints about searches that were not filtered as intended: the runs report success. */
 function hintAtFilters(context: IExecuteFunctions, output: INodeExecutionData[]): void {
-	const said = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
-	tellUser(context, uniq(compact(said)));
+	const hints = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
+	tellUser(context, uniq(compact(hints)));
 }
 
-/** An item that has come to nothing. */
-export interface Failed extends Pick<Errand, 'item' | 'asReply'> {
+/** A failed item. */
+export interface FailedItem extends Pick<Job, 'item' | 'asReply'> {
 	error: ItemError;
 }
 
-/** Every item is read before anything is sent, so that with Stop a bad one starts no run. */
-function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
+/** All items are read before anything is sent, so that with Stop an invalid item starts no run. */
+function readItem(item: Item, kind: RunInput['kind']): Order | FailedItem {
 	let asReply = false;
 	try {
 		asReply = item.switch('options.failuresAsReplies', isTool(item.context));
@@ -127,13 +127,13 @@ function orderOf(item: Item, kind: RunInput['kind']): Order | Failed {
 	}
 }
 
-async function attempt(
+async function runJob(
 	order: Order,
 	turn: Turn | undefined,
 	routes: RunRoutes,
 ): Promise<INodeExecutionData> {
 	const { item, options, failuresAsReplies: asReply } = order;
-	// A sub-workflow may be an agent's tool, which cannot be told: switched off, streaming stays silent there.
+	// A sub-workflow may be the tool of an agent, which the node cannot detect; without streaming it stays silent there.
 	const isSilent = !options.enableStreaming && item.context.getMode() === 'integrated';
 	const chat = isSilent ? undefined : Chat.of(item, options.citations);
 	try {
@@ -142,13 +142,13 @@ async function attempt(
 		return item.output(json);
 	} catch (caught) {
 		const error = item.asError(caught);
-		tellFailure({ item, error, asReply }, chat);
+		endChat({ item, error, asReply }, chat);
 		throw error;
 	}
 }
 
-/** Ends a chat with why there is no answer; what stops the workflow n8n tells itself. */
-function tellFailure({ item, error, asReply }: Failed, chat: Chat | undefined): void {
+/** Ends a chat after a failure. If the workflow stops, n8n shows the error itself. */
+function endChat({ item, error, asReply }: FailedItem, chat: Chat | undefined): void {
 	if (asReply) chat?.note(error.message);
 	else if (mayContinue(item.context)) chat?.note(NO_ANSWER);
 	chat?.end();

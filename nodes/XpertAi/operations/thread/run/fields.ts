@@ -68,7 +68,7 @@ const message: INodeProperties = {
 	displayOptions: { hide: { '@tool': [true] } },
 };
 
-/** In a tool, the model writes the message; the comment is how n8n marks a parameter that it fills in. */
+/** In a tool, the model writes the message. n8n marks such a parameter by this comment. */
 const messageOfModel: INodeProperties = {
 	...message,
 	default:
@@ -81,13 +81,13 @@ const decision: INodeProperties = {
 	name: 'decision',
 	type: 'options',
 	options: enumOptions(['confirm', 'reject'], { confirm: 'Confirm', reject: 'Reject' }),
-	// Nobody is to confirm by leaving it as it is.
+	// Nobody should confirm by leaving the default.
 	default: '',
 	required: true,
 	description: 'What to decide for the run that waits: to go on, or not',
 };
 
-/** The parameters that the body of a message is made of. */
+/** The parameters of the body of a message. */
 export const messageFields: Field[] = [
 	assistantLocator('The assistant that answers'),
 	message,
@@ -95,13 +95,13 @@ export const messageFields: Field[] = [
 	runOptions,
 ];
 
-/** The parameters that the body of a decision is made of. */
+/** The parameters of the body of a decision. */
 export const decisionFields: Field[] = [decision, runOptions];
 
-/** The parameter that the body of answering again is made of. */
+/** The parameter of the body of Answer Again. */
 export const retryFields: Field[] = [runOptions];
 
-/** What is said, and where. */
+/** The message, and where it is sent. */
 const sentFields: Field[] = [
 	...withoutOwnBody(messageFields.filter((field) => field !== runOptions)),
 	threadSource,
@@ -111,13 +111,13 @@ const sentFields: Field[] = [
 	]),
 ];
 
-/** Every parameter of Thread: Ask and Wait. */
+/** All parameters of Thread: Ask and Wait. */
 export const runFields: Field[] = [...sentFields, simplify, runOptions];
 
-/** Every parameter of Thread: Start Run. */
+/** All parameters of Thread: Start Run. */
 export const startFields: Field[] = [...sentFields, runOptions];
 
-/** Every parameter of Thread: Decide. */
+/** All parameters of Thread: Decide. */
 export const decideFields: Field[] = [
 	threadOfRun,
 	...withoutOwnBody([decision]),
@@ -125,5 +125,5 @@ export const decideFields: Field[] = [
 	runOptions,
 ];
 
-/** Every parameter of Thread: Answer Again. */
+/** All parameters of Thread: Answer Again. */
 export const retryRunFields: Field[] = [threadLocator(), simplify, runOptions];

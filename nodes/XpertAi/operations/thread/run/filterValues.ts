@@ -9,10 +9,10 @@ import { rowSubject, valuesOfRows } from '../../shared/rowValues';
 import type { Row } from '../../shared/rowValues';
 
 /**
- * The values that filters of the assistant take from a message, by their keys: those of JSON, and of rows.
+ * The values for the assistant's filters, by key, from JSON and from rows.
  *
- * @throws NodeOperationError where a key belongs to the message itself, or a value is empty: `contains` an empty text, or
- * `under` an empty folder, finds everything (recorded, `knowledge-filter-5`)
+ * @throws NodeOperationError if a key belongs to the message itself, or a value is empty: `contains` with an empty
+ * text, or `under` with an empty folder, finds everything (recorded, `knowledge-filter-5`)
  */
 export function filterValuesOf(
 	item: Item,
@@ -21,9 +21,9 @@ export function filterValuesOf(
 	const [label, jsonLabel] = ['filterValues', 'filterValuesJson'].map((name) =>
 		item.labelOf(`options.${name}`),
 	) as [string, string];
-	const allowed = new Set<string>();
-	const ofRows = valuesOfRows(item, label, rows, ({ type, mayBeEmpty }: Row, key) => {
-		if (mayBeEmpty && (type ?? 'string') === 'string') allowed.add(key);
+	const mayBeEmptyKeys = new Set<string>();
+	const rowValues = valuesOfRows(item, label, rows, ({ type, mayBeEmpty }: Row, key) => {
+		if (mayBeEmpty && (type ?? 'string') === 'string') mayBeEmptyKeys.add(key);
 		return '';
 	});
 	if (!isJsonObject(json))
@@ -34,10 +34,10 @@ export function filterValuesOf(
 		});
 	item.jsonText(json, { parameter: jsonLabel });
 	check(item, jsonLabel, json);
-	item.jsonText(ofRows, { parameter: label });
-	check(item, label, ofRows, allowed);
-	const ofJson = Object.entries(json).map(([key, value]) => [key, utcText(value)]);
-	return { ...Object.fromEntries(ofJson), ...ofRows };
+	item.jsonText(rowValues, { parameter: label });
+	check(item, label, rowValues, mayBeEmptyKeys);
+	const jsonEntries = Object.entries(json).map(([key, value]) => [key, utcText(value)]);
+	return { ...Object.fromEntries(jsonEntries), ...rowValues };
 }
 
 function check(item: Item, label: string, values: FieldValues, allowed = new Set<string>()): void {
@@ -53,7 +53,7 @@ function check(item: Item, label: string, values: FieldValues, allowed = new Set
 const EMPTY_CURE =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
-/** Of a folder, the slashes do not count (recorded, `knowledge-filter-2`). */
+/** Slashes in a folder do not count (recorded, `knowledge-filter-2`). */
 const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||

@@ -12,7 +12,7 @@ import { ID_PLACEHOLDER } from '../../../pickers/locators';
 
 const KINDS = ['environment', 'fileContext', 'project', 'storageFile'] as const;
 
-/** Rows of what a message names by its ID. */
+/** Rows of records that a message names by ID. */
 export const idRows: INodeProperties = {
 	displayName: 'IDs',
 	name: 'ids',
@@ -59,7 +59,7 @@ const rowsOfIds = z.object({
 const LABEL = 'ID" in "IDs';
 const SUBJECT = `"${LABEL}"`;
 
-/** The IDs of a message, as its input has them. */
+/** The IDs of a message, as its input needs them. */
 type MessageIds = Pick<
 	Extract<RunInput, { kind: 'message' }>,
 	'fileContextIds' | 'storageFileIds' | 'environmentId' | 'projectId'
@@ -68,29 +68,29 @@ type MessageIds = Pick<
 /**
  * The IDs that a message names.
  *
- * @throws NodeOperationError for what is no ID, and for more than one environment or project
+ * @throws NodeOperationError for invalid IDs, and for more than one environment or project
  */
 export function messageIds(item: Item, { ids = [] }: FieldValues): MessageIds {
 	const { ids: rows } = item.check(rowsOfIds, { ids }, { fields: [idRows] });
 	const byKind = groupBy(rows, 'kind');
-	const of = (kind: (typeof KINDS)[number]) =>
-		(byKind[kind] ?? []).flatMap(({ id }) => listed(item, id));
+	const all = (kind: (typeof KINDS)[number]) =>
+		(byKind[kind] ?? []).flatMap(({ id }) => idsOf(item, id));
 	const one = (kind: (typeof KINDS)[number]) => {
-		const [id, ...more] = of(kind);
+		const [id, ...more] = all(kind);
 		const demand = `must name one ${kind} at most`;
 		return more.length === 0 ? id : item.refuse({ subject: SUBJECT, demand });
 	};
 	return {
-		fileContextIds: of('fileContext'),
-		storageFileIds: of('storageFile'),
+		fileContextIds: all('fileContext'),
+		storageFileIds: all('storageFile'),
 		environmentId: one('environment'),
 		projectId: one('project'),
 	};
 }
 
-/** IDs as text with commas or, from an expression, as a list. */
-function listed(item: Item, given: unknown): string[] {
-	const ids = typeof given === 'string' ? splitIds(given) : (given ?? []);
+/** IDs as text with commas or as a list. */
+function idsOf(item: Item, raw: unknown): string[] {
+	const ids = typeof raw === 'string' ? splitIds(raw) : (raw ?? []);
 	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
 	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
 	if (texts.length === 0) return [];

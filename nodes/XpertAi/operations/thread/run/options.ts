@@ -12,8 +12,8 @@ import {
 import { typedRows } from '../../shared/typedRows';
 import { idRows } from './idRows';
 
-/** How an answer is told. */
-const telling: INodeProperties[] = [
+/** How an answer is written. */
+const answerOptions: INodeProperties[] = [
 	{
 		displayName: 'Citations',
 		name: 'citations',
@@ -43,8 +43,8 @@ const telling: INodeProperties[] = [
 	},
 ];
 
-/** How an answer is given to those who wait for it at once. */
-const answering: INodeProperties[] = [
+/** How an answer reaches chats and agents. */
+const deliveryOptions: INodeProperties[] = [
 	{
 		displayName: 'Enable Streaming',
 		name: 'enableStreaming',
@@ -120,18 +120,18 @@ const inOneRequest: INodeProperties = {
 		'Whether to wait in the request that starts the run, as servers without run IDs need',
 };
 
-const LEAVING: INodePropertyOptions[] = [
+const ABANDON_ACTIONS: INodePropertyOptions[] = [
 	{ name: 'Cancel', value: 'cancel', description: 'End it, so that it costs no more' },
 	{ name: 'Leave', value: 'leave', description: 'Let it go on to its end' },
 ];
 
-/** What becomes of a run that is waited for no longer. */
-const leaving: INodeProperties[] = [
+/** What happens to a run after the wait. */
+const abandonOptions: INodeProperties[] = [
 	{
 		displayName: 'When the Deadline Comes',
 		name: 'whenLate',
 		type: 'options',
-		options: LEAVING,
+		options: ABANDON_ACTIONS,
 		default: 'leave',
 		description: 'What to do with the run on the server when it takes longer than the deadline',
 	},
@@ -139,7 +139,7 @@ const leaving: INodeProperties[] = [
 		displayName: 'When the Workflow Is Stopped',
 		name: 'whenStopped',
 		type: 'options',
-		options: LEAVING,
+		options: ABANDON_ACTIONS,
 		default: 'leave',
 		description: 'What to do with the run on the server when the execution is stopped',
 	},
@@ -153,7 +153,7 @@ const context: INodeProperties = {
 	description: 'Values for the run that its agents and tools can read, as a JSON object',
 };
 
-/** What an agent gives its tool has no files, so the option is not shown there. */
+/** The input of an agent tool has no files, so the option is hidden there. */
 export const attachments: INodeProperties = {
 	displayName: 'Attach Files',
 	name: 'attachments',
@@ -174,7 +174,7 @@ const title: INodeProperties = {
 	description: 'Title of a new conversation; the start of the message without it',
 };
 
-const ofMessages: INodeProperties[] = [
+const messageOptions: INodeProperties[] = [
 	attachments,
 	idRows,
 	{
@@ -212,10 +212,10 @@ const ofMessages: INodeProperties[] = [
 	},
 ];
 
-/** A decision that an expression makes may be either, so that only a plain Reject hides what goes along. */
+/** An expression may give either decision, so only a fixed Reject hides these options. */
 const unlessRejected = { hide: { '/decision': ['reject'] } };
 
-const ofDecisions: INodeProperties[] = [
+const decisionOptions: INodeProperties[] = [
 	{
 		displayName: 'Changed Arguments',
 		name: 'changedArguments',
@@ -256,11 +256,11 @@ const retryExample = '{\n  "input": { "action": "retry" }\n}';
 const shownFor = (operations: string[], options: INodeProperties[]) =>
 	displayedIf({ show: { '/operation': operations } }, options);
 
-/** What is said to an assistant and waited for; what is sent; what is waited for; what is told of. */
+/** Operations that send and wait; that send; that wait; that output an answer. */
 const ASKING = ['run', 'decide', 'retry'];
 const SENDING = [...ASKING, 'start'];
 const WAITING = [...SENDING, 'waitForRun'];
-const TELLING = [...ASKING, 'getRun', 'waitForRun'];
+const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
 
 const ownBody = [
 	...shownFor(SENDING, [bodyMode]),
@@ -269,37 +269,37 @@ const ownBody = [
 	...shownFor(['retry'], jsonBodyOption(retryExample)),
 ];
 
-/** The options of all that has to do with runs, there once: the description is sent to every browser. */
+/** The options of all operations on runs, in one field, as n8n sends the description to every browser. */
 export const runOptions: INodeProperties = optionsField(
 	[
 		concurrency,
-		...shownFor(TELLING, telling),
-		...shownFor(ASKING, answering),
+		...shownFor(ANSWERING, answerOptions),
+		...shownFor(ASKING, deliveryOptions),
 		...shownFor(WAITING, [deadline]),
-		...shownFor([...ASKING, 'waitForRun'], leaving),
+		...shownFor([...ASKING, 'waitForRun'], abandonOptions),
 		...shownFor(SENDING, [cancelSilent, whenBusy, ...optionsWithoutOwnBody([context])]),
 		...shownFor(ASKING, [inOneRequest]),
-		...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(ofMessages)]),
-		...shownFor(['decide'], optionsWithoutOwnBody(ofDecisions)),
+		...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(messageOptions)]),
+		...shownFor(['decide'], optionsWithoutOwnBody(decisionOptions)),
 		...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 	],
 	ownBody,
 );
 
-/** At most what a timer of Node.js can wait. */
+/** Up to the longest timer of Node.js. */
 const minutes = z.number().positive().min(0.001).max(35_791);
 
 const citations = z.enum(['numbers', 'asWritten', 'none']);
 
-/** What the parameters say of how an answer is told. */
-const told = z.object({
+/** Settings for writing an answer. */
+const answerSettings = z.object({
 	citations,
 	listSources: z.boolean(),
 	returnIntermediateSteps: z.boolean(),
 });
 
-/** What those of Start Run say. */
-const sending = z.object({
+/** Settings of Start Run. */
+const sendSettings = z.object({
 	deadlineMinutes: minutes,
 	concurrency: z.number().int().min(1),
 	title: z.string().trim().optional(),
@@ -307,28 +307,28 @@ const sending = z.object({
 	cancelSilentMinutes: z.number().min(0).max(35_791),
 });
 
-const whenLeft = z.enum(['leave', 'cancel']);
+const abandonAction = z.enum(['leave', 'cancel']);
 
-/** What those of a run that is waited for say of the time after it. */
-const left = z.object({ whenStopped: whenLeft, whenLate: whenLeft });
+/** Settings for a run after the wait. */
+const abandonSettings = z.object({ whenStopped: abandonAction, whenLate: abandonAction });
 
-export const startSettings = z.object({ options: sending });
+export const startSettings = z.object({ options: sendSettings });
 
-/** What those of every run that is waited for as it is asked say of how it is gone about. */
+/** Settings of the operations that send and wait. */
 export const runSettings = z.object({
 	simplify: z.boolean(),
-	options: sending
-		.merge(told)
-		.merge(left)
+	options: sendSettings
+		.merge(answerSettings)
+		.merge(abandonSettings)
 		.extend({ enableStreaming: z.boolean(), inOneRequest: z.boolean() }),
 });
 
-/** What those of a run that is there say. */
+/** Settings of the operations on a run ID. */
 export const runByIdSettings = z.object({
 	simplify: z.boolean(),
-	options: told.merge(left).extend({ deadlineMinutes: minutes }),
+	options: answerSettings.merge(abandonSettings).extend({ deadlineMinutes: minutes }),
 });
 
-export type AnswerOptions = z.infer<typeof told>;
-export type StartOptions = z.infer<typeof sending>;
+export type AnswerOptions = z.infer<typeof answerSettings>;
+export type StartOptions = z.infer<typeof sendSettings>;
 export type RunOptions = z.infer<typeof runSettings>['options'];

@@ -13,42 +13,42 @@ import type { RunOptions, StartOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
-/** Where a run takes place, once Automatic is decided. */
+/** Where a run takes place, after Automatic is resolved. */
 type ThreadSource = Exclude<z.infer<typeof threadSource>, 'auto'>;
 
 const TITLE_LENGTH = 80;
 
-/** What is to be sent for one item, read and checked. */
+/** What to send for one item, read and checked. */
 export interface Message {
 	item: Item;
-	/** Where it runs: in a conversation that is made, that may have to be made, or that is there. */
+	/** A new conversation, the conversation of a key, or an existing thread. */
 	runOn: ThreadSource;
-	/** The thread to run; a new conversation gets one of its own. */
+	/** The thread to run; undefined for a new conversation. */
 	threadId?: string;
-	/** Without the assistant where the thread names it. */
+	/** Names no assistant if the thread has one. */
 	body: RunBody;
-	/** The binary fields whose files go along with the message. */
+	/** The binary fields of the files to send. */
 	attachments: BinaryField[];
 	title: string;
 }
 
-/** A message whose answer is waited for. */
+/** A message with a wait for its answer. */
 export interface Order extends Message {
 	options: RunOptions;
 	simplify: boolean;
 	failuresAsReplies: boolean;
 }
 
-/** A message that is only sent. */
+/** A message without a wait. */
 export interface StartOrder extends Message {
 	options: StartOptions;
 }
 
 /**
- * Reads the parameters of an item's run.
+ * Reads the parameters of a run.
  *
- * @param kind what its operation says to the assistant
- * @throws NodeOperationError naming the parameter, the item and what is expected
+ * @param kind what the operation sends to the assistant
+ * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies: boolean): Order {
 	const { simplify, options } = item.settings(runSettings);
@@ -56,9 +56,9 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 }
 
 /**
- * Reads the parameters of a run that is only started.
+ * Reads the parameters of Start Run.
  *
- * @throws NodeOperationError naming the parameter, the item and what is expected
+ * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function readStart(item: Item): StartOrder {
 	const { options } = item.settings(startSettings);
@@ -88,7 +88,7 @@ function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions):
 	};
 }
 
-/** Where the run of an item takes place: Automatic is the conversation of its chat session, which serves as the key. */
+/** Where a run takes place. Automatic uses the chat session as the key; without one, a new conversation. */
 function threadSourceOf(item: Item): { runOn: ThreadSource; session?: string } {
 	const chosen = item.choice('threadSource', threadSource);
 	if (chosen !== 'auto') return { runOn: chosen };
@@ -96,7 +96,7 @@ function threadSourceOf(item: Item): { runOn: ThreadSource; session?: string } {
 	return session === undefined ? { runOn: 'new' } : { runOn: 'key', session };
 }
 
-/** The thread that is chosen, or that belongs to the key and the assistant. */
+/** The chosen thread, or the thread derived from assistant and key. */
 function threadIdOf(
 	item: Item,
 	runOn: ThreadSource,

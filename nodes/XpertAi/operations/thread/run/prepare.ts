@@ -25,46 +25,45 @@ import type { Message } from './order';
 const SETUP_TIMEOUT_MS = 60_000;
 
 /**
- * Waits for the turn of an item on its thread, and then prepares what has to be there before the message.
+ * Waits for the item's turn on its thread, then prepares the message.
  *
- * @returns the thread and the body of E4, with the files in it
- * @throws NodeApiError or NodeOperationError with the reason and the item when its turn does not come, or when the
- * message cannot be sent
+ * @returns the thread and the body of E4, with its files
+ * @throws NodeApiError or NodeOperationError if the turn does not come or the message cannot be sent
  */
 export async function prepareInTurn(
 	order: Message & { options: Pick<StartOptions, 'whenBusy'> },
-	inTime: Client,
+	client: Client,
 	turn: Turn | undefined,
-): Promise<{ made: ThreadIds; body: RunBody }> {
+): Promise<{ thread: ThreadIds; body: RunBody }> {
 	const { item, threadId, options } = order;
-	const held = turn && (await untilTurn(turn, inTime, options.whenBusy));
-	if (held && threadId !== undefined) throw resultError(item, held, { threadId });
-	return await prepare(order, inTime);
+	const refusal = turn && (await untilTurn(turn, client, options.whenBusy));
+	if (refusal && threadId !== undefined) throw resultError(item, refusal, { threadId });
+	return await prepare(order, client);
 }
 
 /**
- * Finds or makes the conversation where one is wanted and uploads the files: what has to be there
- * before the message.
+ * Finds or creates the conversation and uploads the files.
  *
- * @returns the thread and the body of E4, with the files in it
- * @throws NodeApiError or NodeOperationError with the reason and the item when the message cannot be sent
+ * @returns the thread and the body of E4, with its files
+ * @throws NodeApiError or NodeOperationError if the message cannot be sent
  */
 async function prepare(
 	order: Message,
-	inTime: Client,
-): Promise<{ made: ThreadIds; body: RunBody }> {
+	client: Client,
+): Promise<{ thread: ThreadIds; body: RunBody }> {
 	const { item, body } = order;
-	// Looked for before anything is sent: n8n deletes the files of old executions.
+	// Before anything is sent, as n8n deletes the files of old executions.
 	const files = await filesOf(order);
-	// An id of our own, so that the thread is known also when the answer is lost.
+	// With an ID of its own, the node knows the thread even if the answer is lost.
 	const threadId = order.threadId ?? randomUUID();
-	const made = await conversationFor(order, inTime, threadId);
-	if (made === undefined) throw keyError(item);
-	if ('failure' in made) throw runError(item, made.failure, { threadId, verdict: 'failed' }, {});
-	if (files.length === 0) return { made, body };
-	const attached = await uploadAttachments(inTime, made.threadId, files);
-	if ('failure' in attached) throw uploadError(item, attached, made);
-	return { made, body: withFileContexts(body, attached.ids) };
+	const thread = await conversationFor(order, client, threadId);
+	if (thread === undefined) throw keyError(item);
+	if ('failure' in thread)
+		throw runError(item, thread.failure, { threadId, verdict: 'failed' }, {});
+	if (files.length === 0) return { thread, body };
+	const attached = await uploadAttachments(client, thread.threadId, files);
+	if ('failure' in attached) throw uploadError(item, attached, thread);
+	return { thread, body: withFileContexts(body, attached.ids) };
 }
 
 async function filesOf({ item, attachments }: Message): Promise<Attachment[]> {
@@ -76,27 +75,27 @@ async function filesOf({ item, attachments }: Message): Promise<Attachment[]> {
 	);
 }
 
-/** Where the run takes place; what has to be made for it first is made. None where a key leads to no thread. */
+/** The thread of the run; creates the conversation if needed. Undefined if a key leads to no thread. */
 async function conversationFor(
 	{ runOn, title }: Message,
-	inTime: Client,
+	client: Client,
 	threadId: string,
 ): Promise<ThreadIds | { failure: Failure } | undefined> {
 	if (runOn === 'existing') return { threadId };
 	const open = runOn === 'key' ? openConversation : createConversation;
-	return await open(inTime, threadId, title ? { title } : {}, SETUP_TIMEOUT_MS);
+	return await open(client, threadId, title ? { title } : {}, SETUP_TIMEOUT_MS);
 }
 
-/** Deletes the conversation that was made for a run, if that was refused and nothing has run in it. Never throws. */
+/** Deletes the conversation created for a run, if the run was refused and nothing has run in it. Never throws. */
 export async function deleteUnused(
-	inTime: Client,
+	client: Client,
 	{ threadId, conversationId: id }: ThreadIds,
 	{ status, failure, reason }: RunResult,
 ): Promise<void> {
 	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;
 	if (!isRefused || id === undefined) return;
-	const listed = await listRuns(inTime, threadId);
+	const listed = await listRuns(client, threadId);
 	if (!('runs' in listed) || listed.runs.length > 0) return;
 	const path = buildPath(CONVERSATION_PATH, { id });
-	await inTime.send({ method: 'DELETE', path, timeoutMs: SETUP_TIMEOUT_MS });
+	await client.send({ method: 'DELETE', path, timeoutMs: SETUP_TIMEOUT_MS });
 }

@@ -21,69 +21,69 @@ import { runByIdSettings } from './options';
 import { resultJson } from './runItem';
 import { answerFields, forAudience } from './answerFields';
 
-/** What is done with a run that is there. */
-type Work = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject>;
+/** An operation on an existing run. */
+type RunOperation = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject>;
 
-/** Thread: Get Run: how it stands now. */
-const getRun: Work = async (item, send, ids) => {
+/** Thread: Get Run. */
+const getRun: RunOperation = async (item, send, ids) => {
 	const settings = item.settings(runByIdSettings);
-	const inTime = timed(item, send);
-	const standing = await readRunState(inTime, ids);
-	return await standingJson(item, inTime, ids, standing, settings);
+	const client = timed(item, send);
+	const state = await readRunState(client, ids);
+	return await stateJson(item, client, ids, state, settings);
 };
 
-/** Thread: Wait for Run: how it has ended. */
-const waitForRun: Work = async (item, send, ids) => {
+/** Thread: Wait for Run. */
+const waitForRun: RunOperation = async (item, send, ids) => {
 	const settings = item.settings(runByIdSettings);
 	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
-	const inTime = timed(item, send, deadlineMinutes * MINUTE_MS);
-	// The stream of a run that has ended may not be kept any more.
-	const standing = await readRunState(inTime, ids);
-	const { failure } = standing.result ?? {};
-	const isOver = standing.result && !(failure && isTransient(failure));
-	const { assistantId } = standing;
-	const followed = isOver ? standing.result : await followRun(inTime, ids);
-	const left = { ...inTime, whenStopped, whenLate };
+	const client = timed(item, send, deadlineMinutes * MINUTE_MS);
+	// The stream of an ended run may no longer be stored.
+	const state = await readRunState(client, ids);
+	const { failure } = state.result ?? {};
+	const hasEnded = state.result && !(failure && isTransient(failure));
+	const { assistantId } = state;
+	const followed = hasEnded ? state.result : await followRun(client, ids);
+	const abandonable = { ...client, whenStopped, whenLate };
 	const result =
-		followed && (await abandonRun(left, ids.threadId, followed, async () => ids.runId));
-	return await standingJson(item, inTime, ids, { assistantId, result }, settings);
+		followed && (await abandonRun(abandonable, ids.threadId, followed, async () => ids.runId));
+	return await stateJson(item, client, ids, { assistantId, result }, settings);
 };
 
-/** Thread: Cancel Run: whether it was cancelled, and how it has ended otherwise. */
-const cancel: Work = async (item, send, ids) => {
+/** Thread: Cancel Run. */
+const cancel: RunOperation = async (item, send, ids) => {
 	const { cancelled, result, assistantId } = await cancelRunById(timed(item, send), ids);
 	if (result?.failure) throw resultError(item, result, ids);
 	const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
 	return { cancelled, status, ...ids, assistantId: assistantId ?? null };
 };
 
-const WORK = { getRun, waitForRun, cancelRun: cancel };
+const OPERATIONS = { getRun, waitForRun, cancelRun: cancel };
 
 /**
- * Does it for all items, a few at once.
+ * Runs the operation for all items, a few at once.
  *
- * @throws the NodeApiError or NodeOperationError of the first item that failed when On Error is "Stop Workflow"
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
 export async function execute(
 	{ context, items }: Execution,
-	operation: keyof typeof WORK,
+	operation: keyof typeof OPERATIONS,
 ): Promise<INodeExecutionData[]> {
-	const errands = items.map((item) => {
-		const run = async () => item.output(await WORK[operation](item, item.send, idsIn(item)));
+	const jobs = items.map((item) => {
+		const run = async () => item.output(await OPERATIONS[operation](item, item.send, idsIn(item)));
 		return { item, asReply: false, run };
 	});
-	return await runInOrder(context, errands, atOnceOf(items));
+	return await runInOrder(context, jobs, atOnceOf(items));
 }
 
-/** What sends requests for an item: until its deadline, or with a limit to each of them. */
+/** A client with a deadline, or with a timeout for each request. */
 function timed(item: Item, send: Send, deadlineMs = Infinity): Client {
 	const signal = item.context.getExecutionCancelSignal();
 	const deadline = systemClock.now() + deadlineMs;
-	const given = { clock: systemClock, deadline, signal };
-	if (Number.isFinite(deadlineMs)) return withDeadline({ ...given, send });
+	const limits = { clock: systemClock, deadline, signal };
+	if (Number.isFinite(deadlineMs)) return withDeadline({ ...limits, send });
 	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
 	const limited: Send = async (request) => await send({ ...request, timeoutMs });
-	return withDeadline({ ...given, send: limited });
+	return withDeadline({ ...limits, send: limited });
 }
 
 function idsIn(item: Item): RunIds {
@@ -93,9 +93,9 @@ function idsIn(item: Item): RunIds {
 	return { threadId, runId };
 }
 
-async function standingJson(
+async function stateJson(
 	item: Item,
-	inTime: Client,
+	client: Client,
 	ids: RunIds,
 	{ result: ended, ...known }: RunState,
 	{ simplify, options }: z.infer<typeof runByIdSettings>,
@@ -107,7 +107,7 @@ async function standingJson(
 		const running = { output: null, status: 'running', assistantId };
 		return forAudience(item, { ...running, ...thread });
 	}
-	const result = await withThread(inTime, ids, ended);
+	const result = await withThread(client, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
 	const fields = answerFields(result, options);

@@ -15,10 +15,10 @@ const runId: INodeProperties = {
 	description: 'The run, by the runId that Thread: Start Run gave',
 };
 
-const named: Field[] = [threadOfRun, runId];
+const idFields: Field[] = [threadOfRun, runId];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
-export const runByIdFields: Field[] = [...named, simplify, runOptions];
+export const runByIdFields: Field[] = [...idFields, simplify, runOptions];
 
 /** The parameters of Thread: Cancel Run. */
-export const cancelFields: Field[] = [...named, runOptions];
+export const cancelFields: Field[] = [...idFields, runOptions];

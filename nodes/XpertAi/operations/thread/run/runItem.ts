@@ -20,10 +20,10 @@ import { deleteUnused, prepareInTurn } from './prepare';
 import { answerFields, forAudience } from './answerFields';
 
 /**
- * Runs an item's thread to its result.
+ * Runs an item's thread and waits for the result.
  *
- * @returns the JSON of the output item, with its thread and, where it is known, the conversation
- * @throws NodeApiError with the reason, the thread and the item when the run has no answer
+ * @returns the JSON of the output item, with its thread and conversation
+ * @throws NodeApiError with reason, thread and item if the run has no answer
  */
 export async function runItem(
 	order: Order,
@@ -36,26 +36,26 @@ export async function runItem(
 	const { item, options, simplify } = order;
 	const signal = item.context.getExecutionCancelSignal();
 	const deadline = started + options.deadlineMinutes * MINUTE_MS;
-	const inTime = withDeadline({ send: item.send, clock, signal, deadline });
+	const client = withDeadline({ send: item.send, clock, signal, deadline });
 	const { whenBusy, whenStopped, whenLate, inOneRequest, cancelSilentMinutes } = options;
-	const { made, body } = await prepareInTurn(order, inTime, turn);
+	const { thread: created, body } = await prepareInTurn(order, client, turn);
 	const result = await runAndWait({
-		...inTime,
-		threadId: made.threadId,
+		...client,
+		threadId: created.threadId,
 		body,
 		...(chat && options.enableStreaming && { listener: chat }),
 		isNew: order.runOn === 'new',
 		...{ whenBusy, whenStopped, whenLate, inOneRequest, routes },
 		cancelSilentMs: cancelSilentMinutes * MINUTE_MS,
 	});
-	const conversationId = made.conversationId ?? result.conversationId;
+	const conversationId = created.conversationId ?? result.conversationId;
 	const { runId } = result;
 	const thread: ThreadIds = {
-		...made,
+		...created,
 		...(conversationId ? { conversationId } : {}),
 		...(runId ? { runId } : {}),
 	};
-	if (order.runOn === 'new') await deleteUnused(inTime, made, result);
+	if (order.runOn === 'new') await deleteUnused(client, created, result);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
 	const fields = answerFields(result, options, hasFilterValues(order.body));
@@ -69,7 +69,7 @@ export async function runItem(
 	);
 }
 
-/** What a result comes out as, with its thread: in short, or as the server answered. */
+/** The JSON of a result and its thread: simplified, or as the server answered. */
 export function resultJson(
 	result: RunResult,
 	fields: IDataObject,
@@ -77,11 +77,11 @@ export function resultJson(
 	simplify: boolean,
 ): IDataObject {
 	const { rejected, remembered, discarded, cancelledRun, output = '' } = result;
-	// What is seldom so is said only where it is.
-	const seldom = omitBy({ rejected, remembered, discarded, cancelledRun }, isUndefined);
+	// Rare facts are output only when they apply.
+	const rare = omitBy({ rejected, remembered, discarded, cancelledRun }, isUndefined);
 	const raw = { role: 'ai', content: output, ...pick(fields, 'filter') };
 	const answer = simplify ? summaryOf(result, fields) : raw;
-	return { ...answer, ...thread, ...seldom };
+	return { ...answer, ...thread, ...rare };
 }
 
 function summaryOf(result: RunResult, { output, ...fields }: IDataObject): IDataObject {

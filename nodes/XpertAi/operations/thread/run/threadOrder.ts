@@ -4,15 +4,15 @@ import { remaining } from '../../../runs/run';
 import type { Run, WaitLimits } from '../../../runs/run';
 import { forEachConcurrently } from '../../../execution/eachItem';
 
-/** The place of an execution among those of this process that run one thread. */
+/** A place in the queue for a thread, among the executions of this process. */
 export class Turn {
-	/** Whether it has come. */
+	/** Whether it is first in the queue. */
 	hasCome: boolean;
 
 	private hasEnded = false;
 	private next?: Turn;
-	/** Told when it has come, where somebody waits for that: most have come from the start. */
-	private toTell?: Array<() => void>;
+	/** Callbacks for when it comes first; most turns do so at once. */
+	private waiters?: Array<() => void>;
 
 	constructor(
 		private readonly threadId: string,
@@ -22,81 +22,80 @@ export class Turn {
 		if (before) before.next = this;
 	}
 
-	/** Resolves when those before it are through with the thread. */
+	/** Resolves when the turns before it have ended. */
 	async come(): Promise<void> {
-		if (!this.hasCome) await new Promise<void>((resolve) => (this.toTell ??= []).push(resolve));
+		if (!this.hasCome) await new Promise<void>((resolve) => (this.waiters ??= []).push(resolve));
 	}
 
-	/** Gives the thread to the next, once it has come. */
+	/** Ends the turn and passes the thread on. */
 	end(): void {
 		this.hasEnded = true;
-		let turn = this.hasCome ? this.through() : undefined;
+		let turn = this.hasCome ? this.leave() : undefined;
 		while (turn) {
 			turn.hasCome = true;
-			for (const tell of turn.toTell ?? []) tell();
-			// Whoever gave up before its turn has kept its place in the line until now.
-			turn = turn.hasEnded ? turn.through() : undefined;
+			for (const resolve of turn.waiters ?? []) resolve();
+			// A turn that ended early kept its place until now.
+			turn = turn.hasEnded ? turn.leave() : undefined;
 		}
 	}
 
-	/** Leaves the line, to the next. */
-	private through(): Turn | undefined {
+	/** Leaves the queue. @returns the next turn */
+	private leave(): Turn | undefined {
 		const { next } = this;
 		this.next = undefined;
-		if (lastOn.get(this.threadId) === this) lastOn.delete(this.threadId);
+		if (lastTurns.get(this.threadId) === this) lastTurns.delete(this.threadId);
 		return next;
 	}
 }
 
 /**
- * The last turn on each thread, as long as there is one; nothing of threads that nobody runs.
- * Ids of threads are UUIDs: where two servers have the same one, their runs only wait for each other.
+ * The last turn of each thread with a queue. Thread IDs are UUIDs: if two servers share one, their runs only wait for
+ * each other.
  */
-const lastOn = new Map<string, Turn>();
+const lastTurns = new Map<string, Turn>();
 
-/** Takes the next place on a thread, in the order of the calls. Whoever takes one ends it. */
+/** Joins the queue of a thread, in the order of the calls. The caller must end the turn. */
 export function takeTurn(threadId: string): Turn {
-	const turn = new Turn(threadId, lastOn.get(threadId));
-	lastOn.set(threadId, turn);
+	const turn = new Turn(threadId, lastTurns.get(threadId));
+	lastTurns.set(threadId, turn);
 	return turn;
 }
 
 /**
- * Waits for a turn, not beyond the deadline and not once the execution is stopped.
+ * Waits for a turn, until the deadline or the stop of the execution.
  *
- * @returns nothing when the run may begin, or why it does not
+ * @returns undefined if the run may start, otherwise why not
  */
 export async function untilTurn(
 	turn: Turn,
-	inTime: WaitLimits,
+	limits: WaitLimits,
 	whenBusy: Run['whenBusy'],
 ): Promise<RunResult | undefined> {
 	if (turn.hasCome || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
-	const { clock, signal } = inTime;
-	const over = new AbortController();
-	const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-	await Promise.race([turn.come(), clock.sleep(remaining(inTime), either)]);
-	over.abort();
+	const { clock, signal } = limits;
+	const done = new AbortController();
+	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+	await Promise.race([turn.come(), clock.sleep(remaining(limits), stop)]);
+	done.abort();
 	if (signal?.aborted) return executionStopped();
 	return turn.hasCome ? undefined : stillBusy();
 }
 
-/** A piece of work that belongs to a thread. */
+/** Work on a thread. */
 export interface ThreadWork<Result> {
-	/** Work with the same key runs one after another, in order; work without one is on its own. */
+	/** Work with the same ID runs one after another, in order; work without one runs by itself. */
 	threadId?: string;
-	/** Begins with its turn on the thread, which may have yet to come. */
+	/** Starts the work; its turn on the thread may still have to come. */
 	run: (turn?: Turn) => Promise<Result>;
 }
 
 /**
- * Runs work on different threads side by side and on the same thread one after another, because two
- * runs at once on one thread lose messages or are refused (service behaviour, E4). So it is with the work
- * of other calls in this process: each thread is theirs in the order of the calls.
+ * Runs work on different threads at once, and work on the same thread one after another: two runs at once on one thread
+ * lose messages or are refused (service behaviour, E4). The queues are shared with all other calls in this process.
  *
  * @param concurrency threads at once
- * @param goOn asked before each piece of work starts
+ * @param goOn checked before each work starts
  * @returns the results in the order of the work; `undefined` for work that did not start
  */
 export async function inThreadOrder<Result>(
@@ -105,8 +104,8 @@ export async function inThreadOrder<Result>(
 	goOn: () => boolean,
 ): Promise<Array<Result | undefined>> {
 	const results: Array<Result | undefined> = work.map(() => undefined);
-	const lanes = lanesOf(work);
-	const runLane = async ({ indexes, turn }: Lane) => {
+	const queues = queuesOf(work);
+	const runQueue = async ({ indexes, turn }: Queue) => {
 		for (const index of indexes) {
 			if (!goOn()) break;
 			results[index] = await work[index]?.run(turn);
@@ -114,35 +113,35 @@ export async function inThreadOrder<Result>(
 		turn?.end();
 	};
 	try {
-		await forEachConcurrently(lanes, concurrency, runLane, goOn);
+		await forEachConcurrently(queues, concurrency, runQueue, goOn);
 	} finally {
-		for (const { turn } of lanes) turn?.end();
+		for (const { turn } of queues) turn?.end();
 	}
 	return results;
 }
 
-/** Pieces of work that run one after another, by their place. */
-interface Lane {
+/** Indexes of work that runs one after another. */
+interface Queue {
 	indexes: number[];
 	turn?: Turn;
 }
 
-/** The lane of each thread, and one for each piece on its own. All places are taken at once, so that no two calls wait for each other. */
-function lanesOf(work: Array<ThreadWork<unknown>>): Lane[] {
-	const lanes: Lane[] = [];
-	const byThread = new Map<string, Lane>();
+/** Groups the work by thread. Takes all turns at once, so that two calls cannot wait for each other. */
+function queuesOf(work: Array<ThreadWork<unknown>>): Queue[] {
+	const queues: Queue[] = [];
+	const byThread = new Map<string, Queue>();
 	for (const [index, { threadId }] of work.entries()) {
 		const same = threadId === undefined ? undefined : byThread.get(threadId);
 		if (same) {
 			same.indexes.push(index);
 			continue;
 		}
-		const lane = {
+		const queue = {
 			indexes: [index],
 			turn: threadId === undefined ? undefined : takeTurn(threadId),
 		};
-		lanes.push(lane);
-		if (threadId !== undefined) byThread.set(threadId, lane);
+		queues.push(queue);
+		if (threadId !== undefined) byThread.set(threadId, queue);
 	}
-	return lanes;
+	return queues;
 }
