@@ -142,8 +142,8 @@ export async function readRecent<One extends Change>(
 }
 
 /**
- * Reads changes newest first, so that a change meanwhile moves none across a page border. Never throws; changes read
- * before a failure are returned.
+ * Reads changes newest first, so that a page skips no conversation when another changes meanwhile. Never throws;
+ * changes read before a failure are returned.
  */
 async function readBack<One extends Change>(
 	fetchChanges: FetchChanges<One>,
@@ -192,7 +192,7 @@ export interface PollChanges<One extends Change> extends Progress {
 /** Limits of a poll. */
 interface PollLimits<One extends Change> {
 	/** Makes a function that counts the new wanted changes it is given, and returns true once they fill the poll. */
-	counting: () => (changes: One[]) => boolean;
+	makeCounter: () => (changes: One[]) => boolean;
 	/** Whether less than this share (0 to 1) of the poll's time has passed. */
 	hasTime: (share: number) => boolean;
 	pageSize?: number;
@@ -263,10 +263,10 @@ class PollReader<One extends Change> {
 	async readNew(): Promise<void> {
 		const hasTime = () => this.limits.hasTime(NEW_SHARE);
 		const { overlap } = this.pages;
-		const isMet = overlap > 0 && this.overlapUpTo >= this.memory.since;
+		const hasReachedNew = overlap > 0 && this.overlapUpTo >= this.memory.since;
 		if (this.failure !== undefined || this.isEnd || (overlap > 0 && !hasTime())) return;
-		const isEnough = this.limits.counting();
-		if (isEnough(this.changes) && isMet) return;
+		const isEnough = this.limits.makeCounter();
+		if (isEnough(this.changes) && hasReachedNew) return;
 		const { upTo, pages } = await this.read(this.upTo, (_, added) => isEnough(added) || !hasTime());
 		this.pages.fresh += pages;
 		this.upTo = Math.max(this.upTo, upTo);
@@ -275,14 +275,14 @@ class PollReader<One extends Change> {
 	result(): PollChanges<One> {
 		const { changes, upTo, overlapUpTo, overlapFrom, failure } = this;
 		const overlap = { from: overlapFrom, upTo: overlapUpTo };
-		const isMet = this.isEnd || upTo > this.memory.since;
-		const ahead = this.pages.fresh === 0 && !isMet;
+		const hasReachedNew = this.isEnd || upTo > this.memory.since;
+		const ahead = this.pages.fresh === 0 && !hasReachedNew;
 		return { changes, upTo, overlap, ahead, failure };
 	}
 
 	private maxOverlapPages(): number {
 		const { fresh } = this.pages;
-		const hasMore = !this.isEnd || this.limits.counting()(this.changes);
+		const hasMore = !this.isEnd || this.limits.makeCounter()(this.changes);
 		return hasMore ? fresh : Math.max(OVERLAP_PAGES, fresh);
 	}
 

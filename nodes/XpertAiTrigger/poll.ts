@@ -88,7 +88,7 @@ async function pollSince(
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
 	const isFresh = freshFilter(memory);
-	const counting = () => {
+	const makeCounter = () => {
 		const keys = new Set<string>();
 		return (changes: ConversationChange[]) => {
 			for (const change of wantedOf(changes).filter(isFresh)) keys.add(changeKey(change));
@@ -96,7 +96,7 @@ async function pollSince(
 		};
 	};
 	const { changes, failure, ...progress } = await readPollChanges(fetchChanges, memory, {
-		counting,
+		makeCounter,
 		hasTime,
 	});
 	const wanted = wantedOf(changes);

@@ -14,7 +14,7 @@ interface SendOptions {
 	/** Whether the request may take effect twice. */
 	repeatable?: boolean;
 	/** Describes the request for the hint after a failure. */
-	meaning?: HintContext;
+	hintContext?: HintContext;
 }
 
 /**
@@ -27,7 +27,7 @@ export async function answerFor(
 	context: RequestContext,
 	send: Send,
 	request: ApiRequest,
-	{ itemIndex, repeatable = false, meaning = {} }: SendOptions = {},
+	{ itemIndex, repeatable = false, hintContext = {} }: SendOptions = {},
 ): Promise<unknown> {
 	const { outcome } = await sendWithRetries(send, {
 		request,
@@ -38,6 +38,6 @@ export async function answerFor(
 	});
 	if (outcome.ok) return outcome.answer;
 	const { failure } = outcome;
-	const hint = hintFor(failure, meaning);
+	const hint = hintFor(failure, hintContext);
 	throw toNodeApiError(failure, { node: context.getNode(), itemIndex, hint });
 }

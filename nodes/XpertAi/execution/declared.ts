@@ -100,11 +100,11 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 		const checkAnswer = (answer: unknown) => check?.(answer, ids);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
-				const inBody = idsInBody(sent, places, naming);
-				const meaning = { statusHints, ids: [...ids, ...inBody], body: { value: sent, naming } };
-				const options = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
-				const sendOptions = { itemIndex: item.index, repeatable, meaning };
-				return await answerFor(item.context, item.send, options, sendOptions);
+				const allIds = [...ids, ...idsInBody(sent, places, naming)];
+				const hintContext = { statusHints, ids: allIds, body: { value: sent, naming } };
+				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
+				const sendOptions = { itemIndex: item.index, repeatable, hintContext };
+				return await answerFor(item.context, item.send, apiRequest, sendOptions);
 			};
 			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
 			answers.push({ answer, asked: listed ?? part });
@@ -132,7 +132,7 @@ async function readAndDecide(
 		timeoutMs,
 		checkAnswer: (answer: unknown) => checkAnswer(answer, ids),
 	};
-	const sendOptions = { itemIndex: item.index, repeatable: true, meaning: { ids } };
+	const sendOptions = { itemIndex: item.index, repeatable: true, hintContext: { ids } };
 	return decide(await answerFor(item.context, item.send, request, sendOptions), item);
 }
 

@@ -300,9 +300,9 @@ export class Item {
 	}
 
 	/** The error for a failed request of this item. */
-	apiError(failure: Failure, meaning: HintContext = {}): NodeApiError {
+	apiError(failure: Failure, hintContext: HintContext = {}): NodeApiError {
 		const own = idsInPath(failure.path, this.fields, (name) => this.parameter(name, ''));
-		const hint = hintFor(failure, { ...meaning, ids: [...own, ...(meaning.ids ?? [])] });
+		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
 		const safe = { ...failure, reason: this.redacted(failure.reason) };
 		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
 	}

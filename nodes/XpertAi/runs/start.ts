@@ -178,7 +178,7 @@ async function planFor(
 		const { tasks, error } = await readConversation(run, run.threadId);
 		return tasks.length > 0 && !error ? { ...plan, discarded: tasks } : plan;
 	}
-	// A thread without a question refuses these, and is then busy for ever (recorded).
+	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return { result: await explainUnreadable(run, run.threadId, neverRan(intent.kind)) };
 	const assistantId = run.body.assistant_id ?? last.assistant_id;
 	const body = { assistant_id: last.assistant_id, ...run.body };

@@ -86,7 +86,7 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const { state: before } = free;
 	const intent = intentOf(run.body);
 	const isMessage = intent.kind === 'message';
-	// A thread without a question refuses these, and is then busy for ever (recorded).
+	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!isMessage && !before)
 		return await explainUnreadable(run, run.threadId, neverRan(intent.kind));
 	const facts =
@@ -242,7 +242,7 @@ function messagesOfRun(
 	return isOwn ? afterLastUserMessage(messages) : undefined;
 }
 
-/** Whether the thread has changed in nothing that a run changes. */
+/** Whether no run has changed the thread since. */
 function isUnchanged(before: ThreadState | undefined, state: ThreadState): boolean {
 	return before !== undefined && isEqual(runTraces(before), runTraces(state));
 }

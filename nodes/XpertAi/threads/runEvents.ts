@@ -250,8 +250,7 @@ export class RunEvents {
 	private addText(part: Part, text: string): void {
 		const last = this.parts.at(-1);
 		const isNew = this.answerId !== part.id;
-		// In a message, a line break separates the text of a sub-agent from that of the assistant; in a stream, none does
-		// (recorded).
+		// In a message, a line break follows the text of a sub-agent; in a stream, none does (recorded).
 		const isAfterSubAgent = this.isMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
 		if (last?.id === part.id && last?.text !== undefined && !isNew) last.text += own;

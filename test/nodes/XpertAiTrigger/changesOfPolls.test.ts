@@ -44,7 +44,7 @@ class Trigger {
 		};
 		const isFresh = freshFilter(memory);
 		const { changes, failure, ...progress } = await readPollChanges(fetch, memory, {
-			counting: countingUp((read) => read.filter(wanted).filter(isFresh).length >= most),
+			makeCounter: countingUp((read) => read.filter(wanted).filter(isFresh).length >= most),
 			pageSize: PAGE,
 			hasTime: (share) => asked.length * pageTime < share,
 		});
@@ -149,7 +149,7 @@ describe('what comes to light late', () => {
 		await trigger.poll();
 		const fetch = jest.fn(async () => await Promise.resolve([]));
 		const { memory } = trigger;
-		const bounds = { counting: () => () => false, hasTime: () => true };
+		const bounds = { makeCounter: () => () => false, hasTime: () => true };
 		const { upTo, overlap, ahead } = await readPollChanges(fetch, memory, bounds);
 		expect(fetch).toHaveBeenCalledTimes(1);
 		expect([upTo, overlap.upTo, ahead]).toEqual([memory.since, memory.since, false]);
@@ -229,7 +229,7 @@ describe('what a poll asks for', () => {
 			fetch,
 			{ watched: '', known: [], waiting: [], ...positions, ...memory },
 			{
-				counting: countingUp((changes) => changes.length >= enough),
+				makeCounter: countingUp((changes) => changes.length >= enough),
 				hasTime: (share) => hasTime(share, asked.length),
 				pageSize: PAGE,
 			},

@@ -105,7 +105,7 @@ class Trigger {
 			if (pages === lost) throw new Error('the page did not come');
 		};
 		const { changes, ...progress } = await readPollChanges(server.fetch, memory, {
-			counting: countingUp((read) => newChanges(memory, read).length >= most),
+			makeCounter: countingUp((read) => newChanges(memory, read).length >= most),
 			hasTime: (share) => pages * pageTime < share,
 			pageSize: PAGE,
 		});

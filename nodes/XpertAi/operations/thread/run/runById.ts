@@ -27,7 +27,7 @@ type RunOperation = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject
 /** Thread: Get Run. */
 const getRun: RunOperation = async (item, send, ids) => {
 	const settings = item.settings(runByIdSettings);
-	const client = timed(item, send);
+	const client = clientFor(item, send);
 	const state = await readRunState(client, ids);
 	return await stateJson(item, client, ids, state, settings);
 };
@@ -36,7 +36,7 @@ const getRun: RunOperation = async (item, send, ids) => {
 const waitForRun: RunOperation = async (item, send, ids) => {
 	const settings = item.settings(runByIdSettings);
 	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
-	const client = timed(item, send, deadlineMinutes * MINUTE_MS);
+	const client = clientFor(item, send, deadlineMinutes * MINUTE_MS);
 	// The stream of an ended run may no longer be stored.
 	const state = await readRunState(client, ids);
 	const { failure } = state.result ?? {};
@@ -51,7 +51,7 @@ const waitForRun: RunOperation = async (item, send, ids) => {
 
 /** Thread: Cancel Run. */
 const cancel: RunOperation = async (item, send, ids) => {
-	const { cancelled, result, assistantId } = await cancelRunById(timed(item, send), ids);
+	const { cancelled, result, assistantId } = await cancelRunById(clientFor(item, send), ids);
 	if (result?.failure) throw resultError(item, result, ids);
 	const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
 	return { cancelled, status, ...ids, assistantId: assistantId ?? null };
@@ -76,7 +76,7 @@ export async function execute(
 }
 
 /** A client with a deadline, or with a timeout for each request. */
-function timed(item: Item, send: Send, deadlineMs = Infinity): Client {
+function clientFor(item: Item, send: Send, deadlineMs = Infinity): Client {
 	const signal = item.context.getExecutionCancelSignal();
 	const deadline = systemClock.now() + deadlineMs;
 	const limits = { clock: systemClock, deadline, signal };
