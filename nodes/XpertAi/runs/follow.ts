@@ -82,10 +82,7 @@ async function pollRun(
 	return result && !seen.isThere ? result : stillRunning(failure);
 }
 
-/**
- * Whether the events so far are from before the decision: a run joined from the start replays what waited, once for
- * each decision (recorded).
- */
+/** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
 async function isBeforeDecision(
 	run: Client,
 	ids: RunIds,

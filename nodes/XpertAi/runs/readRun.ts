@@ -10,7 +10,7 @@ import {
 	runFailed,
 	leftoverRunId,
 	noAnswer,
-	notRead,
+	unreadableRun,
 	resultFromEvents,
 	answerSoFar,
 	interruptedRun,
@@ -38,7 +38,7 @@ export async function readRunState(run: Client, ids: RunIds): Promise<RunState> 
 	const assistantId = record.assistant_id ?? undefined;
 	if (record.status === 'running' && assistantId !== undefined) return { assistantId };
 	const facts = await readConversation(run, ids.threadId);
-	if (facts.failure) return { result: notRead(facts.failure), assistantId };
+	if (facts.failure) return { result: unreadableRun(facts.failure), assistantId };
 	if (record.status === 'running') return await stateWithoutAssistant(run, ids, facts);
 	const { conversationId } = facts;
 	const ended = await readEnded(run, ids, record, facts);
@@ -69,7 +69,7 @@ async function readEnded(
 ): Promise<RunResult | undefined> {
 	if (record.status === 'interrupted') return await readInterrupted(run, ids, facts);
 	const found = await findMessage(run, facts.conversationIds ?? [], ids.runId);
-	if ('failure' in found) return notRead(found.failure);
+	if ('failure' in found) return unreadableRun(found.failure);
 	const { message } = found;
 	if (message?.status === 'thinking') return undefined;
 	// The server hides the conversation of another owner, but not its runs.
@@ -104,7 +104,7 @@ async function readInterrupted(
 	{ tasks, error }: ConversationFacts,
 ): Promise<RunResult> {
 	const listed = await listRuns(run, ids.threadId);
-	if ('failure' in listed) return notRead(listed.failure);
+	if ('failure' in listed) return unreadableRun(listed.failure);
 	const isLast = newestRun(listed.runs)?.run_id === ids.runId;
 	if (isLast && tasks.length > 0 && !error) return interruptedRun(tasks);
 	const replayed = await replay(run, ids);

@@ -84,8 +84,8 @@ export function noAnswer(failure?: Failure): RunResult {
 	return failed(failure, 'The run ended without an answer, and the server does not say why');
 }
 
-/** The run is there, but its conversation or messages cannot be read. */
-export function notRead(failure: Failure): RunResult {
+/** The run exists, but its conversation or messages cannot be read. */
+export function unreadableRun(failure: Failure): RunResult {
 	return failed(failure, `What became of the run cannot be read${because(failure)}`);
 }
 
