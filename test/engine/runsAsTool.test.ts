@@ -101,9 +101,9 @@ describe('the node as a tool of an agent whose chat streams', () => {
 		expect((await asTool({ ...named, operation: 'getRun' })).json).toEqual(ended);
 	});
 
-	it('is raw where Simplify is switched off, and has the steps that were asked for', async () => {
+	it('is raw where Output says so, and has the steps that were asked for', async () => {
 		const thread = await newThread();
-		const raw = await asTool(ask({ simplify: false }), thread, 'Hello');
+		const raw = await asTool(ask({ toolOutput: 'raw' }), thread, 'Hello');
 		expect(raw.json).toMatchObject({ role: 'ai', content: 'Echo: Hello', threadId: thread });
 		const options = { returnIntermediateSteps: true };
 		const { json } = await asTool(ask({ options }), thread, 'Hello');

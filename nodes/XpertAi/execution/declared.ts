@@ -44,7 +44,7 @@ export async function runDeclared(
 	const { simplify, shape = answerItems, remark } = operation;
 	const remarks = new Set<string>();
 	const work = async (item: Item) => {
-		const simplification = simplify && item.switch('simplify') ? simplify : undefined;
+		const simplification = simplify && item.isSimplified ? simplify : undefined;
 		const answers = await answersFor(item, operation);
 		for (const { answer } of answers) {
 			const message = remark?.(answer);

@@ -88,13 +88,45 @@ export const limit: INodeProperties = {
 	displayOptions: { show: { returnAll: [false] } },
 };
 
+const ofTools = { '@tool': [true] };
+
 export const simplify: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',
 	type: 'boolean',
 	default: true,
+	displayOptions: { hide: ofTools },
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
+
+/** What the model of an agent gets, in place of Simplify (n8n's UX guidelines). */
+export const toolOutput: INodeProperties = {
+	displayName: 'Output',
+	name: 'toolOutput',
+	type: 'options',
+	options: [
+		{ name: 'Simplified', value: 'simplified' },
+		{ name: 'Raw', value: 'raw' },
+		{ name: 'Selected Fields', value: 'selected' },
+	],
+	default: 'simplified',
+	description: 'What the model gets: each word of it costs tokens',
+	displayOptions: { show: ofTools },
+};
+
+export const toolFields: INodeProperties = {
+	displayName: 'Fields',
+	name: 'toolFields',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. id, name',
+	description: 'The fields of the raw output to give, separated by commas',
+	displayOptions: { show: { ...ofTools, toolOutput: ['selected'] } },
+};
+
+/** How much of an answer comes out. */
+export const amount: INodeProperties[] = [simplify, toolOutput, toolFields];
 
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 

@@ -14,7 +14,6 @@ const minutes = finite.min(0);
 
 const parameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
-	simplify: z.boolean(),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
@@ -42,11 +41,11 @@ export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
  * @throws NodeOperationError naming the option and what it must be
  */
 export function readSubmitSettings(item: Item) {
-	const { mode, options, simplify } = item.settings(parameters);
+	const { mode, options } = item.settings(parameters);
 	const { afterStoring, concurrency, dryRun, forgetDamage } = options;
 	const { maxGonePercent, output, resendAll, stopAfterFailures } = options;
 	return {
-		simplify,
+		simplify: item.isSimplified,
 		maxGonePercent,
 		resendAll,
 		concurrency,

@@ -316,7 +316,6 @@ export const startSettings = z.object({ options: sendSettings });
 
 /** Settings of the operations that send and wait. */
 export const runSettings = z.object({
-	simplify: z.boolean(),
 	options: sendSettings
 		.merge(answerSettings)
 		.merge(abandonSettings)
@@ -325,7 +324,6 @@ export const runSettings = z.object({
 
 /** Settings of the operations on a run ID. */
 export const runByIdSettings = z.object({
-	simplify: z.boolean(),
 	options: answerSettings.merge(abandonSettings).extend({ deadlineMinutes: minutes }),
 });
 

@@ -51,8 +51,13 @@ export interface StartOrder extends Message {
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies: boolean): Order {
-	const { simplify, options } = item.settings(runSettings);
-	return { ...readMessage(item, kind, options), options, simplify, failuresAsReplies };
+	const { options } = item.settings(runSettings);
+	return {
+		...readMessage(item, kind, options),
+		options,
+		simplify: item.isSimplified,
+		failuresAsReplies,
+	};
 }
 
 /**

@@ -98,7 +98,7 @@ async function stateJson(
 	client: Client,
 	ids: RunIds,
 	{ result: ended, ...known }: RunState,
-	{ simplify, options }: z.infer<typeof runByIdSettings>,
+	{ options }: z.infer<typeof runByIdSettings>,
 ): Promise<IDataObject> {
 	const conversationId = ended?.conversationId ?? known.conversationId;
 	const assistantId = known.assistantId ?? (ended?.assistantId as string | undefined) ?? null;
@@ -110,6 +110,7 @@ async function stateJson(
 	const result = await withThread(client, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
+	const simplify = item.isSimplified;
 	const fields = answerFields(result, options);
 	const json = resultJson({ ...result, assistantId }, fields, thread, simplify);
 	return simplify ? forAudience(item, json, options.citations) : json;

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, inPanelOrder, simplify } from '../../../../execution/fields';
+import { displayedIf, inPanelOrder, amount } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import { addresses } from './addresses';
 import { fields } from './fields';
@@ -37,7 +37,7 @@ export const ownFields: Field[] = SOURCES.flatMap((source) => shownFor([source],
 export const settingsFields: Field[] = [
 	...shownFor(
 		SOURCES.filter(({ simplifies }) => simplifies),
-		[simplify],
+		amount,
 	),
 	documentSettings(inPanelOrder(settingsOfAll())),
 ];

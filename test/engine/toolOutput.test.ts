@@ -1,0 +1,62 @@
+import { omit } from 'lodash';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ask, newThreads, says } from './support/runs';
+
+const fixture = useFixture();
+
+/** Runs the node, as the tool of an agent or not. */
+async function given(parameters: INodeParameters, isTool = true) {
+	const { items, error } = await fixture.run(parameters, { items: [{ json: {} }], isTool });
+	// The sandbox counts documents when it is asked, and writes the time of that down.
+	return { json: omit(items[0]?.json, 'updatedAt') as IDataObject, error };
+}
+
+const raw = async (parameters: INodeParameters) =>
+	(await given({ ...parameters, simplify: false }, false)).json;
+
+describe('what the model of an agent gets', () => {
+	let getOne: INodeParameters;
+
+	beforeEach(() => {
+		const { id } = fixture.sandbox.store.putKnowledgebase({ name: 'Handbook' });
+		getOne = { resource: 'knowledgebase', operation: 'get', knowledgebaseId: byId(id) };
+	});
+
+	it('is simplified at first, whatever Simplify has held in the workflow', async () => {
+		const simplified = (await given({ ...getOne, simplify: true }, false)).json;
+		expect((await given(getOne)).json).toEqual(simplified);
+		expect((await given({ ...getOne, simplify: false })).json).toEqual(simplified);
+	});
+
+	it('is all that the server gives where it is raw', async () => {
+		expect((await given({ ...getOne, toolOutput: 'raw' })).json).toEqual(await raw(getOne));
+	});
+
+	it('is the fields that were selected from it', async () => {
+		const { json } = await given({ ...getOne, toolOutput: 'selected', toolFields: 'name, type' });
+		const all = await raw(getOne);
+		expect(json).toEqual({ name: 'Handbook', type: all?.type });
+	});
+
+	it('is refused where no field is named', async () => {
+		const { json } = await given({ ...getOne, toolOutput: 'selected', toolFields: ' ' });
+		expect(JSON.stringify(json)).toContain('\\"Fields\\" must not be empty');
+	});
+
+	it('has no choice in a workflow', async () => {
+		const { json } = await given({ ...getOne, toolOutput: 'raw', simplify: true }, false);
+		expect(json).toEqual((await given({ ...getOne, simplify: true }, false)).json);
+	});
+
+	it('is chosen for an answer of an assistant as well', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { items } = await fixture.run(
+			ask({ toolOutput: 'selected', toolFields: 'content, threadId' }),
+			{ items: [says(thread, 'Hello')], isTool: true },
+		);
+		expect(items[0]?.json).toEqual({ content: 'Echo: Hello', threadId: thread });
+	});
+});
