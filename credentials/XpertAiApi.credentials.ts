@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { BASE_URL, SAFE_START } from '../nodes/XpertAi/transport/baseUrl';
+import { BASE_URL, SECURE_START } from '../nodes/XpertAi/transport/baseUrl';
 import { BEFORE_TOKEN } from '../nodes/XpertAi/transport/credential';
 
 /**
@@ -16,7 +16,7 @@ import { BEFORE_TOKEN } from '../nodes/XpertAi/transport/credential';
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
-	const isSafe = allowInsecureHttp || ${SAFE_START}.test(text);
+	const isSafe = allowInsecureHttp || ${SECURE_START}.test(text);
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 

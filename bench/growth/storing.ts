@@ -1,6 +1,6 @@
 import { range } from 'lodash';
 
-import { inBody } from '../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../nodes/XpertAi/ingest/batches';
 import { changedOnly } from '../../nodes/XpertAi/ingest/planDocuments';
 import { SourceMemory } from '../../nodes/XpertAi/ingest/memory';
@@ -18,7 +18,7 @@ const BATCHES_AT_ONCE = 5;
 function documents(size: number): Array<ReadyDocument<number>> {
 	return range(size).map((origin) => {
 		const id = idOf(origin);
-		return { id, record: { id }, ...inBody({ id }), content: id.slice(0, 22), origin };
+		return { id, record: { id }, ...serialize({ id }), content: id.slice(0, 22), origin };
 	});
 }
 
@@ -51,7 +51,7 @@ export const batches: Growing = (size) => {
 			request: (body) => ({ method: 'POST', path: ROUTE, body, timeoutMs: 1000 }),
 			send: routes.send,
 			onOutcome: ({ outcome }) => (stored += outcome === 'stored' ? 1 : 0),
-			goOn: () => true,
+			mayContinue: () => true,
 			clock: virtualTime(),
 		});
 		return expecting(stored, size, sent);
@@ -90,7 +90,7 @@ async function remembered(all: Array<ReadyDocument<number>>) {
 	});
 	const place = { knowledgebaseId: idOf(-1), owner: idOf(-1), source: 'growth', title: 'Growth' };
 	const memory = await new SourceMemory(place, routes).open();
-	for (const { id = '', content = '' } of all) memory.stored(id, content);
+	for (const { id = '', content = '' } of all) memory.recordStored(id, content);
 	await memory.close();
 	const recalled = await new SourceMemory(place, routes).open('to read');
 	if (recalled.refusal) throw new Error('What was noted cannot be read');

@@ -5,7 +5,7 @@ import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
-import { NO_LONE_SURROGATE, UUID_DEMAND, hasLoneSurrogate } from '../payloads/common';
+import { LONE_SURROGATE_DEMAND, UUID_DEMAND, hasLoneSurrogate } from '../payloads/common';
 import { isContainer } from './fields';
 
 /** How messages name the parts of a value. */
@@ -86,7 +86,7 @@ export function jsonOf(value: unknown, naming: Naming): { text: string } | { fla
 function surrogateFlaw(place: Place, naming: Naming): Flaw {
 	const whole = place.filter((key) => typeof key === 'number' || !hasLoneSurrogate(key));
 	const inName = whole.length < place.length ? 'has a field whose name ' : '';
-	return { subject: subjectOf(whole, naming), demand: `${inName}${NO_LONE_SURROGATE}` };
+	return { subject: subjectOf(whole, naming), demand: `${inName}${LONE_SURROGATE_DEMAND}` };
 }
 
 function isBrokenText(part: unknown, key: unknown): boolean {

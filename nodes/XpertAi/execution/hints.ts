@@ -1,7 +1,7 @@
 import { isUuid } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
-import { isForLater } from '../transport/classifyFailure';
+import { isBusy } from '../transport/classifyFailure';
 import { quoted, subjectOf, findPlace } from './badInput';
 import type { Naming, Place } from './badInput';
 import type { Field } from './fields';
@@ -32,7 +32,7 @@ export function hintFor(
 	{ statusHints, ids = [], body }: HintContext,
 ): string | undefined {
 	if (failure.kind !== 'status') return undefined;
-	if (isForLater(failure)) return FOR_LATER_HINT;
+	if (isBusy(failure)) return FOR_LATER_HINT;
 	const statusHint = statusHints?.[failure.status ?? 0];
 	return (
 		characterHint(failure, body) ??

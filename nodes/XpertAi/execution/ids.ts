@@ -7,7 +7,7 @@ import {
 	isUuid,
 	missingValueIn,
 } from '../payloads/common';
-import { answerWith, holds, isJsonObject } from '../transport/answer';
+import { answerWith, hasFields, isJsonObject } from '../transport/answer';
 import type { Flaw } from './badInput';
 
 /** The ID from a resource locator or a plain value; any other value is returned unchanged. */
@@ -87,7 +87,7 @@ export function splitIds(text: string): string[] {
  */
 export function answerAbout(what: string, key = 'id') {
 	return (answer: unknown, [asked]: NamedId[]): string | undefined => {
-		if (!holds(answer, key)) return answerWith(key)(answer);
+		if (!hasFields(answer, key)) return answerWith(key)(answer);
 		const isAsked = String(answer[key]).toLowerCase() === asked?.id.toLowerCase();
 		return isAsked ? undefined : `it is about another ${what}`;
 	};

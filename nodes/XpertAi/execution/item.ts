@@ -15,7 +15,7 @@ import type {
 import { z } from 'zod';
 import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
-import { NO_LONE_SURROGATE, idList, hasLoneSurrogate } from '../payloads/common';
+import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
 import type { Connection } from '../transport/connections';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
@@ -299,7 +299,7 @@ export class Item {
 
 	/** Refuses a text with a lone surrogate, which would change when it is sent. */
 	checkWhole(text: string, parameter: string): void {
-		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: NO_LONE_SURROGATE });
+		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: LONE_SURROGATE_DEMAND });
 	}
 
 	/** Throws: a value cannot be sent. */

@@ -24,13 +24,13 @@ export function answeredRecords(sent: Sent[], answer: unknown): unknown[] {
 	const sentIds = new Set(sent.map(({ id }) => id.toLowerCase()));
 	const byId = new Map(records.map((record) => [recordId(record), record]));
 	return sent.map((document, index) => {
-		const own = document.id.toLowerCase();
-		const inPlace = records[index];
-		const id = recordId(inPlace);
-		if (byId.has(own)) return id === own ? inPlace : byId.get(own);
+		const ownId = document.id.toLowerCase();
+		const atIndex = records[index];
+		const id = recordId(atIndex);
+		if (byId.has(ownId)) return id === ownId ? atIndex : byId.get(ownId);
 		if (id === undefined || records.length !== sent.length) return undefined;
-		const isIts = document.isNew ? !sentIds.has(id) : isSameSource(document, inPlace);
-		return isIts ? inPlace : undefined;
+		const isOwn = document.isNew ? !sentIds.has(id) : isSameSource(document, atIndex);
+		return isOwn ? atIndex : undefined;
 	});
 }
 

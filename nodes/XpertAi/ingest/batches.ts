@@ -34,7 +34,7 @@ export interface BatchLimits {
 	firstCount?: number;
 	maxBytes: number;
 	/** Bytes that are kept free for what goes beside the documents: in each batch, and for each document. */
-	beside?: { once: number; each: number };
+	reserved?: { once: number; each: number };
 }
 
 const BRACKETS = 2;
@@ -48,30 +48,30 @@ const COMMA = 1;
  */
 export async function* batches<Origin>(
 	documents: Documents<Origin>,
-	{ maxCount, firstCount = maxCount, maxBytes, beside = { once: 0, each: 0 } }: BatchLimits,
+	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
 ): AsyncGenerator<Array<ReadyDocument<Origin>>> {
 	let batch: Array<ReadyDocument<Origin>> = [];
-	let bytes = BRACKETS + beside.once;
-	let most = Math.min(firstCount, maxCount);
-	let broken: { error: unknown } | undefined;
+	let bytes = BRACKETS + reserved.once;
+	let limit = Math.min(firstCount, maxCount);
+	let sourceFailure: { error: unknown } | undefined;
 	try {
 		for await (const document of documents) {
-			const own = document.bytes + beside.each;
-			const isFull = batch.length >= most || bytes + COMMA + own > maxBytes;
+			const ownBytes = document.bytes + reserved.each;
+			const isFull = batch.length >= limit || bytes + COMMA + ownBytes > maxBytes;
 			if (isFull && batch.length > 0) {
 				yield batch;
 				batch = [];
-				bytes = BRACKETS + beside.once;
-				most = maxCount;
+				bytes = BRACKETS + reserved.once;
+				limit = maxCount;
 			}
-			bytes += own + (batch.length > 0 ? COMMA : 0);
+			bytes += ownBytes + (batch.length > 0 ? COMMA : 0);
 			batch.push(document);
 		}
 	} catch (error) {
-		broken = { error };
+		sourceFailure = { error };
 	}
 	if (batch.length > 0) yield batch;
-	if (broken) throw broken.error;
+	if (sourceFailure) throw sourceFailure.error;
 }
 
 /** Both halves of a batch of at least two documents. */
@@ -91,7 +91,7 @@ export function batchBody(batch: Array<ReadyDocument<unknown>>, around: string[]
 }
 
 /** A record as it stands in the body of a batch. */
-export function inBody(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
+export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
 	const json = JSON.stringify(record);
 	return { json, bytes: Buffer.byteLength(json) };
 }

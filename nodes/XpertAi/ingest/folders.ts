@@ -17,13 +17,13 @@ interface FolderRow {
  * The rows of a path such as `Dept/Sales`, from the outside in. Their IDs are the same in every run, and whichever
  * source needs them.
  */
-function rowsOf(knowledgebaseId: string, folder: string): FolderRow[] {
+function folderRows(knowledgebaseId: string, folder: string): FolderRow[] {
 	const owner = derivedId(knowledgebaseId, 'folders');
 	const names = compact(folder.split('/').map((name) => name.trim()));
 	const idAt = (depth: number) => derivedId(owner, names.slice(0, depth + 1).join('/'));
 	return names.map((name, depth): FolderRow => {
-		const above = depth > 0 && { parent: { id: idAt(depth - 1) } };
-		return { id: idAt(depth), name, sourceType: 'folder', ...above };
+		const parent = depth > 0 && { parent: { id: idAt(depth - 1) } };
+		return { id: idAt(depth), name, sourceType: 'folder', ...parent };
 	});
 }
 
@@ -34,14 +34,14 @@ function rowsOf(knowledgebaseId: string, folder: string): FolderRow[] {
 export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
 	const { folder, parent } = record;
 	if (folder === undefined || parent !== undefined) return record;
-	const row = rowsOf(knowledgebaseId, folder ?? '').at(-1);
+	const row = folderRows(knowledgebaseId, folder ?? '').at(-1);
 	return { ...record, parent: row ? { id: row.id } : null };
 }
 
 /** The folders of a knowledgebase in a run: each is made before the first document that is in it. */
 export class Folders {
-	private readonly made = new Set<string>();
-	private turn: Promise<unknown> = Promise.resolve();
+	private readonly created = new Set<string>();
+	private queue: Promise<unknown> = Promise.resolve();
 
 	constructor(
 		private readonly knowledgebaseId: string,
@@ -55,23 +55,23 @@ export class Folders {
 	 *
 	 * @returns why they could not be made
 	 */
-	async makeFor(records: DocumentRecord[]): Promise<Failure | undefined> {
+	async createFor(records: DocumentRecord[]): Promise<Failure | undefined> {
 		const folders = new Set(records.flatMap(({ folder }) => folder || []));
 		if (folders.size === 0) return undefined;
 		// Requests at once would make the same folder twice.
-		const making = this.turn.then(async () => await this.make([...folders]));
-		this.turn = making;
-		return await making;
+		const creation = this.queue.then(async () => await this.create([...folders]));
+		this.queue = creation;
+		return await creation;
 	}
 
-	private async make(folders: string[]): Promise<Failure | undefined> {
-		const all = folders.flatMap((folder) => rowsOf(this.knowledgebaseId, folder));
+	private async create(folders: string[]): Promise<Failure | undefined> {
+		const all = folders.flatMap((folder) => folderRows(this.knowledgebaseId, folder));
 		const rows = [...new Map(all.map((row) => [row.id, row])).values()];
-		const missing = rows.filter(({ id }) => !this.made.has(id));
+		const missing = rows.filter(({ id }) => !this.created.has(id));
 		if (missing.length === 0) return undefined;
 		const outcome = await this.store(JSON.stringify(missing));
 		if (!outcome.ok) return outcome.failure;
-		for (const { id } of missing) this.made.add(id);
+		for (const { id } of missing) this.created.add(id);
 		return undefined;
 	}
 }

@@ -3,7 +3,7 @@ import { exactJson } from '../payloads/common';
 /** A record of a file, or why a place in it (`Line 3 of the file`) holds none; it may be all there is in the file. */
 export type FileRecord = { place: string } & (
 	| { flaw: string }
-	| { value: unknown; isAlone?: boolean }
+	| { value: unknown; isWholeFile?: boolean }
 );
 
 interface Line {
@@ -13,7 +13,7 @@ interface Line {
 }
 
 /** The longest JSON value that is read whole, in characters. */
-const WHOLE_LENGTH = 32 * 2 ** 20;
+const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /** Of the lines of a file of records, at least one in so many is a record. */
 const LINES_PER_RECORD = 4;
@@ -28,36 +28,36 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	/** The first lines, until it is known whether lines are records. */
 	let head: Line[] | undefined = [];
 	let length = 0;
-	for await (const line of filledLines(text)) {
+	for await (const line of nonEmptyLines(text)) {
 		if (head === undefined) {
-			yield recordIn(line);
+			yield parseLine(line);
 			continue;
 		}
 		head.push(line);
 		length += line.text.length;
-		const isTooLong = length > WHOLE_LENGTH;
-		if (isTooLong ? areRecords(head) : head.length === 2 && isRecord(head[0])) {
-			for (const one of head) yield recordIn(one);
+		const isTooLong = length > MAX_VALUE_LENGTH;
+		if (isTooLong ? areJsonLines(head) : head.length === 2 && isRecord(head[0])) {
+			for (const one of head) yield parseLine(one);
 			head = undefined;
 		} else if (isTooLong) {
 			yield { place: 'The file', flaw: TOO_LONG };
 			return;
 		}
 	}
-	if (head !== undefined && head.length > 0) yield* recordsOf(head);
+	if (head !== undefined && head.length > 0) yield* recordsInWholeFile(head);
 }
 
 const TOO_LONG =
 	'is one JSON value of more than 32 MB. Write it as JSON lines: one object a line, without brackets and commas around them';
 
 /** The lines that hold something; the last one given is cut off where it is too long to be read. */
-async function* filledLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
+async function* nonEmptyLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
 	let number = 0;
-	let open: string[] = [];
+	let parts: string[] = [];
 	let length = 0;
 	const close = (): Line => {
-		const line = { number: (number += 1), text: open.join('') };
-		open = [];
+		const line = { number: (number += 1), text: parts.join('') };
+		parts = [];
 		length = 0;
 		return line;
 	};
@@ -66,22 +66,22 @@ async function* filledLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
 		for (const [index, part] of parts.entries()) {
 			const line = index > 0 ? close() : undefined;
 			if (line?.text) yield line;
-			if (open.length === 0 && part.trim() === '') continue;
-			open.push(part);
+			if (parts.length === 0 && part.trim() === '') continue;
+			parts.push(part);
 			length += part.length;
 		}
-		if (length > WHOLE_LENGTH) break;
+		if (length > MAX_VALUE_LENGTH) break;
 	}
 	const last = close();
 	if (last.text) yield last;
 }
 
-function recordIn({ number, text }: Line): FileRecord {
+function parseLine({ number, text }: Line): FileRecord {
 	const place = `Line ${number} of the file`;
 	try {
 		return { place, value: exactJson(text) };
 	} catch {
-		const isCut = text.length > WHOLE_LENGTH;
+		const isCut = text.length > MAX_VALUE_LENGTH;
 		return { place, flaw: isCut ? 'is longer than 32 MB' : 'is not valid JSON' };
 	}
 }
@@ -89,23 +89,23 @@ function recordIn({ number, text }: Line): FileRecord {
 function isRecord(line: Line | undefined): boolean {
 	// Most lines that are none are told without a SyntaxError, which takes its time.
 	if (!line || !/^\s*\{/.test(line.text) || !line.text.trimEnd().endsWith('}')) return false;
-	return 'value' in recordIn(line);
+	return 'value' in parseLine(line);
 }
 
 /** Whether lines are records, some of which may be broken; the lines of an array or object seldom are. */
-function areRecords(lines: Line[]): boolean {
+function areJsonLines(lines: Line[]): boolean {
 	if (lines[0]?.text.trimStart().startsWith('[')) return false;
 	return lines.filter(isRecord).length * LINES_PER_RECORD >= lines.length;
 }
 
 /** The records of a file that was read whole. */
-function* recordsOf(lines: Line[]): Generator<FileRecord> {
+function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let value: unknown;
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		if (areRecords(lines)) {
-			for (const line of lines) yield recordIn(line);
+		if (areJsonLines(lines)) {
+			for (const line of lines) yield parseLine(line);
 			return;
 		}
 		const why = error instanceof Error ? error.message : String(error);
@@ -116,7 +116,7 @@ function* recordsOf(lines: Line[]): Generator<FileRecord> {
 		return;
 	}
 	if (!Array.isArray(value)) {
-		yield { place: `Line ${lines[0]?.number} of the file`, value, isAlone: true };
+		yield { place: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };
 		return;
 	}
 	for (const [index, one] of (value as unknown[]).entries())

@@ -1,15 +1,15 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './memory';
-import { processingWord } from './processingStatus';
+import { processingState } from './processingStatus';
 import type { ProcessingStatus, Statuses } from './processingStatus';
 
 /** Documents, and bytes of them, held back until the server has said where they stand. */
-const HELD = 250;
-const HELD_BYTES = 8 * 1024 * 1024;
+const MAX_HELD = 250;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /** What is left out needs from outside. */
-export interface Unchanged<Origin> {
+export interface ChangeDetection<Origin> {
 	memory: Fingerprints;
 	/** Asks where documents stand, by their ids in lower case; those that are not on the server have no status. */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
@@ -18,7 +18,7 @@ export interface Unchanged<Origin> {
 	/** Told each document that is left out, with its status where the server gave one. */
 	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
 	/** Told each document that is the same, and is sent all the same. */
-	onLost?: (document: ReadyDocument<Origin>) => void;
+	onMissing?: (document: ReadyDocument<Origin>) => void;
 }
 
 /**
@@ -28,8 +28,8 @@ export interface Unchanged<Origin> {
  * was seen processed is believed to be there.
  */
 export async function* changedOnly<Origin>(
-	given: Documents<Origin>,
-	{ memory, statusesOf, processed, onUnchanged, onLost }: Unchanged<Origin>,
+	documents: Documents<Origin>,
+	{ memory, statusesOf, processed, onUnchanged, onMissing }: ChangeDetection<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
@@ -37,14 +37,14 @@ export async function* changedOnly<Origin>(
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
-			const word = processingWord(status);
-			if (word === 'finish') memory.settle(id);
-			const isDone = !processed || word === 'finish' || word === 'running';
-			const isBelieved = failure !== undefined && memory.isDone(id, processed);
-			if (status ? isDone : isBelieved) {
+			const state = processingState(status);
+			if (state === 'finish') memory.markProcessed(id);
+			const isDone = !processed || state === 'finish' || state === 'running';
+			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
+			if (status ? isDone : isAssumedDone) {
 				onUnchanged(document, processed ? status : undefined);
 			} else {
-				onLost?.(document);
+				onMissing?.(document);
 				memory.forget(id);
 				yield document;
 			}
@@ -52,11 +52,11 @@ export async function* changedOnly<Origin>(
 		held.clear();
 		bytes = 0;
 	}
-	for await (const document of given) {
+	for await (const document of documents) {
 		const { id, content = '' } = document;
 		// The later of two documents with one id is compared with the earlier, not with the last run's.
 		const key = id.toLowerCase();
-		if (held.has(key) || held.size >= HELD || bytes >= HELD_BYTES) yield* release();
+		if (held.has(key) || held.size >= MAX_HELD || bytes >= MAX_HELD_BYTES) yield* release();
 		if (memory.has(id, content)) {
 			held.set(key, document);
 			bytes += document.bytes;
@@ -72,7 +72,7 @@ export async function* changedOnly<Origin>(
 export type Plan = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
 /** What a plan needs from outside. */
-export type Planning<Origin> = Omit<Unchanged<Origin>, 'onUnchanged' | 'onLost'> & {
+export type Planning<Origin> = Omit<ChangeDetection<Origin>, 'onUnchanged' | 'onLost'> & {
 	/** Told each document once, unless it is read no further. */
 	onPlanned: (document: ReadyDocument<Origin>, plan: Plan) => void;
 };
@@ -80,31 +80,31 @@ export type Planning<Origin> = Omit<Unchanged<Origin>, 'onUnchanged' | 'onLost'>
 /** Tells what the next run would do with each document, as it decides itself (`changedOnly`); what is known is forgotten by that. */
 export async function planDocuments<Origin>(
 	given: Documents<Origin>,
-	{ onPlanned, ...comparing }: Planning<Origin>,
+	{ onPlanned, ...detection }: Planning<Origin>,
 ): Promise<void> {
-	const same = new Set<ReadyDocument<Origin>>();
+	const missing = new Set<ReadyDocument<Origin>>();
 	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
-	const onLost = (document: ReadyDocument<Origin>) => same.add(document);
+	const onMissing = (document: ReadyDocument<Origin>) => missing.add(document);
 	let toSend: Array<ReadyDocument<Origin>> = [];
-	const tell = async () => {
-		const { statuses } = await comparing.statusesOf(toSend.map(({ id }) => id.toLowerCase()));
+	const reportPlans = async () => {
+		const { statuses } = await detection.statusesOf(toSend.map(({ id }) => id.toLowerCase()));
 		for (const document of toSend) {
-			const isOther = comparing.memory.knows(document.id) && !same.has(document);
-			onPlanned(document, planOf(statuses.get(document.id.toLowerCase()), isOther));
+			const isChanged = detection.memory.knows(document.id) && !missing.has(document);
+			onPlanned(document, planOf(statuses.get(document.id.toLowerCase()), isChanged));
 		}
 		toSend = [];
-		same.clear();
+		missing.clear();
 	};
-	for await (const document of changedOnly(given, { ...comparing, onUnchanged, onLost })) {
+	for await (const document of changedOnly(given, { ...detection, onUnchanged, onMissing })) {
 		toSend.push(document);
-		if (toSend.length >= IDS_PER_ADDRESS) await tell();
+		if (toSend.length >= IDS_PER_ADDRESS) await reportPlans();
 	}
-	if (toSend.length > 0) await tell();
+	if (toSend.length > 0) await reportPlans();
 }
 
 /** What sending a document does, by what the server has of it, and whether an earlier run has stored it otherwise. */
 function planOf(status: ProcessingStatus | undefined, isOther: boolean): Plan {
 	if (!status) return 'new';
-	const word = processingWord(status);
-	return word === 'finish' || word === 'running' || isOther ? 'changed' : 'back';
+	const state = processingState(status);
+	return state === 'finish' || state === 'running' || isOther ? 'changed' : 'back';
 }

@@ -9,14 +9,14 @@ import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './proces
 const REQUESTS_AT_ONCE = 5;
 
 /** A server takes at least so long for a document, in milliseconds: a few are looked at soon, many not more often. */
-const LEAST_EACH_MS = 250;
+const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
 /** Where documents are stored faster than small requests start them, larger ones keep the server as busy, and start more. */
-const MOST_IDS_TO_START = 100;
-const MANY_TO_START = REQUESTS_AT_ONCE * MOST_IDS_TO_START;
+const MAX_IDS_TO_START = 100;
+const MANY_TO_START = REQUESTS_AT_ONCE * MAX_IDS_TO_START;
 
 /** After so long without any sign of work, what an earlier run has started is taken for lost. */
-const STILL_MS = 5 * MINUTE_MS;
+const STALLED_MS = 5 * MINUTE_MS;
 
 /** Who follows the processing, and for how long. */
 export interface ProcessingWait {
@@ -45,104 +45,104 @@ export interface ProcessingResult {
  */
 export class Processing {
 	/** To be started. */
-	private waiting: string[] = [];
+	private pending: string[] = [];
 	/** Started and not ended, in the order the server was asked, which is the order in which it works. */
-	private readonly open = new Set<string>();
+	private readonly started = new Set<string>();
 	/** Those of them that the server did not queue: they ended, run already, or are not known to it. */
-	private readonly leftOut = new Set<string>();
+	private readonly notQueued = new Set<string>();
 	/** Those of them that an earlier run has started, with what was last seen of each. */
-	private readonly earlier = new Map<string, string>();
+	private readonly startedEarlier = new Map<string, string>();
 	/** Those that had no status when looked at, and were asked for once more since. */
-	private readonly askedAgain = new Set<string>();
+	private readonly restarted = new Set<string>();
 	private readonly notStarted: string[] = [];
 	private allStarted = true;
-	private readonly underWay = new Set<Promise<void>>();
+	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
 	/** Whether the route has worked in this run: it is there, whatever is said of it afterwards. */
-	private hasWorked = false;
+	private routeWorked = false;
 	/** Until the next look while others are being stored: the longer, the less the server keeps up. */
 	private pause = FIRST_PAUSE_MS;
-	private lookAt?: number;
+	private nextPollAt?: number;
 	/** When a document was last seen to have ended or, of those of an earlier run, to have come further. */
-	private movedAt = 0;
+	private lastProgressAt = 0;
 
 	constructor(
 		private readonly routes: ProcessingRoutes,
-		private readonly following: ProcessingWait,
+		private readonly wait: ProcessingWait,
 	) {}
 
 	/** Adds a document that is stored; it is started as soon as there are enough for a request. */
 	add(id: string): void {
-		this.waiting.push(id);
-		if (this.waiting.length >= IDS_TO_START) this.startWaiting();
+		this.pending.push(id);
+		if (this.pending.length >= IDS_TO_START) this.startWaiting();
 	}
 
 	/** Starts the rest, and waits until the server has answered. */
-	async startRest(): Promise<void> {
-		for (this.startWaiting(); this.waiting.length > 0; this.startWaiting())
-			await Promise.race(this.underWay);
+	async startRemaining(): Promise<void> {
+		for (this.startWaiting(); this.pending.length > 0; this.startWaiting())
+			await Promise.race(this.inFlight);
 		// A look may have begun when a start was answered.
-		while (this.underWay.size > 0) await Promise.all(this.underWay);
+		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
 
 	/** Looks how far documents have come, where it is time to; does not wait for the answer. */
-	lookWhenDue(): void {
+	pollWhenDue(): void {
 		const { now } = this.routes.clock;
-		if (this.open.size < IDS_TO_START) return;
-		this.lookAt ??= now() + this.pause;
-		if (now() >= this.lookAt) this.have(this.lookMeanwhile());
+		if (this.started.size < IDS_TO_START) return;
+		this.nextPollAt ??= now() + this.pause;
+		if (now() >= this.nextPollAt) this.track(this.pollWhileStoring());
 	}
 
 	/** Starts the rest and follows all to their end, or for as long as is to be waited. */
 	async end(): Promise<ProcessingResult> {
-		await this.startRest();
-		const { waitMs, onEnd } = this.following;
+		await this.startRemaining();
+		const { waitMs, onEnd } = this.wait;
 		const failure =
-			this.failure ?? (waitMs === undefined ? await this.lookOnce() : await this.follow(waitMs));
-		const hasNoRoute = failure !== undefined && isRouteMissing(failure) && !this.hasWorked;
-		for (const id of this.open) {
-			if (failure && this.leftOut.has(id)) this.notStarted.push(id);
-			else onEnd(id, { word: 'running' });
+			this.failure ?? (waitMs === undefined ? await this.pollUntilStarted() : await this.waitForEnd(waitMs));
+		const hasNoRoute = failure !== undefined && isRouteMissing(failure) && !this.routeWorked;
+		for (const id of this.started) {
+			if (failure && this.notQueued.has(id)) this.notStarted.push(id);
+			else onEnd(id, { state: 'running' });
 		}
 		const allStarted = this.allStarted && this.notStarted.length === 0;
-		if (failure) this.tellNotStarted(failure, hasNoRoute);
-		const unfinished = failure ? 0 : this.open.size;
+		if (failure) this.reportNotStarted(failure, hasNoRoute);
+		const unfinished = failure ? 0 : this.started.size;
 		return { failure, hasNoRoute, allStarted, unfinished };
 	}
 
-	private get goesOn(): boolean {
+	private get canContinue(): boolean {
 		return this.failure === undefined && !this.routes.signal?.aborted;
 	}
 
 	/** Starts documents as long as further requests may go at once. */
 	private startWaiting(): void {
-		if (!this.goesOn) this.leave(this.waiting.splice(0));
-		while (this.waiting.length > 0 && this.underWay.size < REQUESTS_AT_ONCE) {
-			const size = this.waiting.length > MANY_TO_START ? MOST_IDS_TO_START : IDS_TO_START;
-			this.have(this.start(this.waiting.splice(0, size)));
+		if (!this.canContinue) this.abandon(this.pending.splice(0));
+		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE) {
+			const size = this.pending.length > MANY_TO_START ? MAX_IDS_TO_START : IDS_TO_START;
+			this.track(this.start(this.pending.splice(0, size)));
 		}
 	}
 
 	/** Has a request answered beside others, and goes on starting when it is. */
-	private have(request: Promise<void>): void {
+	private track(request: Promise<void>): void {
 		const work = request.finally(() => {
-			this.underWay.delete(work);
-			if (this.waiting.length >= IDS_TO_START) this.startWaiting();
+			this.inFlight.delete(work);
+			if (this.pending.length >= IDS_TO_START) this.startWaiting();
 		});
-		this.underWay.add(work);
+		this.inFlight.add(work);
 	}
 
 	/** Notes what is not started any more. Whether the server has the route at all is known only at the end. */
-	private leave(ids: string[]): void {
+	private abandon(ids: string[]): void {
 		for (const id of ids) this.notStarted.push(id);
 		const { failure } = this;
-		if (failure && !isRouteMissing(failure)) this.tellNotStarted(failure, false);
+		if (failure && !isRouteMissing(failure)) this.reportNotStarted(failure, false);
 	}
 
-	private tellNotStarted(failure: Failure, hasNoRoute: boolean): void {
+	private reportNotStarted(failure: Failure, hasNoRoute: boolean): void {
 		const ids = this.notStarted.splice(0);
 		this.allStarted &&= ids.length === 0;
-		for (const id of ids) this.following.onEnd(id, { word: 'none', failure, hasNoRoute });
+		for (const id of ids) this.wait.onEnd(id, { state: 'none', failure, hasNoRoute });
 	}
 
 	/** The server answers with what it has queued. */
@@ -152,50 +152,50 @@ export class Processing {
 		const outcome = await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
-			return this.leave(ids);
+			return this.abandon(ids);
 		}
-		this.hasWorked = true;
+		this.routeWorked = true;
 		const queued = statusesById(outcome.answer);
-		const { waitMs, onEnd } = this.following;
+		const { waitMs, onEnd } = this.wait;
 		for (const id of ids) {
 			const isQueued = queued.has(id.toLowerCase());
-			if (isQueued) this.leftOut.delete(id);
-			else this.leftOut.add(id);
-			if (isQueued && waitMs === undefined) onEnd(id, { word: 'running' });
-			else this.open.add(id);
+			if (isQueued) this.notQueued.delete(id);
+			else this.notQueued.add(id);
+			if (isQueued && waitMs === undefined) onEnd(id, { state: 'running' });
+			else this.started.add(id);
 		}
-		this.lookWhenDue();
+		this.pollWhenDue();
 	}
 
 	/** Looks while documents are still being stored, so that those that have ended need not be kept. */
-	private async lookMeanwhile(): Promise<void> {
-		this.lookAt = Infinity;
+	private async pollWhileStoring(): Promise<void> {
+		this.nextPollAt = Infinity;
 		// What keeps it from looking is told at the end, if it is there then.
-		if (await this.look()) return;
-		this.lookAt = this.routes.clock.now() + this.pause;
+		if (await this.poll()) return;
+		this.nextPollAt = this.routes.clock.now() + this.pause;
 	}
 
 	/** Where nobody waits: looks at what was not queued, and once more at what was asked for again. */
-	private async lookOnce(): Promise<Failure | undefined> {
+	private async pollUntilStarted(): Promise<Failure | undefined> {
 		let failure: Failure | undefined;
-		while (!failure && this.open.size > 0 && this.goesOn) {
-			failure = await this.look(true);
-			await this.startRest();
+		while (!failure && this.started.size > 0 && this.canContinue) {
+			failure = await this.poll(true);
+			await this.startRemaining();
 		}
 		return failure ?? this.failure;
 	}
 
-	private async follow(waitMs: number): Promise<Failure | undefined> {
+	private async waitForEnd(waitMs: number): Promise<Failure | undefined> {
 		const { clock, signal } = this.routes;
 		const deadline = clock.now() + waitMs;
-		const soon = Math.min(FIRST_PAUSE_MS, this.open.size * LEAST_EACH_MS);
-		for (let pause = soon; this.open.size > 0; pause = longerPause(pause)) {
+		const firstPause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
+		for (let pause = firstPause; this.started.size > 0; pause = longerPause(pause)) {
 			const left = deadline - clock.now();
 			if (left <= 0 || signal?.aborted) return undefined;
 			await clock.sleep(Math.min(pause, left), signal);
 			// The last look shows all, also what the server has not come to.
-			const failure = (await this.look(clock.now() >= deadline)) ?? (await this.giveUpStuck());
-			await this.startRest();
+			const failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
+			await this.startRemaining();
 			if (failure ?? this.failure) return failure ?? this.failure;
 		}
 		return undefined;
@@ -208,16 +208,16 @@ export class Processing {
 	 * @param all whether to ask for all in any case
 	 * @returns what kept it from asking
 	 */
-	private async look(all = false): Promise<Failure | undefined> {
+	private async poll(all = false): Promise<Failure | undefined> {
 		let ids: string[] = [];
-		let left = this.open.size;
-		for (const oldest of this.open) {
+		let left = this.started.size;
+		for (const oldest of this.started) {
 			ids.push(oldest);
 			if (--left > 0 && ids.length < IDS_PER_ADDRESS) continue;
 			const { statuses, failure } = await askStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
-			for (const id of ids) this.note(id, statuses.get(id));
-			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.open.has(id));
+			for (const id of ids) this.recordStatus(id, statuses.get(id));
+			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.started.has(id));
 			this.pause = isFarEnough ? longerPause(this.pause) : FIRST_PAUSE_MS;
 			if (left <= 0 || (isFarEnough && !all)) return undefined;
 			ids = [];
@@ -226,28 +226,28 @@ export class Processing {
 	}
 
 	/** Notes where a document stands; one that has no status is asked for once more. */
-	private note(id: string, status: ProcessingStatus | undefined): void {
-		const said = processingEndOf(status);
-		if (said.word === 'running') return this.noteRunning(id, status);
-		if (said.word !== 'none') {
-			this.movedAt = this.routes.clock.now();
-			return this.tell(id, said);
+	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
+		const end = processingEndOf(status);
+		if (end.state === 'running') return this.recordRunning(id, status);
+		if (end.state !== 'none') {
+			this.lastProgressAt = this.routes.clock.now();
+			return this.reportEnd(id, end);
 		}
-		if (this.askedAgain.has(id))
-			return this.tell(id, { ...said, processMsg: status ? NOT_BEGUN : NOT_KNOWN });
-		this.askedAgain.add(id);
-		this.open.delete(id);
-		this.waiting.push(id);
+		if (this.restarted.has(id))
+			return this.reportEnd(id, { ...end, processMsg: status ? NOT_STARTED : NOT_KNOWN });
+		this.restarted.add(id);
+		this.started.delete(id);
+		this.pending.push(id);
 	}
 
-	private noteRunning(id: string, status: ProcessingStatus | undefined): void {
-		this.askedAgain.delete(id);
-		if (this.following.waitMs === undefined) return this.tell(id, { word: 'running' });
-		if (!this.leftOut.has(id)) return;
+	private recordRunning(id: string, status: ProcessingStatus | undefined): void {
+		this.restarted.delete(id);
+		if (this.wait.waitMs === undefined) return this.reportEnd(id, { state: 'running' });
+		if (!this.notQueued.has(id)) return;
 		const seen = `${status?.status} ${status?.progress}`;
-		if (this.earlier.get(id) === seen) return;
-		this.earlier.set(id, seen);
-		this.movedAt = this.routes.clock.now();
+		if (this.startedEarlier.get(id) === seen) return;
+		this.startedEarlier.set(id, seen);
+		this.lastProgressAt = this.routes.clock.now();
 	}
 
 	/**
@@ -256,19 +256,19 @@ export class Processing {
 	 */
 	private async giveUpStuck(): Promise<Failure | undefined> {
 		const { clock } = this.routes;
-		const isStill = () => clock.now() - this.movedAt >= STILL_MS;
-		if (this.earlier.size === 0 || !isStill()) return undefined;
-		const failure = await this.look(true);
-		if (failure || !isStill()) return failure;
-		for (const id of this.earlier.keys()) this.tell(id, { word: 'running', isStuck: true });
+		const isStalled = () => clock.now() - this.lastProgressAt >= STALLED_MS;
+		if (this.startedEarlier.size === 0 || !isStalled()) return undefined;
+		const failure = await this.poll(true);
+		if (failure || !isStalled()) return failure;
+		for (const id of this.startedEarlier.keys()) this.reportEnd(id, { state: 'running', isStuck: true });
 		return undefined;
 	}
 
-	private tell(id: string, end: ProcessingEnd): void {
-		for (const ids of [this.open, this.leftOut, this.earlier, this.askedAgain]) ids.delete(id);
-		this.following.onEnd(id, end);
+	private reportEnd(id: string, end: ProcessingEnd): void {
+		for (const ids of [this.started, this.notQueued, this.startedEarlier, this.restarted]) ids.delete(id);
+		this.wait.onEnd(id, end);
 	}
 }
 
 const NOT_KNOWN = 'the server does not know it in this knowledgebase';
-const NOT_BEGUN = 'the server did not begin, though it was asked to twice';
+const NOT_STARTED = 'the server did not begin, though it was asked to twice';

@@ -24,21 +24,21 @@ export const processingStatus = z
 export type ProcessingStatus = z.infer<typeof processingStatus>;
 
 /** Where the processing of a document stands; `none` where the server has not begun it. */
-export type ProcessingWord = 'finish' | 'error' | 'cancel' | 'running' | 'none';
+export type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
 /** Statuses after which nothing changes any more (service behaviour, E3). */
-const FINAL: ProcessingWord[] = ['finish', 'error', 'cancel'];
+const FINAL: ProcessingState[] = ['finish', 'error', 'cancel'];
 
 /** A status in one word: servers have names for all that lies between start and end. */
-export function processingWord(status: ProcessingStatus | undefined): ProcessingWord {
-	const said = status?.status;
-	if (!said || said === 'none') return 'none';
-	return FINAL.find((word) => word === said) ?? 'running';
+export function processingState(status: ProcessingStatus | undefined): ProcessingState {
+	const name = status?.status;
+	if (!name || name === 'none') return 'none';
+	return FINAL.find((final) => final === name) ?? 'running';
 }
 
 /** How far the processing of a document has come when a run looks at it for the last time. */
 export interface ProcessingEnd {
-	word: ProcessingWord;
+	state: ProcessingState;
 	/** What is said of it, if anything. */
 	processMsg?: string;
 	/** Whether it is given up: an earlier run has started it, and nothing moves. */
@@ -51,9 +51,9 @@ export interface ProcessingEnd {
 
 /** What a status says of a document, its words as they may be quoted. */
 export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
-	const word = processingWord(status);
+	const state = processingState(status);
 	const processMsg = sanitize(status?.processMsg ?? '');
-	return processMsg === undefined ? { word } : { word, processMsg };
+	return processMsg === undefined ? { state } : { state, processMsg };
 }
 
 /** What processing needs from outside. */
@@ -86,16 +86,16 @@ export async function askStatuses(
 	witness?: string,
 ): Promise<Statuses> {
 	const statuses: Statuses['statuses'] = new Map();
-	const there = compact([witness]);
-	const checkAnswer = witness === undefined ? mustListDocuments : mustList(there);
+	const required = compact([witness]);
+	const checkAnswer = witness === undefined ? mustListDocuments : mustList(required);
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
-		const path = routes.statusPath([...part, ...there]);
+		const path = routes.statusPath([...part, ...required]);
 		const outcome = await routes.send({ method: 'GET', path, checkAnswer });
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
-		const said = statusesById(outcome.answer);
+		const found = statusesById(outcome.answer);
 		for (const id of part) {
-			const status = said.get(id.toLowerCase());
+			const status = found.get(id.toLowerCase());
 			if (status) statuses.set(id, { ...status, id });
 		}
 	}

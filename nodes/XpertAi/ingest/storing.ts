@@ -16,7 +16,7 @@ import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
-import type { BatchEnd, Journaled } from './memory';
+import type { BatchEnd, JournaledBatch } from './memory';
 
 /**
  * What became of one document. `unknown`: no answer says whether the server has stored it; `notSent`: its turn came
@@ -47,13 +47,13 @@ export interface Storing<Origin> {
 	 *
 	 * @returns also why it must not be sent
 	 */
-	journal?: (batch: Batch<Origin>) => Promise<Journaled | { failure: Failure } | undefined>;
+	journal?: (batch: Batch<Origin>) => Promise<JournaledBatch | { failure: Failure } | undefined>;
 	/** The request (E3) that carries a batch. */
 	request: (body: string) => ApiRequest;
 	/** Told each document's outcome once, batch by batch as they end. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
 	/** Asked before each batch: whether it may be sent. */
-	goOn: () => boolean;
+	mayContinue: () => boolean;
 	clock: Clock;
 	signal?: AbortSignal;
 }
@@ -85,13 +85,13 @@ export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<
 
 class Storer<Origin> {
 	private readonly counts = noRequests();
-	private storedAny = false;
+	private hasStored = false;
 	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
 	private knowledgebaseMissing = false;
-	private readonly patience: OutageBudget;
+	private readonly outageBudget: OutageBudget;
 
 	constructor(private readonly storing: Storing<Origin>) {
-		this.patience = new OutageBudget(storing.retryLimits);
+		this.outageBudget = new OutageBudget(storing.retryLimits);
 	}
 
 	async run(): Promise<StoringCounts> {
@@ -104,9 +104,9 @@ class Storer<Origin> {
 				const { done, value: batch } = await (next ?? source.next());
 				if (done) return;
 				const ids = batch.map(({ id }) => id.toLowerCase());
-				const settled = order.after(ids, async () => await this.settleBatch(batch));
+				const settled = order.after(ids, async () => await this.storeBatch(batch));
 				// Several at once have the next ready by themselves.
-				next = concurrency === 1 ? this.madeMeanwhile(source, settled) : undefined;
+				next = concurrency === 1 ? this.prefetch(source, settled) : undefined;
 				await settled;
 			}
 		};
@@ -119,26 +119,26 @@ class Storer<Origin> {
 	}
 
 	/** The next batch, made while the server is at work on one. */
-	private madeMeanwhile(
+	private prefetch(
 		source: AsyncGenerator<Batch<Origin>>,
 		settled: Promise<void>,
 	): Promise<IteratorResult<Batch<Origin>>> {
-		const hasLeft = this.storing.clock.sleep(TIME_TO_LEAVE_MS);
-		const next = Promise.race([hasLeft, settled]).then(() => source.next());
+		const headStart = this.storing.clock.sleep(SEND_HEAD_START_MS);
+		const next = Promise.race([headStart, settled]).then(() => source.next());
 		// One that is not sent any more, as a failure came first, may break in peace.
 		next.catch(() => undefined);
 		return next;
 	}
 
-	private async settleBatch(batch: Batch<Origin>): Promise<void> {
+	private async storeBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed while this one was read or had to wait.
-		if (!this.storing.goOn()) return this.leaveOut(batch);
+		if (!this.storing.mayContinue()) return this.reportNotSent(batch);
 		const number = ++this.counts.batches;
 		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
-		if (failure && isMissing(failure) && !this.storedAny) this.knowledgebaseMissing = true;
+		if (failure && isMissing(failure) && !this.hasStored) this.knowledgebaseMissing = true;
 	}
 
-	private leaveOut(batch: Batch<Origin>): void {
+	private reportNotSent(batch: Batch<Origin>): void {
 		for (const document of batch)
 			this.storing.onOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
 	}
@@ -153,28 +153,28 @@ class Storer<Origin> {
 		const journaled = await this.storing.journal?.(batch);
 		if (journaled && 'failure' in journaled) return this.reportUnsent(attempted, journaled.failure);
 		const result = await this.send(batch, journaled);
-		journaled?.ended(endOf(result), result.mayBeDone);
+		journaled?.onEnded(endOf(result), result.mayBeDone);
 		const { outcome } = result;
-		const tried = attempts + result.attempts;
+		const totalAttempts = attempts + result.attempts;
 		this.counts.requests += result.attempts;
 		this.counts.retries += result.attempts - 1;
 		this.counts.bytes += batchBytes(batch) * result.attempts;
-		const now = { ...attempted, attempts: tried };
-		now.mayBeDone ||= result.mayBeDone;
+		const updated = { ...attempted, attempts: totalAttempts };
+		updated.mayBeDone ||= result.mayBeDone;
 		if (outcome.ok) {
-			const { shown } = result;
-			batch.forEach((document, at) => this.stored(document, now, outcome.status, shown[at]));
+			const { records } = result;
+			batch.forEach((document, at) => this.stored(document, updated, outcome.status, records[at]));
 			return undefined;
 		}
 		const { failure } = outcome;
-		if (result.tooMuch || (batch.length > 1 && this.maySplit(attempted, failure))) {
+		if (result.isOverload || (batch.length > 1 && this.maySplit(attempted, failure))) {
 			this.counts.splits += 1;
-			if (mayBePartlyDone(failure)) now.partlyDone = [...now.partlyDone, { failure, ended: false }];
+			if (mayBePartlyDone(failure)) updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
 			const [first, second] = halves(batch);
-			const failed = await this.settle({ ...now, batch: first });
-			return (await this.settle({ ...now, batch: second })) ?? failed;
+			const failed = await this.settle({ ...updated, batch: first });
+			return (await this.settle({ ...updated, batch: second })) ?? failed;
 		}
-		this.reportFailed(now, failure, result.shown);
+		this.reportFailed(updated, failure, result.records);
 		return failure;
 	}
 
@@ -186,41 +186,41 @@ class Storer<Origin> {
 	 */
 	private async send(
 		batch: Batch<Origin>,
-		journaled?: Journaled,
-	): Promise<RetriedOutcome & { tooMuch: boolean; shown: unknown[] }> {
+		journaled?: JournaledBatch,
+	): Promise<RetriedOutcome & { isOverload: boolean; records: unknown[] }> {
 		const { send, request, clock, signal } = this.storing;
-		const divisible = batch.length > 1 && this.patience.isLeft;
-		const overtaxed = (failure: Failure, attempts: number) =>
-			divisible && overloads(batch, failure, attempts);
-		let shown: unknown[] = [];
-		let unclear = 0;
+		const canHalve = batch.length > 1 && this.outageBudget.isLeft;
+		const isOverloadedBy = (failure: Failure, attempts: number) =>
+			canHalve && overloads(batch, failure, attempts);
+		let records: unknown[] = [];
+		let incompleteAnswers = 0;
 		const checkAnswer = (answer: unknown) => {
-			const told = withoutRows(answer, journaled?.ids);
-			shown = answeredRecords(batch, told);
-			const flaw = storingFlaw(told, shown);
-			if (flaw !== undefined) unclear += 1;
+			const documentAnswer = withoutRecords(answer, journaled?.ids);
+			records = answeredRecords(batch, documentAnswer);
+			const flaw = storingFlaw(documentAnswer, records);
+			if (flaw !== undefined) incompleteAnswers += 1;
 			return flaw;
 		};
 		const result = await sendWithRetries(send, {
 			request: { ...request(batchBody(batch, journaled?.rows)), checkAnswer },
-			limits: this.patience.limits,
+			limits: this.outageBudget.limits,
 			repeatable: true,
 			clock,
 			signal,
-			enough: (failure, attempts) =>
-				unclear >= MOST_UNCLEAR_ANSWERS || overtaxed(failure, attempts),
+			stopRetrying: (failure, attempts) =>
+				incompleteAnswers >= MAX_INCOMPLETE_ANSWERS || isOverloadedBy(failure, attempts),
 		});
 		const { outcome, attempts } = result;
-		const tooMuch = !outcome.ok && overtaxed(outcome.failure, attempts);
-		if (!tooMuch) this.patience.note(outcome);
-		return { ...result, tooMuch, shown };
+		const isOverload = !outcome.ok && isOverloadedBy(outcome.failure, attempts);
+		if (!isOverload) this.outageBudget.note(outcome);
+		return { ...result, isOverload, records };
 	}
 
 	/** Whether halves of a batch that was refused may be stored: not where the failure is about the knowledgebase. */
 	private maySplit(attempted: Attempted<Origin>, failure: Failure): boolean {
 		if (isTooLarge(failure)) return true;
 		if (this.storesNothing(attempted, failure)) return false;
-		if (isMissing(failure) && this.knowledgebaseMissing && !this.storedAny) return false;
+		if (isMissing(failure) && this.knowledgebaseMissing && !this.hasStored) return false;
 		return mayBePartlyDone(failure);
 	}
 
@@ -242,7 +242,7 @@ class Storer<Origin> {
 		status: number,
 		record: unknown,
 	): void {
-		this.storedAny = true;
+		this.hasStored = true;
 		const outcome = 'stored';
 		this.storing.onOutcome({ document, batch: number, attempts, outcome, status, record });
 	}
@@ -259,9 +259,9 @@ class Storer<Origin> {
 	/** An answer that shows not all documents as stored shows those that are. */
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure, shown: unknown[]): void {
 		const { batch, number, attempts, partlyDone } = attempted;
-		const may = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
-		const outcome = may ? 'unknown' : 'rejected';
-		if (!may) for (const earlier of partlyDone) earlier.ended = true;
+		const isUnknown = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
+		const outcome = isUnknown ? 'unknown' : 'rejected';
+		if (!isUnknown) for (const earlier of partlyDone) earlier.ended = true;
 		batch.forEach((document, at) => {
 			const record = failure.kind === 'unreadable' ? shown[at] : undefined;
 			if (record !== undefined)
@@ -272,13 +272,13 @@ class Storer<Origin> {
 }
 
 /** So many answers that do not show what was sent as stored: what gives them may not be the server, or never will. */
-const MOST_UNCLEAR_ANSWERS = 3;
+const MAX_INCOMPLETE_ANSWERS = 3;
 
 /**
  * Until the request is on its way, over a connection of its own: making the next batch takes the processor,
  * so that it would wait.
  */
-const TIME_TO_LEAVE_MS = 4;
+const SEND_HEAD_START_MS = 4;
 
 /** How a request ended, for what is noted of it. */
 function endOf({ outcome, mayBeDone }: RetriedOutcome): BatchEnd {
@@ -288,7 +288,7 @@ function endOf({ outcome, mayBeDone }: RetriedOutcome): BatchEnd {
 }
 
 /** An answer without the records of some rows. */
-function withoutRows(answer: unknown, ids: string[] = []): unknown {
+function withoutRecords(answer: unknown, ids: string[] = []): unknown {
 	if (!Array.isArray(answer)) return answer;
 	return answer.filter((record) => !ids.includes(recordId(record) ?? ''));
 }

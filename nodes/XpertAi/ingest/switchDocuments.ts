@@ -14,20 +14,20 @@ export interface Switching {
 	/** A document that is certainly there, where one is known. */
 	witness?: string;
 	/** Whether a document is left as it is, by its status. */
-	leaves?: (id: string, status?: ProcessingStatus) => boolean;
+	isSkipped?: (id: string, status?: ProcessingStatus) => boolean;
 	/** Asked before documents are changed; gives why they must not be. */
-	expect?: (ids: string[]) => Promise<Failure | undefined>;
+	beforeChange?: (ids: string[]) => Promise<Failure | undefined>;
 	routes: ProcessingRoutes & MemoryRoutes;
 	/** What else is sent of them, by id. */
-	more?: Map<string, object>;
+	extraFields?: Map<string, object>;
 	/** Told each document once, and whether the server has it. */
 	onSwitched: (id: string, isThere: boolean) => void;
 }
 
 /** What is sent of documents beside their ids, so that they keep their names: the server clears what does not come. */
-export function namedRows(called: Map<string, DocumentName>): Map<string, object> {
+export function namedRows(names: Map<string, DocumentName>): Map<string, object> {
 	return new Map(
-		[...called].flatMap(([id, { name }]) => (name === undefined ? [] : [[id, { name }] as const])),
+		[...names].flatMap(([id, { name }]) => (name === undefined ? [] : [[id, { name }] as const])),
 	);
 }
 
@@ -39,19 +39,19 @@ export function namedRows(called: Map<string, DocumentName>): Map<string, object
  */
 export async function switchDocuments(
 	ids: string[],
-	{ disabled, witness, leaves, expect, routes, more, onSwitched }: Switching,
+	{ disabled, witness, isSkipped, beforeChange, routes, extraFields, onSwitched }: Switching,
 ): Promise<Failure | undefined> {
 	const { statuses, failure } = await askStatuses(ids, routes, witness);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
-		const there = batch.filter((id) => statuses.has(id) && !leaves?.(id, statuses.get(id)));
-		const rows = there.map((id) => ({ ...more?.get(id), id, disabled }));
-		if (there.length > 0) {
-			const ended = (await expect?.(there)) ?? (await sendBatch(rows, routes));
-			if (ended) return ended;
+		const present = batch.filter((id) => statuses.has(id) && !isSkipped?.(id, statuses.get(id)));
+		const rows = present.map((id) => ({ ...extraFields?.get(id), id, disabled }));
+		if (present.length > 0) {
+			const failed = (await beforeChange?.(present)) ?? (await sendBatch(rows, routes));
+			if (failed) return failed;
 		}
-		for (const id of batch) onSwitched(id, there.includes(id));
+		for (const id of batch) onSwitched(id, present.includes(id));
 	}
 	return undefined;
 }

@@ -1,7 +1,7 @@
 import omit from 'lodash/omit';
 
 import type { Failure } from '../transport/failure';
-import { inBody } from './batches';
+import { serialize } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { DocumentOutcome } from './storing';
 
@@ -26,13 +26,13 @@ export type Upload<Origin> = (
 export interface Uploading<Origin> {
 	upload: Upload<Origin>;
 	/** Uploads at once. */
-	atOnce: number;
+	concurrency: number;
 	/** Told each document whose file was not uploaded, once: that failed, or further ones may not start. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
 	/** Told each document whose file cannot be read, once. */
 	onUnreadable: (document: ReadyDocument<Origin>, caught: unknown) => void;
 	/** Asked before each upload: whether further ones may start. */
-	goOn: () => boolean;
+	mayUpload: () => boolean;
 }
 
 /**
@@ -42,18 +42,18 @@ export interface Uploading<Origin> {
  */
 export async function* uploaded<Origin>(
 	documents: Documents<Origin>,
-	{ upload, atOnce, onOutcome, onUnreadable, goOn }: Uploading<Origin>,
+	{ upload, concurrency, onOutcome, onUnreadable, mayUpload }: Uploading<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
-	const underWay: Array<Promise<ReadyDocument<Origin> | undefined>> = [];
+	const inFlight: Array<Promise<ReadyDocument<Origin> | undefined>> = [];
 	const uploadOne = async (document: ReadyDocument<Origin>) => {
 		if (!document.file) return document;
 		try {
-			const result = goOn() ? await upload(document) : undefined;
+			const result = mayUpload() ? await upload(document) : undefined;
 			if (result && 'file' in result) return withFile(document, result.file);
-			const what = result
+			const outcome = result
 				? { ...result, outcome: 'rejected' as const }
 				: { attempts: 0, outcome: 'notSent' as const };
-			onOutcome({ document, batch: 0, ...what });
+			onOutcome({ document, batch: 0, ...outcome });
 		} catch (caught) {
 			onUnreadable(document, caught);
 		}
@@ -61,18 +61,18 @@ export async function* uploaded<Origin>(
 	};
 	try {
 		for await (const document of documents) {
-			underWay.push(uploadOne(document));
-			if (underWay.length < atOnce) continue;
-			const ready = await underWay.shift();
+			inFlight.push(uploadOne(document));
+			if (inFlight.length < concurrency) continue;
+			const ready = await inFlight.shift();
 			if (ready) yield ready;
 		}
-		for (let next = underWay.shift(); next; next = underWay.shift()) {
+		for (let next = inFlight.shift(); next; next = inFlight.shift()) {
 			const ready = await next;
 			if (ready) yield ready;
 		}
 	} finally {
 		// Nobody asks for these any more, but each tells what became of it before this ends.
-		await Promise.allSettled(underWay);
+		await Promise.allSettled(inFlight);
 	}
 }
 
@@ -81,5 +81,5 @@ function withFile<Origin>(
 	file: UploadedFile,
 ): ReadyDocument<Origin> {
 	const record = { ...document.record, ...file };
-	return { ...omit(document, 'file'), record, ...inBody(record) };
+	return { ...omit(document, 'file'), record, ...serialize(record) };
 }

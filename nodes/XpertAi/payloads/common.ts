@@ -14,18 +14,18 @@ export function isUuid(text: string): boolean {
 export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 /** Half of a pair that makes one character: sent as UTF-8, it becomes another character. */
-const HALF = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Any such half, also in its pair: not looked for in texts that hold no character beyond Latin 1. */
-const PERHAPS_HALF = /[\ud800-\udfff]/;
+const ANY_SURROGATE = /[\ud800-\udfff]/;
 
 /** Whether a text holds half of a character, as one does that was cut in the middle of an emoji. */
 export function hasLoneSurrogate(text: string): boolean {
-	return PERHAPS_HALF.test(text) && HALF.test(text);
+	return ANY_SURROGATE.test(text) && LONE_SURROGATE.test(text);
 }
 
 /** What is asked for where a text holds half of a character. */
-export const NO_LONE_SURROGATE =
+export const LONE_SURROGATE_DEMAND =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
 /** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
@@ -73,16 +73,16 @@ export function exactJson(text: string): unknown {
 const ROUNDABLE = /\d{16}/;
 
 function withExactNumbers(json: string): string {
-	let inText = false;
+	let inString = false;
 	return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
-		if (token === '"') inText = !inText;
-		const isRounded = !inText && /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token;
+		if (token === '"') inString = !inString;
+		const isRounded = !inString && /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token;
 		return isRounded ? `"${token}"` : token;
 	});
 }
 
 /** What expressions give, as text, that found no value. */
-const MISSING = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
+const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
 
 const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 
@@ -96,7 +96,7 @@ const MISSING_PART =
  * @param inParts whether a part between separators counts, as in `chat-undefined`; `docs/undefined.md` is a document
  */
 export function missingValueIn(text: string, inParts = false): string | undefined {
-	if (MISSING.has(text)) return text;
+	if (MISSING_VALUES.has(text)) return text;
 	const found = OBJECT_AS_TEXT.exec(text) ?? (inParts ? MISSING_PART.exec(text) : null);
 	return found?.[0];
 }
@@ -109,7 +109,7 @@ export function canonicalKey(text: string): string {
 /** What is wrong with a key in its one spelling. */
 export function keyDemand(key: string, inParts = false): string | undefined {
 	if (key === '') return 'must not be empty';
-	if (hasLoneSurrogate(key)) return NO_LONE_SURROGATE;
+	if (hasLoneSurrogate(key)) return LONE_SURROGATE_DEMAND;
 	const missing = missingValueIn(key, inParts);
 	return missing && `holds "${missing}", which stands for a missing value`;
 }

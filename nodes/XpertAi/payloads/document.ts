@@ -55,12 +55,12 @@ export const document = z
 /**
  * What a JSON body of E3 may be: the array of the contract, or one document on its own.
  *
- * @param prepared what is done to each document before it is checked
+ * @param prepare what is done to each document before it is checked
  */
-export function documentList(prepared: (document: unknown) => unknown = (one) => one) {
+export function documentList(prepare: (document: unknown) => unknown = (one) => one) {
 	return z.preprocess((value) => {
-		if (Array.isArray(value)) return value.map(prepared);
-		return typeof value === 'object' && value !== null ? [prepared(value)] : value;
+		if (Array.isArray(value)) return value.map(prepare);
+		return typeof value === 'object' && value !== null ? [prepare(value)] : value;
 	}, z.array(document));
 }
 

@@ -19,7 +19,7 @@ export function documentFieldName(id: string): string {
 }
 
 /** What a user must know of a field to fill it in; the mapper shows nothing but its name. */
-const NOTES: Record<string, string> = {
+const FIELD_HINTS: Record<string, string> = {
 	folder: 'not used by Xpert AI servers',
 	parserConfig: 'JSON with chunkSize, chunkOverlap, delimiter',
 	filePath: "on the server's own disk",
@@ -38,7 +38,7 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 	const type = documentFieldType(schema);
 	return {
 		id,
-		displayName: NOTES[id] ? `${documentFieldName(id)} (${NOTES[id]})` : documentFieldName(id),
+		displayName: FIELD_HINTS[id] ? `${documentFieldName(id)} (${FIELD_HINTS[id]})` : documentFieldName(id),
 		required: false,
 		defaultMatch: false,
 		display: true,

@@ -16,7 +16,7 @@ import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
 
 /** Most results looked through for what is typed. */
-const FILTER_REACH = 2000;
+const MAX_SEARCHED = 2000;
 
 const LIST_TIMEOUT_MS = 30_000;
 
@@ -68,7 +68,7 @@ export async function listPage(
 		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
 	const entries = (results: unknown[]) =>
-		toldApart(
+		withDistinctNames(
 			uniqBy(
 				results.filter(isJsonObject).flatMap((result) => list.toEntry(result) ?? []),
 				'value',
@@ -77,7 +77,7 @@ export async function listPage(
 
 	if (list.filter) {
 		const wanted = list.filter.toLowerCase();
-		const all = entries(await collectPages(fetchPage, FILTER_REACH));
+		const all = entries(await collectPages(fetchPage, MAX_SEARCHED));
 		return {
 			results: all.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted)),
 		};
@@ -96,10 +96,10 @@ export async function listPage(
 }
 
 /** How much of an id tells records apart at a glance. */
-const ID_START = 8;
+const ID_PREFIX_LENGTH = 8;
 
 /** Entries with the same name get behind it the first that none of the others has, at last the start of the id. */
-function toldApart(entries: PickerEntry[]): INodeListSearchItems[] {
+function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
 	const named = groupBy(entries, 'name');
 	return entries.map((entry) => {
 		const { value, name, aliases = [] } = entry;
@@ -107,7 +107,7 @@ function toldApart(entries: PickerEntry[]): INodeListSearchItems[] {
 		if (others.length === 0) return { value, name };
 		const taken = others.flatMap((other) => other.aliases ?? []);
 		const own = aliases.find((alias) => alias !== '' && alias !== name && !taken.includes(alias));
-		return { value, name: `${name} (${own ?? value.slice(0, ID_START)})` };
+		return { value, name: `${name} (${own ?? value.slice(0, ID_PREFIX_LENGTH)})` };
 	});
 }
 
@@ -172,12 +172,12 @@ const conversationsBy = (idKey: 'id' | 'threadId') =>
 			toEntry: ({ [idKey]: value, title, status, updatedAt }) => {
 				if (typeof value !== 'string' || value === '') return undefined;
 				const changed = DateTime.fromISO(String(updatedAt), { zone: timezone });
-				const facts = [
+				const details = [
 					typeof title === 'string' && title !== '' ? title : 'Untitled',
 					typeof status === 'string' ? status : '',
 					changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
 				];
-				return { value, name: facts.filter(Boolean).join(' · ') };
+				return { value, name: details.filter(Boolean).join(' · ') };
 			},
 		});
 	};

@@ -8,23 +8,23 @@ export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 const ENTER_ID = 'Enter the ID, or paste the URL of its page';
 
 /** A list search, loaded when its list is opened: most processes of n8n only show the node. */
-const opened = (name: 'searchAssistants' | 'searchThreads' | 'searchConversations') =>
+const lazySearch = (name: 'searchAssistants' | 'searchThreads' | 'searchConversations') =>
 	async function (
 		this: ILoadOptionsFunctions,
-		...asked: [filter?: string, paginationToken?: string]
+		...args: [filter?: string, paginationToken?: string]
 	): Promise<INodeListSearchResult> {
 		const pickers = await import('./listPage');
-		return await pickers[name].call(this, ...asked);
+		return await pickers[name].call(this, ...args);
 	};
 
 /** Assistants for the picker (E7). */
-const searchAssistants = opened('searchAssistants');
+const searchAssistants = lazySearch('searchAssistants');
 
 /** Threads for the picker (E5). */
-const searchThreads = opened('searchThreads');
+const searchThreads = lazySearch('searchThreads');
 
 /** Conversations for the picker (E5). */
-const searchConversations = opened('searchConversations');
+const searchConversations = lazySearch('searchConversations');
 
 /** Chooses a knowledgebase; the contract has no endpoint that lists them. */
 export const knowledgebaseLocator: Field = locator(
@@ -75,7 +75,7 @@ export function fileLocator(description: string): Field {
 	return locator('fileId', 'File', description, [byId(hint)]);
 }
 
-function locator(name: string, displayName: string, description: string, ways: Way[]): Field {
+function locator(name: string, displayName: string, description: string, ways: Mode[]): Field {
 	const modes = ways.flatMap((way) => way.modes);
 	return {
 		displayName,
@@ -89,9 +89,9 @@ function locator(name: string, displayName: string, description: string, ways: W
 }
 
 /** The linter takes a mode for a parameter, which needs a default, unless it stands under `modes`. */
-type Way = { modes: INodePropertyMode[] };
+type Mode = { modes: INodePropertyMode[] };
 
-function byId(hint: string): Way {
+function byId(hint: string): Mode {
 	return {
 		modes: [
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder: ID_PLACEHOLDER, hint },
@@ -99,7 +99,7 @@ function byId(hint: string): Way {
 	};
 }
 
-function fromList(searchListMethod: string): Way {
+function fromList(searchListMethod: string): Mode {
 	return {
 		modes: [
 			{

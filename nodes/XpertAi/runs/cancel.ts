@@ -100,12 +100,12 @@ export class SilenceWatch {
 		const watched = { run, events, lastEventAt: clock.now(), abort: () => abort.abort() };
 		this.watched = watched;
 		const request = joinRun({ threadId, runId: run.run_id }, events, abort.signal);
-		const hear: typeof events.addEvent = (event) => {
+		const onEvent: typeof events.addEvent = (event) => {
 			watched.lastEventAt = clock.now();
 			return events.addEvent(event);
 		};
 		// Silence counts only while the stream is open. The next poll joins a broken stream again.
-		void send({ ...request, stream: { hear, over: abort.signal } }).then(() => {
+		void send({ ...request, stream: { onEvent, signal: abort.signal } }).then(() => {
 			if (this.watched === watched) this.watched = undefined;
 		});
 	}

@@ -9,7 +9,7 @@ import { answerMustBe, answerWith } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { mayMeanNoRecord } from '../transport/classifyFailure';
-import { PASSING_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { FOREIGN_ANSWER_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { failed } from './result';
 import type { RunResult } from './result';
@@ -187,6 +187,6 @@ async function readExistence(
 		if ('state' in reading) return { isThere: true };
 		if (!mayMeanNoRecord(reading.failure)) return reading;
 		if (isSecond) return { isThere: false };
-		await client.clock.sleep(PASSING_PAUSE_MS, client.signal);
+		await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
 	}
 }

@@ -153,13 +153,13 @@ export async function startRun(
 /** Longest silence of a stream, which sends a heartbeat every 30 s (recorded). */
 const SILENCE_MS = 75_000;
 
-/** The request that joins the stream of a run after the last event, until `over` aborts it. */
-export function joinRun(ids: RunIds, events: RunEvents, over: AbortSignal): ApiRequest {
+/** The request that joins the stream of a run after the last event, until `signal` aborts it. */
+export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): ApiRequest {
 	const path = buildPath(STREAM_PATH, { ...ids });
-	const hear = events.addEvent.bind(events);
+	const onEvent = events.addEvent.bind(events);
 	return {
 		...{ method: 'GET', path, timeoutMs: SILENCE_MS },
-		stream: { after: events.lastId, over, hear },
+		stream: { lastEventId: events.lastId, signal, onEvent },
 	};
 }
 

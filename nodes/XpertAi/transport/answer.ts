@@ -12,19 +12,19 @@ export function parseAnswer(text: string): unknown {
 	const trimmed = text.trim();
 	if (trimmed === '') return undefined;
 	try {
-		return JSON.parse(trimmed, MAY_NAME_SECRET.test(trimmed) ? withoutSecret : undefined);
+		return JSON.parse(trimmed, MAY_HOLD_CREDENTIALS.test(trimmed) ? withoutCredentials : undefined);
 	} catch {
 		return text;
 	}
 }
 
 /** Where the record of a provider has its keys, which no workflow is to see (E2, beyond the contract). */
-const SECRET = 'credentials';
+const CREDENTIALS_KEY = 'credentials';
 
 /** Its name, also with letters that are escaped. */
-const MAY_NAME_SECRET = /"credentials"|\\u00[67]/i;
+const MAY_HOLD_CREDENTIALS = /"credentials"|\\u00[67]/i;
 
-const withoutSecret = (key: string, value: unknown) => (key === SECRET ? undefined : value);
+const withoutCredentials = (key: string, value: unknown) => (key === CREDENTIALS_KEY ? undefined : value);
 
 /** Whether a text is an HTML page. */
 export function isHtml(text: string): boolean {
@@ -48,13 +48,13 @@ export function answerMustBe(isRight: (answer: unknown) => boolean, flaw: string
 }
 
 /** Whether a value is a JSON object with something under each of these keys. */
-export function holds(value: unknown, ...keys: string[]): value is IDataObject {
+export function hasFields(value: unknown, ...keys: string[]): value is IDataObject {
 	return isJsonObject(value) && keys.every((key) => (value[key] ?? '') !== '');
 }
 
 /** Makes the check of an answer that must be a record with something under each of these keys. */
 export function answerWith(...keys: string[]): AnswerCheck {
-	return answerMustBe((answer) => holds(answer, ...keys), `it holds no ${keys.join(' or no ')}`);
+	return answerMustBe((answer) => hasFields(answer, ...keys), `it holds no ${keys.join(' or no ')}`);
 }
 
 /** The list in an answer, under a key of it where it has one. */
@@ -88,10 +88,10 @@ export function answerFlaw(answer: unknown, isText: boolean): string | undefined
 
 /** The no in an answer that came as a success; no record of this API has these fields. */
 function refusalIn({ statusCode, success, message }: IDataObject): string | undefined {
-	const why = typeof message === 'string' && message !== '' ? `: ${message}` : '';
+	const details = typeof message === 'string' && message !== '' ? `: ${message}` : '';
 	if (typeof statusCode === 'number' && statusCode >= 400)
-		return `it says ${statusCode} itself${why}`;
-	return success === false ? `it says that nothing was done${why}` : undefined;
+		return `it says ${statusCode} itself${details}`;
+	return success === false ? `it says that nothing was done${details}` : undefined;
 }
 
 /** Whether a value is a JSON object (not an array, not null). */

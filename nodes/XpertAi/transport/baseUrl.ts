@@ -10,7 +10,7 @@ export const BASE_URL =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
 
 /** How a Base URL starts that needs no leave: with https, or at this machine. */
-export const SAFE_START =
+export const SECURE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
 const REFUSALS = {
@@ -38,7 +38,7 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Servic
 	if (text === '') return { refusal: REFUSALS.empty };
 	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { refusal: REFUSALS.userName };
 	if (!url) return { refusal: REFUSALS.noAddress };
-	if (!allowInsecureHttp && !SAFE_START.test(text)) return { refusal: REFUSALS.insecure };
+	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };
 	const { origin, pathname } = url;
 	return { root: origin + pathname.replace(/\/$/, ''), origin };
 }

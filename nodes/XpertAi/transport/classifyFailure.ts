@@ -5,13 +5,13 @@ import type { Failure } from './failure';
  * Statuses that say "not now", of servers and of what stands before them: Cloudflare has 520 to 524 and 530, others
  * 529. 409, 413, 422 and 500 are the server's last word on the same request.
  */
-const NOT_NOW_STATUS = new Set([
+const TRANSIENT_STATUS = new Set([
 	...[408, 425, 429, 502, 503, 504],
 	...[520, 521, 522, 523, 524, 529, 530],
 ]);
 
 /** No secure connection, or a certificate that is not accepted: nothing is sent, and trying again does not help. */
-const NOT_SECURE = new Set([
+const TLS_CODES = new Set([
 	...Object.keys(CERTIFICATE_REASONS),
 	'EPROTO',
 	'ERR_SSL_PACKET_LENGTH_TOO_LONG',
@@ -20,7 +20,7 @@ const NOT_SECURE = new Set([
 
 /** Codes of a connection that was never made: nothing can have arrived. */
 const NEVER_SENT = new Set([
-	...NOT_SECURE,
+	...TLS_CODES,
 	'ECONNREFUSED',
 	'ENOTFOUND',
 	'EAI_AGAIN',
@@ -31,17 +31,17 @@ const NEVER_SENT = new Set([
 /** Whether trying again may help at all. */
 export function isTransient(failure: Failure): boolean {
 	const { kind, status = 0, code = '' } = failure;
-	if (NOT_SECURE.has(code)) return false;
+	if (TLS_CODES.has(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
-	if (isStray(failure) || isForLater(failure)) return true;
-	return kind === 'status' && NOT_NOW_STATUS.has(status);
+	if (isForeignNotFound(failure) || isBusy(failure)) return true;
+	return kind === 'status' && TRANSIENT_STATUS.has(status);
 }
 
 /**
  * Whether a 404 came that is not the API's own: of a proxy whose server is away, or of quite another server. One
  * that speaks of a missing route counts as such where the route has answered before.
  */
-export function isStray(failure: Failure): boolean {
+export function isForeignNotFound(failure: Failure): boolean {
 	return failure.kind === 'status' && failure.status === 404 && !isMissing(failure);
 }
 
@@ -50,13 +50,13 @@ export function isStray(failure: Failure): boolean {
  * never answered before, which may be a wrong one, or with a success that is none of this API's; or that nobody
  * ever answers there.
  */
-export function isStrange(failure: Failure): boolean {
+export function isForeignAnswer(failure: Failure): boolean {
 	const { kind, unanswered, answeredBefore } = failure;
-	return kind === 'unreadable' || unanswered === true || (isStray(failure) && !answeredBefore);
+	return kind === 'unreadable' || unanswered === true || (isForeignNotFound(failure) && !answeredBefore);
 }
 
 /** How often in a row a request is sent to somebody else, or to nobody. */
-export const TRIES_WHERE_STRANGE = 3;
+export const MAX_FOREIGN_ANSWERS = 3;
 
 /**
  * Whether the server certainly did nothing with the request. A bare 503 may come from a proxy after
@@ -66,22 +66,22 @@ export function certainlyNotDone(failure: Failure): boolean {
 	const { kind, status, code = '', retryAfterMs, missing } = failure;
 	if (kind === 'refused' || kind === 'blocked' || missing === 'route') return true;
 	if (kind === 'network') return NEVER_SENT.has(code);
-	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isForLater(failure);
+	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isBusy(failure);
 }
 
 /** How the server says no to what it takes again by itself, before it looks at what it was sent (`knowledge`, recorded). */
-const FOR_LATER = /^embedding rebuild is running/i;
+const BUSY_REASON = /^embedding rebuild is running/i;
 
 /** Whether the server is at work on something else that has to end first, by its own words. */
-export function isForLater({ kind, status, reason = '' }: Failure): boolean {
-	return kind === 'status' && status === 400 && FOR_LATER.test(reason);
+export function isBusy({ kind, status, reason = '' }: Failure): boolean {
+	return kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 }
 
 /**
  * Whether it is not known whether the server has done the request, or is still at work on it. Statuses above 501
  * are also those of proxies, for a server that did not answer them.
  */
-export function leavesOpen(failure: Failure): boolean {
+export function isOutcomeUnknown(failure: Failure): boolean {
 	const { status = 0 } = failure;
 	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
 }
@@ -115,11 +115,11 @@ export function isOverdue({ kind, status = 0 }: Failure): boolean {
 }
 
 /** Codes of a connection that the other side closed while the request was on its way. */
-const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
+const CONNECTION_CLOSED = new Set(['ECONNRESET', 'EPIPE']);
 
 /** Whether the connection was closed, as some do with a request that is too large instead of answering 413. */
 export function isCutOff({ kind, code = '' }: Failure): boolean {
-	return kind === 'network' && CUT_OFF.has(code);
+	return kind === 'network' && CONNECTION_CLOSED.has(code);
 }
 
 /** Statuses of the server's own word on what it was sent. */
@@ -128,8 +128,8 @@ const REJECTION_STATUS = new Set([400, 404, 422]);
 /** Whether the server itself has read the request and says no to what is in it. */
 export function isRejection(failure: Failure): boolean {
 	const { status = 0 } = failure;
-	const isAboutIt = !isStray(failure) && !isRouteMissing(failure) && !isForLater(failure);
-	return REJECTION_STATUS.has(status) && isAboutIt;
+	const isOwnAnswer = !isForeignNotFound(failure) && !isRouteMissing(failure) && !isBusy(failure);
+	return REJECTION_STATUS.has(status) && isOwnAnswer;
 }
 
 /** Whether the server may have done part of a request that holds several things, and no more than that. */

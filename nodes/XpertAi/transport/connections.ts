@@ -24,13 +24,13 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 		const connection = connect(first, context);
 		return items.map(() => connection);
 	}
-	const known = new Map<string, Connection>();
+	const byCredential = new Map<string, Connection>();
 	const connections: Connection[] = [];
 	for (const index of items.keys()) {
 		const credential = await readCredential(context, index);
 		const key = JSON.stringify(credential);
-		const connection = known.get(key) ?? connect(credential, forItem(index, context));
-		known.set(key, connection);
+		const connection = byCredential.get(key) ?? connect(credential, forItem(index, context));
+		byCredential.set(key, connection);
 		connections.push(connection);
 	}
 	return connections;

@@ -7,7 +7,7 @@ import type {
 
 import { CREDENTIAL_NAME } from './api';
 import { serviceRoot } from './baseUrl';
-import { waysToWrite } from './sanitize';
+import { spellingsOf } from './sanitize';
 
 /** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
@@ -50,7 +50,7 @@ const tokenOf = ({ accessToken }: ICredentialDataDecryptedObject) =>
 
 /** All ways to write what of a credential must not come out. */
 export function secretsOf(credential: ReadCredential): string[] {
-	return isRefused(credential) ? [] : waysToWrite(tokenOf(credential));
+	return isRefused(credential) ? [] : spellingsOf(tokenOf(credential));
 }
 
 /** The address that a credential leads to; nothing that it forbids, or that no request can be made of. */
@@ -71,8 +71,8 @@ export function readTarget(credential: ReadCredential): Target {
 	}
 	// What n8n adds to every credential that signs requests. Its own functions for it have other parameters in hosts
 	// of today, and older hosts lack them. "None" keeps the credential out of other nodes, and says nothing about this.
-	const { allowedHttpRequestDomains: mode, allowedDomains: listed } = credential;
-	const domains = typeof listed === 'string' ? listed.trim() : '';
+	const { allowedHttpRequestDomains: mode, allowedDomains: domainList } = credential;
+	const domains = typeof domainList === 'string' ? domainList.trim() : '';
 	const allowedDomains = mode === 'domains' ? domains : undefined;
 	if (allowedDomains === '')
 		return { refusal: 'The credential is restricted to allowed domains, but lists none' };

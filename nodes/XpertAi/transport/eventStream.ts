@@ -13,46 +13,46 @@ export interface ServerEvent {
 /** How a stream of events is taken. */
 export interface EventStream {
 	/** The event that was heard last: the stream goes on after it. */
-	after?: string;
+	lastEventId?: string;
 	/** Takes an event when it comes. */
-	hear: (event: ServerEvent) => void;
+	onEvent: (event: ServerEvent) => void;
 	/** Ends it, once nobody wants to hear more. */
-	over?: AbortSignal;
+	signal?: AbortSignal;
 }
 
 /** So many letters may come without an end: an answer of a tool is one event. */
-const LONGEST = 10 * 1024 * 1024;
+const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
 /** What is read of an answer that is no stream. */
-const READ_BYTES = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 
 /** The headers that ask for a stream. */
-export function streamHeaders({ after }: EventStream): Record<string, string> {
-	return { Accept: 'text/event-stream', ...(after !== undefined && { 'Last-Event-ID': after }) };
+export function streamHeaders({ lastEventId }: EventStream): Record<string, string> {
+	return { Accept: 'text/event-stream', ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) };
 }
 
 /** The check of an answer in the place of a stream, which can only be a refusal. */
-export const noStream: AnswerCheck = () => 'it is no stream of events';
+export const notAStream: AnswerCheck = () => 'it is no stream of events';
 
 /** Puts events together out of pieces, which may be cut anywhere. */
 export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
 	/** Whether the last piece ended in a carriage return: a line feed after it ends no further line. */
-	private isReturned = false;
+	private endsInReturn = false;
 	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
 
 	/** @returns the events that have ended with this piece, or why there will be none */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
 		const decoded = this.decoder.decode(piece, { stream: true });
-		const text = this.isReturned ? decoded.replace(/^\n/, '') : decoded;
-		if (decoded !== '') this.isReturned = decoded.endsWith('\r');
+		const text = this.endsInReturn ? decoded.replace(/^\n/, '') : decoded;
+		if (decoded !== '') this.endsInReturn = decoded.endsWith('\r');
 		const [first = '', ...others] = text.split(/\r\n|\n|\r/);
 		const lines = [this.line + first, ...others];
 		this.line = lines.pop() ?? '';
 		const events = lines.flatMap((line) => this.take(line) ?? []);
-		const isEndless = this.line.length + this.event.length > LONGEST;
-		return isEndless ? { flaw: 'it has an event without an end' } : events;
+		const isTooLong = this.line.length + this.event.length > MAX_EVENT_LENGTH;
+		return isTooLong ? { flaw: 'it has an event without an end' } : events;
 	}
 
 	private take(line: string): ServerEvent | undefined {
@@ -90,7 +90,7 @@ export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): bo
 }
 
 /** Why a stream does not go on: it cannot be read, or the server says no in it, with a status that says yes. */
-export interface Ending {
+export interface StreamEnd {
 	kind: 'unreadable' | 'unsuccessful';
 	reason: string;
 }
@@ -98,56 +98,56 @@ export interface Ending {
 /**
  * Hears a stream to its end.
  *
- * @param over ends it, also while nothing comes
+ * @param signal ends it, also while nothing comes
  * @returns nothing where it was heard to its end
  * @throws what breaks the connection
  */
-export async function hearAll(
+export async function readEvents(
 	body: Body,
-	{ hear }: EventStream,
-	over: AbortSignal | undefined,
-): Promise<Ending | undefined> {
+	{ onEvent }: EventStream,
+	signal: AbortSignal | undefined,
+): Promise<StreamEnd | undefined> {
 	const reader = new EventReader();
-	return await pieceByPiece(body, over, (piece) => {
+	return await readPieces(body, signal, (piece) => {
 		const events = reader.push(piece);
 		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
 		for (const event of events) {
 			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
-			hear(event);
+			onEvent(event);
 		}
 		return undefined;
 	});
 }
 
 /** The text of a body that is no stream, or its beginning. @throws what breaks the connection */
-export async function bodyText(body: Body, over: AbortSignal | undefined): Promise<string> {
+export async function bodyText(body: Body, signal: AbortSignal | undefined): Promise<string> {
 	const read: Uint8Array[] = [];
 	let length = 0;
-	await pieceByPiece(body, over, (piece) => {
+	await readPieces(body, signal, (piece) => {
 		read.push(piece);
 		length += piece.length;
-		return length > READ_BYTES || undefined;
+		return length > MAX_BODY_BYTES || undefined;
 	});
 	return Buffer.concat(read).toString();
 }
 
 /** Takes pieces until one is enough; leaving the loop closes the connection. */
-async function pieceByPiece<Enough>(
+async function readPieces<Result>(
 	body: Body,
-	over: AbortSignal | undefined,
-	take: (piece: Uint8Array) => Enough | undefined,
-): Promise<Enough | undefined> {
+	signal: AbortSignal | undefined,
+	take: (piece: Uint8Array) => Result | undefined,
+): Promise<Result | undefined> {
 	// The signal of a request does nothing once the headers are there.
 	const close = () => body.destroy();
-	over?.addEventListener('abort', close, { once: true });
-	if (over?.aborted) close();
+	signal?.addEventListener('abort', close, { once: true });
+	if (signal?.aborted) close();
 	try {
 		for await (const piece of body) {
-			const enough = take(piece);
-			if (enough !== undefined) return enough;
+			const result = take(piece);
+			if (result !== undefined) return result;
 		}
 		return undefined;
 	} finally {
-		over?.removeEventListener('abort', close);
+		signal?.removeEventListener('abort', close);
 	}
 }

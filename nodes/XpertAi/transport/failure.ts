@@ -162,8 +162,8 @@ function networkReason(failure: Failure): string {
 
 /** Whether an answer in plain text came where the connection was to be made secure. */
 function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
-	const said = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
-	return kind === 'network' && said.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
+	const pattern = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
+	return kind === 'network' && pattern.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
 }
 
 function failureDescription(failure: Failure, given?: string): string {

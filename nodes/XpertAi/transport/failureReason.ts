@@ -64,14 +64,14 @@ function reasonInJson(answer: unknown): string | undefined {
 }
 
 function databaseReason(answer: Record<string, unknown>): string {
-	const read = (key: string) => get(answer, key) ?? get(answer, `driverError.${key}`);
+	const field = (key: string) => get(answer, key) ?? get(answer, `driverError.${key}`);
 	const code = databaseCode(answer) ?? '';
 	const parts = [DATABASE_REASONS[code] ?? 'a value was not accepted'];
-	const detail = read('detail');
+	const detail = field('detail');
 	// Only a detail about a key is short and safe; others list the values of the whole row.
 	if (typeof detail === 'string' && detail.startsWith('Key (')) parts.push(detail);
-	const column = read('column');
-	if (typeof column === 'string') parts.push(`field ${column} of ${String(read('table'))}`);
+	const column = field('column');
+	if (typeof column === 'string') parts.push(`field ${column} of ${String(field('table'))}`);
 	if (code) parts.push(`database code ${code}`);
 	return `The server's database refused the data: ${parts.join('; ')}`;
 }

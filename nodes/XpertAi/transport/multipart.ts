@@ -39,7 +39,7 @@ export function multipartBody(
 
 /** A file whose content n8n's request helper takes from a stream. */
 class StreamedFile extends File {
-	private readonly reading: Array<AsyncIterator<Uint8Array>> = [];
+	private readonly openIterators: Array<AsyncIterator<Uint8Array>> = [];
 
 	constructor(
 		name: string,
@@ -52,7 +52,7 @@ class StreamedFile extends File {
 
 	override stream(): ReturnType<File['stream']> {
 		const pieces = this.content.open()[Symbol.asyncIterator]();
-		this.reading.push(pieces);
+		this.openIterators.push(pieces);
 		return new ReadableStream({
 			pull: async (controller) => {
 				const { done, value } = await pieces.next();
@@ -67,7 +67,7 @@ class StreamedFile extends File {
 
 	/** Waits for nothing: storage that has stalled must not keep a stopped execution. */
 	close(): void {
-		for (const pieces of this.reading) pieces.return?.().catch(() => undefined);
+		for (const pieces of this.openIterators) pieces.return?.().catch(() => undefined);
 	}
 }
 

@@ -17,7 +17,7 @@ import { readCredential, readTarget, secretsOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
 import { databaseCode, failureReason, missingIn } from './failureReason';
-import { hearAll, isEventStream, noStream, streamHeaders, bodyText } from './eventStream';
+import { readEvents, isEventStream, notAStream, streamHeaders, bodyText } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
@@ -33,7 +33,7 @@ export interface ApiRequest {
 	/** How long nothing may come: n8n's client starts this time anew with every byte. */
 	timeoutMs: number;
 	/** How long the whole answer may take, also one that trickles in. */
-	wholeMs?: number;
+	totalTimeoutMs?: number;
 	/** Whether it is sent also where the execution was stopped; `wholeMs` limits it then. */
 	afterStop?: boolean;
 	/** What the answer of a success must be; by default any JSON or text, also none. */
@@ -48,10 +48,10 @@ export type Outcome =
 	| { ok: false; failure: Failure };
 
 /** A failure before it is known which request it is of. */
-type Facts = Omit<Failure, 'method' | 'path'>;
+type FailureDetails = Omit<Failure, 'method' | 'path'>;
 
 /** What of a failure others have said, in words that need not be plain. */
-const SAID = ['code', 'databaseCode', 'reason', 'requestId'] as const;
+const FOREIGN_TEXTS = ['code', 'databaseCode', 'reason', 'requestId'] as const;
 
 /** Sends one request. Never throws for what the network or the server does. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
@@ -77,14 +77,14 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 	/** Method and path of what has answered with a success in this execution. */
 	const answered = new Set<string>();
 
-	return async ({ method, path, body, timeoutMs, wholeMs, checkAnswer, stream, afterStop }) => {
+	return async ({ method, path, body, timeoutMs, totalTimeoutMs, checkAnswer, stream, afterStop }) => {
 		const address = `${method} ${path.replace(/\?.*/s, '')}`;
 		// The one place where what others say comes in: no failure holds the token, or markup.
-		const fail = (facts: Facts): Outcome => ({
+		const fail = (facts: FailureDetails): Outcome => ({
 			ok: false,
 			failure: {
 				...facts,
-				...mapValues(pick(facts, SAID), (said) => said && sanitize(said, secrets)),
+				...mapValues(pick(facts, FOREIGN_TEXTS), (said) => said && sanitize(said, secrets)),
 				method,
 				path: withoutSecrets(API_ROOT + path, secrets),
 			},
@@ -108,24 +108,24 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 		if (body !== undefined) options.body = typeof body === 'string' ? Buffer.from(body) : body;
 		if (typeof body === 'string') options.headers = { ...options.headers, ...JSON_TYPE };
 
-		const overdue = wholeMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(wholeMs));
-		const stop = afterStop ? undefined : cancelSignal(context);
-		const own = compact([overdue, stream?.over]);
-		const ends = compact([...own, stop]);
-		const over = ends.length > 1 ? AbortSignal.any(ends) : ends[0];
-		const taken = await context.helpers.httpRequestWithAuthentication
-			.call(over && own.length > 0 ? endedBy(over, context) : context, CREDENTIAL_NAME, options)
+		const deadline = totalTimeoutMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalTimeoutMs));
+		const cancelled = afterStop ? undefined : cancelSignal(context);
+		const ownSignals = compact([deadline, stream?.signal]);
+		const signals = compact([...ownSignals, cancelled]);
+		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+		const received = await context.helpers.httpRequestWithAuthentication
+			.call(signal && ownSignals.length > 0 ? withSignal(signal, context) : context, CREDENTIAL_NAME, options)
 			.then(
-				async (full: IN8nHttpFullResponse): Promise<Taken | Facts> =>
-					stream ? await takeStream(full, stream, over) : { response: full, checkAnswer },
+				async (full: IN8nHttpFullResponse): Promise<Received | FailureDetails> =>
+					stream ? await receiveStream(full, stream, signal) : { response: full, checkAnswer },
 			)
-			.catch((error: unknown): Taken | Facts => {
+			.catch((error: unknown): Received | FailureDetails => {
 				const response = refusalHead(error);
-				return response ? { response, checkAnswer } : networkFailure(error, stop, overdue);
+				return response ? { response, checkAnswer } : networkFailure(error, cancelled, deadline);
 			});
 		if (body instanceof FormData) closeFiles(body);
-		if ('kind' in taken) return fail(taken);
-		const outcome = readResponse(taken, fail, answered.has(address));
+		if ('kind' in received) return fail(received);
+		const outcome = readResponse(received, fail, answered.has(address));
 		if (outcome.ok) answered.add(address);
 		return outcome;
 	};
@@ -134,30 +134,30 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** A response, and what its answer must be. */
-interface Taken {
+interface Received {
 	response: IN8nHttpFullResponse;
 	checkAnswer?: AnswerCheck;
 }
 
 /** Hears a stream to its end; what came in its place is read as any answer. */
-async function takeStream(
+async function receiveStream(
 	full: IN8nHttpFullResponse,
 	stream: EventStream,
-	over: AbortSignal | undefined,
-): Promise<Taken | Facts> {
+	signal: AbortSignal | undefined,
+): Promise<Received | FailureDetails> {
 	const body = full.body as Body;
 	if (!isEventStream(full)) {
-		const response = { ...full, body: await bodyText(body, over) };
-		return { response, checkAnswer: noStream };
+		const response = { ...full, body: await bodyText(body, signal) };
+		return { response, checkAnswer: notAStream };
 	}
-	const ending = await hearAll(body, stream, over);
-	return ending ? { ...ending, status: full.statusCode } : { response: { ...full, body: '' } };
+	const end = await readEvents(body, stream, signal);
+	return end ? { ...end, status: full.statusCode } : { response: { ...full, body: '' } };
 }
 
 /** @param answeredBefore whether this address has answered with a success before */
 function readResponse(
-	{ response, checkAnswer }: Taken,
-	fail: (facts: Facts) => Outcome,
+	{ response, checkAnswer }: Received,
+	fail: (facts: FailureDetails) => Outcome,
 	answeredBefore: boolean,
 ): Outcome {
 	const { statusCode: status, headers } = response;
@@ -203,10 +203,10 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 }
 
 /** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */
-function networkFailure(error: unknown, signal?: AbortSignal, overdue?: AbortSignal): Facts {
+function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): FailureDetails {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
-	if (overdue?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
+	if (deadline?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
 	const blocked = blockedTarget(error);
 	if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
@@ -230,7 +230,7 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 }
 
 /** The same context for one request: n8n takes what ends a request from its context alone. */
-function endedBy(signal: AbortSignal, context: RequestContext): RequestContext {
+function withSignal(signal: AbortSignal, context: RequestContext): RequestContext {
 	return Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
 	}) as RequestContext;

@@ -22,26 +22,26 @@ const MAX_DELAY_MS = 30_000;
  * @param attempt the try that has just failed, counted from 1
  * @param random a number from 0 up to 1
  */
-export function retryDelayMs(attempt: number, leastMs: number, random: number): number {
+export function retryDelayMs(attempt: number, minMs: number, random: number): number {
 	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
-	return Math.max(leastMs, Math.round(ceiling * random));
+	return Math.max(minMs, Math.round(ceiling * random));
 }
 
 /** The least wait where somebody else seems to answer, as while a container restarts, in milliseconds. */
-export const PASSING_PAUSE_MS = 1_000;
+export const FOREIGN_ANSWER_PAUSE_MS = 1_000;
 
 /** The least wait where the server limits requests without saying when to come back, in milliseconds. */
-const LIMITED_PAUSE_MS = 2_000;
+const RATE_LIMIT_PAUSE_MS = 2_000;
 
 /** Statuses of a server that has more to do than it can, or wants to. */
-const LIMITING_STATUS = new Set([429, 529]);
+const RATE_LIMIT_STATUS = new Set([429, 529]);
 
 /** The least wait before the next try, in milliseconds: what the server asked for, else by what is known to pass. */
-export function leastPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
+export function minPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
 	if (retryAfterMs !== undefined) return retryAfterMs;
-	if (LIMITING_STATUS.has(status)) return LIMITED_PAUSE_MS;
+	if (RATE_LIMIT_STATUS.has(status)) return RATE_LIMIT_PAUSE_MS;
 	// Whoever answers so may do it only until the server is back, as while a container restarts.
-	return kind === 'unreadable' || status === 404 ? PASSING_PAUSE_MS : 0;
+	return kind === 'unreadable' || status === 404 ? FOREIGN_ANSWER_PAUSE_MS : 0;
 }
 
 /**

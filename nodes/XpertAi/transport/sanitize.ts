@@ -8,7 +8,7 @@ const READ_LENGTH = 16 * 1024;
 const MAX_LENGTH = 500;
 
 /** Parts of encoded secrets that are shorter stand in ordinary words as well. */
-const SHORTEST_PART = 8;
+const MIN_PART_LENGTH = 8;
 
 /**
  * Words of a server as an error or a hint may quote them: one line of plain text of at most 500 characters,
@@ -20,10 +20,10 @@ const SHORTEST_PART = 8;
  */
 export function sanitize(text: string, secrets: string[] = []): string | undefined {
 	// A secret that the cut went through is not known by its start.
-	const unknown = WRITTEN_LENGTH * Math.max(0, ...secrets.map(({ length }) => length));
-	const read = withoutSecrets(text.slice(0, READ_LENGTH + unknown), secrets);
-	const isCut = text.length > READ_LENGTH + unknown;
-	const plain = withoutMarkup(isCut ? read.slice(0, -unknown || undefined) : read);
+	const margin = MAX_ENCODED_LENGTH * Math.max(0, ...secrets.map(({ length }) => length));
+	const read = withoutSecrets(text.slice(0, READ_LENGTH + margin), secrets);
+	const isCut = text.length > READ_LENGTH + margin;
+	const plain = withoutMarkup(isCut ? read.slice(0, -margin || undefined) : read);
 	const line = plain.replace(/\s+/g, ' ').trim();
 	return line === '' ? undefined : truncate(line, { length: MAX_LENGTH });
 }
@@ -39,14 +39,14 @@ export function withoutSecrets(text: string, secrets: string[]): string {
 	if (secrets.length === 0) return withoutBearer;
 	const pattern = patternOf(secrets);
 	const plain = withoutBearer.replace(pattern, '***');
-	const { decoded, starts } = decode(plain);
-	let rest = '';
+	const { decoded, offsets } = decode(plain);
+	let result = '';
 	let end = 0;
 	for (const { 0: found, index } of decoded.matchAll(pattern)) {
-		rest += `${plain.slice(end, starts[index])}***`;
-		end = starts[index + found.length] ?? plain.length;
+		result += `${plain.slice(end, offsets[index])}***`;
+		end = offsets[index + found.length] ?? plain.length;
 	}
-	return rest + plain.slice(end);
+	return result + plain.slice(end);
 }
 
 /** Made once of the secrets of a credential. Some servers repeat a token in lower case. */
@@ -56,52 +56,52 @@ const patternOf = memoize(
 patternOf.cache = new WeakMap();
 
 /** A character as JSON, addresses and HTML may write it, also one inside the other. */
-const WRITTEN =
+const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
 
 /** The most characters that `WRITTEN` takes for one. */
-const WRITTEN_LENGTH = 20;
+const MAX_ENCODED_LENGTH = 20;
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** A text with its characters decoded, and where each of them begins in the text. */
-function decode(text: string): { decoded: string; starts: number[] } {
+function decode(text: string): { decoded: string; offsets: number[] } {
 	let decoded = '';
-	const starts: number[] = [];
+	const offsets: number[] = [];
 	let end = 0;
-	const takeUntil = (next: number) => {
-		for (; end < next; end++) starts.push(end);
+	const addOffsets = (next: number) => {
+		for (; end < next; end++) offsets.push(end);
 	};
-	for (const match of text.matchAll(WRITTEN)) {
+	for (const match of text.matchAll(ENCODED_CHARACTER)) {
 		const { index } = match;
-		const [written, hex, htmlHex, code, entity, escaped] = match;
+		const [encoded, hex, htmlHex, code, entity, escaped] = match;
 		decoded += text.slice(end, index);
-		takeUntil(index);
-		const byNumber = () =>
+		addOffsets(index);
+		const fromCode = () =>
 			String.fromCharCode(code ? Number(code) : parseInt(hex ?? htmlHex ?? '', 16));
-		decoded += escaped ?? ENTITIES[entity?.toLowerCase() ?? ''] ?? byNumber();
-		starts.push(index);
-		end = index + written.length;
+		decoded += escaped ?? ENTITIES[entity?.toLowerCase() ?? ''] ?? fromCode();
+		offsets.push(index);
+		end = index + encoded.length;
 	}
 	decoded += text.slice(end);
-	takeUntil(text.length);
-	return { decoded, starts };
+	addOffsets(text.length);
+	return { decoded, offsets };
 }
 
 /**
  * The ways in which servers may repeat a token: as it is, in an address, in JSON, in hexadecimal digits, and in
  * base64, alone or in the middle of other words. Other ways to write its characters are decoded.
  */
-export function waysToWrite(token: string): string[] {
+export function spellingsOf(token: string): string[] {
 	if (token === '') return [];
 	// Half a surrogate pair, which no token may hold, cannot be encoded.
 	const bytes = Buffer.from(token);
 	const inBase64 = [0, 1, 2].map((before) => base64Part(bytes, before));
 	const encoded = [
-		...(bytes.length < SHORTEST_PART ? [] : [bytes.toString('hex')]),
-		...inBase64.filter(({ length }) => length >= SHORTEST_PART),
+		...(bytes.length < MIN_PART_LENGTH ? [] : [bytes.toString('hex')]),
+		...inBase64.filter(({ length }) => length >= MIN_PART_LENGTH),
 	];
-	const ways = [
+	const spellings = [
 		token,
 		decode(token).decoded,
 		encodeURIComponent(bytes.toString()),
@@ -109,7 +109,7 @@ export function waysToWrite(token: string): string[] {
 		...encoded,
 		...encoded.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_')),
 	];
-	return [...new Set(ways)];
+	return [...new Set(spellings)];
 }
 
 /** What of the base64 of a text that holds the bytes behind `before` others is made of these bytes alone. */

@@ -3,15 +3,15 @@ import omit from 'lodash/omit';
 import type { Clock } from './clock';
 import type { Failure } from './failure';
 import {
-	TRIES_WHERE_STRANGE,
+	MAX_FOREIGN_ANSWERS,
 	certainlyNotDone,
 	isRouteMissing,
-	isStrange,
+	isForeignAnswer,
 	isTransient,
-	leavesOpen,
+	isOutcomeUnknown,
 } from './classifyFailure';
 import type { ApiRequest, Outcome, Send } from './request';
-import { leastPauseMs, retryDelayMs } from './retryPolicy';
+import { minPauseMs, retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
 /** A request that may be tried again. */
@@ -23,7 +23,7 @@ export interface RetriedRequest {
 	clock: Clock;
 	signal?: AbortSignal;
 	/** Whether the caller knows better by now than to send the same again. */
-	enough?: (failure: Failure, attempts: number) => boolean;
+	stopRetrying?: (failure: Failure, attempts: number) => boolean;
 }
 
 /** An outcome and how many tries it took. */
@@ -42,66 +42,66 @@ export async function sendWithRetries(
 	send: Send,
 	retried: RetriedRequest,
 ): Promise<RetriedOutcome> {
-	const { request, limits, repeatable, clock, signal, enough = () => false } = retried;
+	const { request, limits, repeatable, clock, signal, stopRetrying = () => false } = retried;
 	const started = clock.now();
 	let mayBeDone = false;
-	let saidMissing = false;
-	let strange = 0;
+	let wasRouteMissing = false;
+	let foreignAnswers = 0;
 	for (let attempts = 1; ; attempts++) {
 		const outcome = await send(request);
 		if (outcome.ok) return { outcome, attempts, mayBeDone };
 
 		const { failure } = outcome;
-		const harmless = certainlyNotDone(failure);
-		mayBeDone ||= leavesOpen(failure);
+		const isNotDone = certainlyNotDone(failure);
+		mayBeDone ||= isOutcomeUnknown(failure);
 		// A route is missing when the server says so twice; what it said once may be a server that starts.
-		const unconfirmed = isRouteMissing(failure) && !saidMissing;
-		saidMissing = isRouteMissing(failure);
-		strange = isStrange(failure) ? strange + 1 : 0;
-		const believed = unconfirmed ? omit(failure, 'missing') : failure;
+		const isUnconfirmed = isRouteMissing(failure) && !wasRouteMissing;
+		wasRouteMissing = isRouteMissing(failure);
+		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
+		const reported = isUnconfirmed ? omit(failure, 'missing') : failure;
 		const last: Outcome = {
 			ok: false,
-			failure: { ...believed, ...(attempts > 1 && { attempts }) },
+			failure: { ...reported, ...(attempts > 1 && { attempts }) },
 		};
-		const ended = { outcome: last, attempts, mayBeDone };
-		if (!isTransient(failure) && !unconfirmed) return ended;
-		if (!(repeatable || harmless) || attempts >= limits.maxTries) return ended;
-		if (strange >= TRIES_WHERE_STRANGE || enough(failure, attempts)) return ended;
+		const result = { outcome: last, attempts, mayBeDone };
+		if (!isTransient(failure) && !isUnconfirmed) return result;
+		if (!(repeatable || isNotDone) || attempts >= limits.maxTries) return result;
+		if (foreignAnswers >= MAX_FOREIGN_ANSWERS || stopRetrying(failure, attempts)) return result;
 
-		const delay = retryDelayMs(attempts, leastPauseMs(failure), clock.random());
-		if (clock.now() - started + delay > limits.maxElapsedMs) return ended;
+		const delay = retryDelayMs(attempts, minPauseMs(failure), clock.random());
+		if (clock.now() - started + delay > limits.maxElapsedMs) return result;
 		await clock.sleep(delay, signal);
 		if (signal?.aborted) {
 			const { method, path } = failure;
-			return { ...ended, outcome: { ok: false, failure: { kind: 'cancelled', method, path } } };
+			return { ...result, outcome: { ok: false, failure: { kind: 'cancelled', method, path } } };
 		}
 	}
 }
 
 /** How long requests of one kind are tried: a server that stays away is waited for once; until it answers, each further one is sent once. */
 export class OutageBudget {
-	private isOver = false;
+	private isSpent = false;
 
-	constructor(private readonly whole: RetryLimits) {}
+	constructor(private readonly budget: RetryLimits) {}
 
 	/** The limits of the next request. */
 	get limits(): RetryLimits {
-		return this.isOver ? { ...this.whole, maxTries: 1 } : this.whole;
+		return this.isSpent ? { ...this.budget, maxTries: 1 } : this.budget;
 	}
 
 	/** Whether the server is still worth waiting for. */
 	get isLeft(): boolean {
-		return !this.isOver;
+		return !this.isSpent;
 	}
 
 	/** Notes what a request came to in the end. */
 	note(outcome: Outcome): void {
-		this.isOver = !outcome.ok && isTransient(outcome.failure);
+		this.isSpent = !outcome.ok && isTransient(outcome.failure);
 	}
 }
 
 /** How requests are sent of which none does harm when it arrives twice. */
-interface Repeating {
+interface RepeatOptions {
 	limits: RetryLimits;
 	timeoutMs: number;
 	clock: Clock;
@@ -111,14 +111,14 @@ interface Repeating {
 /** Makes what sends such requests with the retry policy, and waits once for a server that stays away. */
 export function repeatedSend(
 	send: Send,
-	{ limits, timeoutMs, ...retried }: Repeating,
+	{ limits, timeoutMs, ...retried }: RepeatOptions,
 ): (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome> {
-	const patience = new OutageBudget(limits);
-	return async (given) => {
-		const request = { ...given, timeoutMs };
-		const all = { ...retried, request, limits: patience.limits, repeatable: true };
-		const { outcome } = await sendWithRetries(send, all);
-		patience.note(outcome);
+	const outageBudget = new OutageBudget(limits);
+	return async (unsent) => {
+		const request = { ...unsent, timeoutMs };
+		const retriedRequest = { ...retried, request, limits: outageBudget.limits, repeatable: true };
+		const { outcome } = await sendWithRetries(send, retriedRequest);
+		outageBudget.note(outcome);
 		return outcome;
 	};
 }

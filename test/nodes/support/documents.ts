@@ -1,4 +1,4 @@
-import { inBody } from '../../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../nodes/XpertAi/ingest/batches';
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
@@ -8,5 +8,5 @@ export function prepared(
 	origin: number,
 	id = `document-${origin}`,
 ): ReadyDocument<number> {
-	return { record, ...inBody(record), origin, id };
+	return { record, ...serialize(record), origin, id };
 }

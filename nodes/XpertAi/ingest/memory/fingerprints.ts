@@ -63,37 +63,37 @@ export class Fingerprints {
 
 	/** Notes what the server has accepted; it is not processed yet. */
 	record(id: string, content: string): void {
-		this.take([packId(id), storedAs(content)]);
+		this.set([packId(id), storedAs(content)]);
 	}
 
 	/** Notes that the server has processed what was recorded, or never will. */
-	settle(id: string): void {
+	markProcessed(id: string): void {
 		const known = this.contentOf(id);
-		if (known.startsWith(STORED)) this.take([packId(id), PROCESSED + known.slice(1)]);
+		if (known.startsWith(STORED)) this.set([packId(id), PROCESSED + known.slice(1)]);
 	}
 
 	/** Notes that a document may be on the server, and nothing of its content. */
-	expect(id: string): void {
-		this.take([packId(id), UNKNOWN]);
+	markUnknown(id: string): void {
+		this.set([packId(id), UNKNOWN]);
 	}
 
 	/** Forgets the content of a document whose state on the server is not known. */
 	forget(id: string): void {
-		if (this.knows(id)) this.expect(id);
+		if (this.knows(id)) this.markUnknown(id);
 	}
 
 	/** Forgets the contents of all documents; what was stored is still known. */
 	forgetContents(): void {
-		for (const key of this.contentByKey.keys()) this.take([key, UNKNOWN]);
+		for (const key of this.contentByKey.keys()) this.set([key, UNKNOWN]);
 	}
 
 	/** Forgets a document that is not, or no longer, to be found on the server. */
-	drop(id: string): void {
+	remove(id: string): void {
 		if (this.contentByKey.delete(packId(id))) this.changed.add(packId(id));
 	}
 
 	/** Takes over what a note says of a document. */
-	take([key, known]: Entry): void {
+	set([key, known]: Entry): void {
 		this.contentByKey.set(key, known);
 		this.changed.add(key);
 	}

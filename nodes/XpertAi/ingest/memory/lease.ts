@@ -6,20 +6,20 @@ import pick from 'lodash/pick';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { sanitize } from '../../transport/sanitize';
-import { PLACES } from './journal';
-import { NotesFailed, isRead, orFailure } from './notes';
+import { SLOTS } from './journal';
+import { NotesFailed, isReadable, orFailure } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
 export const TURN: NoteName = ['turn', 'when … began'];
 export const LEASE: NoteName = ['lease', 'whether … is at work'];
 
 /** Milliseconds, by the clock of the run that waits: no two clocks have to agree. */
-const MS = { renew: 20_000, overdue: 45_000, gone: 60_000, contended: 30_000, look: 5000 };
+const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
 
 /** A run that is at work: what people know it by, and since when, by its own clock (ISO 8601). */
 export type Holder = Record<'by' | 'since', string>;
 
-type Looked = Record<'turn' | 'lease', ReadNote>;
+type LeaseNotes = Record<'turn' | 'lease', ReadNote>;
 
 /*
  * The protocol. Two notes; of each the server keeps what was written last.
@@ -39,60 +39,60 @@ export class Lease {
 	/** The number of this run. The first one is the second, so that what is written before it has a number, too. */
 	number = 2;
 	/** What the next run is to expect: the last run that has begun to send, and the run of the root. */
-	readonly said = { sent: 0, root: 0 };
+	readonly counters = { sent: 0, root: 0 };
 	/** Why nothing may be sent: another run is at work, or what is sent could not be remembered. */
 	refusal?: Failure;
-	private readonly run = randomUUID();
-	private writings = 0;
+	private readonly runId = randomUUID();
+	private writeCount = 0;
 	private renewedAt = 0;
 	private isHeld = false;
 	/** The last writing of the lease of a run that has crashed. */
-	private crashed?: string;
-	private renewing: Promise<unknown> = Promise.resolve();
+	private crashedMark?: string;
+	private renewal: Promise<unknown> = Promise.resolve();
 
 	constructor(
 		private readonly notes: NotesOnServer,
 		private readonly clock: Clock,
 		private readonly signal: AbortSignal | undefined,
-		private readonly own: Holder,
+		private readonly holder: Holder,
 	) {}
 
 	/** Takes the lease, perhaps after a minute; or returns the other run that has it. */
 	async take(): Promise<Holder | undefined> {
-		let seen = await this.look();
-		this.follow(leaseCounters(seen.lease));
+		let seen = await this.readNotes();
+		this.raiseCounters(leaseCounters(seen.lease));
 		for (;;) {
-			if (this.isTaken(seen.lease)) seen = await this.waitForHolder(seen);
-			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
-			await this.notes.write({ note: TURN, facts: { mark: this.run } });
+			if (this.isHeldByOther(seen.lease)) seen = await this.waitForHolder(seen);
+			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
+			await this.notes.write({ note: TURN, header: { mark: this.runId } });
 			this.notes.witness = this.notes.idOf(TURN);
-			seen = await this.look();
-			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
+			seen = await this.readNotes();
+			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
 			// A server that gives nothing back keeps no lease either.
-			if (!isRead(seen.turn)) return undefined;
+			if (!isReadable(seen.turn)) return undefined;
 			await this.write();
-			seen = await this.look();
-			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
+			seen = await this.readNotes();
+			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
 			this.isHeld = this.isOwn(seen.turn);
-			if (this.isHeld) return this.renewLater();
-			seen = await this.lookWhile(seen, MS.contended);
-			if (this.isTaken(seen.lease)) return this.leaveTo(seen.lease);
+			if (this.isHeld) return this.scheduleRenewal();
+			seen = await this.waitForChange(seen, MS.contended);
+			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
 		}
 	}
 
 	/** Takes in what notes show. Of a run that has crashed, rows may still come: this one gets another place for its journal. */
-	follow({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
-		this.said.sent = Math.max(this.said.sent, sent);
-		this.said.root = Math.max(this.said.root, root);
+	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
+		this.counters.sent = Math.max(this.counters.sent, sent);
+		this.counters.root = Math.max(this.counters.root, root);
 		this.number = Math.max(this.number, run + 1, sent + 1, root + 1);
-		if (crashed > 0 && (this.number - crashed) % PLACES === 0) this.number += 1;
+		if (crashed > 0 && (this.number - crashed) % SLOTS === 0) this.number += 1;
 	}
 
 	/** Notes, before the first document, that this run sends some; with the first page of its journal. */
 	async beginToSend(firstPage: WrittenNote[]): Promise<void> {
-		if (this.said.sent === this.number) return;
+		if (this.counters.sent === this.number) return;
 		await this.write({ sent: this.number }, firstPage);
-		this.said.sent = this.number;
+		this.counters.sent = this.number;
 	}
 
 	/** Makes sure, after a long silence, that no other run has taken this one's place. */
@@ -102,20 +102,20 @@ export class Lease {
 	}
 
 	/** Gives the lease back, unless it is another's or the execution is stopped: then it expires by itself. */
-	async giveBack(): Promise<void> {
+	async release(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
 		if (this.isOverdue) await orFailure(async () => await this.renew());
 		const { isHeld } = this;
 		this.isHeld = false;
-		await this.renewing;
+		await this.renewal;
 		if (isHeld) await orFailure(async () => await this.write({ ended: true }));
 	}
 
-	private renewLater(): undefined {
+	private scheduleRenewal(): undefined {
 		this.clock.later(MS.renew, () => {
 			if (!this.isHeld || this.signal?.aborted) return;
 			// A renewal that fails is tried again later, and before anything is sent.
-			this.renewing = orFailure(async () => await this.renew()).then(() => this.renewLater());
+			this.renewal = orFailure(async () => await this.renew()).then(() => this.scheduleRenewal());
 		});
 	}
 
@@ -125,54 +125,54 @@ export class Lease {
 
 	private async renew(): Promise<void> {
 		if (this.isOverdue) {
-			const { turn, lease } = await this.look();
-			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.leaveTo(lease, TOOK_OVER);
+			const { turn, lease } = await this.readNotes();
+			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease, TAKEN_OVER);
 		}
 		await this.write();
 	}
 
 	/** Waits until the run that has the lease renews it or counts as crashed. */
-	private async waitForHolder(seen: Looked): Promise<Looked> {
-		const later = await this.lookWhile(seen, MS.gone);
-		if (markOf(later.lease) === markOf(seen.lease)) this.crashed = markOf(seen.lease);
+	private async waitForHolder(seen: LeaseNotes): Promise<LeaseNotes> {
+		const later = await this.waitForChange(seen, MS.expired);
+		if (markOf(later.lease) === markOf(seen.lease)) this.crashedMark = markOf(seen.lease);
 		return later;
 	}
 
 	/** Looks until the lease is written anew, or the time is over. */
-	private async lookWhile(before: Looked, ms: number): Promise<Looked> {
+	private async waitForChange(before: LeaseNotes, ms: number): Promise<LeaseNotes> {
 		let seen = before;
-		for (let left = ms; left > 0 && markOf(seen.lease) === markOf(before.lease); left -= MS.look) {
-			await this.clock.sleep(MS.look, this.signal);
-			seen = await this.look();
+		for (let left = ms; left > 0 && markOf(seen.lease) === markOf(before.lease); left -= MS.poll) {
+			await this.clock.sleep(MS.poll, this.signal);
+			seen = await this.readNotes();
 		}
 		return seen;
 	}
 
-	private async look(): Promise<Looked> {
+	private async readNotes(): Promise<LeaseNotes> {
 		const [turn, lease] = await this.notes.read([TURN, LEASE]);
 		return { turn, lease };
 	}
 
-	private async write(said = {}, others: WrittenNote[] = []): Promise<void> {
-		const { number, own, run } = this;
-		const lease = { ...own, ended: false, ...this.said, ...said };
-		const facts = { mark: `${run}:${++this.writings}`, run: number, lease };
+	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {
+		const { number, holder, runId } = this;
+		const lease = { ...holder, ended: false, ...this.counters, ...changes };
+		const header = { mark: `${runId}:${++this.writeCount}`, run: number, lease };
 		const at = this.clock.now();
-		await this.notes.write(...others, { note: LEASE, facts });
+		await this.notes.write(...others, { note: LEASE, header });
 		this.renewedAt = at;
 	}
 
 	/** Whether another run has the lease, has not given it back, and is not known to have crashed. */
-	private isTaken(note: ReadNote): boolean {
-		if (note === undefined || this.isOwn(note) || markOf(note) === this.crashed) return false;
+	private isHeldByOther(note: ReadNote): boolean {
+		if (note === undefined || this.isOwn(note) || markOf(note) === this.crashedMark) return false;
 		// The holder of a lease that somebody has overwritten soon renews it.
-		return !isRead(note) || note.lease?.ended === false;
+		return !isReadable(note) || note.lease?.ended === false;
 	}
 
 	/** Another run is at work: this one sends nothing. */
-	private leaveTo(note: ReadNote, what = 'is at work'): Holder {
-		const said = (isRead(note) && note.lease) || { by: '', since: '' };
-		const holder = mapValues(pick(said, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
+	private yieldTo(note: ReadNote, what = 'is at work'): Holder {
+		const lease = (isReadable(note) && note.lease) || { by: '', since: '' };
+		const holder = mapValues(pick(lease, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
 		const reason = `Another run of this source ${what}: ${holder.by}, since ${holder.since}`;
 		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
@@ -180,17 +180,17 @@ export class Lease {
 	}
 
 	private isOwn(note: ReadNote): boolean {
-		return isRead(note) && note.mark?.split(':')[0] === this.run;
+		return isReadable(note) && note.mark?.split(':')[0] === this.runId;
 	}
 }
 
 /** Tells one writing of a note from others. */
-const markOf = (note: ReadNote) => (isRead(note) ? note.mark : note);
+const markOf = (note: ReadNote) => (isReadable(note) ? note.mark : note);
 
 /** What the lease of the last run says of it, and of other notes; 0 for what there is not, or what cannot be read. */
 export function leaseCounters(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {
-	const { sent = 0, root = 0 } = (isRead(lease) && lease.lease) || {};
-	return { run: isRead(lease) ? lease.run : 0, sent, root };
+	const { sent = 0, root = 0 } = (isReadable(lease) && lease.lease) || {};
+	return { run: isReadable(lease) ? lease.run : 0, sent, root };
 }
 
-const TOOK_OVER = 'has taken over, as this one had not renewed its lease for a minute';
+const TAKEN_OVER = 'has taken over, as this one had not renewed its lease for a minute';

@@ -33,7 +33,7 @@ export type NoteName = [name: string, title: string];
 
 const count = z.number().int().min(0);
 
-const head = z.object({
+const headerSchema = z.object({
 	/** Whose note it is. */
 	source: z.string(),
 	/** Tells one writing of a note from others; of turn and lease, it begins with the ID of the run. */
@@ -57,18 +57,18 @@ const head = z.object({
 });
 
 /** What a source keeps beside its documents on the server. */
-export type MemoryNote = z.infer<typeof head> & { body: Buffer };
+export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
 
 /** A note as it was read. The server overwrites one that somebody has processed. */
 export type ReadNote = MemoryNote | 'damaged' | undefined;
 
 /** Whether a note can be used. */
-export const isRead = (note: ReadNote): note is MemoryNote => typeof note === 'object';
+export const isReadable = (note: ReadNote): note is MemoryNote => typeof note === 'object';
 
 /** A note to be written: what it says of itself, and what it holds, which is entries or something else. */
 export interface WrittenNote {
 	note: NoteName;
-	facts: Omit<z.input<typeof head>, 'source'>;
+	header: Omit<z.input<typeof headerSchema>, 'source'>;
 	entries?: Iterable<Entry>;
 	body?: Buffer;
 }
@@ -125,14 +125,14 @@ export class NotesOnServer {
 	/** Reads notes, so many in an answer (one address takes a hundred); one that was never written is missing. */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
-		const there = compact([this.witness]);
+		const required = compact([this.witness]);
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
-			const path = this.routes.statusPath(uniq([...ids, ...there]));
+			const path = this.routes.statusPath(uniq([...ids, ...required]));
 			// What is no answer must not count as nothing stored.
-			const answer = await this.send({ method: 'GET', path, checkAnswer: mustList(there) });
-			const said = statusesById(answer);
-			notes.push(...ids.map((id) => this.noteOf(said.get(id)?.processMsg ?? undefined)));
+			const answer = await this.send({ method: 'GET', path, checkAnswer: mustList(required) });
+			const statuses = statusesById(answer);
+			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
 		}
 		return notes;
 	}
@@ -156,10 +156,10 @@ export class NotesOnServer {
 	}
 
 	/** The document that holds a note. */
-	row({ note, facts, entries = [], body = pack(entries) }: WrittenNote) {
+	row({ note, header, entries = [], body = pack(entries) }: WrittenNote) {
 		const { source, title } = this.place;
-		const facing = Buffer.from(JSON.stringify({ ...facts, source }));
-		const text = [facing, body].map((part) => part.toString('base64')).join(':');
+		const head = Buffer.from(JSON.stringify({ ...header, source }));
+		const text = [head, body].map((part) => part.toString('base64')).join(':');
 		return {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('…', () => title)} (do not process)`,
@@ -168,16 +168,16 @@ export class NotesOnServer {
 		};
 	}
 
-	private noteOf(note?: string): ReadNote {
+	private parseNote(text?: string): ReadNote {
 		// A server may list also what it does not have.
-		if (note === undefined) return undefined;
-		const [title = '', sum, ...parts] = note.split(':');
+		if (text === undefined) return undefined;
+		const [title = '', sum, ...parts] = text.split(':');
 		const version = title.startsWith(FORMAT) ? Number(title.slice(FORMAT.length)) : 0;
-		if (version > VERSION) throw new NotesFailed(LATER);
+		if (version > VERSION) throw new NotesFailed(NEWER_VERSION);
 		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		// What has its checksum was written by this node.
-		const [facing, body] = parts.map((part) => Buffer.from(part, 'base64'));
-		const { data } = head.safeParse(JSON.parse(String(facing)));
+		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
+		const { data } = headerSchema.safeParse(JSON.parse(String(header)));
 		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';
 	}
 
@@ -190,7 +190,7 @@ export class NotesOnServer {
 
 const checksum = (text: string) => hash('sha256', text).slice(0, 32);
 
-const LATER: Failure = {
+const NEWER_VERSION: Failure = {
 	...{ kind: 'unreadable', status: 200, path: '', method: 'GET' },
 	reason:
 		'what this source has stored was noted by a later version of this node, which has to be installed here as well',

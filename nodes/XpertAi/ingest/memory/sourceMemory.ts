@@ -4,10 +4,10 @@ import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/classifyFailure';
 import { packId } from './fingerprints';
 import { Journal } from './journal';
-import type { Journaled } from './journal';
+import type { JournaledBatch } from './journal';
 import { Lease } from './lease';
 import type { Holder } from './lease';
-import { NotesFailed, NotesOnServer, SIZES, isRead, orFailure } from './notes';
+import { NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
 import type { MemoryPlace, MemoryRoutes } from './notes';
 import { StoredMemory } from './storedMemory';
 import type { DocumentName } from './storedMemory';
@@ -28,7 +28,7 @@ import type { DocumentName } from './storedMemory';
  */
 
 /** How a run begins: what people know it by, whether it sends everything again, whether the user knows what is lost. */
-interface Beginning {
+interface RunOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
@@ -43,21 +43,21 @@ export class SourceMemory extends StoredMemory {
 	/** The run that is at work, where this one may not begin. */
 	holder?: Holder;
 	/** Whether anything is remembered at all. */
-	private works = true;
+	private isSupported = true;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	/** Documents that no run has stored before this one. */
-	private readonly added = new Set<string>();
+	private readonly newKeys = new Set<string>();
 	/** Notes are written one after another. */
-	private lastWork: Promise<unknown> = Promise.resolve();
+	private queue: Promise<unknown> = Promise.resolve();
 
 	/** Knows nothing until it is opened or recalled. */
 	constructor(
 		place: MemoryPlace,
 		routes: MemoryRoutes,
-		private readonly beginning: Beginning = {},
+		private readonly options: RunOptions = {},
 	) {
-		const { signal, clock = systemClock, by = '' } = beginning;
+		const { signal, clock = systemClock, by = '' } = options;
 		super(new NotesOnServer(place, routes), clock);
 		this.journal = new Journal(this.notes);
 		const since = new Date(clock.now()).toISOString();
@@ -66,14 +66,14 @@ export class SourceMemory extends StoredMemory {
 
 	/** Reads what earlier runs have stored. To send, `close` has to follow in any case; with a `holder`, nothing may be sent. */
 	async open(how: 'to send' | 'to read' = 'to send'): Promise<this> {
-		const { beginning, known, lease } = this;
-		const begun = await orFailure(async () => {
+		const { options, known, lease } = this;
+		const failed = await orFailure(async () => {
 			if (how === 'to send') await this.begin();
-			else await this.read(beginning.forgetLost);
+			else await this.read(options.forgetLost);
 		});
-		if (begun && isRouteMissing(begun.failure)) this.doWithout();
-		else lease.refusal ??= begun?.failure;
-		if (beginning.fresh) known.forgetContents();
+		if (failed && isRouteMissing(failed.failure)) this.markUnsupported();
+		else lease.refusal ??= failed?.failure;
+		if (options.fresh) known.forgetContents();
 		this.knownBefore = known.size;
 		return this;
 	}
@@ -84,8 +84,8 @@ export class SourceMemory extends StoredMemory {
 	}
 
 	/** Whether what is stored can be remembered. */
-	get isKept(): boolean {
-		return this.works && !this.refusal;
+	get isUsable(): boolean {
+		return this.isSupported && !this.refusal;
 	}
 
 	/** Why nothing may be sent, as far as it is known by now. */
@@ -99,57 +99,57 @@ export class SourceMemory extends StoredMemory {
 	}
 
 	/** Notes documents before they are changed in another way than by storing them whole; returns why they must not be. */
-	async expect(ids: string[]): Promise<Failure | undefined> {
-		if (!this.works) return undefined;
-		const noted = await this.inTurn(async () => {
-			await this.prepare();
-			for (const id of ids) this.known.expect(id);
-			await this.journal.write(ids);
+	async journalChange(ids: string[]): Promise<Failure | undefined> {
+		if (!this.isSupported) return undefined;
+		const noted = await this.exclusively(async () => {
+			await this.prepareToSend();
+			for (const id of ids) this.known.markUnknown(id);
+			await this.journal.writePage(ids);
 		});
 		return noted?.failure;
 	}
 
 	/** What notes documents, by their IDs with their contents, in the request that stores them; or why they must not be sent. */
-	async around(
+	async journalBatch(
 		contents: Map<string, string>,
-	): Promise<Journaled | { failure: Failure } | undefined> {
-		if (!this.works) return undefined;
-		return await this.inTurn(async () => {
-			await this.prepare();
+	): Promise<JournaledBatch | { failure: Failure } | undefined> {
+		if (!this.isSupported) return undefined;
+		return await this.exclusively(async () => {
+			await this.prepareToSend();
 			await this.names.write(SIZES.names);
 			for (const id of contents.keys()) {
-				const sets = this.known.knows(id) ? [] : [this.added, this.names.unnamed];
+				const sets = this.known.knows(id) ? [] : [this.newKeys, this.names.unnamed];
 				for (const keys of sets) keys.add(packId(id));
-				this.known.expect(id);
+				this.known.markUnknown(id);
 			}
-			return await this.journal.around(contents);
+			return await this.journal.rowsFor(contents);
 		});
 	}
 
 	/** The server has accepted a document with this content. */
-	stored(id: string, content: string, called: DocumentName = {}): void {
-		this.added.delete(packId(id));
-		this.names.note(id, called);
+	recordStored(id: string, content: string, called: DocumentName = {}): void {
+		this.newKeys.delete(packId(id));
+		this.names.add(id, called);
 		if (this.journal.isCertain(id, content)) this.known.record(id, content);
 	}
 
 	/** The server has not taken a document; what an earlier run has stored of it may be there. */
-	refused(id: string): void {
-		if (this.added.delete(packId(id)) && !this.journal.mayCome(id)) this.known.drop(id);
+	recordRejected(id: string): void {
+		if (this.newKeys.delete(packId(id)) && !this.journal.mayArriveLate(id)) this.known.remove(id);
 	}
 
 	/** The last of a run: writes what has changed, and lets the next one begin. */
 	async close(): Promise<void> {
-		const { beginning, lease } = this;
-		if (this.isKept && !beginning.signal?.aborted && this.isDue) {
-			const written = await this.inTurn(async () => {
+		const { options, lease } = this;
+		if (this.isUsable && !options.signal?.aborted && this.needsWrite) {
+			const written = await this.exclusively(async () => {
 				await lease.check();
 				await this.finish(lease.number);
-				lease.said.root = this.root.run;
+				lease.counters.root = this.root.run;
 			});
 			this.troubles.notWritten = written?.failure;
 		}
-		await lease.giveBack();
+		await lease.release();
 	}
 
 	/** Makes sure that this run is the only one, and reads. */
@@ -166,34 +166,34 @@ export class SourceMemory extends StoredMemory {
 			return;
 		}
 		const hasTurn = notes.witness !== undefined;
-		const turn = await this.read(this.beginning.forgetLost, lease.said);
+		const turn = await this.read(this.options.forgetLost, lease.counters);
 		// A server that takes notes and does not give them back.
-		if (hasTurn && !isRead(turn)) this.doWithout();
-		lease.follow({ root: this.root.run, sent: this.left.run }, this.left.run);
+		if (hasTurn && !isReadable(turn)) this.markUnsupported();
+		lease.raiseCounters({ root: this.root.run, sent: this.unmergedJournal.run }, this.unmergedJournal.run);
 		journal.run = lease.number;
 	}
 
-	private doWithout(): void {
+	private markUnsupported(): void {
 		this.troubles.noRoute = true;
-		this.works = false;
+		this.isSupported = false;
 	}
 
 	/** What a crash has left is in the memory before another one may leave more. */
-	private async prepare(): Promise<void> {
+	private async prepareToSend(): Promise<void> {
 		const { journal, lease } = this;
 		await lease.check();
 		// A crashed run's pages are read once more at the end, unless they are damaged.
-		const last = this.left.isDamaged || this.left.run === 0 ? lease.number : this.left.run;
+		const last = this.unmergedJournal.isDamaged || this.unmergedJournal.run === 0 ? lease.number : this.unmergedJournal.run;
 		if (this.isStale) await this.write(last - 1);
-		lease.said.root = this.root.run;
-		await lease.beginToSend(journal.beginning);
+		lease.counters.root = this.root.run;
+		await lease.beginToSend(journal.firstPage);
 	}
 
-	private async inTurn<Result>(
+	private async exclusively<Result>(
 		work: () => Promise<Result>,
 	): Promise<Result | { failure: Failure }> {
-		const done = this.lastWork.then(async () => await orFailure(work));
-		this.lastWork = done.catch(() => undefined);
+		const done = this.queue.then(async () => await orFailure(work));
+		this.queue = done.catch(() => undefined);
 		return await done;
 	}
 }

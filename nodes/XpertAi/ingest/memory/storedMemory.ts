@@ -17,19 +17,19 @@ import {
 	packId,
 	unpack,
 } from './fingerprints';
-import { entriesIn, firstPages, isLater, lateEntries, noJournal, readJournals } from './journal';
+import { entriesIn, firstPages, isLater, lateEntries, emptyJournal, readJournals } from './journal';
 import { LEASE, TURN, leaseCounters } from './lease';
 import type { Lease } from './lease';
-import { NotesFailed, SIZES, isRead, orFailure } from './notes';
+import { NotesFailed, SIZES, isReadable, orFailure } from './notes';
 import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
 
 /** What people know a document by, and what its ID is derived from; no key where it brings its own. */
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
 
 /** A document: its key, its name, and what stands for its ID where that is not derived from the key. */
-const entries = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
+const namedDocuments = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
 
-type NamedDocument = z.infer<typeof entries>[number];
+type NamedDocument = z.infer<typeof namedDocuments>[number];
 
 const namesNote = (at: number): NoteName => [
 	`names ${at}`,
@@ -51,29 +51,29 @@ export class Names {
 	constructor(private readonly notes: NotesOnServer) {}
 
 	/** Notes what a document is called, if that is not known. */
-	note(id: string, { name, key }: DocumentName): void {
+	add(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(packId(id))) return;
 		const { owner } = this.notes.place;
 		const isDerived = key !== undefined && derivedId(owner, key) === id.toLowerCase();
 		if (!isDerived) this.counted = { ...this.counted, areAll: false };
 		const called = name ?? key ?? null;
-		const entry: NamedDocument = isDerived ? [key, called] : [null, called, markOf(id)];
+		const entry: NamedDocument = isDerived ? [key, called] : [null, called, shortHash(id)];
 		this.added.push(entry);
 		this.addedLength += JSON.stringify(entry).length;
 	}
 
 	/** Writes what is new, if it is long enough. A document whose name cannot be written is reported by its ID from then on. */
-	async write(least = 1): Promise<void> {
+	async write(minLength = 1): Promise<void> {
 		const { added, counted } = this;
-		if (this.addedLength < least) return;
+		if (this.addedLength < minLength) return;
 		this.added = [];
 		this.addedLength = 0;
 		const written = await orFailure(async () => {
 			const [before = []] = counted.hasRoom ? await this.read([counted.notes - 1]) : [];
 			const at = before.length > 0 ? counted.notes - 1 : counted.notes;
 			const text = JSON.stringify([...before, ...added]);
-			const body = await through(Buffer.from(text), new CompressionStream('deflate-raw'));
-			await this.notes.write({ note: namesNote(at), facts: {}, body });
+			const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
+			await this.notes.write({ note: namesNote(at), header: {}, body });
 			return { notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
 		});
 		this.counted = { ...this.counted, ...('failure' in written ? { areAll: false } : written) };
@@ -81,12 +81,12 @@ export class Names {
 
 	/** What some documents are called, as far as that is known; IDs are in lower case. */
 	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
-		const byMark = new Map([...ids].map((id) => [markOf(id), id]));
+		const byMark = new Map([...ids].map((id) => [shortHash(id), id]));
 		const called = new Map<string, DocumentName>();
 		const all = byMark.size > 0 ? range(this.counted.notes) : [];
 		const read = await orFailure(async () => await this.read(all));
 		for (const [key, name, mark] of 'failure' in read ? [] : read.flat()) {
-			const id = byMark.get(mark ?? markOf(derivedId(this.notes.place.owner, key ?? '')));
+			const id = byMark.get(mark ?? shortHash(derivedId(this.notes.place.owner, key ?? '')));
 			if (id !== undefined) called.set(id, { ...(name && { name }), ...(key && { key }) });
 		}
 		return called;
@@ -114,21 +114,21 @@ export class Names {
 }
 
 /** Stands for an ID in a third of its length: 60 bits, enough to tell it from all others. */
-const markOf = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').slice(0, 10);
+const shortHash = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').slice(0, 10);
 
 async function namesIn(note: ReadNote): Promise<NamedDocument[]> {
-	if (!isRead(note)) return [];
-	const text = await through(note.body, new DecompressionStream('deflate-raw'));
-	return entries.parse(JSON.parse(String(text)));
+	if (!isReadable(note)) return [];
+	const text = await pipeThrough(note.body, new DecompressionStream('deflate-raw'));
+	return namedDocuments.parse(JSON.parse(String(text)));
 }
 
 /** n8n's rules allow no module for compression; Node has the streams of the web. */
-async function through(
+async function pipeThrough(
 	bytes: Buffer,
 	stream: CompressionStream | DecompressionStream,
 ): Promise<Buffer> {
-	const passed = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream);
-	return Buffer.from(await new Response(passed).arrayBuffer());
+	const output = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream);
+	return Buffer.from(await new Response(output).arrayBuffer());
 }
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
@@ -165,12 +165,12 @@ export class StoredMemory {
 	/** Whether no run has stored anything, as far as notes say: the source is new, or its notes are gone. */
 	isNew = false;
 	/** What a crashed run has left. */
-	protected left = noJournal();
+	protected unmergedJournal = emptyJournal();
 	/** What the root says, and whether that is to be written anew before anything is sent. */
 	protected root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
 	protected isStale = false;
 	/** Pieces to be written whatever they hold. */
-	private readonly unreadable = new Set<number>();
+	private readonly unreadablePieces = new Set<number>();
 	/** Which writing of `by hand` is taken in. */
 	private byHand?: string;
 
@@ -182,24 +182,24 @@ export class StoredMemory {
 	}
 
 	/** Whether anything is to be written, at the latest at the end of the run. */
-	protected get isDue(): boolean {
+	protected get needsWrite(): boolean {
 		return this.isStale || this.known.changed.size > 0;
 	}
 
 	/** Reads it, over it what a crashed run has left, and what was disabled or enabled by hand since; returns `turn`. */
-	protected async read(forgetLost = false, before?: Lease['said']): Promise<ReadNote> {
+	protected async read(forgetLost = false, before?: Lease['counters']): Promise<ReadNote> {
 		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
 		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
-		const said = before ?? leaseCounters(lease);
+		const counters = before ?? leaseCounters(lease);
 		// A root that a late request has written over the one that the lease knows of does not count.
-		const isLost = isRead(root) ? root.run < said.root : (root ?? said.root) !== 0;
-		this.left.isDamaged = isLost;
-		if (isLost) await this.rebuild();
-		else if (isRead(root)) await this.readRoot(root, forgetLost);
+		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
+		this.unmergedJournal.isDamaged = isRootLost;
+		if (isRootLost) await this.rebuild();
+		else if (isReadable(root)) await this.readRoot(root, forgetLost);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
-		if (isLeft || said.sent > this.root.run) await this.readLeft(said.sent);
-		this.isNew = root === undefined && Math.max(this.left.run, said.root, said.sent) === 0;
-		this.takeByHand([byHand, copy].find(isRead));
+		if (isLeft || counters.sent > this.root.run) await this.readUnmergedJournal(counters.sent);
+		this.isNew = root === undefined && Math.max(this.unmergedJournal.run, counters.root, counters.sent) === 0;
+		this.mergeByHand([byHand, copy].find(isReadable));
 		// A document of which no run has learned what became of it has no name yet.
 		for (const [key, content] of this.known.entries())
 			if (content === UNKNOWN) this.names.unnamed.add(key);
@@ -208,13 +208,13 @@ export class StoredMemory {
 
 	/** Writes all that this run knows; of what has come late of a crashed run's requests, no content is certain. */
 	protected async finish(run: number): Promise<void> {
-		const { byHand, known, left, notes } = this;
-		for (const [key] of await lateEntries(notes, left)) known.take([key, UNKNOWN]);
+		const { byHand, known, unmergedJournal, notes } = this;
+		for (const [key] of await lateEntries(notes, unmergedJournal)) known.set([key, UNKNOWN]);
 		await this.write(run, byHand);
 	}
 
 	/** Notes that documents may still be found though they are gone, and how many, where that is known. */
-	lose(count = NaN): void {
+	markLost(count = NaN): void {
 		const { lost = { count: 0 } } = this.troubles;
 		const all = count + (lost.count ?? NaN);
 		const at = new Date(this.clock.now()).toISOString();
@@ -226,52 +226,52 @@ export class StoredMemory {
 	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
 		const noted = await orFailure(async () => {
 			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
-			const before = copies.find(isRead);
-			const isTakenIn = isRead(root) && root.byHand === before?.mark;
-			const entries = new Map(before && !isTakenIn ? unpack(before.body) : []);
+			const before = copies.find(isReadable);
+			const isMerged = isReadable(root) && root.byHand === before?.mark;
+			const entries = new Map(before && !isMerged ? unpack(before.body) : []);
 			// Disabling may fail: a document that was enabled before may still be.
 			for (const key of ids.map(packId))
 				entries.set(key, disabled ? (entries.get(key) ?? DISABLED) : UNKNOWN);
-			const facts = { mark: randomUUID() };
-			await this.notes.write(...BY_HAND.map((note) => ({ note, facts, entries })));
+			const header = { mark: randomUUID() };
+			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
 		});
 		return noted?.failure;
 	}
 
 	/** Writes pieces first, and the root last, which then counts. */
 	protected async write(run: number, byHand = this.root.byHand): Promise<void> {
-		const { known, names, root, unreadable } = this;
+		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
 		const { pieces: before = [] } = root;
 		await names.write();
-		const of = Math.max(before.length, 2 ** Math.ceil(Math.log2(known.size / SIZES.piece)), 1);
+		const pieceCount = Math.max(before.length, 2 ** Math.ceil(Math.log2(known.size / SIZES.piece)), 1);
 		const { changed } = known;
-		const dirty = new Set(of === before.length ? unreadable : range(of));
-		for (const key of changed) dirty.add(pieceOf(key, of));
-		const byPiece = new Map([...dirty].map((at): [number, string[]] => [at, []]));
-		for (const [key] of known.entries()) byPiece.get(pieceOf(key, of))?.push(key);
+		const pieceNumbers = new Set(pieceCount === before.length ? unreadablePieces : range(pieceCount));
+		for (const key of changed) pieceNumbers.add(pieceOf(key, pieceCount));
+		const byPiece = new Map([...pieceNumbers].map((at): [number, string[]] => [at, []]));
+		for (const [key] of known.entries()) byPiece.get(pieceOf(key, pieceCount))?.push(key);
 		const areAll =
 			names.counted.areAll && ![...names.unnamed].some((key) => known.knows(unpackId(key)));
-		const pieces = range(of).map((at) => byPiece.get(at)?.length ?? before[at] ?? 0);
-		const facts = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
+		const pieces = range(pieceCount).map((at) => byPiece.get(at)?.length ?? before[at] ?? 0);
+		const header = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
 		known.changed = new Set();
 		const pieceNotes = [...byPiece].map(([at, keys]) => ({
-			...{ note: pieceName(at, of), facts: {}, entries: known.entries(keys) },
+			...{ note: pieceName(at, pieceCount), header: {}, entries: known.entries(keys) },
 		}));
 		// A piece that is written anew does not show any more that something of it was lost.
-		const first = lost ? [{ note: ROOT, facts: { ...root, lost } }] : [];
-		const notes = [...first, ...pieceNotes, { note: ROOT, facts }];
+		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
+		const notes = [...lostRoot, ...pieceNotes, { note: ROOT, header }];
 		const written = await orFailure(async () => await this.notes.write(...notes));
 		if (written) for (const key of changed) known.changed.add(key);
 		if (written) throw new NotesFailed(written.failure);
-		this.root = facts;
+		this.root = header;
 		this.isStale = false;
-		unreadable.clear();
+		unreadablePieces.clear();
 	}
 
 	/** Reads the pieces; those that cannot be read are rebuilt from names. */
 	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
-		const { known, names, notes, unreadable } = this;
+		const { known, names, notes, unreadablePieces } = this;
 		const { pieces = [], lost } = root;
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'byHand');
 		this.isStale = forgetLost && lost !== undefined;
@@ -280,52 +280,52 @@ export class StoredMemory {
 		notes.witness ??= notes.idOf(ROOT);
 		const all = range(pieces.length).map((at) => pieceName(at, pieces.length));
 		for (const [at, piece] of (await notes.read(all, SIZES.answer)).entries())
-			if (isRead(piece)) for (const entry of unpack(piece.body)) known.take(entry);
-			else unreadable.add(at);
+			if (isReadable(piece)) for (const entry of unpack(piece.body)) known.set(entry);
+			else unreadablePieces.add(at);
 		known.changed = new Set();
-		if (unreadable.size > 0) await this.rebuild();
+		if (unreadablePieces.size > 0) await this.rebuild();
 	}
 
 	/** Takes over from names the documents of pieces that cannot be read, or of all where the root cannot be read. */
 	private async rebuild(): Promise<void> {
-		const { known, names, unreadable } = this;
+		const { known, names, unreadablePieces } = this;
 		const { pieces } = this.root;
-		let missing = sum([...unreadable].map((at) => pieces?.[at]));
+		let missing = sum([...unreadablePieces].map((at) => pieces?.[at]));
 		for (const id of await names.ids(pieces !== undefined)) {
-			const isIn = !pieces || unreadable.has(pieceOf(packId(id), pieces.length));
+			const isIn = !pieces || unreadablePieces.has(pieceOf(packId(id), pieces.length));
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
-			known.expect(id);
+			known.markUnknown(id);
 			known.uncertain.set(id, 'unknown');
 		}
 		this.isStale = true;
-		if (!pieces || !names.counted.areAll) this.lose(missing > 0 ? missing : NaN);
+		if (!pieces || !names.counted.areAll) this.markLost(missing > 0 ? missing : NaN);
 	}
 
 	/** Reads what a crashed run has left. */
-	private async readLeft(sent: number): Promise<void> {
+	private async readUnmergedJournal(sent: number): Promise<void> {
 		const { known, names, root } = this;
 		const left = await readJournals(this.notes, root.run);
 		for (const entry of entriesIn(left.pages)) {
-			known.take(entry);
+			known.set(entry);
 			names.unnamed.add(entry[0]);
 		}
-		left.isDamaged ||= this.left.isDamaged || Math.max(left.run, root.run) < sent;
-		this.left = left;
+		left.isDamaged ||= this.unmergedJournal.isDamaged || Math.max(left.run, root.run) < sent;
+		this.unmergedJournal = left;
 		this.isStale = true;
 		if (!left.isDamaged) return;
 		// What is gone may have changed any document; without a root, pages of earlier runs are read as well.
 		known.forgetContents();
-		this.lose();
+		this.markLost();
 	}
 
-	private takeByHand(note?: MemoryNote): void {
+	private mergeByHand(note?: MemoryNote): void {
 		const { known, root } = this;
 		this.byHand = note?.mark ?? root.byHand;
 		for (const [key, said] of note && this.byHand !== root.byHand ? unpack(note.body) : []) {
 			const id = unpackId(key);
 			if (said === DISABLED) known.forget(id);
-			else known.expect(id);
+			else known.markUnknown(id);
 			known.uncertain.set(id, said === DISABLED ? 'disabled' : 'unknown');
 		}
 	}

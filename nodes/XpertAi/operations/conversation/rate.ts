@@ -5,7 +5,7 @@ import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
 import { RATINGS, rating } from '../../payloads/conversation';
 import { ID_PLACEHOLDER, conversationLocator } from '../../pickers/locators';
-import { answerWith, answerWithList, holds, listIn } from '../../transport/answer';
+import { answerWith, answerWithList, hasFields, listIn } from '../../transport/answer';
 
 export const rate = declare({
 	value: 'rate',
@@ -79,7 +79,7 @@ function runFilter(item: Item): { executionId?: string } {
  */
 function selectAnswer(answer: unknown, item: Item): Decision {
 	const [latest] = listIn(answer, 'items') as unknown[];
-	if (holds(latest, 'id', 'role') && latest.role === 'ai')
+	if (hasFields(latest, 'id', 'role') && latest.role === 'ai')
 		return { found: { messageId: String(latest.id) } };
 	throw item.operationError(
 		`There is no answer to rate${item.place}`,

@@ -16,23 +16,23 @@ import { PROCESS_PATH, STATUS_PATH } from './paths';
  * documents they do not know. What they say of others comes last.
  *
  * @param missing the item of a document that is missing in the answer
- * @param found what is added to the others
+ * @param foundFields what is added to the others
  */
 export function itemPerDocument(
 	answer: unknown,
-	asked: unknown,
+	requestedIds: unknown,
 	missing: (id: string) => IDataObject,
-	found: IDataObject = {},
+	foundFields: IDataObject = {},
 ): IDataObject[] {
-	if (!Array.isArray(answer) || !Array.isArray(asked)) return answerItems(answer);
+	if (!Array.isArray(answer) || !Array.isArray(requestedIds)) return answerItems(answer);
 	const entries = answer.filter(isJsonObject);
 	const byId = new Map(entries.map((entry) => [lowerId(entry.id), entry]));
-	const items = asked.map((id: unknown) => {
+	const items = requestedIds.map((id: unknown) => {
 		const entry = byId.get(lowerId(id));
-		return entry ? { ...entry, ...found } : missing(String(id));
+		return entry ? { ...entry, ...foundFields } : missing(String(id));
 	});
-	const wanted = new Set(asked.map(lowerId));
-	return [...items, ...entries.filter(({ id }) => !wanted.has(lowerId(id)))];
+	const requested = new Set(requestedIds.map(lowerId));
+	return [...items, ...entries.filter(({ id }) => !requested.has(lowerId(id)))];
 }
 
 /** Servers give ids in lower case, whatever they were sent in. */

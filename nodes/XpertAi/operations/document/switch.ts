@@ -39,7 +39,7 @@ const documentKey: INodeProperties = {
 	description: 'Key of the document, one for each item. All items go to the server together.',
 };
 
-const ofWhichSource: INodeProperties = {
+const switchedSource: INodeProperties = {
 	...sourceName,
 	description:
 		'Source Name of the node that submits these documents. Left empty, the memory of no source is changed.',
@@ -57,7 +57,7 @@ const switching = (
 			...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
 			...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
 		]),
-		ofWhichSource,
+		switchedSource,
 		optionsField([timeoutOption()], ownBodyOptions('[\n  { "id": "" }\n]')),
 	],
 	request: BULK_REQUEST,

@@ -25,7 +25,7 @@ import { keyOwner } from './submit/sources/identity';
 const by = z.enum(['key', 'id']);
 
 /** A document that an item names. */
-interface Asked {
+interface RequestedDocument {
 	item: Item;
 	id: string;
 	key?: string;
@@ -37,12 +37,12 @@ interface Asked {
 interface Group {
 	knowledgebaseId: string;
 	sourceName: string;
-	asked: Asked[];
+	documents: RequestedDocument[];
 }
 
 /** What became of the documents of a group, by their IDs in lower case. */
 interface Switched {
-	facts: Map<string, IDataObject>;
+	outcomes: Map<string, IDataObject>;
 	failure?: Failure;
 }
 
@@ -63,12 +63,12 @@ export async function switchAll(
 		if (!mayContinue(item.context)) throw error;
 		(output[item.index] ??= []).push(item.failed(error));
 	};
-	for (const group of groupsOf(items, first, fail)) {
-		const { facts, failure } = await switchGroup(first, group, disabled);
-		for (const { item, id, key } of group.asked) {
-			const fact = facts.get(id.toLowerCase());
-			if (fact)
-				(output[item.index] ??= []).push(item.output({ ...(key ? { key } : {}), id, ...fact }));
+	for (const group of groupItems(items, first, fail)) {
+		const { outcomes, failure } = await switchGroup(first, group, disabled);
+		for (const { item, id, key } of group.documents) {
+			const outcome = outcomes.get(id.toLowerCase());
+			if (outcome)
+				(output[item.index] ??= []).push(item.output({ ...(key ? { key } : {}), id, ...outcome }));
 			else if (failure) fail(item, knowledgebaseError(item, failure));
 		}
 	}
@@ -76,7 +76,7 @@ export async function switchAll(
 }
 
 /** Every item is read before anything is sent. */
-function groupsOf(
+function groupItems(
 	items: Item[],
 	first: Item,
 	fail: (item: Item, caught: unknown) => void,
@@ -88,9 +88,9 @@ function groupsOf(
 			const knowledgebaseId = item.id('knowledgebaseId');
 			const sourceName = keyIfGiven(item, 'sourceName') ?? '';
 			const name = JSON.stringify([knowledgebaseId, sourceName]);
-			const group = groups.get(name) ?? { knowledgebaseId, sourceName, asked: [] };
-			const asked = askedBy(item, keyOwner(knowledgebaseId, sourceName));
-			group.asked = group.asked.length > 0 ? group.asked.concat(asked) : asked;
+			const group = groups.get(name) ?? { knowledgebaseId, sourceName, documents: [] };
+			const documents = requestedDocuments(item, keyOwner(knowledgebaseId, sourceName));
+			group.documents = group.documents.concat(documents);
 			groups.set(name, group);
 		} catch (caught) {
 			fail(item, caught);
@@ -102,7 +102,7 @@ function groupsOf(
 /** Documents of a body of one's own; whether they are disabled, the operation says. */
 const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
 
-function askedBy(item: Item, owner: string): Asked[] {
+function requestedDocuments(item: Item, owner: string): RequestedDocument[] {
 	if (item.isJsonBody)
 		return item.jsonBody(documentsWithIds).map((record) => ({ item, id: record.id, record }));
 	if (item.choice('documentsBy', by) === 'id')
@@ -114,40 +114,40 @@ function askedBy(item: Item, owner: string): Asked[] {
 
 async function switchGroup(
 	{ context, send }: Item,
-	{ knowledgebaseId, sourceName, asked }: Group,
+	{ knowledgebaseId, sourceName, documents }: Group,
 	disabled: boolean,
 ): Promise<Switched> {
 	const signal = cancelSignal(context);
-	const timeoutMs = (asked[0]?.item.number('options.timeout', timeoutSeconds) ?? 0) * 1000;
+	const timeoutMs = (documents[0]?.item.number('options.timeout', timeoutSeconds) ?? 0) * 1000;
 	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName }, context);
-	const recalled =
+	const source =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
-	if (recalled?.refusal) return { facts: new Map(), failure: recalled.refusal };
-	const memory = recalled?.isKept ? recalled : undefined;
-	const ids = uniq(asked.map(({ id }) => id.toLowerCase()));
-	const unknown = new Set(memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : []);
-	const facts: Switched['facts'] = new Map();
-	const word = disabled ? 'disabled' : 'enabled';
+	if (source?.refusal) return { outcomes: new Map(), failure: source.refusal };
+	const memory = source?.isUsable ? source : undefined;
+	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
+	const unknownIds = new Set(memory && disabled ? ids.filter((id) => !memory.known.knows(id)) : []);
+	const outcomes: Switched['outcomes'] = new Map();
+	const outcome = disabled ? 'disabled' : 'enabled';
 	const onSwitched = (id: string, isThere: boolean) =>
-		void facts.set(id, {
-			outcome: isThere ? word : 'missing',
-			...(memory && disabled ? { known: !unknown.has(id) } : {}),
+		void outcomes.set(id, {
+			outcome: isThere ? outcome : 'missing',
+			...(memory && disabled ? { known: !unknownIds.has(id) } : {}),
 		});
-	const more = new Map<string, object>(
-		asked.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
+	const extraFields = new Map<string, object>(
+		documents.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
-	const called = await memory?.names.of(ids.filter((id) => !has(more.get(id), 'name')));
-	for (const [id, row] of namedRows(called ?? new Map())) more.set(id, { ...row, ...more.get(id) });
+	const names = await memory?.names.of(ids.filter((id) => !has(extraFields.get(id), 'name')));
+	for (const [id, row] of namedRows(names ?? new Map())) extraFields.set(id, { ...row, ...extraFields.get(id) });
 	// At any time, also while the night of its source is at work, which takes the note in or leaves it to the next one.
-	const noted = memory && (await memory.noteByHand(ids, disabled));
-	const how = { disabled, witness: memory?.witness, routes, more, onSwitched };
-	const failure = noted ?? (await switchDocuments(ids, how));
-	const messages = memory ? [...unknownHint(unknown.size), ...troubleHints(memory.troubles)] : [];
+	const noteFailure = memory && (await memory.noteByHand(ids, disabled));
+	const switching = { disabled, witness: memory?.witness, routes, extraFields, onSwitched };
+	const failure = noteFailure ?? (await switchDocuments(ids, switching));
+	const messages = memory ? [...unknownHint(unknownIds.size), ...troubleHints(memory.troubles)] : [];
 	tellUser(context, messages);
-	return { facts, failure };
+	return { outcomes, failure };
 }
 
 /** What nobody knew of may be of another source. */

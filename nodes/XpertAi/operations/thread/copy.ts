@@ -1,5 +1,5 @@
 import { anyJson } from '../../payloads/common';
-import { answerMustBe, holds } from '../../transport/answer';
+import { answerMustBe, hasFields } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -14,7 +14,7 @@ export const copy = declare({
 	ids: { threadId: threadLocator() },
 	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
 	checkAnswer: answerMustBe(
-		(answer) => ['thread_id', 'threadId', 'id'].some((key) => holds(answer, key)),
+		(answer) => ['thread_id', 'threadId', 'id'].some((key) => hasFields(answer, key)),
 		'it names no thread',
 	),
 });

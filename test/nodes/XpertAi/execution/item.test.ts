@@ -7,7 +7,7 @@ import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { optionsField, simplify } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { waysToWrite } from '../../../../nodes/XpertAi/transport/sanitize';
+import { spellingsOf } from '../../../../nodes/XpertAi/transport/sanitize';
 import { itemOf, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
@@ -213,7 +213,7 @@ describe('the outcome of an item', () => {
 describe('what an item says of a success, with the words of the server', () => {
 	const item = new Item(itemOf({}).context, 0, [], {
 		...unconnected,
-		secrets: waysToWrite('s3cret'),
+		secrets: spellingsOf('s3cret'),
 	});
 	const said = 'No s3cret';
 

@@ -41,8 +41,8 @@ const mostIn = ({ maxCount, firstCount = maxCount }: BatchLimits, index: number)
 	index === 0 ? Math.min(firstCount, maxCount) : maxCount;
 
 /** Bytes of a batch, with those that are kept free beside its documents. */
-const sizeOf = (batch: Array<ReadyDocument<number>>, { beside }: Partial<BatchLimits> = {}) =>
-	Buffer.byteLength(batchBody(batch)) + (beside ? beside.once + beside.each * batch.length : 0);
+const sizeOf = (batch: Array<ReadyDocument<number>>, { reserved }: Partial<BatchLimits> = {}) =>
+	Buffer.byteLength(batchBody(batch)) + (reserved ? reserved.once + reserved.each * batch.length : 0);
 
 describe('batches', () => {
 	it('hold every document exactly once and in order', async () => {
@@ -96,9 +96,9 @@ describe('batches', () => {
 
 	it('are cut by bytes, with those of what goes beside each document and each batch', async () => {
 		const three = [0, 1, 2].map((index) => sized(20, index));
-		const beside = { once: 10, each: 5 };
+		const reserved = { once: 10, each: 5 };
 		const cut = async (maxBytes: number) =>
-			(await split(three, { maxCount: 100, maxBytes, beside })).map(({ length }) => length);
+			(await split(three, { maxCount: 100, maxBytes, reserved })).map(({ length }) => length);
 		expect([await cut(89), await cut(88), await cut(63), await cut(62)]).toEqual([
 			[3],
 			[2, 1],

@@ -83,7 +83,7 @@ describe('what may hold for all', () => {
 		const brake = new CircuitBreaker(100);
 		for (const [stage] of more) brake.passed(stage);
 		for (let n = 0; n < count; n += 1) brake.failed('upload', 'Forbidden', undefined, true);
-		return [brake.reason, brake.row];
+		return [brake.reason, brake.streakLength];
 	};
 
 	it('stops after a few where none has come through', () => {
@@ -101,7 +101,7 @@ describe('what may hold for all', () => {
 		const said = 'Embedding model not set for the knowledgebase';
 		const brake = new CircuitBreaker(100);
 		brake.failed('processing', said);
-		expect([brake.reason, brake.row]).toEqual([said, undefined]);
+		expect([brake.reason, brake.streakLength]).toEqual([said, undefined]);
 		expect(braked(0, [['processing', said]])).toBeUndefined();
 	});
 });

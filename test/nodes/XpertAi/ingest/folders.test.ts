@@ -24,7 +24,7 @@ function foldersOn(...outcomes: Outcome[]) {
 		return await Promise.resolve(outcomes.shift() ?? DONE);
 	});
 	const make = async (...paths: string[]) =>
-		await folders.makeFor(paths.map((folder): DocumentRecord => ({ folder })));
+		await folders.createFor(paths.map((folder): DocumentRecord => ({ folder })));
 	return { sent, make, names: () => sent.map((rows) => rows.map(({ name }) => name)) };
 }
 

@@ -126,7 +126,7 @@ describe('a file that is one JSON value', () => {
 						{
 							place: `Line ${lineBreaks(around) + 1} of the file`,
 							value: asJson(value),
-							isAlone: true,
+							isWholeFile: true,
 						},
 					]);
 				},

@@ -22,7 +22,7 @@ const idOf = (name: string) => derivedId('kb', name);
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
 	for (const name of stored) memory.record(idOf(name), document(name).content);
-	for (const name of settled) memory.settle(idOf(name));
+	for (const name of settled) memory.markProcessed(idOf(name));
 	return memory;
 }
 

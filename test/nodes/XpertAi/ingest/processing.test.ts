@@ -75,8 +75,8 @@ describe('starting the processing of documents', () => {
 		expect(starts).toEqual([['a', 'b']]);
 		expect({ asked, unfinished }).toEqual({ asked: [], unfinished: 0 });
 		expect(ends).toEqual([
-			['a', { word: 'running' }],
-			['b', { word: 'running' }],
+			['a', { state: 'running' }],
+			['b', { state: 'running' }],
 		]);
 	});
 
@@ -90,7 +90,7 @@ describe('starting the processing of documents', () => {
 		const { starts, said, most } = await process(ids, [(part) => all(part, 'finish')]);
 		expect(starts.map((part) => part.length)).toEqual(range(0, 12).map(() => 10));
 		expect(starts.flat()).toEqual(ids);
-		expect([...said.values()]).toEqual(ids.map(() => ({ word: 'finish' })));
+		expect([...said.values()]).toEqual(ids.map(() => ({ state: 'finish' })));
 		expect(most).toBe(5);
 	});
 
@@ -115,11 +115,11 @@ describe('starting the processing of documents', () => {
 		expect(failure).toMatchObject({ status: 403 });
 		expect({ allStarted, asked }).toEqual({ allStarted: false, asked: [] });
 		expect(starts.length).toBeLessThan(10);
-		const running = [...said.values()].filter(({ word }) => word === 'running');
+		const running = [...said.values()].filter(({ state }) => state === 'running');
 		expect(running).toHaveLength((starts.length - 1) * 10);
 		expect(said.size).toBe(200);
-		expect(said.get('10')).toEqual({ word: 'none', failure, hasNoRoute: false });
-		expect(said.get('199')).toEqual({ word: 'none', failure, hasNoRoute: false });
+		expect(said.get('10')).toEqual({ state: 'none', failure, hasNoRoute: false });
+		expect(said.get('199')).toEqual({ state: 'none', failure, hasNoRoute: false });
 	});
 });
 
@@ -127,7 +127,7 @@ describe('a server without a route to process', () => {
 	it('is known by its own words', async () => {
 		const { hasNoRoute, said } = await process(some(30), [], { queues: () => routeMissing });
 		expect(hasNoRoute).toBe(true);
-		expect(said.get('29')).toMatchObject({ word: 'none', hasNoRoute: true });
+		expect(said.get('29')).toMatchObject({ state: 'none', hasNoRoute: true });
 	});
 
 	it.each([
@@ -136,7 +136,7 @@ describe('a server without a route to process', () => {
 	])('is not what another 404 means: %s', async (_, outcome) => {
 		const { hasNoRoute, said } = await process(some(2), [], { queues: () => outcome });
 		expect(hasNoRoute).toBe(false);
-		expect(said.get('0')).toMatchObject({ word: 'none', failure: { status: 404 } });
+		expect(said.get('0')).toMatchObject({ state: 'none', failure: { status: 404 } });
 	});
 
 	it('is not one that has processed in this run', async () => {
@@ -175,7 +175,7 @@ describe('documents that the server has not queued', () => {
 			['a', 'b'],
 			['a', 'b'],
 		]);
-		expect([said.get('a'), said.get('b')]).toEqual([{ word: 'finish' }, { word: 'finish' }]);
+		expect([said.get('a'), said.get('b')]).toEqual([{ state: 'finish' }, { state: 'finish' }]);
 	});
 
 	it.each([
@@ -188,8 +188,8 @@ describe('documents that the server has not queued', () => {
 		});
 		expect(starts).toEqual([['a', 'b'], ['b']]);
 		expect(asked).toEqual([['b'], ['b']]);
-		expect(said.get('b')).toEqual({ word: 'none', processMsg });
-		expect(said.get('a')).toEqual({ word: 'running' });
+		expect(said.get('b')).toEqual({ state: 'none', processMsg });
+		expect(said.get('a')).toEqual({ state: 'running' });
 	});
 
 	it('may be at work although one answer does not know them', async () => {
@@ -197,12 +197,12 @@ describe('documents that the server has not queued', () => {
 			queues,
 			waitMs: undefined,
 		});
-		expect(said.get('b')).toEqual({ word: 'running' });
+		expect(said.get('b')).toEqual({ state: 'running' });
 	});
 
 	it.each(['finish', 'error'])('may have ended meanwhile: %s', async (status) => {
 		const { said, asked } = await process(['b'], [(ids) => all(ids, status)], { queues });
-		expect(said.get('b')).toEqual({ word: status });
+		expect(said.get('b')).toEqual({ state: status });
 		expect(asked).toHaveLength(1);
 	});
 
@@ -213,7 +213,7 @@ describe('documents that the server has not queued', () => {
 	])('are not known where the answer is %s', async (_, answer) => {
 		const { said, failure } = await process(['a'], [], { queues: () => answer });
 		expect(failure).toMatchObject({ kind: 'unreadable' });
-		expect(said.get('a')).toMatchObject({ word: 'none', failure: { kind: 'unreadable' } });
+		expect(said.get('a')).toMatchObject({ state: 'none', failure: { kind: 'unreadable' } });
 	});
 
 	it('are not known where nobody says how they stand', async () => {
@@ -222,8 +222,8 @@ describe('documents that the server has not queued', () => {
 		});
 		expect(failure).toMatchObject({ status: 503 });
 		expect(allStarted).toBe(false);
-		expect(said.get('a')).toEqual({ word: 'running' });
-		expect(said.get('b')).toMatchObject({ word: 'none', failure });
+		expect(said.get('a')).toEqual({ state: 'running' });
+		expect(said.get('b')).toMatchObject({ state: 'none', failure });
 	});
 });
 
@@ -234,14 +234,14 @@ describe('a document without a status, though the server has queued it', () => {
 			[(ids) => all(ids, null), (ids) => all(ids, 'running'), (ids) => all(ids, 'finish')],
 		);
 		expect(starts).toEqual([['a'], ['a']]);
-		expect(said.get('a')).toEqual({ word: 'finish' });
+		expect(said.get('a')).toEqual({ state: 'finish' });
 	});
 
 	it('is given up when that does not help, long before the wait ends', async () => {
 		const { said, starts, waits } = await process(['a'], [(ids) => all(ids, null)]);
 		expect(starts).toEqual([['a'], ['a']]);
 		expect(waits).toEqual([250, 375]);
-		expect(said.get('a')).toMatchObject({ word: 'none' });
+		expect(said.get('a')).toMatchObject({ state: 'none' });
 	});
 
 	it('is queued anew each time, as long as it was seen at work in between', async () => {
@@ -250,7 +250,7 @@ describe('a document without a status, though the server has queued it', () => {
 			[null, 'running', null, 'running', 'finish'].map((status) => (ids) => all(ids, status)),
 		);
 		expect(starts).toEqual([['a'], ['a'], ['a']]);
-		expect(said.get('a')).toEqual({ word: 'finish' });
+		expect(said.get('a')).toEqual({ state: 'finish' });
 	});
 });
 
@@ -266,7 +266,7 @@ describe('a document that an earlier run has started', () => {
 
 	it('is given up after five minutes in which nothing moved', async () => {
 		const { said, waits } = await process(['old'], [(ids) => all(ids, 'running')], wait);
-		expect(said.get('old')).toEqual({ word: 'running', isStuck: true });
+		expect(said.get('old')).toEqual({ state: 'running', isStuck: true });
 		const waited = waits.reduce((sum, ms) => sum + ms, 0);
 		expect(waited).toBeGreaterThan(5 * MINUTE);
 		expect(waited).toBeLessThan(6 * MINUTE);
@@ -276,7 +276,7 @@ describe('a document that an earlier run has started', () => {
 		const requeues = { waitMs: 30 * MINUTE };
 		const { said, unfinished } = await process(['old'], [(ids) => all(ids, 'running')], requeues);
 		expect(unfinished).toBe(1);
-		expect(said.get('old')).toEqual({ word: 'running' });
+		expect(said.get('old')).toEqual({ state: 'running' });
 	});
 
 	it.each<[string, (turn: number) => object]>([
@@ -309,7 +309,7 @@ describe('a document that an earlier run has started', () => {
 			wait,
 		);
 		expect(unfinished).toBeGreaterThan(1);
-		expect(said.get('old')).toEqual({ word: 'running' });
+		expect(said.get('old')).toEqual({ state: 'running' });
 	});
 
 	it.each<[string, Outcome, object]>([
@@ -348,7 +348,7 @@ describe('a document that an earlier run has started', () => {
 		);
 		expect(unfinished).toBe(1);
 		expect(said.get('old')).toMatchObject({ isStuck: true });
-		expect(said.get('new')).toEqual({ word: 'running' });
+		expect(said.get('new')).toEqual({ state: 'running' });
 	});
 
 	it('is given up only after all others were looked at', async () => {
@@ -358,7 +358,7 @@ describe('a document that an earlier run has started', () => {
 			[(ids) => succeeded(ids.map((id) => ({ id, status: isOld(id) ? 'running' : 'finish' })))],
 			wait,
 		);
-		expect(ends[0]).toEqual(['new', { word: 'finish' }]);
+		expect(ends[0]).toEqual(['new', { state: 'finish' }]);
 		expect(said.get('old 99')).toMatchObject({ isStuck: true });
 	});
 });
@@ -385,9 +385,9 @@ describe('waiting for the processing', () => {
 		expect(waits).toEqual([750, 1125, 1687.5, 2531.25]);
 		expect(unfinished).toBe(0);
 		expect(ends).toEqual([
-			['a', { word: 'finish' }],
-			['b', { word: 'error', processMsg: 'no text' }],
-			['c', { word: 'cancel' }],
+			['a', { state: 'finish' }],
+			['b', { state: 'error', processMsg: 'no text' }],
+			['c', { state: 'cancel' }],
 		]);
 	});
 
@@ -400,7 +400,7 @@ describe('waiting for the processing', () => {
 					const look = (ids: string[]) =>
 						all(ids, clock.elapsed() >= takesMs ? 'finish' : 'running');
 					const { said } = await process(some(count), [look], { clock });
-					expect([...said.values()]).toEqual(some(count).map(() => ({ word: 'finish' })));
+					expect([...said.values()]).toEqual(some(count).map(() => ({ state: 'finish' })));
 					expect(clock.elapsed()).toBeLessThanOrEqual(Math.max(count * 250, takesMs * 2.5));
 					expect(clock.elapsed() - takesMs).toBeLessThan(15_000);
 				}),
@@ -433,7 +433,7 @@ describe('waiting for the processing', () => {
 		);
 		expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(8000);
 		expect(unfinished).toBe(1);
-		expect([said.get('a'), said.get('b')]).toEqual([{ word: 'finish' }, { word: 'running' }]);
+		expect([said.get('a'), said.get('b')]).toEqual([{ state: 'finish' }, { state: 'running' }]);
 	});
 
 	it('looks at all once more at the deadline, also behind those that did not end', async () => {
@@ -446,7 +446,7 @@ describe('waiting for the processing', () => {
 			{ waitMs: MINUTE },
 		);
 		expect(unfinished).toBe(200);
-		expect(said.get('299')).toEqual({ word: 'finish' });
+		expect(said.get('299')).toEqual({ state: 'finish' });
 	});
 
 	it('does not wait at all when no time is given', async () => {
@@ -461,7 +461,7 @@ describe('waiting for the processing', () => {
 	])('takes %s for no answer', async (_, answer) => {
 		const { said, failure } = await process(['a'], [() => answer], { waitMs: MINUTE });
 		expect(failure).toMatchObject({ kind: 'unreadable' });
-		expect(said.get('a')).toEqual({ word: 'running' });
+		expect(said.get('a')).toEqual({ state: 'running' });
 	});
 
 	it('takes other documents for none of its own', async () => {
@@ -469,7 +469,7 @@ describe('waiting for the processing', () => {
 			['a'],
 			[() => succeeded([{ id: 'z', status: 'finish' }]), (ids) => all(ids, 'finish')],
 		);
-		expect([...said]).toEqual([['a', { word: 'finish' }]]);
+		expect([...said]).toEqual([['a', { state: 'finish' }]]);
 	});
 
 	it('knows a document by its id, however the server writes it', async () => {
@@ -479,7 +479,7 @@ describe('waiting for the processing', () => {
 			[() => succeeded([{ id: id.toLowerCase(), status: 'error', processMsg: 'no text' }])],
 		);
 		expect(unfinished).toBe(0);
-		expect(said.get(id)).toEqual({ word: 'error', processMsg: 'no text' });
+		expect(said.get(id)).toEqual({ state: 'error', processMsg: 'no text' });
 	});
 
 	it('is not misled about a document by what is said of others in another shape', async () => {
@@ -493,20 +493,20 @@ describe('waiting for the processing', () => {
 					]),
 			],
 		);
-		expect([...said]).toEqual([['a', { word: 'finish' }]]);
+		expect([...said]).toEqual([['a', { state: 'finish' }]]);
 	});
 
 	it('ends with the failure of a question', async () => {
 		const { failure, said, allStarted } = await process(['a'], [() => answered(500)]);
 		expect(failure).toMatchObject({ status: 500 });
 		expect(allStarted).toBe(true);
-		expect(said.get('a')).toEqual({ word: 'running' });
+		expect(said.get('a')).toEqual({ state: 'running' });
 	});
 
 	it('tells a document once that came twice', async () => {
 		const { ends, asked } = await process(['a', 'a'], [(ids) => all(ids, 'finish')]);
 		expect(asked).toEqual([['a']]);
-		expect(ends).toEqual([['a', { word: 'finish' }]]);
+		expect(ends).toEqual([['a', { state: 'finish' }]]);
 	});
 
 	it('asks nothing more when the execution is stopped', async () => {
@@ -591,7 +591,7 @@ describe('very many documents', () => {
 	it.each([5, 20, 80])('are seen to end at %i a second with few questions', async (processed) => {
 		const { ended, looks, result } = await run(20, processed);
 		expect(ended.size).toBe(count);
-		expect([...ended.values()].every(({ word }) => word === 'finish')).toBe(true);
+		expect([...ended.values()].every(({ state }) => state === 'finish')).toBe(true);
 		expect(result.unfinished).toBe(0);
 		expect(looks).toBeLessThanOrEqual(count / 50);
 	});
@@ -606,7 +606,7 @@ describe('very many documents', () => {
 
 	it('are seen to end behind some that never do', async () => {
 		const { ended, looks } = await run(20, 20, (id) => Number(id) < 60);
-		expect([...ended.values()].filter(({ word }) => word === 'finish')).toHaveLength(count - 60);
+		expect([...ended.values()].filter(({ state }) => state === 'finish')).toHaveLength(count - 60);
 		expect(looks).toBeLessThan(3000);
 	});
 });
@@ -644,10 +644,10 @@ it('every document is told once, whatever the server answers', async () => {
 				expect(ends.map(([id]) => id).sort()).toEqual(some(count).sort());
 				const words = [...said.values()];
 				if (waitMs !== undefined && !failure)
-					expect(words.filter(({ word }) => word === 'running')).toHaveLength(
+					expect(words.filter(({ state }) => state === 'running')).toHaveLength(
 						unfinished + words.filter(({ isStuck }) => isStuck).length,
 					);
-				expect(words.filter((end) => end.failure && end.word !== 'none')).toEqual([]);
+				expect(words.filter((end) => end.failure && end.state !== 'none')).toEqual([]);
 			},
 		),
 	);

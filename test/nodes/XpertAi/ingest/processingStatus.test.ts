@@ -1,6 +1,6 @@
 import {
 	askStatuses,
-	processingWord,
+	processingState,
 	statusesById,
 } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
@@ -18,11 +18,11 @@ it.each([
 	['embedding', 'running'],
 	[null, 'none'],
 	['none', 'none'],
-])('the status %s is %s in one word', (status, word) => {
-	expect(processingWord({ id: 'a', status })).toBe(word);
+])('the status %s is %s in one word', (status, state) => {
+	expect(processingState({ id: 'a', status })).toBe(state);
 });
 
-it('no status at all is none', () => expect(processingWord(undefined)).toBe('none'));
+it('no status at all is none', () => expect(processingState(undefined)).toBe('none'));
 
 it.each<[string, unknown, string]>([
 	['nothing', undefined, 'it is empty'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { TRIES_WHERE_STRANGE } from '../../../../nodes/XpertAi/transport/classifyFailure';
+import { MAX_FOREIGN_ANSWERS } from '../../../../nodes/XpertAi/transport/classifyFailure';
 import { BulkServer, FAULTS, ODDITIES, REFUSALS } from './support/bulkServer';
 import type { Fault, ModelDocument } from './support/bulkServer';
 import { submitTo } from './support/storingOn';
@@ -13,7 +13,7 @@ const passing = fc
 	.array(fc.constantFrom<Fault>('none', 'none', ...FAULTS), { maxLength: 25 })
 	.map((faults) => {
 		const cutOff = faults.flatMap((fault, at) => (fault === 'answer cut off' ? [at] : []));
-		const tooMany = new Set(cutOff.slice(TRIES_WHERE_STRANGE - 1));
+		const tooMany = new Set(cutOff.slice(MAX_FOREIGN_ANSWERS - 1));
 		return faults.map((fault, at) => (tooMany.has(at) ? 'none' : fault));
 	});
 const wrong = fc.array(

@@ -71,7 +71,7 @@ describe('before a batch', () => {
 		const journal: Storing<number>['journal'] = async (batch) => ({
 			rows: ['{"id":"before"}', '{"id":"behind"}'],
 			ids: ['before', 'behind'],
-			ended: (...end) => void asked.push([batch.map(({ id }) => id).join(), ...end]),
+			onEnded: (...end) => void asked.push([batch.map(({ id }) => id).join(), ...end]),
 		});
 		const { placesOf } = await submitTo(server, withIds(3, { 1: 400 }), { batchLimits, journal });
 		expect(asked).toEqual([
@@ -90,7 +90,7 @@ describe('before a batch', () => {
 		const journal: Storing<number>['journal'] = async () => ({
 			rows,
 			ids: ['before', 'behind'],
-			ended: () => undefined,
+			onEnded: () => undefined,
 		});
 		const { placesOf, counts } = await submitTo(new BulkServer(), ofNewIds, { journal });
 		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
@@ -116,7 +116,7 @@ describe('before a batch', () => {
 			journal: async () => ({
 				rows: ['{}', '{}'],
 				ids: [],
-				ended: (...one) => void told.push(one),
+				onEnded: (...one) => void told.push(one),
 			}),
 		});
 		expect(told).toEqual([end]);
@@ -128,7 +128,7 @@ describe('before a batch', () => {
 			journal: async () => ({
 				rows: ['{}', '{}'],
 				ids: [],
-				ended: (...one) => void told.push(one),
+				onEnded: (...one) => void told.push(one),
 			}),
 		});
 		expect(told).toEqual([['unclear', true]]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { inBody } from '../../../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
@@ -29,7 +29,7 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		return { ...prepared({ name: `${origin}` }, origin), ...(fate === 'none' ? {} : { file }) };
 	});
 	const handedOn = uploaded(documents, {
-		atOnce: AT_ONCE,
+		concurrency: AT_ONCE,
 		upload: async ({ origin }) => {
 			begun += 1;
 			most = Math.max(most, ++underWay);
@@ -44,12 +44,12 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		onOutcome: ({ document, outcome }) =>
 			(outcome === 'notSent' ? leftOut : failed).push(document.origin),
 		onUnreadable: ({ origin }) => unreadable.push(origin),
-		goOn,
+		mayUpload: goOn,
 	});
 	for await (const { record, json, bytes, origin } of handedOn) {
 		ready.push(origin);
 		records.push(record);
-		expect({ json, bytes }).toEqual(inBody(record));
+		expect({ json, bytes }).toEqual(serialize(record));
 		if (ready.length >= taken) break;
 	}
 	return { ready, failed, unreadable, leftOut, records, most, begun, underWay };

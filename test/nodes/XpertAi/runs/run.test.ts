@@ -5,7 +5,7 @@ import { failure, no, success } from '../threads/support/answering';
 
 const SECOND = 1000;
 const READ: ApiRequest = { method: 'GET', path: '/threads/t', timeoutMs: 30 * SECOND };
-const STREAM: ApiRequest = { ...READ, stream: { hear: () => undefined } };
+const STREAM: ApiRequest = { ...READ, stream: { onEvent: () => undefined } };
 
 const later = (seconds: number) => no({ ...failure, retryAfterMs: seconds * SECOND });
 
@@ -32,7 +32,7 @@ describe('a request that is sent in time', () => {
 		await send(READ);
 		time.pass(30 * SECOND);
 		await send(READ);
-		const limits = sent.map(({ timeoutMs, wholeMs }) => [timeoutMs, wholeMs]);
+		const limits = sent.map(({ timeoutMs, totalTimeoutMs: wholeMs }) => [timeoutMs, wholeMs]);
 		expect(limits).toEqual([
 			[30 * SECOND, 30 * SECOND],
 			[15 * SECOND, 15 * SECOND],

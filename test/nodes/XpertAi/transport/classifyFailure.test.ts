@@ -6,15 +6,15 @@ import {
 	isOverdue,
 	isRejection,
 	isRouteMissing,
-	isStrange,
-	isStray,
+	isForeignAnswer,
+	isForeignNotFound,
 	isTooLarge,
 	isTransient,
-	leavesOpen,
+	isOutcomeUnknown,
 	mayBePartlyDone,
 	mayMeanNoRecord,
 } from '../../../../nodes/XpertAi/transport/classifyFailure';
-import { leastPauseMs } from '../../../../nodes/XpertAi/transport/retryPolicy';
+import { minPauseMs } from '../../../../nodes/XpertAi/transport/retryPolicy';
 import { failure } from '../ingest/support/outcomes';
 
 const answer = (status: number, retryAfterMs?: number) =>
@@ -116,8 +116,8 @@ describe('what a status means for what was sent', () => {
 
 	it('it is not known whether it was done: after "not now", and whatever proxies say', () => {
 		const ofProxies = ALL_STATUSES.filter((status) => status > 501);
-		expect(statusesOf(leavesOpen)).toEqual([404, 408, 425, ...ofProxies]);
-		expect(leavesOpen(answer(503, 1000))).toBe(false);
+		expect(statusesOf(isOutcomeUnknown)).toEqual([404, 408, 425, ...ofProxies]);
+		expect(isOutcomeUnknown(answer(503, 1000))).toBe(false);
 	});
 
 	it.each([
@@ -127,14 +127,14 @@ describe('what a status means for what was sent', () => {
 		[503, 0],
 		[522, 0],
 	])('so long it takes at least until %i passes, unless it says so itself: %i ms', (status, ms) => {
-		expect(leastPauseMs(answer(status))).toBe(ms);
-		expect(leastPauseMs(answer(status, 7))).toBe(7);
+		expect(minPauseMs(answer(status))).toBe(ms);
+		expect(minPauseMs(answer(status, 7))).toBe(7);
 	});
 });
 
 it('is no status of the server that stands in a redirect, or with what has no answer', () => {
 	const redirects = ALL_STATUSES.map((status) => failure({ kind: 'redirect', status }));
-	for (const means of [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isStray])
+	for (const means of [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound])
 		expect(redirects.filter(means)).toEqual([]);
 });
 
@@ -157,9 +157,9 @@ describe('a 404', () => {
 	const meaningOf = (one: Failure) => ({
 		missing: isMissing(one),
 		route: isRouteMissing(one),
-		stray: isStray(one),
+		stray: isForeignNotFound(one),
 		again: isTransient(one),
-		strange: isStrange(one),
+		strange: isForeignAnswer(one),
 		rejection: isRejection(one),
 		notDone: certainlyNotDone(one),
 		noRecord: mayMeanNoRecord(one),
@@ -196,16 +196,16 @@ describe('a 404', () => {
 
 	it('is strange like a success that is none of this API, and nothing else is', () => {
 		const strange = [failure({ kind: 'unreadable', status: 200 }), STRAY];
-		expect(strange.map(isStrange)).toEqual([true, true]);
-		expect(strange.map(leastPauseMs)).toEqual([1_000, 1_000]);
+		expect(strange.map(isForeignAnswer)).toEqual([true, true]);
+		expect(strange.map(minPauseMs)).toEqual([1_000, 1_000]);
 		const others = ALL_STATUSES.filter((status) => status !== 404).map((status) => answer(status));
 		for (const one of [...others, failure({ kind: 'network' }), failure({ kind: 'timeout' })]) {
-			expect(isStrange(one)).toBe(false);
+			expect(isForeignAnswer(one)).toBe(false);
 		}
 	});
 
 	it('is told by its status, not by that of a redirect or of what has no answer', () => {
 		for (const kind of ['redirect', 'network', 'timeout', 'unsuccessful'] as const)
-			expect(isStray(failure({ kind, status: 404 }))).toBe(false);
+			expect(isForeignNotFound(failure({ kind, status: 404 }))).toBe(false);
 	});
 });

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import {
 	EventReader,
-	hearAll,
+	readEvents,
 	isEventStream,
 	streamHeaders,
 	bodyText,
@@ -74,8 +74,8 @@ describe('a stream of server-sent events', () => {
 describe('what is asked for', () => {
 	it('is a stream, from behind the event that was heard last', () => {
 		const hear = () => undefined;
-		expect(streamHeaders({ hear })).toEqual({ Accept: 'text/event-stream' });
-		expect(streamHeaders({ hear, after: '1-0' })).toHaveProperty('Last-Event-ID', '1-0');
+		expect(streamHeaders({ onEvent: hear })).toEqual({ Accept: 'text/event-stream' });
+		expect(streamHeaders({ onEvent: hear, lastEventId: '1-0' })).toHaveProperty('Last-Event-ID', '1-0');
 	});
 
 	it.each([
@@ -99,7 +99,7 @@ function open() {
 	const heard: ServerEvent[] = [];
 	const hear = (event: ServerEvent) => void heard.push(event);
 	const stop = new AbortController();
-	return { body, heard, hear, stop, hearing: hearAll(body, { hear }, stop.signal) };
+	return { body, heard, hear, stop, hearing: readEvents(body, { onEvent: hear }, stop.signal) };
 }
 
 const moment = () => new Promise((resolve) => setImmediate(resolve));
@@ -141,7 +141,7 @@ describe('a body that comes in pieces', () => {
 		const body = new PassThrough();
 		body.write('data: a\n\n');
 		const hear = jest.fn();
-		await hearAll(body, { hear }, AbortSignal.abort()).catch(() => undefined);
+		await readEvents(body, { onEvent: hear }, AbortSignal.abort()).catch(() => undefined);
 		expect(hear).not.toHaveBeenCalled();
 		expect(body.destroyed).toBe(true);
 	});
@@ -150,7 +150,7 @@ describe('a body that comes in pieces', () => {
 		const over = new AbortController();
 		const remove = jest.spyOn(over.signal, 'removeEventListener');
 		const body: Body = new PassThrough().end();
-		await hearAll(body, { hear: () => undefined }, over.signal);
+		await readEvents(body, { onEvent: () => undefined }, over.signal);
 		expect(remove).toHaveBeenCalledTimes(1);
 	});
 

@@ -4,12 +4,12 @@ import escapeHtml from 'lodash/escape';
 import {
 	sanitize,
 	titleOf,
-	waysToWrite,
+	spellingsOf,
 	withoutSecrets,
 } from '../../../../nodes/XpertAi/transport/sanitize';
 
 const TOKEN = 'sk-x-s3cret/4711+"q"';
-const SECRETS = waysToWrite(TOKEN);
+const SECRETS = spellingsOf(TOKEN);
 
 describe('words of a server', () => {
 	it.each([
@@ -70,7 +70,7 @@ describe('words of a server', () => {
 
 	it('hide a token that looks like markup, before that is taken out', () => {
 		const token = 'sk-x<s3cret>4711';
-		expect(sanitize(`no ${token}`, waysToWrite(token))).toBe('no ***');
+		expect(sanitize(`no ${token}`, spellingsOf(token))).toBe('no ***');
 	});
 
 	it('are looked for in the first 16 KB', () => {
@@ -134,7 +134,7 @@ describe('the ways to write a token', () => {
 	it.each(written)('%s: none of it is left', (_, write) => {
 		fc.assert(
 			fc.property(tokens, (token) => {
-				const rest = withoutSecrets(`x ${write(token)} y`, waysToWrite(token));
+				const rest = withoutSecrets(`x ${write(token)} y`, spellingsOf(token));
 				expect(rest).toContain('***');
 				expect(rest.toLowerCase()).not.toContain(token.toLowerCase());
 				expect(rest.toLowerCase()).not.toContain(each(token, hex).slice(2, -2));
@@ -158,7 +158,7 @@ describe('the ways to write a token', () => {
 		fc.assert(
 			fc.property(pieces, (text) => {
 				const others = text.split(TOKEN).join(' ');
-				expect(withoutSecrets(others, waysToWrite('sk-x-another-one'))).toBe(others);
+				expect(withoutSecrets(others, spellingsOf('sk-x-another-one'))).toBe(others);
 				expect(withoutSecrets(`50%25 &amp; ${TOKEN}\\u0041`, SECRETS)).toBe(
 					'50%25 &amp; ***\\u0041',
 				);
@@ -175,8 +175,8 @@ describe('the ways to write a token', () => {
 	});
 
 	it('leaves ordinary words alone where a part would be too short', () => {
-		expect(waysToWrite('abcd')).toEqual(['abcd']);
-		expect(waysToWrite('')).toEqual([]);
+		expect(spellingsOf('abcd')).toEqual(['abcd']);
+		expect(spellingsOf('')).toEqual([]);
 	});
 
 	it('hides what else stands behind the word Bearer', () => {

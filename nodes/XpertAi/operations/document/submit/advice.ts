@@ -11,7 +11,7 @@ import { files } from './sources/files';
 import type { Origin } from './sources/identity';
 
 /** What servers say of a document that they could not process (recorded), and how to go on. */
-const ADVICE: Array<[said: RegExp, advice: string]> = [
+const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 	[
 		/embedding model not set/i,
 		'The knowledgebase has no embedding model. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
@@ -48,7 +48,7 @@ const ADVICE: Array<[said: RegExp, advice: string]> = [
 ];
 
 /** How a server answers a workspace's key that stores the first document of a knowledgebase (recorded). */
-const NOT_THE_FIRST = /^access denied to workspace/i;
+const FIRST_DOCUMENT_DENIED = /^access denied to workspace/i;
 
 /**
  * The error of a request about the documents of a knowledgebase, made for an item.
@@ -63,7 +63,7 @@ export function knowledgebaseError(
 	// Uploads name no knowledgebase.
 	if (!failure.path.includes(item.id('knowledgebaseId'))) return item.apiError(failure);
 	const first = ({ reason = '' }: Failure) =>
-		NOT_THE_FIRST.test(reason) ? FIRST_DOCUMENT : undefined;
+		FIRST_DOCUMENT_DENIED.test(reason) ? FIRST_DOCUMENT : undefined;
 	return item.apiError(failure, { ids: named, statusHints: { 403: first } });
 }
 
@@ -81,17 +81,17 @@ const FIRST_DOCUMENT =
 	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
 
 /** How to go on with a document that is stored and not found, where what the server says tells. */
-export function adviceFor(said: string): string {
-	const known = ADVICE.find(([words]) => words.test(said))?.[1];
-	const what = 'It is stored, and assistants do not find it.';
-	return known ? `${what} ${known}` : what;
+export function adviceFor(reason: string): string {
+	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+	const state = 'It is stored, and assistants do not find it.';
+	return advice ? `${state} ${advice}` : state;
 }
 
 /**
  * The same outcome with a reason in words where the server's own says nothing: chunks that changed are answered with
  * an empty object (service behaviour, E3).
  */
-export function inWords<Origin>(result: DocumentOutcome<Origin>): DocumentOutcome<Origin> {
+export function withReadableReason<Origin>(result: DocumentOutcome<Origin>): DocumentOutcome<Origin> {
 	if (!('failure' in result)) return result;
 	const { failure, document } = result;
 	// Without a reason in the answer, what stands beside its status is taken for one.

@@ -17,7 +17,7 @@ export const noCounts = () => ({
 export type Counts = ReturnType<typeof noCounts>;
 
 /** How they are told, in this order. */
-const WORDS: Array<[keyof Counts, string]> = [
+const LABELS: Array<[keyof Counts, string]> = [
 	['found', 'found'],
 	['stored', 'stored'],
 	['unchanged', 'unchanged and not sent'],
@@ -30,7 +30,7 @@ const WORDS: Array<[keyof Counts, string]> = [
 
 /** The documents in words, without what there are none of. */
 export function countsInWords(counts: Counts): string {
-	const parts = WORDS.flatMap(([kind, words]) =>
+	const parts = LABELS.flatMap(([kind, words]) =>
 		counts[kind] > 0 ? `${counts[kind]} ${words}` : [],
 	);
 	return `Documents: ${parts.join(', ') || 'none'}`;

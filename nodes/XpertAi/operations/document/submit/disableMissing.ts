@@ -4,13 +4,13 @@ import { mayContinue } from '../../../execution/outputs';
 import { namedRows, switchDocuments } from '../../../ingest/switchDocuments';
 import type { Switching } from '../../../ingest/switchDocuments';
 import type { Fingerprints, SourceMemory } from '../../../ingest/memory';
-import { processingWord } from '../../../ingest/processingStatus';
+import { processingState } from '../../../ingest/processingStatus';
 import type { ProcessingStatus } from '../../../ingest/processingStatus';
 import { failureMessage } from '../../../transport/failure';
 import { counted } from './counts';
 import { asHint } from './memory';
 import type { KnowledgebaseRoutes } from './routes';
-import { isTest, outermostMode } from './submission';
+import { isManualRun, outermostMode } from './submission';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
@@ -40,64 +40,64 @@ export function refuseInLoop(item: Item): void {
 export async function disableMissing(submission: Submission, target: Target): Promise<void> {
 	const { memory } = target;
 	if (!memory || !submission.settings.mirrors) return;
-	const gone = missingFrom(target, memory);
-	if (gone.ids.length === 0) return;
+	const missing = missingFrom(target, memory);
+	if (missing.ids.length === 0) return;
 	const reason = await reasonToKeep(submission, target, memory);
 	if (reason) submission.report.remark(`Nothing was disabled: ${reason}.`);
-	else await disableGone(submission, target, memory, gone);
+	else await disableDocuments(submission, target, memory, missing);
 }
 
 /** The documents that are known and were not brought this time, and whether more of them are missed than may be. */
 export function missingFrom(
-	{ bringing: { brought }, submission: { settings } }: Target,
+	{ stream: { seenIds }, submission: { settings } }: Target,
 	{ known, knownBefore }: SourceMemory,
 ) {
-	const ids = [...known.ids()].filter((id) => !brought.has(id));
+	const ids = [...known.ids()].filter((id) => !seenIds.has(id));
 	// Those changed by hand, or known from names alone, are not missed.
-	const missing = ids.filter((id) => !known.uncertain.has(id)).length;
+	const missingCount = ids.filter((id) => !known.uncertain.has(id)).length;
 	return {
 		ids,
 		/** How many are missed, in words. */
-		of: `${missing} of ${counted(knownBefore, 'document')}`,
-		percent: percentOf(missing, knownBefore),
-		isTooMuch: isAboveShare(missing, knownBefore, settings.maxGonePercent),
+		share: `${missingCount} of ${counted(knownBefore, 'document')}`,
+		percent: percentage(missingCount, knownBefore),
+		exceedsLimit: exceedsShare(missingCount, knownBefore, settings.maxGonePercent),
 	};
 }
 
-type Gone = ReturnType<typeof missingFrom>;
+type MissingDocuments = ReturnType<typeof missingFrom>;
 
 /** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
 export const isDisabledAlready = (known: Fingerprints, id: string, status?: ProcessingStatus) =>
-	known.uncertain.get(id) === 'disabled' && processingWord(status) === 'none';
+	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
 
 /** Documents are disabled, and those that were there come out by name, which they keep on the server. */
-async function switching(
+async function switchOptions(
 	{ execution, report }: Submission,
 	memory: SourceMemory,
 	{ routes, ids }: { routes: KnowledgebaseRoutes; ids: string[] },
 ): Promise<Switching> {
-	const called = await memory.names.of(ids);
-	if (outermostMode(execution.context) === 'integrated') report.remark(MODE_NOT_TOLD);
+	const names = await memory.names.of(ids);
+	if (outermostMode(execution.context) === 'integrated') report.remark(MODE_UNKNOWN);
 	const onSwitched = (id: string, isThere: boolean) => {
-		memory.known.drop(id);
-		if (isThere) report.addDisabled(id, called.get(id));
+		memory.known.remove(id);
+		if (isThere) report.addDisabled(id, names.get(id));
 	};
-	const expect = async (there: string[]) => await memory.expect(there);
+	const beforeChange = async (present: string[]) => await memory.journalChange(present);
 	const { witness } = memory;
-	const leaves: Switching['leaves'] = (id, status) => isDisabledAlready(memory.known, id, status);
-	return { disabled: true, witness, leaves, expect, routes, more: namedRows(called), onSwitched };
+	const isSkipped: Switching['isSkipped'] = (id, status) => isDisabledAlready(memory.known, id, status);
+	return { disabled: true, witness, isSkipped, beforeChange, routes, extraFields: namedRows(names), onSwitched };
 }
 
-const MODE_NOT_TOLD =
+const MODE_UNKNOWN =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 /** Why what was brought does not show what the source holds. */
 export function reasonInRun(
-	{ execution, report, noticed, signal }: Submission,
-	{ bringing: { brought } }: Target,
+	{ execution, report, warnings, signal }: Submission,
+	{ stream: { seenIds } }: Target,
 ): string | undefined {
 	const { rejected, unknown, notSent } = report.counts;
-	const { emptyFiles, withoutId } = noticed;
+	const { emptyFiles, withoutId } = warnings;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
@@ -106,7 +106,7 @@ export function reasonInRun(
 	if (report.processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
-	if (brought.size === 0) return 'the source brought no documents';
+	if (seenIds.size === 0) return 'the source brought no documents';
 	if (Number(execution.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
 	return undefined;
@@ -120,29 +120,29 @@ async function reasonToKeep(
 ): Promise<string | undefined> {
 	const reason = reasonInRun(submission, target);
 	if (reason) return reason;
-	if (!memory.isKept) return 'this run cannot be remembered';
+	if (!memory.isUsable) return 'this run cannot be remembered';
 	return (await memory.check())
 		? 'whether another run of this source is at work is not known'
 		: undefined;
 }
 
 /** Disables what is missing of one knowledgebase after a whole run, if it is not too much. */
-async function disableGone(
+async function disableDocuments(
 	submission: Submission,
 	{ memoryRoutes: routes }: Target,
 	memory: SourceMemory,
-	gone: Gone,
+	gone: MissingDocuments,
 ): Promise<void> {
 	const { execution, report, settings } = submission;
-	const { ids, of } = gone;
-	if (isTest(execution.context)) {
-		const most = `more than ${settings.maxGonePercent} %`;
-		const does = gone.isTooMuch ? `disable none: ${most}` : 'disable them';
-		return report.remark(`${of} did not come this time. A scheduled run would ${does}.`);
+	const { ids, share } = gone;
+	if (isManualRun(execution.context)) {
+		const limit = `more than ${settings.maxGonePercent} %`;
+		const plan = gone.exceedsLimit ? `disable none: ${limit}` : 'disable them';
+		return report.remark(`${share} did not come this time. A scheduled run would ${plan}.`);
 	}
-	if (gone.isTooMuch) return refuse(submission, gone, await examplesOf(ids, memory));
-	const how = await switching(submission, memory, { routes, ids });
-	const failure = await switchDocuments(ids, how);
+	if (gone.exceedsLimit) return refuseToDisable(submission, gone, await examplesOf(ids, memory));
+	const switching = await switchOptions(submission, memory, { routes, ids });
+	const failure = await switchDocuments(ids, switching);
 	if (failure)
 		report.remark(
 			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
@@ -152,36 +152,36 @@ async function disableGone(
 /** Some documents by their names. */
 async function examplesOf(gone: string[], memory: SourceMemory): Promise<string> {
 	const some = gone.slice(0, EXAMPLES);
-	const called = await memory.names.of(some);
-	return some.map((id) => called.get(id)?.name ?? id).join(', ');
+	const names = await memory.names.of(some);
+	return some.map((id) => names.get(id)?.name ?? id).join(', ');
 }
 
 /** More is missing than may be: whoever looks after the source has to say that this is meant. */
-function refuse(
+function refuseToDisable(
 	{ first, report, settings }: Submission,
-	{ of, percent }: Gone,
+	{ share, percent }: MissingDocuments,
 	examples: string,
 ): void {
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const error = first.operationError(
-		`Nothing was disabled: ${of} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
+		`Nothing was disabled: ${share} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
 		`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	if (!mayContinue(first.context)) throw error;
 	report.addRefusal(error);
-	report.remark(`Nothing was disabled: ${of} did not come, more than ${label} allows.`);
+	report.remark(`Nothing was disabled: ${share} did not come, more than ${label} allows.`);
 }
 
 /** So many documents can go from any source in a night. */
-const MANY = 10;
+const ALWAYS_ALLOWED_BELOW = 10;
 
 /** Whether more is missing than may be. A few may always be, unless they are half of the source or none may go. */
-export function isAboveShare(gone: number, before: number, maxPercent: number): boolean {
-	const areFew = gone < MANY && gone * 2 < before && maxPercent > 0;
-	return !areFew && percentOf(gone, before) > maxPercent;
+export function exceedsShare(gone: number, before: number, maxPercent: number): boolean {
+	const isFew = gone < ALWAYS_ALLOWED_BELOW && gone * 2 < before && maxPercent > 0;
+	return !isFew && percentage(gone, before) > maxPercent;
 }
 
 /** The share of a whole in percent, as a whole number that a limit of it certainly allows. */
-function percentOf(part: number, whole: number): number {
+function percentage(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }

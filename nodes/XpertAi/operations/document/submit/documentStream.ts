@@ -1,7 +1,7 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
 import type { Item } from '../../../execution/item';
-import { inBody } from '../../../ingest/batches';
+import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
@@ -11,72 +11,72 @@ import type { DocumentSource } from './sources/source';
 import type { Submission } from './submission';
 
 /** An item whose turn comes; read when it does, unless it was read before. */
-interface Turn {
+interface QueuedItem {
 	item: Item;
-	found?: ReturnType<DocumentSource['read']>;
+	documents?: ReturnType<DocumentSource['read']>;
 }
 
 /** What is told of documents while they are brought. */
-interface BringingEvents {
+interface StreamEvents {
 	/** The turn of one has come. */
-	onTurn: () => void;
+	onDocument: () => void;
 	/** One comes when nothing new is sent any more. */
-	onLeftOut: (document: ReadyDocument<Origin>) => void;
+	onNotSent: (document: ReadyDocument<Origin>) => void;
 }
 
 /** What the items bring for one knowledgebase: documents under their ids, none kept longer than it is asked for. */
 export class DocumentStream {
 	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
-	readonly brought = new Set<string>();
+	readonly seenIds = new Set<string>();
 	/** Items that may still have something to bring. */
-	private turns: Turn[] = [];
+	private queue: QueuedItem[] = [];
 	/** The latest document of each id. */
-	private readonly originOf = new Map<string, Origin>();
+	private readonly latestOrigin = new Map<string, Origin>();
 	private readonly owner: string;
 
 	constructor(
 		private readonly submission: Submission,
 		private readonly knowledgebaseId: string,
-		private readonly events: BringingEvents,
+		private readonly events: StreamEvents,
 	) {
 		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
 	}
 
 	/** Gives an item its turn, after those that came before. */
-	expect(turn: Turn): void {
-		this.turns.push(turn);
+	enqueue(item: QueuedItem): void {
+		this.queue.push(item);
 	}
 
 	/** The documents whose turn comes as they are asked for. With Stop, the first flaw ends them. */
 	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
 		const { submission, events } = this;
-		const { report, noticed } = submission;
-		this.turns.reverse();
-		for (let turn = this.turns.pop(); turn; turn = this.turns.pop()) {
-			const { item } = turn;
+		const { report, warnings } = submission;
+		this.queue.reverse();
+		for (let queued = this.queue.pop(); queued; queued = this.queue.pop()) {
+			const { item } = queued;
 			let position = 0;
 			try {
-				const found = turn.found ?? submission.read(item);
-				const isFile = !Array.isArray(found);
-				for await (const one of found) {
+				const documents = queued.documents ?? submission.read(item);
+				const isStreamed = !Array.isArray(documents);
+				for await (const found of documents) {
 					const origin: Origin = { item, position: position++ };
-					if ('flaw' in one) report.addFlaw(origin, one.flaw);
+					if ('flaw' in found) report.addFlaw(origin, found.flaw);
 					else {
-						if (isFile) report.read += 1;
-						events.onTurn();
-						if (submission.goesOn) {
-							const ready = await this.ready(one, origin);
+						if (isStreamed) report.read += 1;
+						events.onDocument();
+						if (submission.canSend) {
+							const ready = await this.ready(found, origin);
 							if (ready) yield ready;
-						} else events.onLeftOut(this.asDocument(one, origin));
+						} else events.onNotSent(this.asDocument(found, origin));
 					}
-					if (!submission.readsOn) return;
+					if (!submission.canRead) return;
 				}
-				if (isFile && position === 0) noticed.emptyFiles += 1;
+				if (isStreamed && position === 0) warnings.emptyFiles += 1;
 			} catch (caught) {
 				// Where a file broke off, what came before is sent all the same.
 				report.addFlaw({ item, position }, caught);
 			}
-			if (!submission.readsOn) return;
+			if (!submission.canRead) return;
 		}
 	}
 
@@ -105,7 +105,7 @@ export class DocumentStream {
 		origin.isTracked = origin.isUploaded || this.submission.settings.output !== 'summary';
 		return {
 			record,
-			...inBody(record),
+			...serialize(record),
 			origin,
 			id,
 			isNew: id !== own.id || !isUuid(id),
@@ -120,7 +120,7 @@ export class DocumentStream {
 		origin: Origin,
 	): Promise<ReadyDocument<Origin> | undefined> {
 		const document = this.asDocument(found, origin);
-		this.note(document, found);
+		this.recordSeen(document, found);
 		if (!this.submission.settings.remembers) return document;
 		try {
 			document.content = await contentOf(document.json, found);
@@ -132,26 +132,26 @@ export class DocumentStream {
 	}
 
 	/** A second run can only know a document by its id. */
-	private note(document: ReadyDocument<Origin>, found: FoundDocument): void {
-		const { noticed, report, settings } = this.submission;
+	private recordSeen(document: ReadyDocument<Origin>, found: FoundDocument): void {
+		const { warnings, report, settings } = this.submission;
 		const { id, key, origin } = document;
-		noticed.note(document, found);
+		warnings.note(document, found);
 		if (document.isNew) return;
-		const known = id.toLowerCase();
+		const lowerCaseId = id.toLowerCase();
 		if (origin.isTracked) {
-			const earlier = this.originOf.get(known);
-			if (earlier) noticed.noteReplaced(key ?? id);
+			const earlier = this.latestOrigin.get(lowerCaseId);
+			if (earlier) warnings.noteReplaced(key ?? id);
 			if (earlier) report.addReplaced(earlier);
-			this.originOf.set(known, origin);
+			this.latestOrigin.set(lowerCaseId, origin);
 		}
-		if (settings.mirrors) this.brought.add(known);
+		if (settings.mirrors) this.seenIds.add(lowerCaseId);
 	}
 }
 
 /** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
 async function contentOf(json: string, { contents }: FoundDocument): Promise<string> {
 	if (!contents) return hash('sha256', json, 'base64');
-	const whole = createHash('sha256').update(json);
-	for await (const piece of contents()) whole.update(piece);
-	return whole.digest('base64');
+	const digest = createHash('sha256').update(json);
+	for await (const piece of contents()) digest.update(piece);
+	return digest.digest('base64');
 }

@@ -24,14 +24,14 @@ export async function showPlan(submission: Submission, targets: Target[]): Promi
 		await target.plan(memory, ({ id, key, origin }, plan) =>
 			report.addPlanned(plan, { name: origin.name, key, id }, origin),
 		);
-		await planGone(submission, target, memory);
+		await planDisabling(submission, target, memory);
 		report.remark(...troubleHints(memory.troubles));
 	}
 	if (report.stopError) throw withCounts(report.stopError, report);
 }
 
 /** What the next run would disable, as `disableMissing` decides; what is not on the server any more is only forgotten. */
-async function planGone(
+async function planDisabling(
 	submission: Submission,
 	target: Target,
 	memory: SourceMemory,
@@ -39,19 +39,19 @@ async function planGone(
 	const { first, report, settings } = submission;
 	const { known, witness, troubles } = memory;
 	if (!settings.mirrors || report.stopError) return;
-	const { ids, of, isTooMuch } = missingFrom(target, memory);
+	const { ids, share, exceedsLimit } = missingFrom(target, memory);
 	if (ids.length === 0) return;
 	const reason = reasonInRun(submission, target);
 	if (reason) return report.remark(`Nothing would be disabled: ${reason}.`);
 	const label = first.labelOf('options.maxGonePercent');
-	if (isTooMuch)
+	if (exceedsLimit)
 		return report.remark(
-			`The next run would fail: ${of} did not come, more than "${label}" allows.`,
+			`The next run would fail: ${share} did not come, more than "${label}" allows.`,
 		);
 	const { statuses, failure } = await askStatuses(ids, target.memoryRoutes, witness);
 	troubles.notAsked ??= failure;
-	const called = await memory.names.of(ids);
+	const names = await memory.names.of(ids);
 	for (const id of ids)
 		if (statuses.has(id) && !isDisabledAlready(known, id, statuses.get(id)))
-			report.addPlanned('gone', { ...called.get(id), id });
+			report.addPlanned('gone', { ...names.get(id), id });
 }

@@ -10,11 +10,11 @@ import type { FailedDocument, SubmitReport } from './report';
 /** Says how much is stored, what is not, and what a second run would do. */
 export function withCounts(
 	error: ItemError,
-	{ counts, failed: listed, notSent, notRead }: SubmitReport,
+	{ counts, failed: failedDocuments, notSent, notRead }: SubmitReport,
 ): ItemError {
 	const { found, stored, unknown } = counts;
 	const unread = notRead > 0 ? `, ${counted(notRead, 'item')} not read` : '';
-	const failed = listed.filter(({ outcome }) => outcome !== 'stored');
+	const failed = failedDocuments.filter(({ outcome }) => outcome !== 'stored');
 	const names = failed.flatMap(({ name }) => name ?? []);
 	const reasons = reasonsOf(failed);
 	error.message = trimEnd(
@@ -33,7 +33,7 @@ export function withCounts(
 const SECOND_RUN =
 	'A second run replaces documents that carry a UUID as ID and stores all others again';
 
-const LET_OTHERS_OUT =
+const CONTINUE_HINT =
 	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)"';
 
 /** Why documents failed, as far as it fits into a message. */
@@ -56,13 +56,13 @@ export function processingError(
 			...uniq(reasons.map(adviceFor)),
 			...remarks,
 			countsInWords(counts),
-			LET_OTHERS_OUT,
+			CONTINUE_HINT,
 		),
 	);
 }
 
 /** How many documents an error names. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Texts as sentences, each with one full stop; what says nothing is left out. */
 export function sentences(...texts: Array<string | undefined>): string {
@@ -71,7 +71,7 @@ export function sentences(...texts: Array<string | undefined>): string {
 
 /** Names in a row, or how many more there are. */
 export function someNames(names: string[]): string {
-	const more = names.length - MOST_NAMED;
-	const first = names.slice(0, MOST_NAMED).join(', ');
+	const more = names.length - MAX_NAMED;
+	const first = names.slice(0, MAX_NAMED).join(', ');
 	return more > 0 ? `${first} and ${more} more` : first;
 }

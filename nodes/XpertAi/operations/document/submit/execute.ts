@@ -40,14 +40,14 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
  */
 function targetsOf(submission: Submission): Target[] {
 	const { execution, report } = submission;
-	const readFirst = !mayContinue(execution.context);
+	const readsAhead = !mayContinue(execution.context);
 	const targets = new Map<string, Target>();
 	for (const [index, item] of execution.items.entries()) {
 		try {
 			item.checkSameCredential(submission.first);
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
-			target.bringing.expect({ item, found: readFirst ? submission.read(item) : undefined });
+			target.stream.enqueue({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(id, target);
 		} catch (caught) {
 			report.addFlaw({ item, position: 0 }, caught);
@@ -63,10 +63,10 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 	const { report } = submission;
 	try {
 		for (const target of targets) if (!report.stopError) await target.store();
-		remarkBrake(submission);
+		remarkCircuitBreaker(submission);
 		if (report.stopError) {
 			// What is stored is found all the same; its end is for the next run to ask.
-			for (const { processing } of targets) await processing?.startRest();
+			for (const { processing } of targets) await processing?.startRemaining();
 			throw withCounts(report.stopError, report);
 		}
 		await waitForProcessing(submission, targets);
@@ -78,11 +78,11 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 }
 
 /** Says once why documents were not sent. */
-function remarkBrake({ brake: { reason, row }, report }: Submission): void {
+function remarkCircuitBreaker({ circuitBreaker: { reason, streakLength }, report }: Submission): void {
 	const { notSent } = report;
 	if (reason === undefined || notSent === 0) return;
 	const documents = counted(notSent, 'document was', 'documents were');
-	const why = row === undefined ? 'none would be found' : `${row} in a row came to nothing`;
+	const why = streakLength === undefined ? 'none would be found' : `${streakLength} in a row came to nothing`;
 	report.remark(asHint(`${documents} not sent, as ${why}: ${reason}`));
 }
 
@@ -90,12 +90,12 @@ const COUNT_MAY_BE_LOW =
 	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
 
 /** Tells the user what stands in no item. */
-function addHints({ execution: { context }, first, report, noticed }: Submission): void {
+function addHints({ execution: { context }, first, report, warnings }: Submission): void {
 	const { line, notes, countMayBeLow } = report;
 	tellUser(context, [
 		line,
 		...notes,
-		...noticed.hints(first),
+		...warnings.hints(first),
 		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
 	]);
 }
@@ -106,9 +106,9 @@ function addHints({ execution: { context }, first, report, noticed }: Submission
  */
 export async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
 	let unfinished = 0;
-	const follow = async ({ processing }: Target) => {
+	const waitForTarget = async ({ processing }: Target) => {
 		const end = await processing?.end();
-		if (end?.hasNoRoute) report.remark(DECIDES_BY_ITSELF);
+		if (end?.hasNoRoute) report.remark(NO_PROCESSING_ROUTE);
 		else if (end?.failure) {
 			report.processingBroken = true;
 			const what = end.allStarted ? 'followed' : 'started';
@@ -121,7 +121,7 @@ export async function waitForProcessing({ report }: Submission, targets: Target[
 		}
 		unfinished += end?.unfinished ?? 0;
 	};
-	await Promise.all(targets.map(follow));
+	await Promise.all(targets.map(waitForTarget));
 	if (unfinished > 0) {
 		const documents = counted(unfinished, 'document was', 'documents were');
 		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
@@ -129,5 +129,5 @@ export async function waitForProcessing({ report }: Submission, targets: Target[
 	}
 }
 
-const DECIDES_BY_ITSELF =
+const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';

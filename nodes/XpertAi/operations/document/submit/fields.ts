@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { MOST_AT_ONCE, displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
-import { ownFields, settingsFields, sourceField } from './sources';
+import { sourceFields, settingsFields, sourceField } from './sources';
 
 const mode: INodeProperties = {
 	displayName: 'When Run Again',
@@ -204,7 +204,7 @@ export const submitOptions = optionsField([
 export const submitFields: Field[] = [
 	knowledgebaseLocator,
 	sourceField,
-	...ownFields,
+	...sourceFields,
 	mode,
 	...displayedIf({ show: { mode: ['changed', 'mirror'] } }, [sourceName]),
 	...settingsFields,

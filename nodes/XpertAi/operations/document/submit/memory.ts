@@ -11,14 +11,14 @@ import { keyOwner } from './sources/identity';
 import type { Submission } from './submission';
 
 /** Whose memory it is, and how it is read and written. */
-interface Remembering {
+interface MemorySource {
 	submission: Submission;
 	knowledgebaseId: string;
 	memoryRoutes: MemoryRoutes;
 }
 
 /** The memory of the source in a knowledgebase, before it is read. */
-export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: Remembering): SourceMemory {
+export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: MemorySource): SourceMemory {
 	const { clock, execution, settings, signal } = submission;
 	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
 	const place = memoryPlaceOf(knowledgebaseId, settings, execution.context);
@@ -37,11 +37,11 @@ export function memoryPlaceOf(
 ): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
 	const { id, name } = context.getNode();
-	const isNamed = sourceName !== '';
-	const source = isNamed
+	const hasName = sourceName !== '';
+	const source = hasName
 		? `name ${sourceName}`
 		: `node ${id} of workflow ${workflowId ?? workflowName}`;
-	const titles = isNamed ? [sourceName] : compact([workflowName, name]);
+	const titles = hasName ? [sourceName] : compact([workflowName, name]);
 	const part = shard === '' ? [] : [`shard ${shard}`];
 	return {
 		knowledgebaseId,
@@ -63,7 +63,7 @@ const HINT_LENGTH = 120;
 /** What went wrong with the memory, in words. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
 	const hints: string[] = [];
-	const say = (failure: Failure | undefined, what: string) => {
+	const addFailure = (failure: Failure | undefined, what: string) => {
 		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
 	};
 	if (noRoute)
@@ -75,8 +75,8 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may be found though gone. See "Forget Earlier Damage".`,
 		);
 	}
-	say(notWritten, 'Noted, but not remembered as a whole: the next run does that.');
-	say(notAsked, 'Not known: whether unchanged documents are still there.');
+	addFailure(notWritten, 'Noted, but not remembered as a whole: the next run does that.');
+	addFailure(notAsked, 'Not known: whether unchanged documents are still there.');
 	return hints;
 }
 

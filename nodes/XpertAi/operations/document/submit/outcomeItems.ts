@@ -5,7 +5,7 @@ import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import { asJson } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import type { ProcessingEnd, ProcessingWord } from '../../../ingest/processingStatus';
+import type { ProcessingEnd, ProcessingState } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
@@ -19,7 +19,7 @@ export function outcomeItem(
 ): INodeExecutionData {
 	const { document, batch, attempts, outcome } = result;
 	const { item } = document.origin;
-	const facts = factsOf(document, outcome);
+	const facts = detailsOf(document, outcome);
 	if (result.outcome === 'notSent') {
 		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
 		const error = item.operationError(result.reason ?? NOT_SENT, result.reason ? undefined : hint);
@@ -35,12 +35,12 @@ export function outcomeItem(
 	if (!simplify) return item.output(record ?? asJson(document.record));
 	const { name = facts.name, id = document.id } = record ?? {};
 	const { status } = result;
-	const kept = factsOf(document, outcome, { processing: 'none' });
-	return item.output({ ...kept, name, id, status, attempts, batch });
+	const stored = detailsOf(document, outcome, { processing: 'none' });
+	return item.output({ ...stored, name, id, status, attempts, batch });
 }
 
 /** What is told of every document. */
-function factsOf(
+function detailsOf(
 	{ id, key, record: { name } }: ReadyDocument<Origin>,
 	outcome: Origin['outcome'],
 	more: IDataObject = {},
@@ -53,7 +53,7 @@ const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 /** The item of a document that an earlier run has stored with the same content. */
 export function unchangedItem(document: ReadyDocument<Origin>): INodeExecutionData {
-	return document.origin.item.output(factsOf(document, 'unchanged'));
+	return document.origin.item.output(detailsOf(document, 'unchanged'));
 }
 
 /** The item of a record that could not be sent. */
@@ -61,7 +61,7 @@ export function flawItem(item: Item, flaw: ItemError): INodeExecutionData {
 	return item.failed(flaw, { outcome: 'rejected' });
 }
 
-const FLAWS: Partial<Record<ProcessingWord, string>> = {
+const FLAWS: Partial<Record<ProcessingState, string>> = {
 	error: 'could not be processed',
 	cancel: 'was stored, but its processing was cancelled',
 	none: 'is stored, but not being processed',
@@ -72,12 +72,12 @@ const STUCK =
 
 /** Why nobody finds a stored document; `undefined` where it is found, on its way, or nobody can say. */
 export function processingFlaw(end: ProcessingEnd): string | undefined {
-	const { word, processMsg, failure, hasNoRoute, isStuck } = end;
+	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
 	if (hasNoRoute) return undefined;
 	if (isStuck) return STUCK;
 	if (failure)
 		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const what = FLAWS[word];
+	const what = FLAWS[state];
 	return what && `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
@@ -89,27 +89,27 @@ export function processingFlaw(end: ProcessingEnd): string | undefined {
 export function processedItem(
 	item: Item,
 	output: INodeExecutionData,
-	{ word, processMsg }: ProcessingEnd,
+	{ state, processMsg }: ProcessingEnd,
 	flaw: string | undefined,
 ): INodeExecutionData {
-	const facts: IDataObject = { processing: word, ...(processMsg ? { processMsg } : {}) };
-	if (word === 'finish' && output.json.outcome === 'stored') facts.outcome = 'found';
-	if (flaw === undefined) return { ...output, json: { ...output.json, ...facts } };
+	const details: IDataObject = { processing: state, ...(processMsg ? { processMsg } : {}) };
+	if (state === 'finish' && output.json.outcome === 'stored') details.outcome = 'found';
+	if (flaw === undefined) return { ...output, json: { ...output.json, ...details } };
 	const { id, name, key, outcome } = output.json;
 	const known = outcome === 'unchanged' ? outcome : 'stored';
 	const error = item.operationError(flaw, adviceFor(flaw));
-	return item.failed(error, { name, outcome: known, ...facts, key, id });
+	return item.failed(error, { name, outcome: known, ...details, key, id });
 }
 
 /** The item of a document that a later one of the run has replaced; on the error output where there is one. */
 export function replacedItem(item: Item, { json }: INodeExecutionData): INodeExecutionData {
 	const { name, key, id } = json;
-	const facts = { name, outcome: 'replaced', ...(key === undefined ? {} : { key }), id };
-	if (item.context.getNode().onError !== 'continueErrorOutput') return item.output(facts);
+	const details = { name, outcome: 'replaced', ...(key === undefined ? {} : { key }), id };
+	if (item.context.getNode().onError !== 'continueErrorOutput') return item.output(details);
 	const what = key === undefined ? 'ID' : `key (${quoted(key)})`;
 	const error = item.operationError(
 		`A later document of this run came with the same ${what} and replaced this one`,
 		'Give each document a key of its own, such as its path or the ID of its row.',
 	);
-	return item.failed(error, facts);
+	return item.failed(error, details);
 }

@@ -29,7 +29,7 @@ import type { SubmitSettings } from './settings';
 import type { Origin } from './sources/identity';
 
 /** Failed documents that are named; the counts are always complete. */
-const MAX_LISTED = 1000;
+const MAX_FAILED_LISTED = 1000;
 
 /** A document that was not stored, or may not have been, or that is stored but could not be processed. */
 export interface FailedDocument {
@@ -56,13 +56,13 @@ export class SubmitReport {
 	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
 	processingBroken = false;
 	/** What else the user should know, in sentences as long as a hint is. */
-	private readonly said: string[] = [];
+	private readonly sentences: string[] = [];
 	/** Output by the item it is of; left empty when only a summary is asked for. */
 	private readonly outputs: INodeExecutionData[][] = [];
 	/** Documents that later ones have replaced. */
 	private readonly replaced: Origin[] = [];
 	/** Output that no document of the input has led to. */
-	private readonly added: INodeExecutionData[] = [];
+	private readonly extraOutputs: INodeExecutionData[] = [];
 
 	/** How many documents the next run would treat in each way. */
 	private readonly plans: Record<Plan, number> = {
@@ -83,9 +83,9 @@ export class SubmitReport {
 	get items(): INodeExecutionData[] {
 		for (const origin of this.replaced) {
 			const output = this.outputs[origin.item.index]?.[origin.position];
-			if (output) this.place(origin, () => replacedItem(origin.item, output));
+			if (output) this.setOutput(origin, () => replacedItem(origin.item, output));
 		}
-		return [...this.outputs.flat(), ...this.added];
+		return [...this.outputs.flat(), ...this.extraOutputs];
 	}
 
 	/** Documents that were read, but were not sent as their turn came, or whose turn did not come. */
@@ -103,7 +103,7 @@ export class SubmitReport {
 	}
 
 	get remarks(): string[] {
-		return uniq(this.said);
+		return uniq(this.sentences);
 	}
 
 	/** How many documents no assistant finds. */
@@ -124,7 +124,7 @@ export class SubmitReport {
 	}
 
 	remark(...sentences: string[]): void {
-		this.said.push(...sentences);
+		this.sentences.push(...sentences);
 	}
 
 	/**
@@ -151,8 +151,8 @@ export class SubmitReport {
 		const { document, outcome } = result;
 		const { id, origin, record } = document;
 		this.count(outcome);
-		this.settle(origin, outcome);
-		this.place(origin, () => outcomeItem(result, this.settings.simplify));
+		this.setOutcome(origin, outcome);
+		this.setOutput(origin, () => outcomeItem(result, this.settings.simplify));
 		if (!('failure' in result)) return;
 		const { failure } = result;
 		const reason = failureMessage(failure);
@@ -167,8 +167,8 @@ export class SubmitReport {
 	 */
 	addUnchanged(document: ReadyDocument<Origin>, status?: ProcessingStatus): void {
 		this.count('unchanged');
-		this.settle(document.origin, 'unchanged');
-		this.place(document.origin, () => {
+		this.setOutcome(document.origin, 'unchanged');
+		this.setOutput(document.origin, () => {
 			const output = unchangedItem(document);
 			return status
 				? processedItem(document.origin.item, output, processingEndOf(status), undefined)
@@ -180,13 +180,13 @@ export class SubmitReport {
 	addReplaced(origin: Origin): void {
 		if (origin.isReplaced) return;
 		origin.isReplaced = true;
-		this.settle(origin, origin.outcome);
+		this.setOutcome(origin, origin.outcome);
 	}
 
 	/** A document that is gone from the source was taken out of answers; no item has brought it. */
 	addDisabled(id: string, { name, key }: DocumentName = {}): void {
 		this.counts.disabled += 1;
-		this.add(this.first.output(omitBy({ name, outcome: 'disabled', key, id }, isUndefined)));
+		this.addOutput(this.first.output(omitBy({ name, outcome: 'disabled', key, id }, isUndefined)));
 	}
 
 	/**
@@ -197,13 +197,13 @@ export class SubmitReport {
 	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
 		this.plans[plan] += 1;
 		const json = omitBy({ ...facts, plan }, isUndefined);
-		if (origin) this.place(origin, () => origin.item.output(json));
-		else this.add(this.first.output(json));
+		if (origin) this.setOutput(origin, () => origin.item.output(json));
+		else this.addOutput(this.first.output(json));
 	}
 
 	/** Something was not done that concerns no document alone. */
 	addRefusal(error: ItemError): void {
-		this.add(this.first.failed(error));
+		this.addOutput(this.first.failed(error));
 	}
 
 	/**
@@ -213,16 +213,16 @@ export class SubmitReport {
 	 */
 	addProcessed(id: string, end: ProcessingEnd, origins: Origin[]): void {
 		const flaw = processingFlaw(end);
-		const live = origins.filter(({ isReplaced }) => !isReplaced);
-		if (end.word === 'finish') this.addFound(origins, live);
-		for (const origin of live) {
+		const current = origins.filter(({ isReplaced }) => !isReplaced);
+		if (end.state === 'finish') this.addFound(origins, current);
+		for (const origin of current) {
 			const { item } = origin;
 			const output = this.outputs[item.index]?.[origin.position];
-			if (output) this.place(origin, () => processedItem(item, output, end, flaw));
+			if (output) this.setOutput(origin, () => processedItem(item, output, end, flaw));
 		}
 		if (flaw === undefined) return;
 		this.processingFailed += 1;
-		this.addFailed({ name: live[0]?.name, id, outcome: 'stored', reason: flaw });
+		this.addFailed({ name: current[0]?.name, id, outcome: 'stored', reason: flaw });
 	}
 
 	/** What is processed is found; one whose origin is not kept was stored by this run. */
@@ -230,14 +230,14 @@ export class SubmitReport {
 		const stored = live.filter(({ outcome }) => outcome === 'stored');
 		for (const origin of stored) origin.outcome = 'found';
 		const count = origins.length === 0 ? 1 : stored.length;
-		this.move('stored', 'found', count);
+		this.recount('stored', 'found', count);
 	}
 
 	/** Notes what became of a document, which counts as replaced where that is in vain. */
-	private settle(origin: Origin, outcome: Origin['outcome']): void {
+	private setOutcome(origin: Origin, outcome: Origin['outcome']): void {
 		origin.outcome = outcome;
-		if (!origin.isReplaced || !isKept(outcome)) return;
-		this.move(outcome, 'replaced');
+		if (!origin.isReplaced || !isStored(outcome)) return;
+		this.recount(outcome, 'replaced');
 		this.replaced.push(origin);
 	}
 
@@ -252,7 +252,7 @@ export class SubmitReport {
 		const flaw = origin.item.asError(caught);
 		this.count('rejected');
 		this.addFailed({ outcome: 'rejected', reason: flaw.message });
-		this.place(origin, () => flawItem(origin.item, flaw));
+		this.setOutput(origin, () => flawItem(origin.item, flaw));
 		this.stopWith(() => flaw);
 	}
 
@@ -268,30 +268,30 @@ export class SubmitReport {
 	}
 
 	/** Counts documents otherwise than before. */
-	private move(from: keyof Counts, to: keyof Counts, count = 1): void {
+	private recount(from: keyof Counts, to: keyof Counts, count = 1): void {
 		this.counts[from] -= count;
 		this.counts[to] += count;
 	}
 
 	private addFailed(document: FailedDocument): void {
-		if (this.failed.length < MAX_LISTED) this.failed.push(document);
+		if (this.failed.length < MAX_FAILED_LISTED) this.failed.push(document);
 	}
 
 	private stopWith(error: () => ItemError): void {
 		if (!mayContinue(this.first.context)) this.stopError ??= error();
 	}
 
-	private place({ item, position }: Origin, output: () => INodeExecutionData): void {
+	private setOutput({ item, position }: Origin, output: () => INodeExecutionData): void {
 		if (this.settings.output === 'summary') return;
 		const ofItem = (this.outputs[item.index] ??= []);
 		ofItem[position] = output();
 	}
 
-	private add(output: INodeExecutionData): void {
-		if (this.settings.output !== 'summary') this.added.push(output);
+	private addOutput(output: INodeExecutionData): void {
+		if (this.settings.output !== 'summary') this.extraOutputs.push(output);
 	}
 }
 
-function isKept(outcome: Origin['outcome']): outcome is 'found' | 'stored' | 'unchanged' {
+function isStored(outcome: Origin['outcome']): outcome is 'found' | 'stored' | 'unchanged' {
 	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }

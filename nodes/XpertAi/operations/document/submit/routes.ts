@@ -47,21 +47,21 @@ export function knowledgebaseRoutes(
  */
 export function uploadRoute(submission: Submission): Upload<Origin> {
 	const { settings, clock, signal } = submission;
-	const patience = new OutageBudget(settings.retryLimits);
+	const outageBudget = new OutageBudget(settings.retryLimits);
 	const request: ApiRequest = {
 		method: 'POST',
 		path: '/v1/file',
 		timeoutMs: Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
-		checkAnswer: mustNameAddress,
+		checkAnswer: mustHaveUrl,
 	};
 	return async ({ file }) => {
-		const whole = await file?.();
+		const uploadedContent = await file?.();
 		// A form is read as it is sent, and made anew for each try.
 		const send = async () =>
-			await submission.send({ ...request, body: whole && multipartBody(whole, {}) });
-		const retried = { request, limits: patience.limits, repeatable: true, clock, signal };
+			await submission.send({ ...request, body: uploadedContent && multipartBody(uploadedContent, {}) });
+		const retried = { request, limits: outageBudget.limits, repeatable: true, clock, signal };
 		const { outcome, attempts } = await sendWithRetries(send, retried);
-		patience.note(outcome);
+		outageBudget.note(outcome);
 		if (outcome.ok) {
 			const { url: fileUrl, id: storageFileId, size } = uploadedFile.parse(outcome.answer);
 			return { file: { fileUrl, ...omitBy({ storageFileId, size }, isUndefined) } };
@@ -81,7 +81,7 @@ const uploadedFile = z.object({
 	size: z.number().optional().catch(undefined),
 });
 
-const mustNameAddress = answerMustBe(
+const mustHaveUrl = answerMustBe(
 	(answer) => uploadedFile.safeParse(answer).success,
 	'it names no address of the file',
 );

@@ -17,7 +17,7 @@ import type { DocumentSource } from './sources/source';
 const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
 
 /** Marks failures for which nothing has answered yet: whoever tries a wrong address need not wait until Retry For is over. */
-function unanswered(send: Send): Send {
+function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
 		const outcome = await send(request);
@@ -30,8 +30,8 @@ function unanswered(send: Send): Send {
 /** One execution of Submit: how it works, what its items bring, and what became of that. */
 export class Submission {
 	readonly report: SubmitReport;
-	readonly noticed = new Warnings();
-	readonly brake: CircuitBreaker;
+	readonly warnings = new Warnings();
+	readonly circuitBreaker: CircuitBreaker;
 	/** Sends with the credential of the first item, which is that of all. */
 	readonly send: Send;
 
@@ -42,9 +42,9 @@ export class Submission {
 		readonly settings: SubmitSettings,
 		readonly clock: Clock,
 	) {
-		this.send = isTest(execution.context) ? unanswered(first.send) : first.send;
+		this.send = isManualRun(execution.context) ? markUnanswered(first.send) : first.send;
 		this.report = new SubmitReport(first, settings);
-		this.brake = new CircuitBreaker(settings.stopAfterFailures);
+		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 	}
 
 	/** Fires when the execution is stopped. */
@@ -53,12 +53,12 @@ export class Submission {
 	}
 
 	/** Whether anything may still be sent. */
-	get goesOn(): boolean {
-		return this.readsOn && this.brake.reason === undefined;
+	get canSend(): boolean {
+		return this.canRead && this.circuitBreaker.reason === undefined;
 	}
 
 	/** Whether documents are still read, be it only to say that they are not sent. */
-	get readsOn(): boolean {
+	get canRead(): boolean {
 		return this.report.stopError === undefined && !this.signal?.aborted;
 	}
 
@@ -70,9 +70,9 @@ export class Submission {
 	read(item: Item): ReturnType<DocumentSource['read']> {
 		const chosen = item.choice('source', sourceValue);
 		const source = SOURCES.find(({ value }) => value === chosen);
-		const found = source?.read(item, reading) ?? [];
-		if (Array.isArray(found)) this.report.read += found.length;
-		return found;
+		const documents = source?.read(item, reading) ?? [];
+		if (Array.isArray(documents)) this.report.read += documents.length;
+		return documents;
 	}
 }
 
@@ -91,4 +91,4 @@ export function outermostMode(context: IExecuteFunctions): unknown {
 }
 
 /** Whether somebody tries the workflow in the editor. */
-export const isTest = (context: IExecuteFunctions): boolean => outermostMode(context) === 'manual';
+export const isManualRun = (context: IExecuteFunctions): boolean => outermostMode(context) === 'manual';

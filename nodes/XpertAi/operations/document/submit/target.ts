@@ -7,7 +7,7 @@ import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH } from '../../../ingest/memory';
 import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
-import { askStatuses, processingWord, processingEndOf } from '../../../ingest/processingStatus';
+import { askStatuses, processingState, processingEndOf } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import type { DocumentOutcome } from '../../../ingest/storing';
@@ -18,7 +18,7 @@ import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import { counted } from './counts';
-import { inWords } from './advice';
+import { withReadableReason } from './advice';
 import { DocumentStream } from './documentStream';
 import { asHint, memoryOf } from './memory';
 import { processingFlaw } from './outcomeItems';
@@ -33,16 +33,16 @@ const PROGRESS_EVERY_MS = 1000;
 const FIRST_BATCH = 10;
 
 /** Documents that are asked after where a source has no note, at most so many bytes of them. */
-const ASKED_FIRST = 500;
-const ASKED_BYTES = 8 * 1024 * 1024;
+const MAX_CHECKED = 500;
+const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
-const THERE_TWICE =
+const STORED_TWICE =
 	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
 
-const ELSEWHERE = 'Not sent: another run of this source is at work';
+const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 
 /** What a document is called, for a run that does not bring it any more. */
-const calledOf = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
+const documentName = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
 	...(record.name && { name: record.name }),
 	...(key !== undefined && { key }),
 });
@@ -54,7 +54,7 @@ const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
 /** One knowledgebase in a run: what is brought for it, what is remembered of it, and its processing. */
 export class Target {
 	/** What the items bring for it. */
-	readonly bringing: DocumentStream;
+	readonly stream: DocumentStream;
 	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
 	memory?: SourceMemory;
 	/** By which what is remembered is read and written: these wait for a server on their own. */
@@ -63,7 +63,7 @@ export class Target {
 	/** What follows the documents that are stored; none with After Storing = Nothing. */
 	readonly processing?: Processing;
 	/** Where the documents came from that are in process, by id. */
-	private readonly inProcess = new Map<string, Origin[]>();
+	private readonly processingOrigins = new Map<string, Origin[]>();
 	private progressShownAt = 0;
 
 	constructor(
@@ -77,9 +77,9 @@ export class Target {
 			const { send, storePath: path } = this.memoryRoutes;
 			return await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		});
-		this.bringing = new DocumentStream(submission, knowledgebaseId, {
-			onTurn: () => this.processing?.lookWhenDue(),
-			onLeftOut: (document) => this.leaveOut(document),
+		this.stream = new DocumentStream(submission, knowledgebaseId, {
+			onDocument: () => this.processing?.pollWhenDue(),
+			onNotSent: (document) => this.addNotSent(document),
 		});
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
 		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
@@ -88,30 +88,30 @@ export class Target {
 	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
 	async store(): Promise<void> {
 		const { submission } = this;
-		const { execution, settings, report, brake, clock, signal } = submission;
-		if (submission.goesOn && settings.remembers) this.memory = await memoryOf(this).open();
+		const { execution, settings, report, circuitBreaker, clock, signal } = submission;
+		if (submission.canSend && settings.remembers) this.memory = await memoryOf(this).open();
 		const { memory, memoryRoutes } = this;
-		if (memory?.holder) return await this.leaveTo(memory.holder);
-		const wanted = memory ? this.changed(memory) : this.bringing.documents();
+		if (memory?.holder) return await this.yieldTo(memory.holder);
+		const documents = memory ? this.changedDocuments(memory) : this.stream.documents();
 		let hasFailed = false;
 		const counts = await storeDocuments({
 			...settings,
-			documents: uploaded(wanted, {
-				upload: this.braking(uploadRoute(submission)),
-				atOnce: UPLOADS_AT_ONCE,
+			documents: uploaded(documents, {
+				upload: this.countingFailures(uploadRoute(submission)),
+				concurrency: UPLOADS_AT_ONCE,
 				onOutcome: (result) => this.addOutcome(result),
 				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
-				goOn: () => submission.goesOn,
+				mayUpload: () => submission.canSend,
 			}),
 			send: submission.send,
 			batchLimits: {
 				...settings.batchLimits,
 				firstCount: FIRST_BATCH,
-				beside: memory && ROOM_IN_BATCH,
+				reserved: memory && ROOM_IN_BATCH,
 			},
 			journal: async (batch) => {
-				const failure = await this.folders.makeFor(batch.map(({ record }) => record));
-				return failure ? { failure } : await memory?.around(contentsOf(batch));
+				const failure = await this.folders.createFor(batch.map(({ record }) => record));
+				return failure ? { failure } : await memory?.journalBatch(contentsOf(batch));
 			},
 			request: (body) => ({
 				method: 'POST',
@@ -119,15 +119,15 @@ export class Target {
 				body,
 				timeoutMs: settings.timeoutMs,
 			}),
-			onOutcome: (told) => {
-				const result = inWords(told);
+			onOutcome: (outcome) => {
+				const result = withReadableReason(outcome);
 				if ('failure' in result)
-					brake.failed('storing', failureMessage(result.failure), result.batch);
-				else if (result.outcome === 'stored') brake.passed('storing');
+					circuitBreaker.failed('storing', failureMessage(result.failure), result.batch);
+				else if (result.outcome === 'stored') circuitBreaker.passed('storing');
 				hasFailed ||= 'failure' in result;
 				this.addOutcome(result);
 			},
-			goOn: () => brake.reason === undefined && (!hasFailed || mayContinue(execution.context)),
+			mayContinue: () => circuitBreaker.reason === undefined && (!hasFailed || mayContinue(execution.context)),
 			clock,
 			signal,
 		});
@@ -135,18 +135,18 @@ export class Target {
 	}
 
 	/** Notes what becomes of uploads: those that are refused may lie between others that wait to be stored. */
-	private braking(upload: Upload<Origin>): Upload<Origin> {
-		const { brake } = this.submission;
+	private countingFailures(upload: Upload<Origin>): Upload<Origin> {
+		const { circuitBreaker } = this.submission;
 		return async (document) => {
-			this.processing?.lookWhenDue();
+			this.processing?.pollWhenDue();
 			// What may not be stored need not be uploaded.
 			const failure = this.memory?.refusal;
 			const result = failure ? { failure, attempts: 0 } : await upload(document);
 			if ('failure' in result) {
 				const { failure: refused } = result;
 				// The key may have no right to upload.
-				brake.failed('upload', failureMessage(refused), undefined, refused.status === 403);
-			} else brake.passed('upload');
+				circuitBreaker.failed('upload', failureMessage(refused), undefined, refused.status === 403);
+			} else circuitBreaker.passed('upload');
 			return result;
 		};
 	}
@@ -156,7 +156,7 @@ export class Target {
 	 *
 	 * @throws NodeOperationError with Stop, saying which one
 	 */
-	private async leaveTo({ by, since }: Holder): Promise<void> {
+	private async yieldTo({ by, since }: Holder): Promise<void> {
 		const { first, report } = this.submission;
 		const error = first.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
@@ -164,11 +164,11 @@ export class Target {
 		);
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
-		for await (const document of this.bringing.documents()) this.leaveOut(document, ELSEWHERE);
+		for await (const document of this.stream.documents()) this.addNotSent(document, OTHER_RUN_ACTIVE);
 	}
 
 	/** A document is not sent, as nothing new is. */
-	private leaveOut(document: ReadyDocument<Origin>, reason?: string): void {
+	private addNotSent(document: ReadyDocument<Origin>, reason?: string): void {
 		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent', reason });
 	}
 
@@ -179,7 +179,7 @@ export class Target {
 	 */
 	async plan(memory: SourceMemory, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
 		const { settings } = this.submission;
-		await planDocuments(this.askingFirst(this.bringing.withFiles(), memory), {
+		await planDocuments(this.checkingNewSource(this.stream.withFiles(), memory), {
 			memory: memory.known,
 			processed: settings.process,
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
@@ -191,38 +191,38 @@ export class Target {
 	 * Asks after the first documents of a source that has no note: its memory may be gone, or they may have been stored
 	 * otherwise before, also under the IDs they have without a Source Name.
 	 */
-	private async *askingFirst(
+	private async *checkingNewSource(
 		documents: AsyncGenerator<ReadyDocument<Origin>>,
 		memory: SourceMemory,
 	): AsyncGenerator<ReadyDocument<Origin>> {
 		const held: Array<ReadyDocument<Origin>> = [];
 		let bytes = 0;
-		while (memory.isNew && held.length < ASKED_FIRST && bytes < ASKED_BYTES) {
+		while (memory.isNew && held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
 			const { done, value } = await documents.next();
 			if (done) break;
 			held.push(value);
 			bytes += value.bytes;
 		}
-		if (held.length > 0) await this.askAfter(held, memory);
+		if (held.length > 0) await this.checkStored(held, memory);
 		yield* held;
 		yield* documents;
 	}
 
-	private async askAfter(
+	private async checkStored(
 		documents: Array<ReadyDocument<Origin>>,
 		memory: SourceMemory,
 	): Promise<void> {
 		const { report, settings } = this.submission;
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
-		const without = documents.flatMap(({ key }) =>
+		const idsWithoutSource = documents.flatMap(({ key }) =>
 			key === undefined || settings.sourceName === '' ? [] : derivedId(this.knowledgebaseId, key),
 		);
-		const { statuses } = await this.statusesOf([...ids, ...without], memory);
-		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.lose();
+		const { statuses } = await this.statusesOf([...ids, ...idsWithoutSource], memory);
+		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.markLost();
 		// One that was disabled has no status.
-		const twice = without.filter((id) => processingWord(statuses.get(id)) !== 'none').length;
-		if (twice > 0)
-			report.remark(asHint(`${counted(twice, 'document is', 'documents are')} ${THERE_TWICE}`));
+		const duplicates = idsWithoutSource.filter((id) => processingState(statuses.get(id)) !== 'none').length;
+		if (duplicates > 0)
+			report.remark(asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`));
 	}
 
 	private async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
@@ -231,16 +231,16 @@ export class Target {
 		return asked;
 	}
 
-	private changed(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
+	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		const { report, settings } = this.submission;
-		return changedOnly(this.askingFirst(this.bringing.documents(), memory), {
+		return changedOnly(this.checkingNewSource(this.stream.documents(), memory), {
 			memory: memory.known,
 			processed: settings.process,
 			statusesOf: async (ids) => await this.statusesOf(ids, memory),
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
-				memory.names.note(document.id, calledOf(document));
-				if (processingEndOf(status).word === 'running') this.follow(document.id, document.origin);
+				memory.names.add(document.id, documentName(document));
+				if (processingEndOf(status).state === 'running') this.startProcessing(document.id, document.origin);
 			},
 		});
 	}
@@ -248,37 +248,37 @@ export class Target {
 	private addOutcome(result: DocumentOutcome<Origin>): void {
 		const { id, isNew, content = '', origin } = result.document;
 		const memory = isNew ? undefined : this.memory;
-		if (result.outcome === 'stored') memory?.stored(id, content, calledOf(result.document));
-		else if (result.outcome === 'rejected') memory?.refused(id);
+		if (result.outcome === 'stored') memory?.recordStored(id, content, documentName(result.document));
+		else if (result.outcome === 'rejected') memory?.recordRejected(id);
 		this.submission.report.addOutcome(result);
 		if (result.outcome === 'stored') {
 			// With incremental sync, a server keeps a document under the first id its source had.
-			const kept = isJsonObject(result.record) ? result.record.id : undefined;
-			this.follow(typeof kept === 'string' ? kept : id, origin.isTracked ? origin : undefined);
+			const storedId = isJsonObject(result.record) ? result.record.id : undefined;
+			this.startProcessing(typeof storedId === 'string' ? storedId : id, origin.isTracked ? origin : undefined);
 		}
-		this.processing?.lookWhenDue();
+		this.processing?.pollWhenDue();
 		this.showProgress();
 	}
 
 	/** Has a stored document processed, or followed where the server is at it. */
-	private follow(id: string, origin: Origin | undefined): void {
+	private startProcessing(id: string, origin: Origin | undefined): void {
 		// An ID with a comma, which only a user's own may have, cannot be asked after among others.
 		if (!this.processing || id.includes(',')) return;
-		if (origin) this.inProcess.set(id, [...(this.inProcess.get(id) ?? []), origin]);
+		if (origin) this.processingOrigins.set(id, [...(this.processingOrigins.get(id) ?? []), origin]);
 		this.processing.add(id);
 	}
 
 	/** Tells the next run which documents are done; it asks for the status of the others before it sends them again. */
 	private addEnd(id: string, end: ProcessingEnd): void {
-		const { word, hasNoRoute, failure, isStuck, processMsg } = end;
+		const { state, hasNoRoute, failure, isStuck, processMsg } = end;
 		// On a server that cannot process, documents are done when they are stored.
-		if (word === 'finish' || hasNoRoute) this.memory?.known.settle(id);
-		else if (isStuck || (word !== 'running' && !failure)) this.memory?.known.forget(id);
+		if (state === 'finish' || hasNoRoute) this.memory?.known.markProcessed(id);
+		else if (isStuck || (state !== 'running' && !failure)) this.memory?.known.forget(id);
 		const flaw = processingFlaw(end);
-		if (flaw) this.submission.brake.failed('processing', processMsg ?? flaw);
-		else if (word === 'finish') this.submission.brake.passed('processing');
-		this.submission.report.addProcessed(id, end, this.inProcess.get(id) ?? []);
-		this.inProcess.delete(id);
+		if (flaw) this.submission.circuitBreaker.failed('processing', processMsg ?? flaw);
+		else if (state === 'finish') this.submission.circuitBreaker.passed('processing');
+		this.submission.report.addProcessed(id, end, this.processingOrigins.get(id) ?? []);
+		this.processingOrigins.delete(id);
 	}
 
 	/** In manual executions, says once a second in the browser's console how far it has come. */

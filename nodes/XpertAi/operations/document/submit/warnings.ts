@@ -21,14 +21,14 @@ export class Warnings {
 	/** Documents that come without an ID of their own. */
 	withoutId = 0;
 	/** Those of them that do not get a new one each time on purpose. */
-	private idMissed = 0;
+	private withoutStableId = 0;
 	/** Documents that came with the id of an earlier one. */
 	private replaced = 0;
 	/** The keys, or ids, of some of these. */
 	private readonly replacedKeys = new Set<string>();
 	private readonly unusedColumns = new Set<string>();
 	/** How many documents ask for what servers do not do, by the words for it. */
-	private readonly mixed = new Map<string, number>();
+	private readonly unsupported = new Map<string, number>();
 	private readAsText = 0;
 	private withPartIds = 0;
 
@@ -38,13 +38,13 @@ export class Warnings {
 		{ newEachTime, readAsText, unusedColumns = [] }: FoundDocument,
 	): void {
 		if (isNew) this.withoutId += 1;
-		if (isNew && !newEachTime) this.idMissed += 1;
+		if (isNew && !newEachTime) this.withoutStableId += 1;
 		if (readAsText) this.readAsText += 1;
 		for (const column of unusedColumns) this.unusedColumns.add(column);
 		const hasId = (part: { id?: string | null }) => Boolean(part.id);
 		if (record.pages?.some(hasId) || record.chunks?.some(hasId)) this.withPartIds += 1;
-		const words = mixtureOf(record);
-		if (words) this.mixed.set(words, (this.mixed.get(words) ?? 0) + 1);
+		const words = unsupportedUse(record);
+		if (words) this.unsupported.set(words, (this.unsupported.get(words) ?? 0) + 1);
 	}
 
 	/** Notes that a document takes the place of an earlier one of this run. */
@@ -56,24 +56,24 @@ export class Warnings {
 	/** What of it the user should know. */
 	hints(item: Item): string[] {
 		const hints: string[] = [];
-		const say = (count: number, one: string, many: string, rest: string) => {
+		const add = (count: number, one: string, many: string, rest: string) => {
 			if (count > 0) hints.push(`${counted(count, one, many)} ${rest}`);
 		};
 		const keys = shortened([...this.replacedKeys], MAX_KEYS_LENGTH);
-		say(this.replaced, 'document', 'documents', `${REPLACED}: ${keys}`);
-		say(this.emptyFiles, 'file', 'files', 'of records held none.');
-		say(this.idMissed, 'document has', 'documents have', ID_MISSED);
-		const unused = this.columnsUnusedBy(item);
+		add(this.replaced, 'document', 'documents', `${REPLACED}: ${keys}`);
+		add(this.emptyFiles, 'file', 'files', 'of records held none.');
+		add(this.withoutStableId, 'document has', 'documents have', ID_MISSED);
+		const unused = this.unusedColumnNames(item);
 		if (unused.length > 0)
 			hints.push(`${COLUMNS_UNUSED}: ${shortened(unused, MAX_COLUMNS_LENGTH)}`);
-		say(this.withPartIds, 'document has', 'documents have', WITH_PART_IDS);
-		for (const [words, count] of this.mixed) say(count, 'document has', 'documents have', words);
-		say(this.readAsText, 'table is', 'tables are', 'sent as text: servers cannot read sheets.');
+		add(this.withPartIds, 'document has', 'documents have', WITH_PART_IDS);
+		for (const [words, count] of this.unsupported) add(count, 'document has', 'documents have', words);
+		add(this.readAsText, 'table is', 'tables are', 'sent as text: servers cannot read sheets.');
 		return hints;
 	}
 
 	/** Columns that were mapped to nothing, without those an expression of the node names. */
-	private columnsUnusedBy({ context }: Item): string[] {
+	private unusedColumnNames({ context }: Item): string[] {
 		if (this.unusedColumns.size === 0) return [];
 		const parameters = JSON.stringify(context.getNode().parameters);
 		return [...this.unusedColumns].filter(
@@ -92,7 +92,7 @@ function shortened(names: string[], length: number): string {
 }
 
 /** What a document asks for that servers do not do (service behaviour, "What an assistant can find"). */
-function mixtureOf({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
+function unsupportedUse({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
 	const hasParts = Boolean(pages?.length) || Boolean(chunks?.length);
 	if (fileUrl && hasParts) return 'pages beside an address: the pages are not read.';
 	if (filePath && !fileUrl) return 'a File Path: the server looks for it on its own disk.';

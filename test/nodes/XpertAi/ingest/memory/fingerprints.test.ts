@@ -55,7 +55,7 @@ describe('fingerprints', () => {
 		const fingerprints = recorded([[A, 'one']]);
 		const done = () => [fingerprints.isDone(A, false), fingerprints.isDone(A, true)];
 		expect(done()).toEqual([true, false]);
-		fingerprints.settle(A);
+		fingerprints.markProcessed(A);
 		expect([...done(), fingerprints.has(A, 'one')]).toEqual([true, true, true]);
 		fingerprints.record(A, 'two');
 		expect(done()).toEqual([true, false]);
@@ -65,7 +65,7 @@ describe('fingerprints', () => {
 
 	it('have nothing done of a document they do not know', () => {
 		const fingerprints = new Fingerprints();
-		fingerprints.settle(A);
+		fingerprints.markProcessed(A);
 		expect([fingerprints.isDone(A, false), fingerprints.isDone(A, true)]).toEqual([false, false]);
 		expect(fingerprints.size).toBe(0);
 	});
@@ -76,7 +76,7 @@ describe('fingerprints', () => {
 			[A, 'one'],
 			[B, 'two'],
 		]);
-		known.settle(B);
+		known.markProcessed(B);
 		const others: Entry[] = [
 			[unknown ?? '', UNKNOWN],
 			[gone ?? '', DISABLED],
@@ -99,7 +99,7 @@ describe('fingerprints', () => {
 		fingerprints.forget(A);
 		expect([fingerprints.has(A, 'one'), fingerprints.has(B, 'two')]).toEqual([false, true]);
 		expect([...fingerprints.ids()]).toEqual([A, B]);
-		fingerprints.settle(A);
+		fingerprints.markProcessed(A);
 		expect(fingerprints.has(A, 'one')).toBe(false);
 		fingerprints.forgetContents();
 		expect([fingerprints.has(B, 'two'), fingerprints.size]).toEqual([false, 2]);
@@ -109,27 +109,27 @@ describe('fingerprints', () => {
 		const fingerprints = new Fingerprints();
 		fingerprints.forget(A);
 		expect(fingerprints.size).toBe(0);
-		fingerprints.expect(A);
+		fingerprints.markUnknown(A);
 		expect([fingerprints.knows(A), fingerprints.has(A, '')]).toEqual([true, false]);
 	});
 
 	it('drop what is not on the server any more', () => {
 		const fingerprints = recorded([[A, 'one']]);
-		fingerprints.drop(A);
-		fingerprints.drop(B);
+		fingerprints.remove(A);
+		fingerprints.remove(B);
 		expect(fingerprints.knows(A)).toBe(false);
 	});
 
 	it('tell which documents have changed', () => {
 		const fingerprints = recorded([[A, 'one']]);
 		fingerprints.changed = new Set();
-		fingerprints.drop(B);
+		fingerprints.remove(B);
 		fingerprints.forget(B);
 		expect(fingerprints.changed.size).toBe(0);
-		fingerprints.settle(A);
+		fingerprints.markProcessed(A);
 		expect([...fingerprints.changed]).toEqual([packId(A)]);
 		fingerprints.changed = new Set();
-		fingerprints.drop(A);
+		fingerprints.remove(A);
 		expect([...fingerprints.changed]).toEqual([packId(A)]);
 	});
 });

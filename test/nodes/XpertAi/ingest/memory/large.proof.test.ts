@@ -53,7 +53,7 @@ async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number
 		for (const id of batch) {
 			const number = numberOf(id);
 			const called = { key: `${number}`, name: `documents/number ${number}.md` };
-			memory.stored(id, contentOf(number), called);
+			memory.recordStored(id, contentOf(number), called);
 		}
 	}
 	await memory.close();

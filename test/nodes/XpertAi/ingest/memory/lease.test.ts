@@ -66,7 +66,7 @@ describe('the number of a run', () => {
 		[{ run: 5, sent: 7, root: 3 }, 0, 8],
 	])('is behind all that notes show: %j', (said, crashed, number) => {
 		const lease = scene().lease('one');
-		lease.follow(said, crashed);
+		lease.raiseCounters(said, crashed);
 		expect(lease.number).toBe(number);
 	});
 
@@ -75,8 +75,8 @@ describe('the number of a run', () => {
 		[3, 6],
 	])('gives it another place than that of a crashed run %i', (crashed, number) => {
 		const lease = scene().lease('one');
-		lease.follow({ sent: 4 });
-		lease.follow({}, crashed);
+		lease.raiseCounters({ sent: 4 });
+		lease.raiseCounters({}, crashed);
 		expect(lease.number).toBe(number);
 	});
 });
@@ -87,13 +87,13 @@ describe('the lease of a source', () => {
 		const one = lease('one');
 		expect(await of(one.take())).toBeUndefined();
 		expect(requests).toEqual(['looks', 'writes began', 'looks', 'writes at work', 'looks']);
-		await of(one.giveBack());
+		await of(one.release());
 		expect(requests.slice(5)).toEqual(['writes at work']);
 		expect([...rows.values()].map(({ name }) => name)).toEqual([
 			'n8n: when Nightly began (do not process)',
 			'n8n: whether Nightly is at work (do not process)',
 		]);
-		await of(one.giveBack());
+		await of(one.release());
 		expect(requests).toHaveLength(6);
 	});
 
@@ -101,7 +101,7 @@ describe('the lease of a source', () => {
 		const { lease, of, time } = scene();
 		const one = lease('one');
 		await of(one.take());
-		await of(one.giveBack());
+		await of(one.release());
 		const from = time.now;
 		expect(await of(lease('two').take())).toBeUndefined();
 		expect(time.now - from).toBeLessThan(SECOND);
@@ -141,7 +141,7 @@ describe('the lease of a source', () => {
 		const { lease, of, named, time } = scene();
 		const one = lease('one');
 		await of(one.take());
-		await of(one.giveBack());
+		await of(one.release());
 		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
 		expect(await of(lease('two').take())).toBeUndefined();
 		expect(time.now).toBeLessThan(62 * SECOND);
@@ -153,7 +153,7 @@ describe('the lease of a source', () => {
 		const one = lease('one', { signal: stop.signal });
 		await of(one.take());
 		stop.abort();
-		await of(one.giveBack());
+		await of(one.release());
 		expect(requests).toHaveLength(5);
 	});
 
@@ -162,7 +162,7 @@ describe('the lease of a source', () => {
 		const stop = new AbortController();
 		const [one, two] = [lease('one'), lease('two', { signal: stop.signal })];
 		await of(one.take());
-		await of(one.giveBack());
+		await of(one.release());
 		await of(two.take());
 		stop.abort();
 		requests.length = 0;
@@ -243,7 +243,7 @@ describe('a run that has not said a word for long', () => {
 		expect(one.refusal).toBeDefined();
 		requests.length = 0;
 		expect(await of(one.check())).toEqual({ failure: one.refusal });
-		await of(one.giveBack());
+		await of(one.release());
 		expect(requests).toEqual([]);
 		expect(await of(one.check())).toEqual({ failure: one.refusal });
 	});
@@ -252,7 +252,7 @@ describe('a run that has not said a word for long', () => {
 		const { one, lease, of, requests } = await asleep();
 		await of(lease('two').take());
 		requests.length = 0;
-		await of(one.giveBack());
+		await of(one.release());
 		expect(requests).toEqual(['looks']);
 	});
 

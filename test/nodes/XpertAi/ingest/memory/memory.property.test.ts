@@ -89,7 +89,7 @@ class Working {
 		const routes = server.routes(faults);
 		const memory = await open(routes);
 		// Who finds none of its notes looks for its documents.
-		if (memory.isNew && server.found.size > 0) memory.lose();
+		if (memory.isNew && server.found.size > 0) memory.markLost();
 		const again = faults.some((fault) => fault.again);
 		return new Working(server, memory, routes, again);
 	}
@@ -113,18 +113,18 @@ class Working {
 		const isNothing = !last.ok && !isLate;
 		journaled.ended(last.ok ? 'done' : isNothing ? 'nothing' : 'unclear', isLate);
 		if (isNothing && batch.length > 1) for (const one of batch) await this.store([one]);
-		else if (isNothing) for (const { id } of documents) memory.refused(id);
+		else if (isNothing) for (const { id } of documents) memory.recordRejected(id);
 		else if (last.ok)
-			for (const { key, content = '' } of batch) memory.stored(idOf(key), content, { key });
+			for (const { key, content = '' } of batch) memory.recordStored(idOf(key), content, { key });
 	}
 
 	private async disable(id: string): Promise<void> {
 		const { memory } = this;
 		// What the run has brought is not missing.
-		if (this.sent.has(id) || !this.server.rows.has(id) || (await memory.expect([id]))) return;
+		if (this.sent.has(id) || !this.server.rows.has(id) || (await memory.journalChange([id]))) return;
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({ method: 'POST', path: '/bulk', body });
-		if (ok) memory.known.drop(id);
+		if (ok) memory.known.remove(id);
 	}
 }
 

@@ -61,13 +61,13 @@ class World {
 			this.called.set(id, new Set([...(this.called.get(id) ?? []), name]));
 			const content = changed ? `${name} ${this.server.written.length}` : name;
 			if (memory.known.has(id, content)) {
-				memory.names.note(id, { name, key });
+				memory.names.add(id, { name, key });
 				continue;
 			}
 			const journaled = await journaledBatch(memory, routes, new Map([[id, content]]));
 			const sent = await journaled?.send();
 			journaled?.ended(sent?.ok ? 'done' : 'unclear', !sent?.ok);
-			if (sent?.ok) memory.stored(id, content, { name, key });
+			if (sent?.ok) memory.recordStored(id, content, { name, key });
 		}
 		await memory.close();
 	}

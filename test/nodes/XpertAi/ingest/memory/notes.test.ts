@@ -44,7 +44,7 @@ describe('a note', () => {
 		await fc.assert(
 			fc.asyncProperty(documents, async (list) => {
 				const entries = asEntries(list);
-				const { note } = await kept({ facts: FACTS, entries });
+				const { note } = await kept({ header: FACTS, entries });
 				expect(note).toMatchObject({ ...FACTS, source: PLACE.source });
 				expect(typeof note === 'object' && [...unpack(note.body)]).toEqual(entries);
 			}),
@@ -52,12 +52,12 @@ describe('a note', () => {
 	});
 
 	it('holds nothing where it is given nothing', async () => {
-		const { note } = await kept({ facts: FACTS });
+		const { note } = await kept({ header: FACTS });
 		expect(typeof note === 'object' && note.body.length).toBe(0);
 	});
 
 	it('is in a disabled document, whose ID is derived from the knowledgebase and the source', async () => {
-		const { row } = await kept({ facts: {} });
+		const { row } = await kept({ header: {} });
 		expect(row).toMatchObject({
 			id: derivedId('kb', 'n8n a note of a node'),
 			name: 'n8n: what Nightly says (do not process)',
@@ -68,7 +68,7 @@ describe('a note', () => {
 	it('holds 50,000 documents in 1.6 million characters', async () => {
 		const id = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
 		const list = Array.from({ length: 50_000 }, (_, at): [string, string] => [id(at), `${at}`]);
-		const { row } = await kept({ facts: {}, entries: asEntries(list) });
+		const { row } = await kept({ header: {}, entries: asEntries(list) });
 		expect(row.processMsg?.length).toBeLessThanOrEqual(1_600_300);
 	});
 
@@ -77,13 +77,13 @@ describe('a note', () => {
 		['the server has processed it', () => 'Invalid PDF structure'],
 		['its version is none', (text: string) => text.replace('-1:', '-x:')],
 	])('does not count where %s', async (_, change) => {
-		const { note } = await kept({ facts: FACTS }, change);
+		const { note } = await kept({ header: FACTS }, change);
 		expect(note).toBe('damaged');
 	});
 
 	it('does not count where any character of it is another one, or the end is missing', async () => {
 		const entries = asEntries([[derivedId('kb', 'a'), 'content']]);
-		const length = (await kept({ facts: FACTS, entries })).row.processMsg?.length ?? 0;
+		const length = (await kept({ header: FACTS, entries })).row.processMsg?.length ?? 0;
 		const character = fc.constantFrom('A', '7', '', ' ');
 		await fc.assert(
 			fc.asyncProperty(fc.nat(length - 1), character, async (at, other) => {
@@ -94,7 +94,7 @@ describe('a note', () => {
 						isChanged = changed !== text;
 						return changed;
 					};
-					const read = await orFailure(async () => await kept({ facts: FACTS, entries }, change));
+					const read = await orFailure(async () => await kept({ header: FACTS, entries }, change));
 					if (isChanged && 'note' in read) expect(typeof read.note).toBe('string');
 				}
 			}),
@@ -103,7 +103,7 @@ describe('a note', () => {
 
 	it('of another source does not count', async () => {
 		const server = new Knowledgebase();
-		await new NotesOnServer(PLACE, server.routes()).write({ note: NOTE, facts: FACTS });
+		await new NotesOnServer(PLACE, server.routes()).write({ note: NOTE, header: FACTS });
 		const [row] = server.notes();
 		const other = new NotesOnServer({ ...PLACE, source: 'another' }, server.routes());
 		server.put({ ...row, id: other.idOf(NOTE) });
@@ -112,7 +112,7 @@ describe('a note', () => {
 
 	it('of a later version ends all work', async () => {
 		const later = () => 'n8n-memory-2:what nobody knows';
-		const read = await orFailure(async () => await kept({ facts: FACTS }, later));
+		const read = await orFailure(async () => await kept({ header: FACTS }, later));
 		expect('failure' in read && failureMessage(read.failure)).toMatch(
 			/^The server's answer cannot be read: .* a later version of this node/,
 		);
@@ -127,7 +127,7 @@ describe('a note', () => {
 describe('several notes', () => {
 	const large = (at: number): WrittenNote => ({
 		note: [`${at}`, `${at} of …`],
-		facts: {},
+		header: {},
 		body: Buffer.alloc(150_000),
 	});
 

@@ -34,7 +34,7 @@ async function send(
 	ids: string[],
 	{ content = 'one', end = 'done', arrives = end === 'done', late = false }: Sending = {},
 ) {
-	const around = await memory.around(new Map(ids.map((id) => [id, content])));
+	const around = await memory.journalBatch(new Map(ids.map((id) => [id, content])));
 	if (!around || 'failure' in around) throw new Error('nothing may be sent');
 	const rows = ids.map((id) => JSON.stringify({ id, content }));
 	const body = `[${[around.rows[0], ...rows, around.rows[1]].join(',')}]`;
@@ -42,9 +42,9 @@ async function send(
 	expect(around.ids).toEqual(notes.map(({ id }) => id));
 	const arrive = async () => await server.routes().send({ method: 'POST', path: '/bulk', body });
 	if (arrives) await arrive();
-	around.ended(end, late || end === 'unclear');
+	around.onEnded(end, late || end === 'unclear');
 	if (end === 'done')
-		for (const id of ids) memory.stored(id, content, { key: KEYS[IDS.indexOf(id)] });
+		for (const id of ids) memory.recordStored(id, content, { key: KEYS[IDS.indexOf(id)] });
 	return arrive;
 }
 
@@ -91,7 +91,7 @@ describe('a source that was stored', () => {
 		const memory = await open(new Knowledgebase().routes());
 		for (const count of [1, 1000]) {
 			const ids = range(count).map((at) => derivedId('kb', `${at}`));
-			const around = await memory.around(new Map(ids.map((id) => [id, 'one'])));
+			const around = await memory.journalBatch(new Map(ids.map((id) => [id, 'one'])));
 			const bytes = around && 'rows' in around ? Buffer.byteLength(around.rows.join()) : Infinity;
 			expect(bytes).toBeLessThan(ROOM_IN_BATCH.once + count * ROOM_IN_BATCH.each);
 		}
@@ -154,7 +154,7 @@ describe('a source that was stored', () => {
 		await night(server, [A]);
 		const memory = await open(server.routes());
 		await send(server, memory, [A, B], { content: 'two', end: 'nothing' });
-		for (const id of [A, B]) memory.refused(id);
+		for (const id of [A, B]) memory.recordRejected(id);
 		expect([A, B].map((id) => memory.known.knows(id))).toEqual([true, false]);
 	});
 
@@ -176,7 +176,7 @@ describe('a run that crashed', () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		for (const at of range(40)) await send(server, memory, [derivedId('kb', `${at}`)]);
-		const around = await memory.around(new Map([[A, 'one']]));
+		const around = await memory.journalBatch(new Map([[A, 'one']]));
 		if (!around || 'failure' in around) throw new Error('nothing may be sent');
 		await server.routes().send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
 		const { known } = await recall(server.routes());
@@ -311,7 +311,7 @@ describe('a run that crashed', () => {
 	it('is known behind a batch that did not arrive, however many came later', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
-		await memory.around(new Map([[A, 'one']]));
+		await memory.journalBatch(new Map([[A, 'one']]));
 		for (const id of IDS.slice(1)) await send(server, memory, [id]);
 		const { having, lost } = await remembered(server);
 		expect([having('one'), lost]).toEqual([IDS.slice(1), undefined]);
@@ -320,21 +320,21 @@ describe('a run that crashed', () => {
 	it('is known where a batch of which nothing was carried out is followed by others', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
-		const first = await memory.around(new Map([[A, 'one']]));
-		const second = await memory.around(new Map([[B, 'one']]));
+		const first = await memory.journalBatch(new Map([[A, 'one']]));
+		const second = await memory.journalBatch(new Map([[B, 'one']]));
 		if (!first || !second || 'failure' in first || 'failure' in second) throw new Error('none');
-		first.ended('nothing', false);
+		first.onEnded('nothing', false);
 		await send(server, memory, [C]);
 		const body = `[${second.rows.join(',')}]`;
 		await server.routes().send({ method: 'POST', path: '/bulk', body });
-		second.ended('done', false);
+		second.onEnded('done', false);
 		expect((await remembered(server)).having('one')).toEqual([B, C]);
 	});
 
 	it('is not called damaged where a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
-		await memory.around(new Map([[A, 'one']]));
+		await memory.journalBatch(new Map([[A, 'one']]));
 		await send(server, memory, [B]);
 		const { ids, lost } = await remembered(server);
 		expect([ids, lost]).toEqual([[B], undefined]);
@@ -344,10 +344,10 @@ describe('a run that crashed', () => {
 		const server = new Knowledgebase();
 		const routes = server.routes([], ({ name }) => name?.includes('is storing, 1.2 (') === true);
 		const memory = await open(routes);
-		const first = await memory.around(new Map([[A, 'one']]));
+		const first = await memory.journalBatch(new Map([[A, 'one']]));
 		await send(server, memory, [B], { end: 'unclear' });
-		if (first && 'ended' in first) first.ended('unclear', true);
-		expect(await memory.expect([C])).toMatchObject({ status: 422 });
+		if (first && 'onEnded' in first) first.onEnded('unclear', true);
+		expect(await memory.journalChange([C])).toMatchObject({ status: 422 });
 		const { ids, lost } = await remembered(server);
 		expect([ids, lost]).toEqual([[B], undefined]);
 	});
@@ -395,10 +395,10 @@ describe('a batch whose request was not answered', () => {
 		await send(server, memory, [A], { end: 'unclear' });
 		refuses = true;
 		const failure = { status: 422 };
-		expect(await memory.around(new Map([[B, 'one']]))).toMatchObject({ failure });
-		expect(await memory.expect([B])).toMatchObject(failure);
+		expect(await memory.journalBatch(new Map([[B, 'one']]))).toMatchObject({ failure });
+		expect(await memory.journalChange([B])).toMatchObject(failure);
 		refuses = false;
-		expect(await memory.expect([B])).toBeUndefined();
+		expect(await memory.journalChange([B])).toBeUndefined();
 		expect((await remembered(server)).ids).toEqual([A, B]);
 	});
 
@@ -408,7 +408,7 @@ describe('a batch whose request was not answered', () => {
 		const arrive = await send(server, memory, [A, B, C], { end: 'unclear' });
 		await send(server, memory, [A]);
 		await send(server, memory, [B], { content: 'two' });
-		memory.refused(C);
+		memory.recordRejected(C);
 		await arrive();
 		const { known } = memory;
 		expect([known.has(A, 'one'), known.has(B, 'two'), known.knows(C)]).toEqual([true, false, true]);
@@ -429,12 +429,12 @@ describe('a batch whose request was not answered', () => {
 		const memory = await open(server.routes());
 		const contents = [A, B, C].map((id) => new Map([[id, 'one']]));
 		const batches = [];
-		for (const content of contents) batches.push(await memory.around(content));
+		for (const content of contents) batches.push(await memory.journalBatch(content));
 		for (const at of [1, 2, 0]) {
 			const around = batches[at];
-			if (around && 'ended' in around) around.ended('nothing', false);
+			if (around && 'onEnded' in around) around.onEnded('nothing', false);
 		}
-		for (const id of [A, B, C]) memory.refused(id);
+		for (const id of [A, B, C]) memory.recordRejected(id);
 		await send(server, memory, [D]);
 		server.written.length = 0;
 		await send(server, memory, [D], { end: 'nothing' });
@@ -539,8 +539,8 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		const memory = await open(server.routes());
 		for (const id of IDS) {
-			await memory.expect([id]);
-			memory.known.drop(id);
+			await memory.journalChange([id]);
+			memory.known.remove(id);
 		}
 		await send(server, memory, [A]);
 		await memory.close();
@@ -650,7 +650,7 @@ describe('what is lost', () => {
 	it('where the caller finds documents and no note is said before and after a crash', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
-		memory.lose();
+		memory.markLost();
 		await send(server, memory, [A]);
 		expect(memory.troubles.lost).toBeDefined();
 		expect((await remembered(server)).lost).toEqual(memory.troubles.lost);
@@ -725,11 +725,11 @@ describe('a run that may not send', () => {
 		await open(server.routes(), { clock, by: 'execution 7' });
 		const sleep = async () => await Promise.resolve(void renew());
 		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
-		expect([memory.holder?.by, memory.isKept]).toEqual(['execution 7', false]);
+		expect([memory.holder?.by, memory.isUsable]).toEqual(['execution 7', false]);
 		expect(memory.refusal?.reason).toMatch(/is at work: execution 7, since 2026/);
-		for (const kept of [await memory.expect([A]), await memory.check()])
+		for (const kept of [await memory.journalChange([A]), await memory.check()])
 			expect(kept).toBe(memory.refusal);
-		expect(await memory.around(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
+		expect(await memory.journalBatch(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
 	});
 
 	it('is one whose place another has taken', async () => {
@@ -739,8 +739,8 @@ describe('a run that may not send', () => {
 		await open(server.routes());
 		clock.pass(50_000);
 		const reason = expect.stringContaining('has taken over') as string;
-		expect(await memory.expect([A])).toMatchObject({ reason });
-		expect([memory.isKept, memory.known.knows(A)]).toEqual([false, false]);
+		expect(await memory.journalChange([A])).toMatchObject({ reason });
+		expect([memory.isUsable, memory.known.knows(A)]).toEqual([false, false]);
 	});
 
 	it.each([
@@ -751,7 +751,7 @@ describe('a run that may not send', () => {
 	])('is one at whose beginning %s, at any request', async (_, outcome) => {
 		for (const nth of range(7)) {
 			const memory = await open(failing(new Knowledgebase(), nth, outcome));
-			expect({ ok: false, failure: await memory.expect([A]) }).toEqual(outcome);
+			expect({ ok: false, failure: await memory.journalChange([A]) }).toEqual(outcome);
 			expect(memory.troubles.noRoute).toBeUndefined();
 		}
 	});
@@ -760,13 +760,13 @@ describe('a run that may not send', () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes([], () => true));
-		expect([memory.known.has(A, 'one'), memory.isKept]).toEqual([true, false]);
+		expect([memory.known.has(A, 'one'), memory.isUsable]).toEqual([true, false]);
 		server.asked.length = 0;
 		const refused: Outcome = {
 			ok: false,
 			failure: { kind: 'status', status: 403, method: 'GET', path: '' },
 		};
-		expect((await open(failing(server, 0, refused))).isKept).toBe(false);
+		expect((await open(failing(server, 0, refused))).isUsable).toBe(false);
 		expect(server.asked).toEqual([]);
 	});
 
@@ -783,9 +783,9 @@ describe('a run that may not send', () => {
 describe('a server', () => {
 	const without = async (routes: MemoryRoutes) => {
 		const memory = await open(routes);
-		expect([memory.isKept, memory.troubles.noRoute]).toEqual([false, true]);
-		expect(await memory.expect([A])).toBeUndefined();
-		expect(await memory.around(new Map([[A, 'one']]))).toBeUndefined();
+		expect([memory.isUsable, memory.troubles.noRoute]).toEqual([false, true]);
+		expect(await memory.journalChange([A])).toBeUndefined();
+		expect(await memory.journalBatch(new Map([[A, 'one']]))).toBeUndefined();
 	};
 
 	it('that does not have the route, by its own words, remembers nothing', async () => {
@@ -831,7 +831,7 @@ describe('a server', () => {
 		const memory = await open(
 			server.routes([], ({ name }) => refuses && name?.includes('has stored') === true),
 		);
-		expect(await memory.around(new Map([[C, 'two']]))).toMatchObject({ failure: { status: 422 } });
+		expect(await memory.journalBatch(new Map([[C, 'two']]))).toMatchObject({ failure: { status: 422 } });
 		refuses = false;
 		await send(server, memory, [C], { content: 'two' });
 		await memory.close();

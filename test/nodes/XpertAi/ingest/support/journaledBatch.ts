@@ -1,14 +1,14 @@
 import type {
-	Journaled,
+	JournaledBatch,
 	MemoryRoutes,
 	SourceMemory,
 } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
-export interface JournaledBatch {
+export interface SendableBatch {
 	send: () => Promise<Outcome>;
-	ended: Journaled['ended'];
+	ended: JournaledBatch['onEnded'];
 }
 
 /**
@@ -23,14 +23,14 @@ export async function journaledBatch(
 	routes: MemoryRoutes,
 	contents: Map<string, string>,
 	documents: object[] = [],
-): Promise<JournaledBatch | undefined> {
-	const around = await memory.around(contents);
+): Promise<SendableBatch | undefined> {
+	const around = await memory.journalBatch(contents);
 	if (!around || 'failure' in around) return undefined;
 	const [before, behind] = around.rows;
 	const rows = [before, ...documents.map((one) => JSON.stringify(one)), behind];
 	const body = `[${rows.join(',')}]`;
 	return {
 		send: async () => await routes.send({ method: 'POST', path: '/bulk', body }),
-		ended: around.ended,
+		ended: around.onEnded,
 	};
 }

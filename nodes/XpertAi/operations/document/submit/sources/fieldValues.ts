@@ -90,7 +90,7 @@ export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument
 		try {
 			if ('flaw' in read) throw item.refusal({ subject: place, demand: read.flaw });
 			const record = item.check(document, given.prepared(read.value), { parameter: place });
-			const list = read.isAlone ? listAround(record, textField) : undefined;
+			const list = read.isWholeFile ? listAround(record, textField) : undefined;
 			if (list !== undefined) {
 				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
 				throw item.refusal({ subject: 'The file', demand });

@@ -31,7 +31,7 @@ export const sourceField: INodeProperties = {
 };
 
 /** The fields that each source alone has. */
-export const ownFields: Field[] = SOURCES.flatMap((source) => shownFor([source], source.fields));
+export const sourceFields: Field[] = SOURCES.flatMap((source) => shownFor([source], source.fields));
 
 /** Simplify, Document Settings: what sources have in common. */
 export const settingsFields: Field[] = [

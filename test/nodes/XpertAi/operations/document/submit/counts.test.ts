@@ -68,7 +68,7 @@ describe('the summary of a run', () => {
 	it('names the documents that failed, with the reason', () => {
 		const report = summaryOf({ stored: 1, rejected: 1, unknown: 1, unreadable: 1, notSent: 1 });
 		const processed = { ...origin, position: 1, name: 'b' };
-		report.addProcessed('id-2', { word: 'error', processMsg: 'no model' }, [processed]);
+		report.addProcessed('id-2', { state: 'error', processMsg: 'no model' }, [processed]);
 		expect(report.failed).toEqual([
 			{
 				id: 'id-1',
@@ -113,14 +113,14 @@ describe('the summary of a run', () => {
 		const plain = summaryOf({ stored: 250 });
 		plain.addRequests(requests);
 		expect(plain.line).toBe('Documents: 250 stored (3 batches).');
-		plain.addProcessed('id-1', { word: 'finish' }, []);
+		plain.addProcessed('id-1', { state: 'finish' }, []);
 		plain.addReplaced({ ...origin, outcome: 'stored' });
 		expect(plain.line).toBe(
 			'Documents: 1 found, 248 stored, 1 replaced by a later one (3 batches).',
 		);
 		expect(summaryOf({}).line).toBe('Documents: none.');
 		const gone = summaryOf({ stored: 1 });
-		gone.addProcessed('id-1', { word: 'finish' }, []);
+		gone.addProcessed('id-1', { state: 'finish' }, []);
 		gone.addDisabled('id-2');
 		expect(gone.line).toBe('Documents: 1 found, 1 disabled.');
 		const rough = summaryOf({ stored: 2, rejected: 1, unknown: 3, unchanged: 4, notSent: 5 });

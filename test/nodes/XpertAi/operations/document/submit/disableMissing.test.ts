@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { isAboveShare } from '../../../../../../nodes/XpertAi/operations/document/submit/disableMissing';
+import { exceedsShare } from '../../../../../../nodes/XpertAi/operations/document/submit/disableMissing';
 import { Nights } from '../../../ingest/support/nights';
 import type { Night } from '../../../ingest/support/nights';
 
@@ -58,14 +58,14 @@ describe('more is missing than may be', () => {
 		['one of four, where none may be', 1, 4, 0, true],
 		['none, where none may be', 0, 4, 0, false],
 	])('%s', (_, gone, before, most, expected) => {
-		expect(isAboveShare(gone, before, most)).toBe(expected);
+		expect(exceedsShare(gone, before, most)).toBe(expected);
 	});
 
 	it('from ten documents on, or from half of the source on, exactly where the share is larger', () => {
 		fc.assert(
 			fc.property(counts, share, ({ gone, before }, most) => {
 				fc.pre(gone >= 10 || gone * 2 >= before);
-				expect(isAboveShare(gone, before, most)).toBe(gone * 100 > most * before);
+				expect(exceedsShare(gone, before, most)).toBe(gone * 100 > most * before);
 			}),
 		);
 	});
@@ -74,7 +74,7 @@ describe('more is missing than may be', () => {
 		fc.assert(
 			fc.property(counts, ({ gone, before }) => {
 				fc.pre(gone > 0);
-				expect(isAboveShare(gone, before, Math.ceil((gone * 100) / before))).toBe(false);
+				expect(exceedsShare(gone, before, Math.ceil((gone * 100) / before))).toBe(false);
 			}),
 		);
 	});

@@ -65,7 +65,7 @@ describe('with Stop, the error of documents that could not be processed', () => 
 		const report = newReport();
 		for (let position = 0; position < count; position += 1) {
 			const origin = { item, position, name: `${position}.pdf` };
-			report.addProcessed(ID, { word: 'error', processMsg }, [origin]);
+			report.addProcessed(ID, { state: 'error', processMsg }, [origin]);
 		}
 		return processingError(item, report);
 	}

@@ -1,4 +1,4 @@
-import { inWords } from '../../../../../../nodes/XpertAi/operations/document/submit/advice';
+import { withReadableReason } from '../../../../../../nodes/XpertAi/operations/document/submit/advice';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../../../support/documents';
@@ -9,7 +9,7 @@ function words(record: DocumentRecord, facts: Omit<Parameters<typeof failure>[0]
 	const document = prepared(record, 0);
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
-	const result = inWords({ document, batch: 1, attempts: 1, outcome, failure: reported });
+	const result = withReadableReason({ document, batch: 1, attempts: 1, outcome, failure: reported });
 	return 'failure' in result ? failureMessage(result.failure) : '';
 }
 
@@ -49,5 +49,5 @@ it('a stored document stays as it is', () => {
 		status: 201,
 		record: {},
 	} as const;
-	expect(inWords(stored)).toBe(stored);
+	expect(withReadableReason(stored)).toBe(stored);
 });

@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { inBody } from '../../../../../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/storing';
@@ -24,7 +24,7 @@ const item = itemOf(
 );
 const ready = (record: DocumentRecord, origin: Origin): ReadyDocument<Origin> => ({
 	record,
-	...inBody(record),
+	...serialize(record),
 	id: ID,
 	origin,
 });
@@ -174,14 +174,14 @@ describe('the item of a processed document', () => {
 	const ended = (end: ProcessingEnd) => processedItem(item, storedItem, end, processingFlaw(end));
 
 	it('gains the end of its processing', () => {
-		expect(ended({ word: 'finish' })).toEqual({
+		expect(ended({ state: 'finish' })).toEqual({
 			json: { ...storedItem.json, outcome: 'found', processing: 'finish' },
 			pairedItem,
 		});
 	});
 
 	it('says in one word that it goes on, and what the server says besides', () => {
-		expect(ended({ word: 'running', processMsg: 'half way' }).json).toEqual({
+		expect(ended({ state: 'running', processMsg: 'half way' }).json).toEqual({
 			...storedItem.json,
 			processing: 'running',
 			processMsg: 'half way',
@@ -190,7 +190,7 @@ describe('the item of a processed document', () => {
 
 	it('says that nothing is known of it, on a server that decides by itself', () => {
 		const noRoute = failure({ kind: 'status', status: 404, missing: 'route' });
-		expect(ended({ word: 'none', failure: noRoute, hasNoRoute: true }).json).toEqual({
+		expect(ended({ state: 'none', failure: noRoute, hasNoRoute: true }).json).toEqual({
 			...storedItem.json,
 			processing: 'none',
 		});
@@ -198,7 +198,7 @@ describe('the item of a processed document', () => {
 
 	it('is an error item where it could not be started', () => {
 		const refused = failure({ kind: 'status', status: 403, reason: 'no' });
-		expect(ended({ word: 'none', failure: refused }).json).toMatchObject({
+		expect(ended({ state: 'none', failure: refused }).json).toMatchObject({
 			error:
 				'The document is stored, but its processing could not be started. The server answered 403: no',
 			details: { outcome: 'stored', processing: 'none' },
@@ -206,7 +206,7 @@ describe('the item of a processed document', () => {
 	});
 
 	it('is an error item where the server does not go on with what an earlier run has started', () => {
-		expect(ended({ word: 'running', isStuck: true }).json).toMatchObject({
+		expect(ended({ state: 'running', isStuck: true }).json).toMatchObject({
 			error:
 				'The document is stored, but an earlier run has started its processing and the server shows no progress',
 			details: {
@@ -220,24 +220,24 @@ describe('the item of a processed document', () => {
 
 	it('stays unchanged where an earlier run has stored it', () => {
 		const unchanged = { json: { ...storedItem.json, outcome: 'unchanged' }, pairedItem };
-		const said = { word: 'error' } as const;
+		const said = { state: 'error' } as const;
 		expect(processedItem(item, unchanged, said, processingFlaw(said)).json).toMatchObject({
 			details: { outcome: 'unchanged', processing: 'error' },
 		});
 	});
 
-	it.each<[ProcessingEnd['word'], string | undefined, string]>([
+	it.each<[ProcessingEnd['state'], string | undefined, string]>([
 		['error', 'no text', 'The document could not be processed: no text'],
 		['error', undefined, 'The document could not be processed'],
 		['cancel', undefined, 'The document was stored, but its processing was cancelled'],
 		['none', 'not queued', 'The document is stored, but not being processed: not queued'],
 	])(
 		'is an error item after %s (%s), which says that it is stored',
-		(word, processMsg, message) => {
-			expect(ended({ word, processMsg })).toMatchObject({
+		(state, processMsg, message) => {
+			expect(ended({ state, processMsg })).toMatchObject({
 				json: {
 					error: message,
-					details: { id: ID, name: 'a', outcome: 'stored', processing: word },
+					details: { id: ID, name: 'a', outcome: 'stored', processing: state },
 				},
 				pairedItem,
 			});
@@ -252,14 +252,14 @@ describe('what the report keeps of documents in process', () => {
 		);
 		return new SubmitReport(item, settings);
 	};
-	const end = { word: 'error', processMsg: 'no text' } as const;
+	const end = { state: 'error', processMsg: 'no text' } as const;
 
 	it('puts the end into the items of all documents with that id', () => {
 		const report = reportOf();
 		const twin = ready({ id: ID, name: 'b' }, { item, position: 1 });
 		report.addOutcome(stored({ id: ID }));
 		report.addOutcome({ ...stored({ id: ID }), document: twin });
-		report.addProcessed(ID, { word: 'finish' }, [document.origin, twin.origin]);
+		report.addProcessed(ID, { state: 'finish' }, [document.origin, twin.origin]);
 		expect(report.items.map(({ json }) => json.processing)).toEqual(['finish', 'finish']);
 	});
 
@@ -294,7 +294,7 @@ describe('of two documents that come with one key', () => {
 			if (!isKnown) report.addOutcome(earlier);
 			const later = result(1);
 			report.addOutcome(later);
-			report.addProcessed(ID, { word: 'finish' }, [earlier.document.origin, later.document.origin]);
+			report.addProcessed(ID, { state: 'finish' }, [earlier.document.origin, later.document.origin]);
 			expect(column(report)).toEqual(['replaced', 'found']);
 			expect(report.counts).toMatchObject({ replaced: 1, found: 1, stored: 0 });
 			expect(report.items[0]?.json).toEqual({
@@ -311,7 +311,7 @@ describe('of two documents that come with one key', () => {
 		const [unchanged, found] = [twin(0), result(1)];
 		report.addUnchanged(unchanged);
 		report.addOutcome(found);
-		report.addProcessed(ID, { word: 'finish' }, [found.document.origin]);
+		report.addProcessed(ID, { state: 'finish' }, [found.document.origin]);
 		report.addReplaced(unchanged.origin);
 		report.addReplaced(found.document.origin);
 		expect(report.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
