@@ -3,7 +3,10 @@ import get from 'lodash/get';
 import { answerMustBe, isJsonObject } from '../transport/answer';
 import type { ReadyDocument } from './batches';
 
-/** What starts and tells of processing answers: a list of documents, each with its id; those that the server does not know are missing. */
+/**
+ * The check of answers that start processing or report its status. They must list documents, each with its ID;
+ * documents that the server does not know are left out.
+ */
 export const mustListDocuments = answerMustBe(
 	(answer) => Array.isArray(answer) && answer.every((record) => recordId(record) !== undefined),
 	'it is not a list of documents',
@@ -12,9 +15,9 @@ export const mustListDocuments = answerMustBe(
 type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 
 /**
- * What the answer of E3 shows of each document that was sent. Stored is what it shows, and nothing else: every
- * recorded success names each document, in the order sent, with an id. A server may give ids of its own to documents
- * whose ids the node has made.
+ * The record that an answer of E3 shows for each sent document. A document counts as stored only if the answer shows
+ * it: every recorded success lists each document, in the order sent, with an ID. A server may give its own IDs to
+ * documents whose IDs the node made.
  *
  * @param answer the parsed answer of any 2xx
  * @returns the record of each document; `undefined` where the answer does not show it
@@ -35,8 +38,7 @@ export function answeredRecords(sent: Sent[], answer: unknown): unknown[] {
 }
 
 /**
- * What is missing in an answer of E3, in words that follow "cannot be read:"; `undefined` where it shows every
- * document.
+ * What an answer of E3 lacks, in words that follow "cannot be read:"; `undefined` where it shows every document.
  *
  * @param records what `answeredRecords` gave
  */
@@ -47,15 +49,15 @@ export function storingFlaw(answer: unknown, records: unknown[]): string | undef
 	return `it shows ${shown} of ${records.length} documents as stored`;
 }
 
-/** The id of a record; servers give it in lower case, whatever it was sent in. */
+/** The ID of a record, in lower case: servers return it in lower case, whatever was sent. */
 export function recordId(record: unknown): string | undefined {
 	const id: unknown = get(record, 'id');
 	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
 }
 
 /**
- * Whether a record is the one the server keeps for the source of a document. With incremental sync, a
- * knowledgebase has one record for a source, under the first id that was sent with it.
+ * Whether a record is the one that the server keeps for the source of a document. With incremental sync, a
+ * knowledgebase has one record per source, under the first ID that was sent for it.
  */
 function isSameSource({ record: sent }: Sent, record: unknown): boolean {
 	const { sourceType, sourceKey } = sent;

@@ -1,28 +1,28 @@
 import type { DocumentRecord } from '../payloads/document';
 import type { UploadFile } from '../transport/multipart';
 
-/** A document on its way. What it says is read in its record alone. */
+/** A document that is ready to be sent. Its content is in `record` alone. */
 export interface ReadyDocument<Origin> {
 	record: DocumentRecord;
-	/** The record as it stands in the body of a batch: made once, to be weighed, compared and sent. */
+	/** The record as JSON, as it goes into the body of a batch. Made once, then weighed, hashed and sent. */
 	json: string;
-	/** Bytes of that in UTF-8. */
+	/** Bytes of `json` in UTF-8. */
 	bytes: number;
-	/** What the server keeps the document under; sending it again replaces it. */
+	/** The server keeps the document under this ID; sending it again replaces the document. */
 	id: string;
-	/** Whether no other run can know it by its id, as that is made for this one or is no UUID. */
+	/** Whether no other run can recognize the document by its ID: the ID was made for this run or is no UUID. */
 	isNew?: boolean;
-	/** What tells it from all others, where its id is made of that. */
+	/** The key that the ID is derived from, if it is derived. */
 	key?: string;
-	/** Stands for what it says and what is in its file, to be compared with earlier runs; only where these are remembered. */
+	/** A fingerprint of the record and the file, to compare with earlier runs. Only set where runs are remembered. */
 	content?: string;
-	/** Its file, which has to be uploaded before it is sent: a document is stored only after its file is there. */
+	/** The file of the document. It is uploaded first: a document is stored only after its file. */
 	file?: () => UploadFile | Promise<UploadFile>;
-	/** Where the document came from, to give its outcome back to. */
+	/** Where the document came from; its outcome is reported there. */
 	origin: Origin;
 }
 
-/** Documents on their way, which may have to be waited for. */
+/** Documents to be sent, as they become ready. */
 export type Documents<Origin> =
 	| Iterable<ReadyDocument<Origin>>
 	| AsyncIterable<ReadyDocument<Origin>>;
@@ -30,10 +30,10 @@ export type Documents<Origin> =
 /** When a batch is full. A single document over `maxBytes` makes a batch of its own. */
 export interface BatchLimits {
 	maxCount: number;
-	/** Documents in the first batch, which shows soon what keeps all of them from being found. */
+	/** Documents in the first batch. A small first batch shows early what keeps all documents from being found. */
 	firstCount?: number;
 	maxBytes: number;
-	/** Bytes that are kept free for what goes beside the documents: in each batch, and for each document. */
+	/** Bytes reserved for the rows of the journal: per batch, and per document. */
 	reserved?: { once: number; each: number };
 }
 
@@ -41,10 +41,10 @@ const BRACKETS = 2;
 const COMMA = 1;
 
 /**
- * Cuts documents into batches, in order, each document in exactly one. When the source breaks, what it
- * gave before is still handed on.
+ * Cuts documents into batches, in order, each document in exactly one. If the source throws, the documents it gave
+ * before still come out as a last batch.
  *
- * @throws what the documents throw
+ * @throws what the source of the documents throws
  */
 export async function* batches<Origin>(
 	documents: Documents<Origin>,
@@ -74,23 +74,23 @@ export async function* batches<Origin>(
 	if (sourceFailure) throw sourceFailure.error;
 }
 
-/** Both halves of a batch of at least two documents. */
+/** The two halves of a batch of at least two documents. */
 export function halves<Item>(batch: Item[]): [Item[], Item[]] {
 	const middle = Math.ceil(batch.length / 2);
 	return [batch.slice(0, middle), batch.slice(middle)];
 }
 
 /**
- * The JSON array E3 takes.
+ * The JSON array that E3 takes.
  *
- * @param around rows that go before and behind the documents
+ * @param around rows before and after the documents, as JSON
  */
 export function batchBody(batch: Array<ReadyDocument<unknown>>, around: string[] = []): string {
 	const [before = [], behind = []] = around;
 	return `[${[before, batch.map(({ json }) => json), behind].flat().join(',')}]`;
 }
 
-/** A record as it stands in the body of a batch. */
+/** A record as JSON, and its size in bytes. */
 export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
 	const json = JSON.stringify(record);
 	return { json, bytes: Buffer.byteLength(json) };

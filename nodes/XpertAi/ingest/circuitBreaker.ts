@@ -1,15 +1,15 @@
 import { EVERY_UUID } from '../payloads/common';
 
-/** Where a document may come to its end without being found. */
+/** The stages in which a document can fail. */
 export type Stage = 'upload' | 'storing' | 'processing';
 
-/** What servers say of one document that holds for all (recorded). */
+/** Reasons that, given for one document, hold for all documents (recorded). */
 const AFFECTS_ALL = /^Embedding model not set/;
 
-/** One request that fails for once takes all documents with it that it sends, and is no row. */
+/** A streak spans at least this many requests: one failed request is not a streak, however many documents it held. */
 const MIN_REQUESTS = 3;
 
-/** What failed one after another. */
+/** Consecutive failures with the same reason. */
 interface Streak {
 	reason: string;
 	count: number;
@@ -18,36 +18,37 @@ interface Streak {
 }
 
 /**
- * Counts the documents that failed one after another for the same reason. The stages are counted apart: while a
- * document fails in one, others still come through those before it.
+ * Counts consecutive documents that failed for the same reason, and opens after `limit` of them. Stages are counted
+ * apart: while documents fail in one stage, others still pass an earlier one.
  */
 export class CircuitBreaker {
 	private readonly streaks = new Map<Stage, Streak>();
-	/** Stages that a document has come through. */
+	/** Stages that at least one document has passed. */
 	private readonly passedStages = new Set<Stage>();
 
-	/** @param limit so many of them are enough; never with 0 */
+	/** @param limit consecutive failures that open the circuit breaker; 0 never does */
 	constructor(private readonly limit: number) {}
 
-	/** What so many were told, once they were so many; nothing takes it back. */
+	/** Why the circuit breaker is open. It never closes again. */
 	reason?: string;
-	/** How many they were; none where one was enough, as it holds for all. */
+	/** Failures in the streak that opened it; none where a single failure holds for all documents. */
 	streakLength?: number;
 
-	/** A document has come through a stage. */
+	/** A document has passed a stage. */
 	passed(stage: Stage): void {
 		this.passedStages.add(stage);
 		this.streaks.delete(stage);
 	}
 
 	/**
-	 * A document has failed in a stage, for this reason.
+	 * A document has failed in a stage.
 	 *
-	 * @param request what it was sent with, where several documents are sent together
-	 * @param mayAffectAll whether perhaps no document can come through: then a few are enough if none has
+	 * @param request number of the request that carried the document, where a request carries several
+	 * @param mayAffectAll whether the failure may affect all documents: then a few failures are enough if no document
+	 * has passed
 	 */
 	failed(stage: Stage, reason: string, request?: number, mayAffectAll = false): void {
-		// What is said of each may name it.
+		// Reasons may name the document, so IDs are left out of the comparison.
 		const sharedReason = reason.replace(EVERY_UUID, '');
 		const last = this.streaks.get(stage);
 		const previous = last?.reason === sharedReason ? last : undefined;

@@ -5,7 +5,9 @@ import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
 import type { Outcome } from '../transport/request';
 
-/** A row of the knowledgebase that documents and other folders are under (recorded, `folder-moves`). */
+/**
+ * A folder in the knowledgebase, as a row that documents and other folders have as parent (recorded, `folder-moves`).
+ */
 interface FolderRow {
 	id: string;
 	name: string;
@@ -14,8 +16,7 @@ interface FolderRow {
 }
 
 /**
- * The rows of a path such as `Dept/Sales`, from the outside in. Their IDs are the same in every run, and whichever
- * source needs them.
+ * The rows of a path such as `Dept/Sales`, outermost first. Their IDs are the same in every run and for every source.
  */
 function folderRows(knowledgebaseId: string, folder: string): FolderRow[] {
 	const owner = derivedId(knowledgebaseId, 'folders');
@@ -28,8 +29,9 @@ function folderRows(knowledgebaseId: string, folder: string): FolderRow[] {
 }
 
 /**
- * A document under the row of its folder, as Xpert AI servers make nothing of `folder` alone. With an empty folder it is
- * taken out of the one it was in; without any, or with a `parent` of its own, it stays as it is.
+ * Gives a document the row of its folder as parent, because Xpert AI servers ignore `folder` itself. An empty
+ * `folder` takes the document out of its folder. Without `folder`, or with a `parent` of its own, the document is
+ * unchanged.
  */
 export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
 	const { folder, parent } = record;
@@ -38,27 +40,27 @@ export function inFolder(record: DocumentRecord, knowledgebaseId: string): Docum
 	return { ...record, parent: row ? { id: row.id } : null };
 }
 
-/** The folders of a knowledgebase in a run: each is made before the first document that is in it. */
+/** The folders of a knowledgebase in one run. Each is created before the first document in it. */
 export class Folders {
 	private readonly created = new Set<string>();
 	private queue: Promise<unknown> = Promise.resolve();
 
 	constructor(
 		private readonly knowledgebaseId: string,
-		/** Stores rows (E3); folders that are there already stay as they are (recorded, `folder-moves`). */
+		/** Stores rows (E3). Existing folders stay as they are (recorded, `folder-moves`). */
 		private readonly store: (body: string) => Promise<Outcome>,
 	) {}
 
 	/**
-	 * Makes the folders that documents are in and that were not made before in this run: a document before its folder is
-	 * refused (recorded, `folder-moves`).
+	 * Creates the folders of documents, each once per run. The server refuses a document whose folder does not exist
+	 * (recorded, `folder-moves`).
 	 *
-	 * @returns why they could not be made
+	 * @returns why they could not be created
 	 */
 	async createFor(records: DocumentRecord[]): Promise<Failure | undefined> {
 		const folders = new Set(records.flatMap(({ folder }) => folder || []));
 		if (folders.size === 0) return undefined;
-		// Requests at once would make the same folder twice.
+		// Concurrent requests would create the same folder twice.
 		const creation = this.queue.then(async () => await this.create([...folders]));
 		this.queue = creation;
 		return await creation;

@@ -1,6 +1,9 @@
 import { exactJson } from '../payloads/common';
 
-/** A record of a file, or why a place in it (`Line 3 of the file`) holds none; it may be all there is in the file. */
+/**
+ * A record of a file, or why a place in it (`Line 3 of the file`) holds none. `isWholeFile`: the file is one JSON
+ * value and this is it.
+ */
 export type FileRecord = { place: string } & (
 	| { flaw: string }
 	| { value: unknown; isWholeFile?: boolean }
@@ -12,20 +15,20 @@ interface Line {
 	text: string;
 }
 
-/** The longest JSON value that is read whole, in characters. */
+/** Characters of the longest JSON value that is parsed. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
-/** Of the lines of a file of records, at least one in so many is a record. */
+/** A file counts as JSON lines if at least one line in this many is a record. */
 const LINES_PER_RECORD = 4;
 
 /**
- * Reads the records of a file. JSON lines are read as they come, and a line that does not parse is given as a
- * flaw. One JSON array or object is read whole. A file that is neither is one flaw.
+ * Reads the records of a file. JSON lines are read as a stream; a line that does not parse comes out as a flaw. One
+ * JSON array or object is read whole. A file of any other kind is one flaw.
  *
- * @param text the text of the file, cut anywhere
+ * @param text the text of the file, in chunks of any size
  */
 export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord> {
-	/** The first lines, until it is known whether lines are records. */
+	/** The first lines, held until it is clear whether each line is a record. */
 	let head: Line[] | undefined = [];
 	let length = 0;
 	for await (const line of nonEmptyLines(text)) {
@@ -50,7 +53,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 const TOO_LONG =
 	'is one JSON value of more than 32 MB. Write it as JSON lines: one object a line, without brackets and commas around them';
 
-/** The lines that hold something; the last one given is cut off where it is too long to be read. */
+/** The lines that are not blank. The last one may be incomplete, if it exceeds the limit. */
 async function* nonEmptyLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
 	let number = 0;
 	let parts: string[] = [];
@@ -87,18 +90,18 @@ function parseLine({ number, text }: Line): FileRecord {
 }
 
 function isRecord(line: Line | undefined): boolean {
-	// Most lines that are none are told without a SyntaxError, which takes its time.
+	// Cheap checks first: throwing a SyntaxError for every line is slow.
 	if (!line || !/^\s*\{/.test(line.text) || !line.text.trimEnd().endsWith('}')) return false;
 	return 'value' in parseLine(line);
 }
 
-/** Whether lines are records, some of which may be broken; the lines of an array or object seldom are. */
+/** Whether each line is a record, though some may be broken. The lines of a formatted array or object seldom are. */
 function areJsonLines(lines: Line[]): boolean {
 	if (lines[0]?.text.trimStart().startsWith('[')) return false;
 	return lines.filter(isRecord).length * LINES_PER_RECORD >= lines.length;
 }
 
-/** The records of a file that was read whole. */
+/** The records of a file that was read whole: the elements of its array, its one object, or its lines. */
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let value: unknown;
 	try {

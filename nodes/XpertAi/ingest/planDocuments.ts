@@ -4,28 +4,31 @@ import type { Fingerprints } from './memory';
 import { processingState } from './processingStatus';
 import type { ProcessingStatus, Statuses } from './processingStatus';
 
-/** Documents, and bytes of them, held back until the server has said where they stand. */
+/** Most documents, and most bytes of them, that are held back until the server has given their statuses. */
 const MAX_HELD = 250;
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-/** What is left out needs from outside. */
+/** The dependencies of change detection. */
 export interface ChangeDetection<Origin> {
 	memory: Fingerprints;
-	/** Asks where documents stand, by their ids in lower case; those that are not on the server have no status. */
+	/**
+	 * Fetches the processing statuses of documents, by ID in lower case. Documents that the server does not have are
+	 * missing.
+	 */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
-	/** Whether documents are done when they are processed, and not when they are stored. */
+	/** Whether a document is done only once it is processed; otherwise it is done once stored. */
 	processed: boolean;
-	/** Told each document that is left out, with its status where the server gave one. */
+	/** Called for each document that is left out, with its status if the server gave one. */
 	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
-	/** Told each document that is the same, and is sent all the same. */
+	/** Called for each unchanged document that is sent anyway, because the server lacks it or did not process it. */
 	onMissing?: (document: ReadyDocument<Origin>) => void;
 }
 
 /**
- * Leaves out the documents that an earlier run has stored with the same content, if the server still has
- * them: people delete documents, and other sources disable them, which takes away their status. Those that
- * are to be processed are left out if that is done, or under way. Where the server cannot be asked, what
- * was seen processed is believed to be there.
+ * Leaves out documents that an earlier run stored with the same content, if the server still has them: people delete
+ * documents, and other sources disable them, which removes their status. If documents are to be processed, they are
+ * left out once that is done or under way. If the statuses cannot be read, a document that was seen processed counts
+ * as present.
  */
 export async function* changedOnly<Origin>(
 	documents: Documents<Origin>,
@@ -54,7 +57,7 @@ export async function* changedOnly<Origin>(
 	}
 	for await (const document of documents) {
 		const { id, content = '' } = document;
-		// The later of two documents with one id is compared with the earlier, not with the last run's.
+		// Of two documents with one ID, the later is compared with the earlier, not with the last run.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= MAX_HELD || bytes >= MAX_HELD_BYTES) yield* release();
 		if (memory.has(id, content)) {
@@ -68,16 +71,22 @@ export async function* changedOnly<Origin>(
 	if (held.size > 0) yield* release();
 }
 
-/** What the next run would do: `back` is on the server where nobody finds it, as after it was disabled, and comes again. */
+/**
+ * What the next run would do with a document. `back`: it is on the server but cannot be found, for example because it
+ * was disabled, and is sent again.
+ */
 export type Plan = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
-/** What a plan needs from outside. */
+/** The dependencies of a plan. */
 export type Planning<Origin> = Omit<ChangeDetection<Origin>, 'onUnchanged' | 'onLost'> & {
-	/** Told each document once, unless it is read no further. */
+	/** Called once for each document that is read. */
 	onPlanned: (document: ReadyDocument<Origin>, plan: Plan) => void;
 };
 
-/** Tells what the next run would do with each document, as it decides itself (`changedOnly`); what is known is forgotten by that. */
+/**
+ * Reports what the next run would do with each document. It uses the decision of the run itself (`changedOnly`),
+ * which changes `memory` as a run would.
+ */
 export async function planDocuments<Origin>(
 	given: Documents<Origin>,
 	{ onPlanned, ...detection }: Planning<Origin>,
@@ -102,7 +111,12 @@ export async function planDocuments<Origin>(
 	if (toSend.length > 0) await reportPlans();
 }
 
-/** What sending a document does, by what the server has of it, and whether an earlier run has stored it otherwise. */
+/**
+ * What sending a document would do.
+ *
+ * @param status the server's status of the document, if it has one
+ * @param isChanged whether an earlier run stored it with other content
+ */
 function planOf(status: ProcessingStatus | undefined, isOther: boolean): Plan {
 	if (!status) return 'new';
 	const state = processingState(status);

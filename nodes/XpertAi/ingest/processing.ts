@@ -8,62 +8,68 @@ import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './proces
 
 const REQUESTS_AT_ONCE = 5;
 
-/** A server takes at least so long for a document, in milliseconds: a few are looked at soon, many not more often. */
+/**
+ * The least time that a server takes per document, in milliseconds. Few documents are polled soon, many no more often
+ * than the pause.
+ */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
-/** Where documents are stored faster than small requests start them, larger ones keep the server as busy, and start more. */
+/** When documents are stored faster than small requests can start them, larger requests start more at a time. */
 const MAX_IDS_TO_START = 100;
 const MANY_TO_START = REQUESTS_AT_ONCE * MAX_IDS_TO_START;
 
-/** After so long without any sign of work, what an earlier run has started is taken for lost. */
+/** After this long without progress, documents that an earlier run started count as stuck. */
 const STALLED_MS = 5 * MINUTE_MS;
 
-/** Who follows the processing, and for how long. */
+/** How long to wait for the end of processing, and who is informed. */
 export interface ProcessingWait {
-	/** How long to wait for the end, in milliseconds; not at all without it. */
+	/** How long to wait for the end, in milliseconds; `undefined` does not wait. */
 	waitMs?: number;
-	/** Told each document once, as soon as nothing more is to be learned of it. */
+	/** Called once for each document, as soon as its final state in this run is known. */
 	onEnd: (id: string, end: ProcessingEnd) => void;
 }
 
-/** What is said of the documents together. */
+/** The result for all documents together. */
 export interface ProcessingResult {
-	/** What kept the rest from being started, or from being followed. */
+	/** Why the remaining documents could not be started or polled. */
 	failure?: Failure;
-	/** Whether the failure is that this server has no route to process. */
+	/** Whether the failure is that this server has no route for processing. */
 	hasNoRoute: boolean;
 	/** Whether all documents were started. */
 	allStarted: boolean;
-	/** Documents that were still being processed when the wait ended. */
+	/** Documents still in process when the wait ended. */
 	unfinished: number;
 }
 
 /**
- * Processes documents while others are still being stored: starts them in small requests, a few at once, so that
- * the server embeds some while it stores the next, and looks how far it has come. Of a document only the id is
- * kept, and only until it has ended.
+ * Processes documents while others are still being stored. It starts them in small concurrent requests, so that the
+ * server embeds some while it stores the next, and polls their statuses. It keeps only the ID of a document, and only
+ * until its processing has ended.
  */
 export class Processing {
-	/** To be started. */
+	/** IDs of documents to be started. */
 	private pending: string[] = [];
-	/** Started and not ended, in the order the server was asked, which is the order in which it works. */
+	/** Documents started and not ended, in the order of the requests: servers process them in this order. */
 	private readonly started = new Set<string>();
-	/** Those of them that the server did not queue: they ended, run already, or are not known to it. */
+	/**
+	 * Of `started`, the documents that the server did not queue: they have ended, are already running, or are unknown
+	 * to it.
+	 */
 	private readonly notQueued = new Set<string>();
-	/** Those of them that an earlier run has started, with what was last seen of each. */
+	/** Of `started`, the documents that an earlier run started, with the status and progress last seen. */
 	private readonly startedEarlier = new Map<string, string>();
-	/** Those that had no status when looked at, and were asked for once more since. */
+	/** Documents without a status when polled, which were started a second time. */
 	private readonly restarted = new Set<string>();
 	private readonly notStarted: string[] = [];
 	private allStarted = true;
 	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
-	/** Whether the route has worked in this run: it is there, whatever is said of it afterwards. */
+	/** Whether the route answered in this run: then it exists, whatever later answers say. */
 	private routeWorked = false;
-	/** Until the next look while others are being stored: the longer, the less the server keeps up. */
+	/** The pause between polls while others are being stored; it grows when the server falls behind. */
 	private pause = FIRST_PAUSE_MS;
 	private nextPollAt?: number;
-	/** When a document was last seen to have ended or, of those of an earlier run, to have come further. */
+	/** When a document last ended, or one of an earlier run last progressed. */
 	private lastProgressAt = 0;
 
 	constructor(
@@ -71,21 +77,21 @@ export class Processing {
 		private readonly wait: ProcessingWait,
 	) {}
 
-	/** Adds a document that is stored; it is started as soon as there are enough for a request. */
+	/** Adds a stored document. Processing starts once there are enough documents for a request. */
 	add(id: string): void {
 		this.pending.push(id);
 		if (this.pending.length >= IDS_TO_START) this.startWaiting();
 	}
 
-	/** Starts the rest, and waits until the server has answered. */
+	/** Starts the remaining documents, and waits until the server has answered. */
 	async startRemaining(): Promise<void> {
 		for (this.startWaiting(); this.pending.length > 0; this.startWaiting())
 			await Promise.race(this.inFlight);
-		// A look may have begun when a start was answered.
+		// The answer to a start may have begun a poll.
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
 
-	/** Looks how far documents have come, where it is time to; does not wait for the answer. */
+	/** Polls the statuses of documents if a poll is due; does not wait for the answer. */
 	pollWhenDue(): void {
 		const { now } = this.routes.clock;
 		if (this.started.size < IDS_TO_START) return;
@@ -93,12 +99,13 @@ export class Processing {
 		if (now() >= this.nextPollAt) this.track(this.pollWhileStoring());
 	}
 
-	/** Starts the rest and follows all to their end, or for as long as is to be waited. */
+	/** Starts the remaining documents, and follows all until they have ended or the wait is over. */
 	async end(): Promise<ProcessingResult> {
 		await this.startRemaining();
 		const { waitMs, onEnd } = this.wait;
 		const failure =
-			this.failure ?? (waitMs === undefined ? await this.pollUntilStarted() : await this.waitForEnd(waitMs));
+			this.failure ??
+			(waitMs === undefined ? await this.pollUntilStarted() : await this.waitForEnd(waitMs));
 		const hasNoRoute = failure !== undefined && isRouteMissing(failure) && !this.routeWorked;
 		for (const id of this.started) {
 			if (failure && this.notQueued.has(id)) this.notStarted.push(id);
@@ -114,7 +121,7 @@ export class Processing {
 		return this.failure === undefined && !this.routes.signal?.aborted;
 	}
 
-	/** Starts documents as long as further requests may go at once. */
+	/** Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. */
 	private startWaiting(): void {
 		if (!this.canContinue) this.abandon(this.pending.splice(0));
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE) {
@@ -123,7 +130,7 @@ export class Processing {
 		}
 	}
 
-	/** Has a request answered beside others, and goes on starting when it is. */
+	/** Lets a request run concurrently with others; starts further documents when it ends. */
 	private track(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
@@ -132,7 +139,7 @@ export class Processing {
 		this.inFlight.add(work);
 	}
 
-	/** Notes what is not started any more. Whether the server has the route at all is known only at the end. */
+	/** Records documents that will not be started. Whether the server has the route is known only at the end. */
 	private abandon(ids: string[]): void {
 		for (const id of ids) this.notStarted.push(id);
 		const { failure } = this;
@@ -145,7 +152,7 @@ export class Processing {
 		for (const id of ids) this.wait.onEnd(id, { state: 'none', failure, hasNoRoute });
 	}
 
-	/** The server answers with what it has queued. */
+	/** Starts documents. The server answers with those that it has queued. */
 	private async start(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
@@ -167,15 +174,15 @@ export class Processing {
 		this.pollWhenDue();
 	}
 
-	/** Looks while documents are still being stored, so that those that have ended need not be kept. */
+	/** Polls while documents are still being stored, so that ended ones need not be kept. */
 	private async pollWhileStoring(): Promise<void> {
 		this.nextPollAt = Infinity;
-		// What keeps it from looking is told at the end, if it is there then.
+		// A failure that persists is reported by the last poll.
 		if (await this.poll()) return;
 		this.nextPollAt = this.routes.clock.now() + this.pause;
 	}
 
-	/** Where nobody waits: looks at what was not queued, and once more at what was asked for again. */
+	/** Without a wait: polls the documents that the server did not queue, and once more those that were started again. */
 	private async pollUntilStarted(): Promise<Failure | undefined> {
 		let failure: Failure | undefined;
 		while (!failure && this.started.size > 0 && this.canContinue) {
@@ -193,7 +200,7 @@ export class Processing {
 			const left = deadline - clock.now();
 			if (left <= 0 || signal?.aborted) return undefined;
 			await clock.sleep(Math.min(pause, left), signal);
-			// The last look shows all, also what the server has not come to.
+			// The last poll covers all documents, including those that the server has not reached.
 			const failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
 			await this.startRemaining();
 			if (failure ?? this.failure) return failure ?? this.failure;
@@ -202,11 +209,11 @@ export class Processing {
 	}
 
 	/**
-	 * Asks where the oldest stand, and goes on as long as the last asked for have ended: what comes after them in
-	 * the order of the server has not.
+	 * Polls the oldest documents, and continues while the last ones polled have ended: servers process in order, so
+	 * later ones have not ended either.
 	 *
-	 * @param all whether to ask for all in any case
-	 * @returns what kept it from asking
+	 * @param all whether to poll all documents in any case
+	 * @returns why the statuses could not be read
 	 */
 	private async poll(all = false): Promise<Failure | undefined> {
 		let ids: string[] = [];
@@ -225,7 +232,7 @@ export class Processing {
 		return undefined;
 	}
 
-	/** Notes where a document stands; one that has no status is asked for once more. */
+	/** Records the status of a document. One without a status is started once more. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
 		const end = processingEndOf(status);
 		if (end.state === 'running') return this.recordRunning(id, status);
@@ -251,8 +258,8 @@ export class Processing {
 	}
 
 	/**
-	 * Gives up what an earlier run has started once nothing moves, of these or of all others: the server has lost
-	 * it. As long as others end, it may be waiting behind them.
+	 * Gives up documents that an earlier run started, once neither they nor any others progress: the server has lost
+	 * them. While others end, they may be waiting in its queue.
 	 */
 	private async giveUpStuck(): Promise<Failure | undefined> {
 		const { clock } = this.routes;
@@ -260,12 +267,14 @@ export class Processing {
 		if (this.startedEarlier.size === 0 || !isStalled()) return undefined;
 		const failure = await this.poll(true);
 		if (failure || !isStalled()) return failure;
-		for (const id of this.startedEarlier.keys()) this.reportEnd(id, { state: 'running', isStuck: true });
+		for (const id of this.startedEarlier.keys())
+			this.reportEnd(id, { state: 'running', isStuck: true });
 		return undefined;
 	}
 
 	private reportEnd(id: string, end: ProcessingEnd): void {
-		for (const ids of [this.started, this.notQueued, this.startedEarlier, this.restarted]) ids.delete(id);
+		for (const ids of [this.started, this.notQueued, this.startedEarlier, this.restarted])
+			ids.delete(id);
 		this.wait.onEnd(id, end);
 	}
 }

@@ -11,7 +11,7 @@ import type { ApiRequest, Outcome } from '../transport/request';
 import { sanitize } from '../transport/sanitize';
 import { recordId, mustListDocuments } from './answeredRecords';
 
-/** What the server says about the processing of a document. */
+/** The server's record of the processing of a document. */
 export const processingStatus = z
 	.object({
 		id: z.string(),
@@ -23,40 +23,40 @@ export const processingStatus = z
 
 export type ProcessingStatus = z.infer<typeof processingStatus>;
 
-/** Where the processing of a document stands; `none` where the server has not begun it. */
+/** The state of the processing of a document; `none` where the server has not begun. */
 export type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
-/** Statuses after which nothing changes any more (service behaviour, E3). */
+/** Statuses that are final (service behaviour, E3). */
 const FINAL: ProcessingState[] = ['finish', 'error', 'cancel'];
 
-/** A status in one word: servers have names for all that lies between start and end. */
+/** The state that a status stands for. Servers have several names for the statuses between start and end. */
 export function processingState(status: ProcessingStatus | undefined): ProcessingState {
 	const name = status?.status;
 	if (!name || name === 'none') return 'none';
 	return FINAL.find((final) => final === name) ?? 'running';
 }
 
-/** How far the processing of a document has come when a run looks at it for the last time. */
+/** The last state of a document's processing that a run sees. */
 export interface ProcessingEnd {
 	state: ProcessingState;
-	/** What is said of it, if anything. */
+	/** The server's message, if there is one. */
 	processMsg?: string;
-	/** Whether it is given up: an earlier run has started it, and nothing moves. */
+	/** Whether the run gave up: an earlier run started it, and nothing progresses. */
 	isStuck?: boolean;
-	/** Whether this server does not process when asked to, so that there is nothing to wait for. */
+	/** Whether this server has no route for processing, so that there is nothing to wait for. */
 	hasNoRoute?: boolean;
-	/** What kept it from being started. */
+	/** Why it could not be started. */
 	failure?: Failure;
 }
 
-/** What a status says of a document, its words as they may be quoted. */
+/** The state and the sanitized message in a status. */
 export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
 	const state = processingState(status);
 	const processMsg = sanitize(status?.processMsg ?? '');
 	return processMsg === undefined ? { state } : { state, processMsg };
 }
 
-/** What processing needs from outside. */
+/** The dependencies of processing. */
 export interface ProcessingRoutes {
 	/** Sends a request with the retry policy. */
 	send: (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome>;
@@ -67,18 +67,18 @@ export interface ProcessingRoutes {
 	signal?: AbortSignal;
 }
 
-/** Statuses by id as it was given, and the failure, if there was one, that ended the asking. */
+/** Statuses by ID, as the ID was given; and the failure that ended the requests, if one did. */
 export interface Statuses {
 	statuses: Map<string, ProcessingStatus>;
 	failure?: Failure;
 }
 
 /**
- * Asks where documents stand; those the server does not know are missing in the answer. One request after another:
- * several at once take the server longer (service behaviour).
+ * Fetches the processing statuses of documents. Documents that the server does not know are missing. Requests are
+ * sequential: concurrent ones take the server longer (service behaviour).
  *
- * @param witness a document that is certainly there, which is asked for in each request as well: then those that the
- * answer leaves out are certainly not there
+ * @param witness a document that is certainly on the server. It is added to each request, and an answer without it
+ * does not count: so documents that an answer leaves out are certainly not there
  */
 export async function askStatuses(
 	ids: string[],
@@ -103,8 +103,8 @@ export async function askStatuses(
 }
 
 /**
- * The statuses in an answer, by id in lower case, as servers give it whatever it was sent in. An entry of
- * another shape says nothing, and hides no other.
+ * The statuses in an answer, by ID in lower case: servers return IDs in lower case, whatever was sent. Entries of
+ * another shape are ignored.
  */
 export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 	const entries: unknown[] = Array.isArray(answer) ? answer : [];
@@ -116,10 +116,10 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 }
 
 /**
- * Makes the check of an answer that lists documents: one that leaves out what is certainly there is none,
- * as a proxy may answer with an empty list, or for another server.
+ * Makes the check of an answer that must list certain documents: a proxy may answer with an empty list, or for
+ * another server.
  *
- * @param ids the documents that are there
+ * @param ids the documents that must be listed
  */
 export function mustList(ids: string[]): AnswerCheck {
 	return answerMustBe((answer) => {
@@ -130,8 +130,7 @@ export function mustList(ids: string[]): AnswerCheck {
 }
 
 /**
- * Documents in one request that starts processing. Servers work through the documents of a request one
- * after another and through five requests at once: ten a request took a quarter of the time that fifty did
- * (service behaviour).
+ * Documents in one request that starts processing. Servers process the documents of a request one after another, and
+ * five requests at once: ten per request took a quarter of the time that fifty did (service behaviour).
  */
 export const IDS_TO_START = 10;

@@ -19,14 +19,14 @@ import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import type { BatchEnd, JournaledBatch } from './memory';
 
 /**
- * What became of one document. `unknown`: no answer says whether the server has stored it; `notSent`: its turn came
- * when nothing new was to be sent.
+ * The outcome of one document. `unknown`: no answer says whether the server stored it. `notSent`: sending had stopped
+ * before its turn.
  */
 export type DocumentOutcome<Origin> = {
 	document: ReadyDocument<Origin>;
 	/** Number of the batch, counted from 1; 0 where it was in none. */
 	batch: number;
-	/** Requests the document was in. */
+	/** Requests that carried the document. */
 	attempts: number;
 } & (
 	| { outcome: 'stored'; status: number; record: unknown }
@@ -34,7 +34,7 @@ export type DocumentOutcome<Origin> = {
 	| { outcome: 'notSent'; reason?: string }
 );
 
-/** What storing needs from outside: it knows neither n8n nor HTTP. */
+/** The dependencies of storing. It knows neither n8n nor HTTP. */
 export interface Storing<Origin> {
 	documents: Documents<Origin>;
 	batchLimits: BatchLimits;
@@ -43,25 +43,25 @@ export interface Storing<Origin> {
 	concurrency: number;
 	send: Send;
 	/**
-	 * Asked before each batch is sent what goes around its documents, to note them.
+	 * Called before each batch is sent.
 	 *
-	 * @returns also why it must not be sent
+	 * @returns the rows of the journal that go around the documents, or why the batch must not be sent
 	 */
 	journal?: (batch: Batch<Origin>) => Promise<JournaledBatch | { failure: Failure } | undefined>;
 	/** The request (E3) that carries a batch. */
 	request: (body: string) => ApiRequest;
-	/** Told each document's outcome once, batch by batch as they end. */
+	/** Called once for each document, when its batch ends. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
-	/** Asked before each batch: whether it may be sent. */
+	/** Called before each batch: whether it may be sent. */
 	mayContinue: () => boolean;
 	clock: Clock;
 	signal?: AbortSignal;
 }
 
-/** Requests that stored documents, and what they carried. */
+/** Counts of the requests that stored documents. */
 export interface StoringCounts {
 	batches: number;
-	/** Of all bodies that were sent. */
+	/** Bytes of all bodies that were sent. */
 	bytes: number;
 	requests: number;
 	retries: number;
@@ -74,10 +74,10 @@ export function noRequests(): StoringCounts {
 }
 
 /**
- * Stores documents in batches, several at once if asked to. Each document that is given is told to `onOutcome`
- * exactly once, unless the execution is stopped.
+ * Stores documents in batches, with `concurrency` requests at once. `onOutcome` is called exactly once for each
+ * document, unless the execution is stopped.
  *
- * @throws what the documents throw
+ * @throws what the source of the documents throws
  */
 export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<StoringCounts> {
 	return await new Storer(storing).run();
@@ -86,7 +86,7 @@ export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<
 class Storer<Origin> {
 	private readonly counts = noRequests();
 	private hasStored = false;
-	/** Set when a whole batch was rejected with 404 before anything was stored: the knowledgebase is missing. */
+	/** Set when a whole batch was rejected with 404 before any document was stored: the knowledgebase does not exist. */
 	private knowledgebaseMissing = false;
 	private readonly outageBudget: OutageBudget;
 
@@ -105,33 +105,33 @@ class Storer<Origin> {
 				if (done) return;
 				const ids = batch.map(({ id }) => id.toLowerCase());
 				const settled = order.after(ids, async () => await this.storeBatch(batch));
-				// Several at once have the next ready by themselves.
+				// Concurrent workers read the source in parallel anyway.
 				next = concurrency === 1 ? this.prefetch(source, settled) : undefined;
 				await settled;
 			}
 		};
 		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
-		// Closes the file the documents come from, where it was not read to its end.
+		// Closes the source, which may not have been read to its end.
 		await source.return(undefined);
 		const broken = ends.find((end) => end.status === 'rejected');
 		if (broken) throw broken.reason;
 		return this.counts;
 	}
 
-	/** The next batch, made while the server is at work on one. */
+	/** Makes the next batch while the server works on the current one. */
 	private prefetch(
 		source: AsyncGenerator<Batch<Origin>>,
 		settled: Promise<void>,
 	): Promise<IteratorResult<Batch<Origin>>> {
 		const headStart = this.storing.clock.sleep(SEND_HEAD_START_MS);
 		const next = Promise.race([headStart, settled]).then(() => source.next());
-		// One that is not sent any more, as a failure came first, may break in peace.
+		// If an earlier failure ends the run, a failure of this batch must not go unhandled.
 		next.catch(() => undefined);
 		return next;
 	}
 
 	private async storeBatch(batch: Batch<Origin>): Promise<void> {
-		// Another batch may have failed while this one was read or had to wait.
+		// Another batch may have failed since this one was read.
 		if (!this.storing.mayContinue()) return this.reportNotSent(batch);
 		const number = ++this.counts.batches;
 		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
@@ -144,7 +144,7 @@ class Storer<Origin> {
 	}
 
 	/**
-	 * Sends a batch until each of its documents has an outcome.
+	 * Sends a batch, in halves if need be, until each of its documents has an outcome.
 	 *
 	 * @returns the last failure, if any document failed
 	 */
@@ -169,7 +169,8 @@ class Storer<Origin> {
 		const { failure } = outcome;
 		if (result.isOverload || (batch.length > 1 && this.maySplit(attempted, failure))) {
 			this.counts.splits += 1;
-			if (mayBePartlyDone(failure)) updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
+			if (mayBePartlyDone(failure))
+				updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
 			const [first, second] = halves(batch);
 			const failed = await this.settle({ ...updated, batch: first });
 			return (await this.settle({ ...updated, batch: second })) ?? failed;
@@ -179,10 +180,10 @@ class Storer<Origin> {
 	}
 
 	/**
-	 * Sends a batch with the retry policy; only once where the server was waited for in vain before.
+	 * Sends a batch with the retry policy; only once if the outage budget is spent.
 	 *
-	 * @returns also whether the batch is too much as a whole, and may be sent in halves, and the records that the
-	 * last answer showed
+	 * @returns also whether the batch overloads the server and may be sent in halves, and the records that the last
+	 * answer shows
 	 */
 	private async send(
 		batch: Batch<Origin>,
@@ -216,7 +217,7 @@ class Storer<Origin> {
 		return { ...result, isOverload, records };
 	}
 
-	/** Whether halves of a batch that was refused may be stored: not where the failure is about the knowledgebase. */
+	/** Whether the halves of a rejected batch may be stored. They are not if the failure is about the knowledgebase. */
 	private maySplit(attempted: Attempted<Origin>, failure: Failure): boolean {
 		if (isTooLarge(failure)) return true;
 		if (this.storesNothing(attempted, failure)) return false;
@@ -225,8 +226,8 @@ class Storer<Origin> {
 	}
 
 	/**
-	 * Whether a failure says that no document of the batch is stored: servers look the knowledgebase up
-	 * first, and 404 is about it where no document names a record of its own.
+	 * Whether a failure proves that no document of the batch is stored: servers look up the knowledgebase first, and a
+	 * 404 is about it if no document names a file.
 	 */
 	private storesNothing(
 		{ batch, mayBeDone, partlyDone }: Attempted<Origin>,
@@ -247,7 +248,7 @@ class Storer<Origin> {
 		this.storing.onOutcome({ document, batch: number, attempts, outcome, status, record });
 	}
 
-	/** The documents are not sent; what was tried before may have stored them. */
+	/** The documents are not sent, but earlier attempts may have stored them. */
 	private reportUnsent(attempted: Attempted<Origin>, failure: Failure): Failure {
 		const { batch, number, attempts, mayBeDone, partlyDone } = attempted;
 		const outcome = mayBeDone || partlyDone.length > 0 ? 'unknown' : 'rejected';
@@ -256,7 +257,7 @@ class Storer<Origin> {
 		return failure;
 	}
 
-	/** An answer that shows not all documents as stored shows those that are. */
+	/** Reports a failed batch. An incomplete answer still proves that the documents it shows are stored. */
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure, shown: unknown[]): void {
 		const { batch, number, attempts, partlyDone } = attempted;
 		const isUnknown = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
@@ -271,23 +272,20 @@ class Storer<Origin> {
 	}
 }
 
-/** So many answers that do not show what was sent as stored: what gives them may not be the server, or never will. */
+/** Give up after this many answers that omit our documents. */
 const MAX_INCOMPLETE_ANSWERS = 3;
 
-/**
- * Until the request is on its way, over a connection of its own: making the next batch takes the processor,
- * so that it would wait.
- */
+/** Head start of a request before the next batch is made, in milliseconds: making a batch blocks the event loop. */
 const SEND_HEAD_START_MS = 4;
 
-/** How a request ended, for what is noted of it. */
+/** How a request ended, for the journal. */
 function endOf({ outcome, mayBeDone }: RetriedOutcome): BatchEnd {
 	if (outcome.ok) return 'done';
 	const { failure } = outcome;
 	return !mayBeDone && (isTooLarge(failure) || certainlyNotDone(failure)) ? 'nothing' : 'unclear';
 }
 
-/** An answer without the records of some rows. */
+/** An answer without the records of the journal's rows. */
 function withoutRecords(answer: unknown, ids: string[] = []): unknown {
 	if (!Array.isArray(answer)) return answer;
 	return answer.filter((record) => !ids.includes(recordId(record) ?? ''));
@@ -295,43 +293,49 @@ function withoutRecords(answer: unknown, ids: string[] = []): unknown {
 
 export type Batch<Origin> = Array<ReadyDocument<Origin>>;
 
-/** A batch, or a part of one, and what was tried with it. */
+/** A batch, or part of one, and what was attempted with it. */
 export interface Attempted<Origin> {
 	batch: Batch<Origin>;
 	number: number;
-	/** Requests its documents were in before. */
+	/** Earlier requests that carried its documents. */
 	attempts: number;
-	/** Whether one of those requests may have been done without our knowing. */
+	/** Whether an earlier request may have been carried out unnoticed. */
 	mayBeDone?: boolean;
-	/** Those of these requests that were rejected half-way. */
+	/** Earlier requests that may have stored some of their documents. */
 	partlyDone: PartlyDone[];
 }
 
-/** A request that was rejected: its documents before the refused one are stored, none after it (service behaviour, E3). */
+/** A rejected request: the documents before the rejected one are stored, none after it (service behaviour, E3). */
 export interface PartlyDone {
 	failure: Failure;
-	/** Whether a document of it is refused for certain: it was not stored, and none after it was reached. */
+	/**
+	 * Whether one of its documents was certainly rejected: neither that document nor any after it was stored by this
+	 * request.
+	 */
 	ended: boolean;
 }
 
-/** So often the same batch is sent that finds no time; a smaller one may. */
+/** Send a batch this often before halving it after timeouts. */
 const TRIES_BEFORE_HALVING = 3;
 
-/** From this size on, a connection that is closed again and again may mean that the batch is too large: 1 MiB, nginx's limit. */
+/**
+ * From this size on, repeatedly closed connections may mean that the batch is too large: 1 MiB, the default limit of
+ * nginx.
+ */
 const LARGE_BYTES = 1024 * 1024;
 
-/** Whether a batch is more than the server, or a gateway before it, has shown to manage at a time. */
+/** Whether a batch is more than the server, or a gateway before it, can handle at once. */
 export function overloads(batch: Batch<unknown>, failure: Failure, attempts: number): boolean {
 	if (attempts < TRIES_BEFORE_HALVING) return false;
 	return isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
 }
 
-/** Whether a document names an uploaded file, which may be missing. */
+/** Whether a document names an uploaded file, which may not exist. */
 export function namesFile({ record }: ReadyDocument<unknown>): boolean {
 	return typeof record.storageFileId === 'string';
 }
 
-/** Whether the server may hold documents of a batch that failed for good. */
+/** Whether the server may have stored documents of a failed batch. */
 export function mayBeStored(
 	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
 	failure: Failure,
@@ -342,9 +346,9 @@ export function mayBeStored(
 }
 
 /**
- * Whether it was this document alone that an earlier request was rejected for: it is refused in the same words.
- * Other words may be about something that has begun since, when the document is stored already; chunks are
- * refused because they are; and 500 says nothing of a document.
+ * Whether an earlier request was rejected because of this one document: the server now rejects the document alone
+ * with the same reason. A different reason may be new and follow from the document being stored already; chunks are
+ * rejected for just that; and a 500 proves nothing about a document.
  */
 function hasRefused(
 	{ failure: earlier }: PartlyDone,
@@ -358,15 +362,12 @@ function hasRefused(
 	);
 }
 
-/**
- * Has work on the same ids done one after another, in the order it was given, so that the later of two
- * documents with one id is the one that stays.
- */
+/** Runs work on the same IDs sequentially, in the order given, so that the later of two documents with one ID wins. */
 export class IdOrder {
-	/** The last work given for each id, as long as it is under way. */
+	/** The latest unfinished work on each ID. */
 	private readonly last = new Map<string, Promise<void>>();
 
-	/** Does a piece of work as soon as all earlier ones on its ids have ended. */
+	/** Runs work as soon as all earlier work on its IDs has ended. */
 	async after(ids: string[], work: () => Promise<void>): Promise<void> {
 		const earlier = ids.flatMap((id) => this.last.get(id) ?? []);
 		const done = earlier.length === 0 ? work() : Promise.allSettled(earlier).then(work);

@@ -5,26 +5,30 @@ import type { DocumentName, MemoryRoutes } from './memory';
 import { askStatuses, mustList } from './processingStatus';
 import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
-/** Documents in one request; each takes the server some milliseconds. */
+/** Documents in one request; the server takes some milliseconds for each. */
 const DOCUMENTS_AT_ONCE = 100;
 
-/** What taking documents out of answers, or letting them in again, needs from outside. */
+/** The dependencies of disabling and enabling documents. */
 export interface Switching {
 	disabled: boolean;
-	/** A document that is certainly there, where one is known. */
+	/** A document that is certainly on the server, if one is known. */
 	witness?: string;
-	/** Whether a document is left as it is, by its status. */
+	/** Whether a document is left unchanged, by its status. */
 	isSkipped?: (id: string, status?: ProcessingStatus) => boolean;
-	/** Asked before documents are changed; gives why they must not be. */
+	/**
+	 * Called before documents are changed.
+	 *
+	 * @returns why they must not be
+	 */
 	beforeChange?: (ids: string[]) => Promise<Failure | undefined>;
 	routes: ProcessingRoutes & MemoryRoutes;
-	/** What else is sent of them, by id. */
+	/** Further fields to send, by ID. */
 	extraFields?: Map<string, object>;
-	/** Told each document once, and whether the server has it. */
+	/** Called once for each document, with whether it was switched. */
 	onSwitched: (id: string, isThere: boolean) => void;
 }
 
-/** What is sent of documents beside their ids, so that they keep their names: the server clears what does not come. */
+/** Fields that keep the names of documents when they are switched: the server clears fields that are not sent. */
 export function namedRows(names: Map<string, DocumentName>): Map<string, object> {
 	return new Map(
 		[...names].flatMap(([id, { name }]) => (name === undefined ? [] : [[id, { name }] as const])),
@@ -32,10 +36,10 @@ export function namedRows(names: Map<string, DocumentName>): Map<string, object>
 }
 
 /**
- * Takes documents out of every answer, or lets them in again. One that the server does not have is left alone: it would
- * be stored anew, without anything in it.
+ * Disables documents, which takes them out of every answer, or enables them again. Documents that the server does not
+ * have are skipped: sending them would create empty ones.
  *
- * @returns what kept the rest from it
+ * @returns why the rest was not switched
  */
 export async function switchDocuments(
 	ids: string[],

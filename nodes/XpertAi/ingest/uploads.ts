@@ -5,7 +5,7 @@ import { serialize } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { DocumentOutcome } from './storing';
 
-/** What the server says of an uploaded file, as a document takes it. */
+/** The server's record of an uploaded file, as a document refers to it. */
 export interface UploadedFile {
 	storageFileId?: string;
 	fileUrl: string;
@@ -14,31 +14,30 @@ export interface UploadedFile {
 }
 
 /**
- * Uploads the file of a document; or says why there is none.
+ * Uploads the file of a document.
  *
- * @throws what n8n throws when it cannot give the file
+ * @throws what n8n throws when it cannot read the file
  */
 export type Upload<Origin> = (
 	document: ReadyDocument<Origin>,
 ) => Promise<{ file: UploadedFile } | { failure: Failure; attempts: number }>;
 
-/** What uploading needs from outside. */
+/** The dependencies of uploading. */
 export interface Uploading<Origin> {
 	upload: Upload<Origin>;
-	/** Uploads at once. */
+	/** Concurrent uploads. */
 	concurrency: number;
-	/** Told each document whose file was not uploaded, once: that failed, or further ones may not start. */
+	/** Called once for each document whose file was not uploaded, because that failed or uploading had stopped. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
-	/** Told each document whose file cannot be read, once. */
+	/** Called once for each document whose file cannot be read. */
 	onUnreadable: (document: ReadyDocument<Origin>, caught: unknown) => void;
-	/** Asked before each upload: whether further ones may start. */
+	/** Called before each upload: whether it may start. */
 	mayUpload: () => boolean;
 }
 
 /**
- * Hands documents on when their files are on the server, in order. Files are uploaded several at once and
- * ahead of what is asked for; one that fails takes its document out and no other. A document without a
- * file is handed on as it is.
+ * Passes documents on, in order, once their files are on the server. Files are uploaded concurrently and ahead of
+ * demand. A failed upload drops its own document only. Documents without a file pass unchanged.
  */
 export async function* uploaded<Origin>(
 	documents: Documents<Origin>,
@@ -71,7 +70,7 @@ export async function* uploaded<Origin>(
 			if (ready) yield ready;
 		}
 	} finally {
-		// Nobody asks for these any more, but each tells what became of it before this ends.
+		// The consumer has left, but the outcomes of running uploads must still be reported.
 		await Promise.allSettled(inFlight);
 	}
 }

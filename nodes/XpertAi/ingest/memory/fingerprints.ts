@@ -1,25 +1,25 @@
 import { hash } from 'crypto';
 
-/** Bytes of an ID, and of what is known of a document with its content. */
+/** Bytes of an ID, and of a mark with a content hash. */
 export const ID_BYTES = 16;
 export const KNOWN_BYTES = 7;
 
-/** What is known of a document: its content, processed or only stored. */
+/** Marks: the content is known, and the document is processed or only stored. */
 const PROCESSED = '+';
 const STORED = '-';
-/** Only its ID is known: whatever the server has of it, it is sent again. */
+/** Only the ID is known: the document is sent again, whatever the server has. */
 export const UNKNOWN = '?';
-/** Only in `by hand`. */
+/** The document was disabled by hand. Only in the notes `by hand`. */
 export const DISABLED = '0';
 
-/** What is known of a document, by its key. */
+/** The mark and content hash of a document, by its key: the ID in 16 bytes. */
 export type Entry = [key: string, known: string];
 
-/** Puts entries into bytes: 16 for an ID, one for what is known, 6 for a content. */
+/** Packs entries into bytes: 16 for the ID, one for the mark, 6 for the content hash. */
 export const pack = (entries: Iterable<Entry>) =>
 	Buffer.from([...entries].flat().join(''), 'latin1');
 
-/** The entries that `pack` was given. */
+/** Unpacks the entries that `pack` packed. */
 export function* unpack(body: Buffer): Generator<Entry> {
 	for (let at = 0; at < body.length; ) {
 		const key = body.toString('latin1', at, (at += ID_BYTES));
@@ -30,13 +30,17 @@ export function* unpack(body: Buffer): Generator<Entry> {
 }
 
 /**
- * The documents of a source that a knowledgebase holds: of each the ID, 48 bits of its content, and whether the server
- * has processed it. Kept as texts of one byte a character, which take a fraction of the memory that objects do.
+ * The fingerprints of a source's documents in a knowledgebase: for each the ID, 48 bits of its content hash, and
+ * whether the server has processed it. They are kept as strings of one byte per character, which take a fraction of
+ * the memory of objects.
  */
 export class Fingerprints {
-	/** The keys of documents that are not as the notes on the server have them. */
+	/** Keys of documents that differ from the notes on the server. */
 	changed = new Set<string>();
-	/** IDs of documents that are not missed where the source does not bring them: rebuilt, or changed by hand. */
+	/**
+	 * IDs of documents that are not counted as missing when the source does not contain them: rebuilt from names, or
+	 * changed by hand.
+	 */
 	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
 	private readonly contentByKey = new Map<string, string>();
 
@@ -50,29 +54,29 @@ export class Fingerprints {
 		return this.contentByKey.has(packId(id));
 	}
 
-	/** Whether a document was stored with this very content. */
+	/** Whether a document was stored with exactly this content. */
 	has(id: string, content: string): boolean {
 		return this.contentOf(id).slice(1) === hashOf(content);
 	}
 
-	/** Whether a document was stored with a content that is known and, if it has to be, processed. */
+	/** Whether a document was stored with known content and, if `processed`, was also processed. */
 	isDone(id: string, processed: boolean): boolean {
 		const known = this.contentOf(id);
 		return processed ? known.startsWith(PROCESSED) : known !== UNKNOWN;
 	}
 
-	/** Notes what the server has accepted; it is not processed yet. */
+	/** Records content that the server has accepted and not yet processed. */
 	record(id: string, content: string): void {
 		this.set([packId(id), storedAs(content)]);
 	}
 
-	/** Notes that the server has processed what was recorded, or never will. */
+	/** Records that the server has processed a document, or never will. */
 	markProcessed(id: string): void {
 		const known = this.contentOf(id);
 		if (known.startsWith(STORED)) this.set([packId(id), PROCESSED + known.slice(1)]);
 	}
 
-	/** Notes that a document may be on the server, and nothing of its content. */
+	/** Records that a document may be on the server, with unknown content. */
 	markUnknown(id: string): void {
 		this.set([packId(id), UNKNOWN]);
 	}
@@ -82,17 +86,17 @@ export class Fingerprints {
 		if (this.knows(id)) this.markUnknown(id);
 	}
 
-	/** Forgets the contents of all documents; what was stored is still known. */
+	/** Forgets the contents of all documents, but not that they were stored. */
 	forgetContents(): void {
 		for (const key of this.contentByKey.keys()) this.set([key, UNKNOWN]);
 	}
 
-	/** Forgets a document that is not, or no longer, to be found on the server. */
+	/** Removes a document that is not on the server, or cannot be found any more. */
 	remove(id: string): void {
 		if (this.contentByKey.delete(packId(id))) this.changed.add(packId(id));
 	}
 
-	/** Takes over what a note says of a document. */
+	/** Sets the entry of a document. */
 	set([key, known]: Entry): void {
 		this.contentByKey.set(key, known);
 		this.changed.add(key);
@@ -103,7 +107,7 @@ export class Fingerprints {
 		for (const key of this.contentByKey.keys()) yield unpackId(key);
 	}
 
-	/** What is known of all documents, or of some. */
+	/** The entries of all documents, or of some. */
 	*entries(keys: Iterable<string> = this.contentByKey.keys()): Generator<Entry> {
 		for (const key of keys) yield [key, this.contentByKey.get(key) ?? UNKNOWN];
 	}
@@ -113,13 +117,13 @@ export class Fingerprints {
 	}
 }
 
-/** What an entry says of a document that was stored with a content. */
+/** The value of an entry for a document stored with this content. */
 export const storedAs = (content: string) => STORED + hashOf(content);
 
-/** A UUID in its 16 bytes; either case is the same, as on servers. */
+/** A UUID as its 16 bytes. Case is ignored, as on servers. */
 export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
 
-/** The ID, in lower case, that a key stands for. */
+/** The ID of a key, in lower case. */
 export function unpackId(key: string): string {
 	const hex = Buffer.from(key, 'latin1').toString('hex');
 	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

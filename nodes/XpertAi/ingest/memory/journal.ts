@@ -7,10 +7,13 @@ import type { Entry } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
-/** Runs write in two places by turns, so that a late row of a crashed run does not overwrite the next run's pages. */
+/**
+ * Runs alternate between two slots, so that a late write of a crashed run does not overwrite the pages of the next
+ * run.
+ */
 export const SLOTS = 2;
 
-/** A page is two notes, so that one that is gone is missed: which documents its batch has, and what they were sent with. */
+/** A page is two notes, so that the loss of one is noticed: the IDs of the batch's documents, and their contents. */
 const TITLES = { documents: 'what … is storing', end: 'how far … has come' };
 
 const halfName = (run: number, at: number, half: keyof typeof TITLES): NoteName => [
@@ -21,59 +24,63 @@ const halfName = (run: number, at: number, half: keyof typeof TITLES): NoteName 
 const pageNames = (run: number, at: number) =>
 	(['documents', 'end'] as const).map((half) => halfName(run, at, half));
 
-/** The first page of each place, which is there before all others. */
+/** The first page of each slot, which exists before all others. */
 export const firstPages = () => range(SLOTS).flatMap((place) => pageNames(place, 0));
 
-/** How the request of a batch ended: it was carried out, certainly nothing of it was, or that is not known. */
+/** How the request of a batch ended: carried out, certainly not carried out, or unknown. */
 export type BatchEnd = 'done' | 'nothing' | 'unclear';
 
-/** Bytes that the notes of a batch may take: in each, and for each document. */
+/** Bytes that the journal may take in a batch: once, and for each document. */
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
-/** The rows that go around the documents of a batch in the same request, as JSON, and their IDs. */
+/** The journal rows that go around the documents in the request of a batch, as JSON, and their IDs. */
 export interface JournaledBatch {
 	rows: [before: string, behind: string];
 	ids: string[];
-	/** To be told how the request ended, and whether a try of it may still be carried out. */
+	/** Must be called when the request has ended. `late`: an attempt of it may still be carried out. */
 	onEnded: (end: BatchEnd, late: boolean) => void;
 }
 
-/** What a run notes while it is at work, a page for each batch, so that a crash leaves nothing unknown. */
+/** The journal of a run: a page for each batch, so that a crash leaves nothing unrecorded. */
 export class Journal {
-	/** The number of the run. */
+	/** Number of the run. */
 	run = 0;
 	private count = 1;
-	/** Pages on their way. */
+	/** Pages whose requests are in flight. */
 	private readonly open = new Set<number>();
-	/** Pages that may not have arrived, with their keys. */
+	/** Pages that may not be on the server, with the keys of their documents. */
 	private readonly unclear = new Map<number, string[]>();
-	/** What requests that may still be carried out bring, by key; nothing where two of them differ. */
+	/** Contents that late requests may still write, by key; `UNKNOWN` where two of them differ. */
 	private readonly lateContents = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** The page that has to be there before all others. */
+	/** The page that must exist before all others. */
 	get firstPage(): WrittenNote[] {
 		return this.page(0, []);
 	}
 
-	/** Whether a request may still be carried out that brings a document. */
+	/** Whether a late request may still store this document. */
 	mayArriveLate(id: string): boolean {
 		return this.lateContents.has(packId(id));
 	}
 
-	/** Whether a document keeps what it is sent with: no request that may still be carried out brings it otherwise. */
+	/** Whether a document keeps this content: no late request may overwrite it with another. */
 	isCertain(id: string, content: string): boolean {
 		return (this.lateContents.get(packId(id)) ?? storedAs(content)) === storedAs(content);
 	}
 
-	/** Notes documents in a page of its own, with nothing of their contents. */
+	/** Writes a page of its own for documents, without their contents. */
 	async writePage(ids: string[]): Promise<void> {
 		this.unclear.set(this.count++, ids.map(packId));
 		await this.writeUnclear();
 	}
 
-	/** Notes documents in the request that stores them, with their contents by their IDs. */
+	/**
+	 * Makes the rows that record documents within the request that stores them.
+	 *
+	 * @param contents contents by ID
+	 */
 	async rowsFor(contents: Map<string, string>): Promise<JournaledBatch> {
 		await this.writeUnclear();
 		const at = this.count++;
@@ -92,7 +99,10 @@ export class Journal {
 				this.open.delete(at);
 				if (late)
 					for (const [id, content] of contents)
-						this.lateContents.set(packId(id), this.isCertain(id, content) ? storedAs(content) : UNKNOWN);
+						this.lateContents.set(
+							packId(id),
+							this.isCertain(id, content) ? storedAs(content) : UNKNOWN,
+						);
 				if (how === 'nothing' && at === this.count - 1) this.count -= 1;
 				else if (how !== 'done') this.unclear.set(at, how === 'nothing' ? [] : keys);
 			},
@@ -121,10 +131,13 @@ export class Journal {
 	}
 }
 
-/** The journal that a crashed run has left: its number, its pages, both notes of each, and whether some are gone. */
+/**
+ * The journal of a crashed run that is not merged into the memory: its run number, its pages of two notes each, and
+ * whether some are missing.
+ */
 export const emptyJournal = () => ({ run: 0, pages: [] as ReadNote[][], isDamaged: false });
 
-/** Reads what runs have left after the last one that the memory holds. */
+/** Reads the journals of runs after the last one that the memory has merged. */
 export async function readJournals(notes: NotesOnServer, after: number) {
 	const journal = emptyJournal();
 	for (const place of range(SLOTS)) {
@@ -139,12 +152,12 @@ export async function readJournals(notes: NotesOnServer, after: number) {
 
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
 
-/** Reads the pages in the place of a run, without those of runs that the memory holds. */
+/** Reads the pages in the slot of a run, without those of runs that are already merged. */
 async function readPages(notes: NotesOnServer, run: number, after: number) {
 	const pages: ReadNote[][] = [];
 	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
 		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
-		// Where a half is of an earlier run, the request of the other one has stored no document.
+		// If one note of a page is of an older run, the request of the other stored no document.
 		const isOlder = (note: ReadNote) => isReadable(note) && !isLater(after, note);
 		const read = chunk(await notes.read(names), 2);
 		pages.push(...read.map((page) => (page.some(isOlder) ? [] : page)));
@@ -153,18 +166,18 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 	return pages;
 }
 
-/** Whether a note was written by a run that is not in the memory. */
+/** Whether a note was written by a run that is not merged into the memory. */
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
-/** Whether documents of a page are not known any more. One of which nothing is there may not have arrived: later ones say so. */
+/** Whether the documents of a page are lost. A page without any note may never have arrived: later pages say so. */
 function isDamaged([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
 	const isMissed = (note: ReadNote) => isReadable(note) && !note.page?.open.includes(at);
-	// The first page has none.
+	// The first page has no documents.
 	return at > 0 && !isReadable(documents) && (end !== undefined || behind.some(isMissed));
 }
 
-/** What pages say of documents; only a batch that was carried out gives certain contents. */
+/** The entries in pages. Contents are known only for batches that were carried out. */
 export function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
 		const contents = isReadable(end) ? end.body.toString('latin1') : '';
@@ -174,7 +187,7 @@ export function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	}
 }
 
-/** What has come late of a crashed run's pages, after they were read. */
+/** The entries in pages of a crashed run that arrived after its journal was read. */
 export async function lateEntries(
 	notes: NotesOnServer,
 	{ run, pages }: ReturnType<typeof emptyJournal>,

@@ -13,40 +13,40 @@ import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 export const TURN: NoteName = ['turn', 'when … began'];
 export const LEASE: NoteName = ['lease', 'whether … is at work'];
 
-/** Milliseconds, by the clock of the run that waits: no two clocks have to agree. */
+/** Durations in milliseconds. A run measures them by its own clock: clocks of different runs need not agree. */
 const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
 
-/** A run that is at work: what people know it by, and since when, by its own clock (ISO 8601). */
+/** A run that holds the lease: its title, and when it began, by its own clock (ISO 8601). */
 export type Holder = Record<'by' | 'since', string>;
 
 type LeaseNotes = Record<'turn' | 'lease', ReadNote>;
 
 /*
- * The protocol. Two notes; of each the server keeps what was written last.
- * 1. A run reads the lease. If another run has it, this one waits for its renewal, then leaves. A run that does not
- *    renew for a minute has crashed, and its lease no longer counts.
- * 2. It writes its name into `turn` and reads the lease; if another run has it by now, it leaves. It writes the lease
- *    and reads `turn`. If its own name is still there, the lease is its own: of two runs, the one that wrote `turn`
- *    first finds the other's name there or, before that, the other's lease.
- * 3. Otherwise perhaps nobody has the lease. It waits half a minute for a renewal; without one it tries once more.
- *    All that came later have left by rule 2.
- * 4. A run that renews every 20 s keeps the lease, even if a slow rival overwrote a note. After a longer silence it
- *    first checks that its name still stands in `lease` or `turn`.
+ * The protocol. It uses two notes, `turn` and `lease`; the server keeps the last write of each.
+ * 1. A run reads the lease. If another run holds it, this one waits for a renewal; if one comes, it leaves. A run that
+ *    does not renew for a minute has crashed, and its lease no longer counts.
+ * 2. The run writes its ID into `turn` and reads the lease; if another run holds it by now, this one leaves. Then it
+ *    writes the lease and reads `turn`. If its own ID is still there, it holds the lease: of two runs, the first to
+ *    write `turn` either finds the other's ID there or has found the other's lease before.
+ * 3. Otherwise perhaps nobody holds the lease. The run waits half a minute for a renewal; without one it tries once
+ *    more. All runs that came later have left by rule 2.
+ * 4. A run that renews every 20 s keeps the lease, even if a slow rival overwrote a note. After a longer silence, it
+ *    first checks that its ID is still in `lease` or `turn`.
  */
 
-/** One run of a source at a time. */
+/** The lease of a source: it lets one run at a time send. */
 export class Lease {
-	/** The number of this run. The first one is the second, so that what is written before it has a number, too. */
+	/** Number of this run. The first run is number 2, so that anything written before it has a number, too. */
 	number = 2;
-	/** What the next run is to expect: the last run that has begun to send, and the run of the root. */
+	/** What the lease tells the next run: the last run that began to send, and the run that wrote the root. */
 	readonly counters = { sent: 0, root: 0 };
-	/** Why nothing may be sent: another run is at work, or what is sent could not be remembered. */
+	/** Why nothing may be sent: another run holds the lease, or the memory cannot be written. */
 	refusal?: Failure;
 	private readonly runId = randomUUID();
 	private writeCount = 0;
 	private renewedAt = 0;
 	private isHeld = false;
-	/** The last writing of the lease of a run that has crashed. */
+	/** The mark of the lease of a crashed run. */
 	private crashedMark?: string;
 	private renewal: Promise<unknown> = Promise.resolve();
 
@@ -57,7 +57,11 @@ export class Lease {
 		private readonly holder: Holder,
 	) {}
 
-	/** Takes the lease, perhaps after a minute; or returns the other run that has it. */
+	/**
+	 * Takes the lease, which may take a minute.
+	 *
+	 * @returns the other run, if that holds the lease
+	 */
 	async take(): Promise<Holder | undefined> {
 		let seen = await this.readNotes();
 		this.raiseCounters(leaseCounters(seen.lease));
@@ -68,7 +72,7 @@ export class Lease {
 			this.notes.witness = this.notes.idOf(TURN);
 			seen = await this.readNotes();
 			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
-			// A server that gives nothing back keeps no lease either.
+			// A server that does not return notes keeps no lease either.
 			if (!isReadable(seen.turn)) return undefined;
 			await this.write();
 			seen = await this.readNotes();
@@ -80,7 +84,10 @@ export class Lease {
 		}
 	}
 
-	/** Takes in what notes show. Of a run that has crashed, rows may still come: this one gets another place for its journal. */
+	/**
+	 * Raises the counters to what notes show. A crashed run may still write late, so this run uses the other journal
+	 * slot.
+	 */
 	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
 		this.counters.sent = Math.max(this.counters.sent, sent);
 		this.counters.root = Math.max(this.counters.root, root);
@@ -88,20 +95,24 @@ export class Lease {
 		if (crashed > 0 && (this.number - crashed) % SLOTS === 0) this.number += 1;
 	}
 
-	/** Notes, before the first document, that this run sends some; with the first page of its journal. */
+	/** Records, before the first document, that this run sends; writes the first page of its journal with that. */
 	async beginToSend(firstPage: WrittenNote[]): Promise<void> {
 		if (this.counters.sent === this.number) return;
 		await this.write({ sent: this.number }, firstPage);
 		this.counters.sent = this.number;
 	}
 
-	/** Makes sure, after a long silence, that no other run has taken this one's place. */
+	/**
+	 * After a long silence, makes sure that no other run has taken the lease.
+	 *
+	 * @throws NotesFailed if another has, or the lease cannot be renewed
+	 */
 	async check(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
 		if (this.refusal) throw new NotesFailed(this.refusal);
 	}
 
-	/** Gives the lease back, unless it is another's or the execution is stopped: then it expires by itself. */
+	/** Releases the lease, unless another run holds it or the execution was stopped: then it expires. */
 	async release(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
 		if (this.isOverdue) await orFailure(async () => await this.renew());
@@ -114,7 +125,7 @@ export class Lease {
 	private scheduleRenewal(): undefined {
 		this.clock.later(MS.renew, () => {
 			if (!this.isHeld || this.signal?.aborted) return;
-			// A renewal that fails is tried again later, and before anything is sent.
+			// A failed renewal is repeated at the next interval, and before anything is sent.
 			this.renewal = orFailure(async () => await this.renew()).then(() => this.scheduleRenewal());
 		});
 	}
@@ -131,14 +142,14 @@ export class Lease {
 		await this.write();
 	}
 
-	/** Waits until the run that has the lease renews it or counts as crashed. */
+	/** Waits until the holder renews the lease or counts as crashed. */
 	private async waitForHolder(seen: LeaseNotes): Promise<LeaseNotes> {
 		const later = await this.waitForChange(seen, MS.expired);
 		if (markOf(later.lease) === markOf(seen.lease)) this.crashedMark = markOf(seen.lease);
 		return later;
 	}
 
-	/** Looks until the lease is written anew, or the time is over. */
+	/** Polls until the lease is rewritten, or the time is over. */
 	private async waitForChange(before: LeaseNotes, ms: number): Promise<LeaseNotes> {
 		let seen = before;
 		for (let left = ms; left > 0 && markOf(seen.lease) === markOf(before.lease); left -= MS.poll) {
@@ -162,14 +173,18 @@ export class Lease {
 		this.renewedAt = at;
 	}
 
-	/** Whether another run has the lease, has not given it back, and is not known to have crashed. */
+	/** Whether another run holds the lease: not released, and not known to have crashed. */
 	private isHeldByOther(note: ReadNote): boolean {
 		if (note === undefined || this.isOwn(note) || markOf(note) === this.crashedMark) return false;
-		// The holder of a lease that somebody has overwritten soon renews it.
+		// An unreadable lease counts as held: its holder soon renews it.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
 
-	/** Another run is at work: this one sends nothing. */
+	/**
+	 * Yields to another run: this one sends nothing.
+	 *
+	 * @returns the other run
+	 */
 	private yieldTo(note: ReadNote, what = 'is at work'): Holder {
 		const lease = (isReadable(note) && note.lease) || { by: '', since: '' };
 		const holder = mapValues(pick(lease, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
@@ -184,10 +199,10 @@ export class Lease {
 	}
 }
 
-/** Tells one writing of a note from others. */
+/** Identifies one write of a note. */
 const markOf = (note: ReadNote) => (isReadable(note) ? note.mark : note);
 
-/** What the lease of the last run says of it, and of other notes; 0 for what there is not, or what cannot be read. */
+/** The counters in the lease of the last run; 0 for those that are missing or unreadable. */
 export function leaseCounters(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {
 	const { sent = 0, root = 0 } = (isReadable(lease) && lease.lease) || {};
 	return { run: isReadable(lease) ? lease.run : 0, sent, root };

@@ -13,59 +13,61 @@ import type { ProcessingRoutes } from '../processingStatus';
 import { pack } from './fingerprints';
 import type { Entry } from './fingerprints';
 
-/** What memory needs from outside; the status of a document gives back what was stored as its `processMsg`. */
+/** The dependencies of the memory. The status of a document returns the stored text as its `processMsg`. */
 export interface MemoryRoutes extends Pick<ProcessingRoutes, 'send' | 'statusPath'> {
 	storePath: string;
 }
 
-/** Whose memory it is, and where it is kept. */
+/** The source that a memory belongs to, and the knowledgebase that holds it. */
 export interface MemoryPlace {
 	knowledgebaseId: string;
-	/** What tells the source from others that fill the same knowledgebase; `title` is what people know it by. */
+	/** Identifies the source among others in the same knowledgebase; `title` is its name for people. */
 	source: string;
 	title: string;
-	/** What the IDs of its documents are derived from beside their keys. */
+	/** The owner that the IDs of its documents are derived from, together with their keys. */
 	owner: string;
 }
 
-/** A note: from its name its ID is derived, its title is seen in the knowledgebase, with … for the source. */
+/**
+ * A note. Its ID is derived from its name; its title is shown in the knowledgebase, with the source in place of `…`.
+ */
 export type NoteName = [name: string, title: string];
 
 const count = z.number().int().min(0);
 
 const headerSchema = z.object({
-	/** Whose note it is. */
+	/** The source that the note belongs to. */
 	source: z.string(),
-	/** Tells one writing of a note from others; of turn and lease, it begins with the ID of the run. */
+	/** Identifies one write of a note. In turn and lease, it begins with the ID of the run. */
 	mark: z.string().optional(),
-	/** The number of the run that wrote it; of the root, of the last run that it holds. */
+	/** Number of the run that wrote the note; in the root, of the last run that is merged. */
 	run: count.default(0),
-	/** Of the lease: who is at work, or was; the last run that has begun to send, and that of the root, to be expected. */
+	/** Lease: its holder, whether it has ended, the last run that began to send, and the run that wrote the root. */
 	lease: z
 		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
 		.optional(),
-	/** Of the root: how many documents each piece holds. */
+	/** Root: documents in each piece. */
 	pieces: z.array(count).optional(),
-	/** Of the root: how many notes hold names, whether the last has room, and whether they give the IDs of all documents. */
+	/** Root: notes that hold names, whether the last has room, and whether they give the IDs of all documents. */
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
-	/** Of the root: since when it is not known what was stored, and of how many documents. */
+	/** Root: when knowledge of stored documents was lost, and of how many. */
 	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
-	/** Of the root: the mark of the `by hand` that it holds. */
+	/** Root: the mark of the `by hand` note that is merged. */
 	byHand: z.string().optional(),
-	/** Of a page: its place, and which pages may not have arrived. */
+	/** Page: its number, and the pages that may not have arrived. */
 	page: z.object({ at: count, open: z.array(count) }).optional(),
 });
 
-/** What a source keeps beside its documents on the server. */
+/** A note that a source keeps on the server beside its documents. */
 export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
 
-/** A note as it was read. The server overwrites one that somebody has processed. */
+/** A note as it was read. It is damaged if somebody had it processed: the server then overwrites its text. */
 export type ReadNote = MemoryNote | 'damaged' | undefined;
 
 /** Whether a note can be used. */
 export const isReadable = (note: ReadNote): note is MemoryNote => typeof note === 'object';
 
-/** A note to be written: what it says of itself, and what it holds, which is entries or something else. */
+/** A note to be written: its header, and its body, which is entries or other bytes. */
 export interface WrittenNote {
 	note: NoteName;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
@@ -73,14 +75,13 @@ export interface WrittenNote {
 	body?: Buffer;
 }
 
-/** Stands before every note, with its version. */
+/** Prefix of every note, followed by the version. */
 const FORMAT = 'n8n-memory-';
 const VERSION = 1;
 
 /**
- * Sizes that tests make smaller: characters of notes in one request, as proxies take 1 MiB; large notes in one answer;
- * documents in a piece, which take 61 KB; characters of names in one note, before they are compressed; and pages read
- * at a time.
+ * Limits, which tests lower: characters of notes in one request (proxies take 1 MiB); large notes in one answer;
+ * documents in a piece (61 KB); characters of names in one note, before compression; pages read at a time.
  */
 export const SIZES = {
 	request: 512 * 1024,
@@ -97,7 +98,12 @@ export class NotesFailed extends Error {
 	}
 }
 
-/** What came of work with notes, or why they could not be read or written. */
+/**
+ * Runs work on notes.
+ *
+ * @returns its result, or the failure of reading or writing notes
+ * @throws what else it throws
+ */
 export async function orFailure<Result>(
 	work: () => Promise<Result>,
 ): Promise<Result | { failure: Failure }> {
@@ -107,9 +113,9 @@ export async function orFailure<Result>(
 	});
 }
 
-/** What a source keeps beside its documents, in documents that are disabled: nobody finds them. */
+/** Notes of a source on the server, in disabled documents, which nobody finds. */
 export class NotesOnServer {
-	/** A document that is certainly there: an answer without it does not count. */
+	/** A document that is certainly on the server: an answer without it does not count. */
 	witness?: string;
 
 	constructor(
@@ -122,14 +128,19 @@ export class NotesOnServer {
 		return derivedId(this.place.knowledgebaseId, `n8n ${name} of ${this.place.source}`);
 	}
 
-	/** Reads notes, so many in an answer (one address takes a hundred); one that was never written is missing. */
+	/**
+	 * Reads notes. One that was never written is `undefined`.
+	 *
+	 * @param atOnce notes in one answer; one address takes a hundred
+	 * @throws NotesFailed
+	 */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
 		const required = compact([this.witness]);
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...required]));
-			// What is no answer must not count as nothing stored.
+			// An answer that is not the server's must not count as "nothing stored".
 			const answer = await this.send({ method: 'GET', path, checkAnswer: mustList(required) });
 			const statuses = statusesById(answer);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
@@ -137,7 +148,11 @@ export class NotesOnServer {
 		return notes;
 	}
 
-	/** Writes notes in the order given, as few requests as it takes. */
+	/**
+	 * Writes notes in the order given, in as few requests as possible.
+	 *
+	 * @throws NotesFailed
+	 */
 	async write(...notes: WrittenNote[]): Promise<void> {
 		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
 		const store = async () => {
@@ -169,13 +184,13 @@ export class NotesOnServer {
 	}
 
 	private parseNote(text?: string): ReadNote {
-		// A server may list also what it does not have.
+		// Servers may also list documents that they do not have.
 		if (text === undefined) return undefined;
 		const [title = '', sum, ...parts] = text.split(':');
 		const version = title.startsWith(FORMAT) ? Number(title.slice(FORMAT.length)) : 0;
 		if (version > VERSION) throw new NotesFailed(NEWER_VERSION);
 		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
-		// What has its checksum was written by this node.
+		// The checksum proves that this node wrote the note.
 		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		const { data } = headerSchema.safeParse(JSON.parse(String(header)));
 		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';

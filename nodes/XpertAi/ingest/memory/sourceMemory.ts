@@ -14,20 +14,23 @@ import type { DocumentName } from './storedMemory';
 
 /*
  * The protocol. A note is a disabled document that holds a text; the server stores the rows of a request in order.
- * 1. One run at a time (lease.ts). Runs are numbered: one more than lease, root and pages show.
- * 2. Each batch has a page of two notes (journal.ts): the first two rows of its request, one with the IDs of documents.
- *    The last row is the other with their contents, which it has exactly when the batch was carried out. A
- *    page says which others may not have arrived; any other one that is missing was deleted. Before anything more is
- *    sent, a page whose request was not answered is written by itself.
- * 3. Runs write their pages in two places by turns. A run that finds pages of a later run than the root's, which has
- *    crashed, writes the memory before it sends anything, and reads these pages once more at its end.
- * 4. The memory: pieces, cut by ID, and a root, written last, that says which run it holds.
- * 5. Names are added to when documents are first stored. A piece that cannot be read is rebuilt from them.
+ * 1. One run sends at a time (lease.ts). The number of a run is one more than lease, root and pages show.
+ * 2. Each batch has a page of two notes (journal.ts): the IDs of its documents, and their contents. The first two rows
+ *    of the request write the IDs and empty contents; the last row writes the contents, which are therefore there
+ *    exactly if the batch was carried out. A page lists the pages that may not have arrived; any other missing page was
+ *    deleted. A page whose request was not answered is written on its own before anything else is sent.
+ * 3. Runs alternate between two slots for their pages. Pages of a later run than the root's mean that this run crashed:
+ *    the next run writes the memory before it sends anything, and reads these pages again at its end.
+ * 4. The memory consists of pieces, cut by ID, and a root. The root is written last and says which run is merged.
+ * 5. Names are added when documents are first stored. An unreadable piece is rebuilt from them.
  * 6. What cannot be rebuilt is lost: the root says so until the user has taken note.
- * 7. `by hand`: what Disable and Enable have changed. The next run takes it in, and the root says that it has.
+ * 7. `by hand` records what Disable and Enable changed. The next run merges it, and the root says so.
  */
 
-/** How a run begins: what people know it by, whether it sends everything again, whether the user knows what is lost. */
+/**
+ * How a run begins. `by`: its title for people; `fresh`: forget all contents, so that everything is sent again;
+ * `forgetLost`: the user has taken note of what was lost.
+ */
 interface RunOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
@@ -36,22 +39,22 @@ interface RunOptions {
 	forgetLost?: boolean;
 }
 
-/** What earlier runs of a source have stored in a knowledgebase, kept there. Whatever a crash leaves behind is known. */
+/** The memory of a source, kept in its knowledgebase: what earlier runs stored. It survives crashes. */
 export class SourceMemory extends StoredMemory {
-	/** How many documents were known when the run began. */
+	/** Documents known when the run began. */
 	knownBefore = 0;
-	/** The run that is at work, where this one may not begin. */
+	/** The run that holds the lease, if this one may not begin. */
 	holder?: Holder;
-	/** Whether anything is remembered at all. */
+	/** Whether the server supports the memory. */
 	private isSupported = true;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
-	/** Documents that no run has stored before this one. */
+	/** Keys of documents that no earlier run stored. */
 	private readonly newKeys = new Set<string>();
-	/** Notes are written one after another. */
+	/** Serializes the writing of notes. */
 	private queue: Promise<unknown> = Promise.resolve();
 
-	/** Knows nothing until it is opened or recalled. */
+	/** Empty until it is opened. */
 	constructor(
 		place: MemoryPlace,
 		routes: MemoryRoutes,
@@ -64,7 +67,10 @@ export class SourceMemory extends StoredMemory {
 		this.lease = new Lease(this.notes, clock, signal, { by, since });
 	}
 
-	/** Reads what earlier runs have stored. To send, `close` has to follow in any case; with a `holder`, nothing may be sent. */
+	/**
+	 * Reads what earlier runs stored. After `to send`, `close` must follow in any case; with a `holder`, nothing may be
+	 * sent. Failures are in `refusal` and `troubles`.
+	 */
 	async open(how: 'to send' | 'to read' = 'to send'): Promise<this> {
 		const { options, known, lease } = this;
 		const failed = await orFailure(async () => {
@@ -83,22 +89,30 @@ export class SourceMemory extends StoredMemory {
 		return this.notes.witness;
 	}
 
-	/** Whether what is stored can be remembered. */
+	/** Whether this run can be remembered. */
 	get isUsable(): boolean {
 		return this.isSupported && !this.refusal;
 	}
 
-	/** Why nothing may be sent, as far as it is known by now. */
+	/** Why nothing may be sent, as far as is known. */
 	get refusal(): Failure | undefined {
 		return this.lease.refusal;
 	}
 
-	/** Makes sure, after a long silence, that no other run of the source has taken this one's place. */
+	/**
+	 * After a long silence, makes sure that no other run has taken the lease.
+	 *
+	 * @returns why nothing may be sent
+	 */
 	async check(): Promise<Failure | undefined> {
 		return (await orFailure(async () => await this.lease.check()))?.failure;
 	}
 
-	/** Notes documents before they are changed in another way than by storing them whole; returns why they must not be. */
+	/**
+	 * Records documents in the journal before they are changed other than by storing them whole.
+	 *
+	 * @returns why they must not be changed
+	 */
 	async journalChange(ids: string[]): Promise<Failure | undefined> {
 		if (!this.isSupported) return undefined;
 		const noted = await this.exclusively(async () => {
@@ -109,7 +123,13 @@ export class SourceMemory extends StoredMemory {
 		return noted?.failure;
 	}
 
-	/** What notes documents, by their IDs with their contents, in the request that stores them; or why they must not be sent. */
+	/**
+	 * Records documents in the request that stores them.
+	 *
+	 * @param contents contents by ID
+	 * @returns the rows of the journal, or why the documents must not be sent; `undefined` if the server does not
+	 * support the memory
+	 */
 	async journalBatch(
 		contents: Map<string, string>,
 	): Promise<JournaledBatch | { failure: Failure } | undefined> {
@@ -126,19 +146,19 @@ export class SourceMemory extends StoredMemory {
 		});
 	}
 
-	/** The server has accepted a document with this content. */
+	/** Records that the server has accepted a document with this content. */
 	recordStored(id: string, content: string, called: DocumentName = {}): void {
 		this.newKeys.delete(packId(id));
 		this.names.add(id, called);
 		if (this.journal.isCertain(id, content)) this.known.record(id, content);
 	}
 
-	/** The server has not taken a document; what an earlier run has stored of it may be there. */
+	/** Records that the server has rejected a document. A version that an earlier run stored may still exist. */
 	recordRejected(id: string): void {
 		if (this.newKeys.delete(packId(id)) && !this.journal.mayArriveLate(id)) this.known.remove(id);
 	}
 
-	/** The last of a run: writes what has changed, and lets the next one begin. */
+	/** Ends the run: writes the memory and releases the lease. */
 	async close(): Promise<void> {
 		const { options, lease } = this;
 		if (this.isUsable && !options.signal?.aborted && this.needsWrite) {
@@ -152,12 +172,12 @@ export class SourceMemory extends StoredMemory {
 		await lease.release();
 	}
 
-	/** Makes sure that this run is the only one, and reads. */
+	/** Takes the lease and reads the memory. */
 	private async begin(): Promise<void> {
 		const { journal, lease, notes } = this;
 		const taken = await orFailure(async () => await lease.take());
 		if (taken && 'failure' in taken) {
-			// Where a note is not taken, what is unchanged can be told all the same.
+			// If notes cannot be written, unchanged documents can still be recognized.
 			const { failure } = taken;
 			if (failure.method === 'GET' || isRouteMissing(failure)) throw new NotesFailed(failure);
 			lease.refusal = failure;
@@ -167,9 +187,10 @@ export class SourceMemory extends StoredMemory {
 		}
 		const hasTurn = notes.witness !== undefined;
 		const turn = await this.read(this.options.forgetLost, lease.counters);
-		// A server that takes notes and does not give them back.
+		// The server accepts notes but does not return them.
 		if (hasTurn && !isReadable(turn)) this.markUnsupported();
-		lease.raiseCounters({ root: this.root.run, sent: this.unmergedJournal.run }, this.unmergedJournal.run);
+		const { run: crashed } = this.unmergedJournal;
+		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
 	}
 
@@ -178,12 +199,13 @@ export class SourceMemory extends StoredMemory {
 		this.isSupported = false;
 	}
 
-	/** What a crash has left is in the memory before another one may leave more. */
+	/** Merges the journal of a crashed run before this run may write its own. */
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease } = this;
 		await lease.check();
-		// A crashed run's pages are read once more at the end, unless they are damaged.
-		const last = this.unmergedJournal.isDamaged || this.unmergedJournal.run === 0 ? lease.number : this.unmergedJournal.run;
+		// The pages of a crashed run are read again at the end, unless they are damaged.
+		const { isDamaged, run: crashed } = this.unmergedJournal;
+		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (this.isStale) await this.write(last - 1);
 		lease.counters.root = this.root.run;
 		await lease.beginToSend(journal.firstPage);

@@ -23,11 +23,13 @@ import type { Lease } from './lease';
 import { NotesFailed, SIZES, isReadable, orFailure } from './notes';
 import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
 
-/** What people know a document by, and what its ID is derived from; no key where it brings its own. */
+/** The name of a document for people, and the key that its ID is derived from; no key if it has an ID of its own. */
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
 
-/** A document: its key, its name, and what stands for its ID where that is not derived from the key. */
-const namedDocuments = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
+/** Documents, each with its key, its name and, if its ID is not derived from the key, a hash of the ID. */
+const namedDocuments = z.array(
+	z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()),
+);
 
 type NamedDocument = z.infer<typeof namedDocuments>[number];
 
@@ -37,20 +39,20 @@ const namesNote = (at: number): NoteName => [
 ];
 
 /**
- * The names of the documents of a source, in notes to which only what is new is added. They are read where
- * documents are reported that no item brings, and where a piece of the memory is lost: a key gives its document's ID.
+ * The names of a source's documents, in notes to which only new names are added. They are read to report documents
+ * that no item contains, and to rebuild a lost piece of the memory: the ID of a document is derived from its key.
  */
 export class Names {
-	/** The notes that the root counts. */
+	/** The name notes that the root counts. */
 	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
-	/** The keys of documents that are known without their names. */
+	/** Keys of documents whose names are not known. */
 	readonly unnamed = new Set<string>();
 	private added: NamedDocument[] = [];
 	private addedLength = 0;
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** Notes what a document is called, if that is not known. */
+	/** Adds the name of a document, if it is not known. */
 	add(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(packId(id))) return;
 		const { owner } = this.notes.place;
@@ -62,7 +64,11 @@ export class Names {
 		this.addedLength += JSON.stringify(entry).length;
 	}
 
-	/** Writes what is new, if it is long enough. A document whose name cannot be written is reported by its ID from then on. */
+	/**
+	 * Writes the new names, if they are long enough. If that fails, their documents are reported by ID from then on.
+	 *
+	 * @param minLength characters
+	 */
 	async write(minLength = 1): Promise<void> {
 		const { added, counted } = this;
 		if (this.addedLength < minLength) return;
@@ -79,7 +85,11 @@ export class Names {
 		this.counted = { ...this.counted, ...('failure' in written ? { areAll: false } : written) };
 	}
 
-	/** What some documents are called, as far as that is known; IDs are in lower case. */
+	/**
+	 * The names of some documents, as far as they are known.
+	 *
+	 * @param ids in lower case
+	 */
 	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
 		const byMark = new Map([...ids].map((id) => [shortHash(id), id]));
 		const called = new Map<string, DocumentName>();
@@ -92,7 +102,11 @@ export class Names {
 		return called;
 	}
 
-	/** The IDs of all named documents that have a key; where the root does not count the notes, until some are missing. */
+	/**
+	 * The IDs of all named documents that have a key.
+	 *
+	 * @param isCounted whether the root counts the notes; otherwise they are read until some are missing
+	 */
 	async ids(isCounted: boolean): Promise<string[]> {
 		const all = isCounted ? await this.read(range(this.counted.notes)) : [];
 		for (let isMore = !isCounted; isMore; ) {
@@ -106,14 +120,14 @@ export class Names {
 		return keys.map((key) => derivedId(this.notes.place.owner, key));
 	}
 
-	/** The names in some notes; none in one that is not there or cannot be read. */
+	/** The names in some notes; empty for a note that is missing or unreadable. */
 	private async read(at: number[]): Promise<NamedDocument[][]> {
 		const notes = await this.notes.read(at.map(namesNote), SIZES.answer);
 		return await Promise.all(notes.map(namesIn));
 	}
 }
 
-/** Stands for an ID in a third of its length: 60 bits, enough to tell it from all others. */
+/** A hash of an ID in a third of its length: 60 bits, enough to be unique. */
 const shortHash = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').slice(0, 10);
 
 async function namesIn(note: ReadNote): Promise<NamedDocument[]> {
@@ -122,7 +136,7 @@ async function namesIn(note: ReadNote): Promise<NamedDocument[]> {
 	return namedDocuments.parse(JSON.parse(String(text)));
 }
 
-/** n8n's rules allow no module for compression; Node has the streams of the web. */
+/** n8n's rules allow no compression module; Node.js has the web streams. */
 async function pipeThrough(
 	bytes: Buffer,
 	stream: CompressionStream | DecompressionStream,
@@ -133,7 +147,7 @@ async function pipeThrough(
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
 
-/** Two copies: nothing else says what somebody enabled by hand. */
+/** Two copies, because nothing else records what somebody enabled by hand. */
 const BY_HAND = [1, 2].map(
 	(copy): NoteName => [`by hand ${copy}`, `what of … was disabled or enabled, ${copy}`],
 );
@@ -145,33 +159,33 @@ const pieceName = (at: number, of: number): NoteName => [
 
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
-	/** The server does not give back what was stored. */
+	/** The server does not return notes. */
 	noRoute?: boolean;
-	/** What was stored and is not known any more: since when, and of how many documents, where that is known. */
+	/** Since when knowledge of stored documents is lost, and of how many, if that is known. */
 	lost?: MemoryNote['lost'];
-	/** Why the memory was not written; the journal has what it would hold. */
+	/** Why the memory was not written; the journal has its content. */
 	notWritten?: Failure;
-	/** Why it is not known whether what was stored is still there. */
+	/** Why the statuses of stored documents could not be read. */
 	notAsked?: Failure;
 }
 
-/** The memory of a source on the server: read, with what a crashed run has left beyond it, and written anew. */
+/** The memory of a source on the server: reads it, merges the journal of a crashed run, and writes it. */
 export class StoredMemory {
-	/** What the knowledgebase holds of the source, as far as it is known by now. */
+	/** The source's documents in the knowledgebase, as far as they are known. */
 	readonly known = new Fingerprints();
-	/** What documents are called, as far as that is known. */
+	/** The names of documents, as far as they are known. */
 	readonly names: Names;
 	readonly troubles: MemoryTroubles = {};
-	/** Whether no run has stored anything, as far as notes say: the source is new, or its notes are gone. */
+	/** Whether, by the notes, no run has stored anything: the source is new, or its notes are gone. */
 	isNew = false;
-	/** What a crashed run has left. */
+	/** The journal of a crashed run. */
 	protected unmergedJournal = emptyJournal();
-	/** What the root says, and whether that is to be written anew before anything is sent. */
+	/** The content of the root, and whether it must be written before anything is sent. */
 	protected root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
 	protected isStale = false;
-	/** Pieces to be written whatever they hold. */
+	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
-	/** Which writing of `by hand` is taken in. */
+	/** The mark of the merged `by hand` note. */
 	private byHand?: string;
 
 	protected constructor(
@@ -181,39 +195,49 @@ export class StoredMemory {
 		this.names = new Names(notes);
 	}
 
-	/** Whether anything is to be written, at the latest at the end of the run. */
+	/** Whether the memory must be written at the end of the run. */
 	protected get needsWrite(): boolean {
 		return this.isStale || this.known.changed.size > 0;
 	}
 
-	/** Reads it, over it what a crashed run has left, and what was disabled or enabled by hand since; returns `turn`. */
+	/**
+	 * Reads the memory, merges the journal of a crashed run, and then what was disabled or enabled by hand since.
+	 *
+	 * @returns the note `turn`
+	 * @throws NotesFailed
+	 */
 	protected async read(forgetLost = false, before?: Lease['counters']): Promise<ReadNote> {
 		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
 		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
 		const counters = before ?? leaseCounters(lease);
-		// A root that a late request has written over the one that the lease knows of does not count.
+		// A root older than the lease knows was overwritten by a late request, and does not count.
 		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
 		this.unmergedJournal.isDamaged = isRootLost;
 		if (isRootLost) await this.rebuild();
 		else if (isReadable(root)) await this.readRoot(root, forgetLost);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
 		if (isLeft || counters.sent > this.root.run) await this.readUnmergedJournal(counters.sent);
-		this.isNew = root === undefined && Math.max(this.unmergedJournal.run, counters.root, counters.sent) === 0;
+		this.isNew =
+			root === undefined && Math.max(this.unmergedJournal.run, counters.root, counters.sent) === 0;
 		this.mergeByHand([byHand, copy].find(isReadable));
-		// A document of which no run has learned what became of it has no name yet.
+		// A document whose outcome no run has learned has no name yet.
 		for (const [key, content] of this.known.entries())
 			if (content === UNKNOWN) this.names.unnamed.add(key);
 		return turn;
 	}
 
-	/** Writes all that this run knows; of what has come late of a crashed run's requests, no content is certain. */
+	/**
+	 * Writes the memory at the end of a run. Documents in late pages of a crashed run get unknown contents.
+	 *
+	 * @throws NotesFailed
+	 */
 	protected async finish(run: number): Promise<void> {
 		const { byHand, known, unmergedJournal, notes } = this;
 		for (const [key] of await lateEntries(notes, unmergedJournal)) known.set([key, UNKNOWN]);
 		await this.write(run, byHand);
 	}
 
-	/** Notes that documents may still be found though they are gone, and how many, where that is known. */
+	/** Records that removed documents may still be found, and how many, if that is known. */
 	markLost(count = NaN): void {
 		const { lost = { count: 0 } } = this.troubles;
 		const all = count + (lost.count ?? NaN);
@@ -222,14 +246,18 @@ export class StoredMemory {
 		this.isStale = true;
 	}
 
-	/** Notes, at any time, that documents are disabled or enabled by hand; returns why they must not be. */
+	/**
+	 * Records that documents are disabled or enabled by hand; works at any time, also while a run holds the lease.
+	 *
+	 * @returns why they must not be switched
+	 */
 	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
 		const noted = await orFailure(async () => {
 			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
 			const before = copies.find(isReadable);
 			const isMerged = isReadable(root) && root.byHand === before?.mark;
 			const entries = new Map(before && !isMerged ? unpack(before.body) : []);
-			// Disabling may fail: a document that was enabled before may still be.
+			// Disabling may fail: a document that was enabled before may still be enabled.
 			for (const key of ids.map(packId))
 				entries.set(key, disabled ? (entries.get(key) ?? DISABLED) : UNKNOWN);
 			const header = { mark: randomUUID() };
@@ -238,15 +266,25 @@ export class StoredMemory {
 		return noted?.failure;
 	}
 
-	/** Writes pieces first, and the root last, which then counts. */
+	/**
+	 * Writes the pieces first and the root last: the root makes them count.
+	 *
+	 * @throws NotesFailed
+	 */
 	protected async write(run: number, byHand = this.root.byHand): Promise<void> {
 		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
 		const { pieces: before = [] } = root;
 		await names.write();
-		const pieceCount = Math.max(before.length, 2 ** Math.ceil(Math.log2(known.size / SIZES.piece)), 1);
+		const pieceCount = Math.max(
+			before.length,
+			2 ** Math.ceil(Math.log2(known.size / SIZES.piece)),
+			1,
+		);
 		const { changed } = known;
-		const pieceNumbers = new Set(pieceCount === before.length ? unreadablePieces : range(pieceCount));
+		const pieceNumbers = new Set(
+			pieceCount === before.length ? unreadablePieces : range(pieceCount),
+		);
 		for (const key of changed) pieceNumbers.add(pieceOf(key, pieceCount));
 		const byPiece = new Map([...pieceNumbers].map((at): [number, string[]] => [at, []]));
 		for (const [key] of known.entries()) byPiece.get(pieceOf(key, pieceCount))?.push(key);
@@ -258,7 +296,7 @@ export class StoredMemory {
 		const pieceNotes = [...byPiece].map(([at, keys]) => ({
 			...{ note: pieceName(at, pieceCount), header: {}, entries: known.entries(keys) },
 		}));
-		// A piece that is written anew does not show any more that something of it was lost.
+		// A rewritten piece no longer shows that part of it was lost, so the root says so first.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
 		const notes = [...lostRoot, ...pieceNotes, { note: ROOT, header }];
 		const written = await orFailure(async () => await this.notes.write(...notes));
@@ -269,7 +307,7 @@ export class StoredMemory {
 		unreadablePieces.clear();
 	}
 
-	/** Reads the pieces; those that cannot be read are rebuilt from names. */
+	/** Reads the pieces; rebuilds unreadable ones from names. */
 	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
 		const { pieces = [], lost } = root;
@@ -286,7 +324,7 @@ export class StoredMemory {
 		if (unreadablePieces.size > 0) await this.rebuild();
 	}
 
-	/** Takes over from names the documents of pieces that cannot be read, or of all where the root cannot be read. */
+	/** Rebuilds unreadable pieces from names, or all pieces if the root is unreadable. */
 	private async rebuild(): Promise<void> {
 		const { known, names, unreadablePieces } = this;
 		const { pieces } = this.root;
@@ -302,7 +340,7 @@ export class StoredMemory {
 		if (!pieces || !names.counted.areAll) this.markLost(missing > 0 ? missing : NaN);
 	}
 
-	/** Reads what a crashed run has left. */
+	/** Reads and merges the journal of a crashed run. */
 	private async readUnmergedJournal(sent: number): Promise<void> {
 		const { known, names, root } = this;
 		const left = await readJournals(this.notes, root.run);
@@ -314,7 +352,7 @@ export class StoredMemory {
 		this.unmergedJournal = left;
 		this.isStale = true;
 		if (!left.isDamaged) return;
-		// What is gone may have changed any document; without a root, pages of earlier runs are read as well.
+		// Lost pages may have changed any document; without a root, pages of older runs are read as well.
 		known.forgetContents();
 		this.markLost();
 	}
