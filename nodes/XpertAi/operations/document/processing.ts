@@ -12,10 +12,10 @@ import { isJsonObject } from '../../transport/answer';
 import { PROCESS_PATH, STATUS_PATH } from './paths';
 
 /**
- * One item for each document asked for, in the order asked: servers answer in no order, and leave out the
- * documents they do not know. What they say of others comes last.
+ * One item for each requested document, in the order requested: servers answer in any order, and leave out documents
+ * they do not know. Other documents in the answer come last.
  *
- * @param missing the item of a document that is missing in the answer
+ * @param missing makes the item of a document that the answer leaves out
  * @param foundFields what is added to the others
  */
 export function itemPerDocument(
@@ -35,10 +35,10 @@ export function itemPerDocument(
 	return [...items, ...entries.filter(({ id }) => !requested.has(lowerId(id)))];
 }
 
-/** Servers give ids in lower case, whatever they were sent in. */
+/** Servers return IDs in lower case, whatever was sent. */
 const lowerId = (id: unknown) => String(id).toLowerCase();
 
-/** The ids of the documents, as text or as a list. */
+/** The IDs of documents, as text or as a list. */
 export const documentIds: INodeProperties = {
 	displayName: 'Document IDs',
 	name: 'documentIds',

@@ -12,6 +12,6 @@ export const submit: CodedOperation = {
 	endpoint: 'E3',
 	fields: submitFields,
 	request: BULK_REQUEST,
-	// Loaded when it is first run: most processes of n8n only show the node.
+	// Loaded on the first run: most n8n processes only show the node.
 	execute: async (execution) => await (await import('./submit/execute')).execute(execution),
 };

@@ -45,7 +45,7 @@ const switchedSource: INodeProperties = {
 		'Source Name of the node that submits these documents. Left empty, the memory of no source is changed.',
 };
 
-/** What Disable and Enable have in common. */
+/** The common parts of Disable and Enable. */
 const switching = (
 	disabled: boolean,
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
@@ -61,7 +61,7 @@ const switching = (
 		optionsField([timeoutOption()], ownBodyOptions('[\n  { "id": "" }\n]')),
 	],
 	request: BULK_REQUEST,
-	// Loaded when it is first run: most processes of n8n only show the node.
+	// Loaded on the first run: most n8n processes only show the node.
 	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
 });
 

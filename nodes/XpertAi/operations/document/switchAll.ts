@@ -24,32 +24,32 @@ import { keyOwner } from './submit/sources/identity';
 
 const by = z.enum(['key', 'id']);
 
-/** A document that an item names. */
+/** A document that an item asks to switch. */
 interface RequestedDocument {
 	item: Item;
 	id: string;
 	key?: string;
-	/** What is sent of it beside its id: the server clears the rest. */
+	/** Fields to send beside its ID: the server clears fields that are not sent. */
 	record?: object;
 }
 
-/** The documents of one knowledgebase, and of one source of it where that has a name. */
+/** The documents of one knowledgebase and, if it is named, of one source. */
 interface Group {
 	knowledgebaseId: string;
 	sourceName: string;
 	documents: RequestedDocument[];
 }
 
-/** What became of the documents of a group, by their IDs in lower case. */
+/** The outcomes of a group's documents, by ID in lower case. */
 interface Switched {
 	outcomes: Map<string, IDataObject>;
 	failure?: Failure;
 }
 
 /**
- * Takes the documents of all items out of every answer, or lets them in again: those of one knowledgebase together.
+ * Disables or enables the documents of all items, together for each knowledgebase and source.
  *
- * @throws NodeApiError or NodeOperationError with Stop, for the first item that came to nothing
+ * @throws NodeApiError or NodeOperationError with Stop, for the first item that failed
  */
 export async function switchAll(
 	{ items }: Execution,
@@ -75,7 +75,7 @@ export async function switchAll(
 	return output.flat();
 }
 
-/** Every item is read before anything is sent. */
+/** Groups all items before anything is sent. */
 function groupItems(
 	items: Item[],
 	first: Item,
@@ -99,7 +99,7 @@ function groupItems(
 	return [...groups.values()];
 }
 
-/** Documents of a body of one's own; whether they are disabled, the operation says. */
+/** The documents of a JSON body. The operation decides whether they are disabled. */
 const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
 
 function requestedDocuments(item: Item, owner: string): RequestedDocument[] {
@@ -108,7 +108,7 @@ function requestedDocuments(item: Item, owner: string): RequestedDocument[] {
 	if (item.choice('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ item, id }));
 	const key = keyOf(item, 'documentKey');
-	// Without a name nobody could tell in the server's list which document it is.
+	// The name identifies the document in the server's list.
 	return [{ item, key, id: derivedId(owner, key), record: { name: key } }];
 }
 
@@ -140,17 +140,20 @@ async function switchGroup(
 		documents.flatMap(({ id, record }) => (record ? [[id.toLowerCase(), record]] : [])),
 	);
 	const names = await memory?.names.of(ids.filter((id) => !has(extraFields.get(id), 'name')));
-	for (const [id, row] of namedRows(names ?? new Map())) extraFields.set(id, { ...row, ...extraFields.get(id) });
-	// At any time, also while the night of its source is at work, which takes the note in or leaves it to the next one.
+	for (const [id, row] of namedRows(names ?? new Map()))
+		extraFields.set(id, { ...row, ...extraFields.get(id) });
+	// This works also while a run of the source is active: that run merges the note, or leaves it to the next one.
 	const noteFailure = memory && (await memory.noteByHand(ids, disabled));
 	const switching = { disabled, witness: memory?.witness, routes, extraFields, onSwitched };
 	const failure = noteFailure ?? (await switchDocuments(ids, switching));
-	const messages = memory ? [...unknownHint(unknownIds.size), ...troubleHints(memory.troubles)] : [];
+	const messages = memory
+		? [...unknownHint(unknownIds.size), ...troubleHints(memory.troubles)]
+		: [];
 	tellUser(context, messages);
 	return { outcomes, failure };
 }
 
-/** What nobody knew of may be of another source. */
+/** A document that the memory does not know may belong to another source. */
 function unknownHint(count: number): string[] {
 	const documents = counted(count, 'document was', 'documents were');
 	return count > 0

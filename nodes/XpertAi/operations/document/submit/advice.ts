@@ -10,7 +10,7 @@ import { WITH_A_FILE } from './sources';
 import { files } from './sources/files';
 import type { Origin } from './sources/identity';
 
-/** What servers say of a document that they could not process (recorded), and how to go on. */
+/** Reasons of servers that could not process a document (recorded), and what to do. */
 const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 	[
 		/embedding model not set/i,
@@ -47,27 +47,27 @@ const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
 ];
 
-/** How a server answers a workspace's key that stores the first document of a knowledgebase (recorded). */
+/** The server's reason when a workspace's key stores the first document of a knowledgebase (recorded). */
 const FIRST_DOCUMENT_DENIED = /^access denied to workspace/i;
 
 /**
- * The error of a request about the documents of a knowledgebase, made for an item.
+ * The error of a request for documents of a knowledgebase.
  *
- * @param named other ids that the request names
+ * @param named other IDs in the request
  */
 export function knowledgebaseError(
 	item: Item,
 	failure: Failure,
 	named: NamedId[] = [],
 ): NodeApiError {
-	// Uploads name no knowledgebase.
+	// Uploads have no knowledgebase in their path.
 	if (!failure.path.includes(item.id('knowledgebaseId'))) return item.apiError(failure);
 	const first = ({ reason = '' }: Failure) =>
 		FIRST_DOCUMENT_DENIED.test(reason) ? FIRST_DOCUMENT : undefined;
 	return item.apiError(failure, { ids: named, statusHints: { 403: first } });
 }
 
-/** The error of a document that is not stored, or may not be. */
+/** The error of a document that is not stored, or may not be stored. */
 export function storingError(
 	{ record: { storageFileId }, origin: { item, isUploaded } }: ReadyDocument<Origin>,
 	failure: Failure,
@@ -80,7 +80,7 @@ export function storingError(
 const FIRST_DOCUMENT =
 	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
 
-/** How to go on with a document that is stored and not found, where what the server says tells. */
+/** What to do about a document that is stored and not found, as far as the reason tells. */
 export function adviceFor(reason: string): string {
 	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
 	const state = 'It is stored, and assistants do not find it.';
@@ -88,13 +88,15 @@ export function adviceFor(reason: string): string {
 }
 
 /**
- * The same outcome with a reason in words where the server's own says nothing: chunks that changed are answered with
- * an empty object (service behaviour, E3).
+ * Adds a readable reason where the server's is empty: it answers changed chunks with an empty object (service
+ * behaviour, E3).
  */
-export function withReadableReason<Origin>(result: DocumentOutcome<Origin>): DocumentOutcome<Origin> {
+export function withReadableReason<Origin>(
+	result: DocumentOutcome<Origin>,
+): DocumentOutcome<Origin> {
 	if (!('failure' in result)) return result;
 	const { failure, document } = result;
-	// Without a reason in the answer, what stands beside its status is taken for one.
+	// Without a reason in the answer, the text of its status is the reason.
 	const { status, reason = 'Bad Request' } = failure;
 	const isChanged = status === 400 && reason === 'Bad Request' && document.record.chunks;
 	return isChanged ? { ...result, failure: { ...failure, reason: CHANGED_CHUNKS } } : result;

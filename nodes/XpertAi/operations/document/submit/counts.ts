@@ -1,7 +1,7 @@
 import type { Plan } from '../../../ingest/planDocuments';
 import type { StoringCounts } from '../../../ingest/storing';
 
-/** How many documents came to what: those that are `found` are processed, those that are `stored` only kept. */
+/** Documents by outcome. `found`: stored and processed; `stored`: stored only. */
 export const noCounts = () => ({
 	documents: 0,
 	found: 0,
@@ -16,7 +16,7 @@ export const noCounts = () => ({
 
 export type Counts = ReturnType<typeof noCounts>;
 
-/** How they are told, in this order. */
+/** The words for the counts, in the order of output. */
 const LABELS: Array<[keyof Counts, string]> = [
 	['found', 'found'],
 	['stored', 'stored'],
@@ -28,7 +28,7 @@ const LABELS: Array<[keyof Counts, string]> = [
 	['notSent', 'not sent'],
 ];
 
-/** The documents in words, without what there are none of. */
+/** The counts in words, without zeros. */
 export function countsInWords(counts: Counts): string {
 	const parts = LABELS.flatMap(([kind, words]) =>
 		counts[kind] > 0 ? `${counts[kind]} ${words}` : [],
@@ -50,7 +50,7 @@ export function planInWords(plans: Record<Plan, number>, { rejected }: Counts): 
 	return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
 }
 
-/** A number with its word, or with words that fit it: `counted(1, 'was', 'were')`. */
+/** A number with a word in the right form: `counted(1, 'was', 'were')`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
 	return `${count} ${count === 1 ? one : many}`;
 }

@@ -14,11 +14,11 @@ import { isManualRun, outermostMode } from './submission';
 import type { Submission } from './submission';
 import type { Target } from './target';
 
-/** How many documents a message names as examples. */
+/** Documents that a message names as examples. */
 const EXAMPLES = 3;
 
 /**
- * Refuses to equal the source in a loop, where each turn brings only a part of the documents.
+ * Refuses Mirror the Source in a loop, where each iteration contains only part of the documents.
  *
  * @throws NodeOperationError before anything is sent
  */
@@ -32,10 +32,10 @@ export function refuseInLoop(item: Item): void {
 }
 
 /**
- * Takes the documents out of every answer that this source stored earlier and did not bring this time
- * (When Run Again: Mirror the Source). Only a whole run does so.
+ * Disables the documents that this source stored earlier and that this run did not contain (When Run Again: Mirror
+ * the Source). Only a complete run does so.
  *
- * @throws NodeOperationError with Stop, when more are missing than Stop If More Than (%) Disappeared allows
+ * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Disappeared allows
  */
 export async function disableMissing(submission: Submission, target: Target): Promise<void> {
 	const { memory } = target;
@@ -47,17 +47,17 @@ export async function disableMissing(submission: Submission, target: Target): Pr
 	else await disableDocuments(submission, target, memory, missing);
 }
 
-/** The documents that are known and were not brought this time, and whether more of them are missed than may be. */
+/** The known documents that this run did not contain, and whether more of them are missing than allowed. */
 export function missingFrom(
 	{ stream: { seenIds }, submission: { settings } }: Target,
 	{ known, knownBefore }: SourceMemory,
 ) {
 	const ids = [...known.ids()].filter((id) => !seenIds.has(id));
-	// Those changed by hand, or known from names alone, are not missed.
+	// Documents changed by hand, or known from names alone, do not count as missing.
 	const missingCount = ids.filter((id) => !known.uncertain.has(id)).length;
 	return {
 		ids,
-		/** How many are missed, in words. */
+		/** The number of missing documents, in words. */
 		share: `${missingCount} of ${counted(knownBefore, 'document')}`,
 		percent: percentage(missingCount, knownBefore),
 		exceedsLimit: exceedsShare(missingCount, knownBefore, settings.maxGonePercent),
@@ -66,11 +66,11 @@ export function missingFrom(
 
 type MissingDocuments = ReturnType<typeof missingFrom>;
 
-/** Whether somebody has disabled a document that is gone: the server then gives no status for it. */
+/** Whether somebody has already disabled a missing document: the server then gives it no status. */
 export const isDisabledAlready = (known: Fingerprints, id: string, status?: ProcessingStatus) =>
 	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
 
-/** Documents are disabled, and those that were there come out by name, which they keep on the server. */
+/** The options to disable documents. Documents that the server has are reported by name, and keep their names there. */
 async function switchOptions(
 	{ execution, report }: Submission,
 	memory: SourceMemory,
@@ -84,14 +84,23 @@ async function switchOptions(
 	};
 	const beforeChange = async (present: string[]) => await memory.journalChange(present);
 	const { witness } = memory;
-	const isSkipped: Switching['isSkipped'] = (id, status) => isDisabledAlready(memory.known, id, status);
-	return { disabled: true, witness, isSkipped, beforeChange, routes, extraFields: namedRows(names), onSwitched };
+	const isSkipped: Switching['isSkipped'] = (id, status) =>
+		isDisabledAlready(memory.known, id, status);
+	return {
+		disabled: true,
+		witness,
+		isSkipped,
+		beforeChange,
+		routes,
+		extraFields: namedRows(names),
+		onSwitched,
+	};
 }
 
 const MODE_UNKNOWN =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
-/** Why what was brought does not show what the source holds. */
+/** Why this run does not show the complete source. */
 export function reasonInRun(
 	{ execution, report, warnings, signal }: Submission,
 	{ stream: { seenIds } }: Target,
@@ -112,7 +121,7 @@ export function reasonInRun(
 	return undefined;
 }
 
-/** Why this run does not show what the source holds, or is not the only one. */
+/** Why missing documents are not disabled: the run is incomplete, or perhaps not the only one. */
 async function reasonToKeep(
 	submission: Submission,
 	target: Target,
@@ -126,7 +135,7 @@ async function reasonToKeep(
 		: undefined;
 }
 
-/** Disables what is missing of one knowledgebase after a whole run, if it is not too much. */
+/** Disables the missing documents of one knowledgebase after a complete run, unless they are too many. */
 async function disableDocuments(
 	submission: Submission,
 	{ memoryRoutes: routes }: Target,
@@ -149,14 +158,14 @@ async function disableDocuments(
 		);
 }
 
-/** Some documents by their names. */
+/** The names of some documents. */
 async function examplesOf(gone: string[], memory: SourceMemory): Promise<string> {
 	const some = gone.slice(0, EXAMPLES);
 	const names = await memory.names.of(some);
 	return some.map((id) => names.get(id)?.name ?? id).join(', ');
 }
 
-/** More is missing than may be: whoever looks after the source has to say that this is meant. */
+/** Too many documents are missing: the user has to confirm that this is intended. */
 function refuseToDisable(
 	{ first, report, settings }: Submission,
 	{ share, percent }: MissingDocuments,
@@ -172,16 +181,19 @@ function refuseToDisable(
 	report.remark(`Nothing was disabled: ${share} did not come, more than ${label} allows.`);
 }
 
-/** So many documents can go from any source in a night. */
+/** Fewer missing documents than this are always allowed: any source may lose them in a day. */
 const ALWAYS_ALLOWED_BELOW = 10;
 
-/** Whether more is missing than may be. A few may always be, unless they are half of the source or none may go. */
+/**
+ * Whether more documents are missing than allowed. A few are always allowed, unless they are half of the source or
+ * the limit is 0.
+ */
 export function exceedsShare(gone: number, before: number, maxPercent: number): boolean {
 	const isFew = gone < ALWAYS_ALLOWED_BELOW && gone * 2 < before && maxPercent > 0;
 	return !isFew && percentage(gone, before) > maxPercent;
 }
 
-/** The share of a whole in percent, as a whole number that a limit of it certainly allows. */
+/** A share in percent, rounded up, so that a limit of that number allows it. */
 function percentage(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }

@@ -10,27 +10,27 @@ import type { FoundDocument, Origin } from './sources/identity';
 import type { DocumentSource } from './sources/source';
 import type { Submission } from './submission';
 
-/** An item whose turn comes; read when it does, unless it was read before. */
+/** An item in the queue. Its documents are read when its turn comes, unless they were read before. */
 interface QueuedItem {
 	item: Item;
 	documents?: ReturnType<DocumentSource['read']>;
 }
 
-/** What is told of documents while they are brought. */
+/** Events while documents are read. */
 interface StreamEvents {
-	/** The turn of one has come. */
+	/** A document was read. */
 	onDocument: () => void;
-	/** One comes when nothing new is sent any more. */
+	/** A document was read after sending had stopped. */
 	onNotSent: (document: ReadyDocument<Origin>) => void;
 }
 
-/** What the items bring for one knowledgebase: documents under their ids, none kept longer than it is asked for. */
+/** The documents of all items for one knowledgebase, with their IDs. They are streamed: none is kept. */
 export class DocumentStream {
-	/** The ids, in lower case, of the documents that were brought; needed to tell what is gone. */
+	/** The IDs, in lower case, of the documents read so far. Used to find documents missing from the source. */
 	readonly seenIds = new Set<string>();
-	/** Items that may still have something to bring. */
+	/** Items to be read. */
 	private queue: QueuedItem[] = [];
-	/** The latest document of each id. */
+	/** The origin of the latest document with each ID. */
 	private readonly latestOrigin = new Map<string, Origin>();
 	private readonly owner: string;
 
@@ -42,12 +42,12 @@ export class DocumentStream {
 		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
 	}
 
-	/** Gives an item its turn, after those that came before. */
+	/** Adds an item to the queue. */
 	enqueue(item: QueuedItem): void {
 		this.queue.push(item);
 	}
 
-	/** The documents whose turn comes as they are asked for. With Stop, the first flaw ends them. */
+	/** Reads the documents of the queued items on demand. With Stop, the first flaw ends the stream. */
 	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
 		const { submission, events } = this;
 		const { report, warnings } = submission;
@@ -73,14 +73,14 @@ export class DocumentStream {
 				}
 				if (isStreamed && position === 0) warnings.emptyFiles += 1;
 			} catch (caught) {
-				// Where a file broke off, what came before is sent all the same.
+				// If a file breaks off, the documents before that are sent nevertheless.
 				report.addFlaw({ item, position }, caught);
 			}
 			if (!submission.canRead) return;
 		}
 	}
 
-	/** The documents whose files can be had: the others would not be sent. */
+	/** The documents whose files can be read: a run would not send the others. */
 	async *withFiles(): AsyncGenerator<ReadyDocument<Origin>> {
 		for await (const document of this.documents()) {
 			try {
@@ -93,7 +93,7 @@ export class DocumentStream {
 		}
 	}
 
-	/** A document under its ID; one that brings none gets a new one, so that a request can always be repeated. */
+	/** A document with its ID. One without an ID gets a new one, so that requests can be repeated. */
 	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
 		const own = inFolder(withId(found, this.owner), this.knowledgebaseId);
@@ -101,7 +101,7 @@ export class DocumentStream {
 		const record = own.id ? own : { ...own, id };
 		origin.name = record.name ?? undefined;
 		origin.isUploaded = file !== undefined;
-		// Records are too many to remember each where only a summary is asked for, and nothing else of them is kept.
+		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept.
 		origin.isTracked = origin.isUploaded || this.submission.settings.output !== 'summary';
 		return {
 			record,
@@ -114,7 +114,7 @@ export class DocumentStream {
 		};
 	}
 
-	/** A document as it is sent; none where its file cannot be read. */
+	/** A document ready to be sent; `undefined` if its file cannot be read. */
 	private async ready(
 		found: FoundDocument,
 		origin: Origin,
@@ -131,7 +131,7 @@ export class DocumentStream {
 		}
 	}
 
-	/** A second run can only know a document by its id. */
+	/** Records the ID of a document. A document whose ID is new cannot be recognized again, so it is not recorded. */
 	private recordSeen(document: ReadyDocument<Origin>, found: FoundDocument): void {
 		const { warnings, report, settings } = this.submission;
 		const { id, key, origin } = document;
@@ -148,7 +148,7 @@ export class DocumentStream {
 	}
 }
 
-/** What is compared with earlier runs: what the document says and what is in its file, never where the file lies. */
+/** The fingerprint of a document: of its record and the content of its file, never of the file's address. */
 async function contentOf(json: string, { contents }: FoundDocument): Promise<string> {
 	if (!contents) return hash('sha256', json, 'base64');
 	const digest = createHash('sha256').update(json);

@@ -8,11 +8,11 @@ import type { Submission } from './submission';
 import type { Target } from './target';
 
 /**
- * Tells what the next run would do with each document, and what it would take out of answers. Nothing is stored,
+ * Reports what the next run would do with each document, and which documents it would disable. Nothing is stored,
  * uploaded, processed or noted.
  *
- * @throws NodeApiError where what is remembered cannot be read: the next run would send nothing; with Stop, the
- * error of the first document that could not be read
+ * @throws NodeApiError if the memory cannot be read: the next run would send nothing; with Stop, the error of the
+ * first document that could not be read
  */
 export async function showPlan(submission: Submission, targets: Target[]): Promise<void> {
 	const { report, settings } = submission;
@@ -30,7 +30,10 @@ export async function showPlan(submission: Submission, targets: Target[]): Promi
 	if (report.stopError) throw withCounts(report.stopError, report);
 }
 
-/** What the next run would disable, as `disableMissing` decides; what is not on the server any more is only forgotten. */
+/**
+ * Reports what the next run would disable, by the rules of `disableMissing`. Documents that are no longer on the
+ * server are not reported.
+ */
 async function planDisabling(
 	submission: Submission,
 	target: Target,

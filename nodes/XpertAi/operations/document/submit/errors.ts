@@ -7,7 +7,7 @@ import { adviceFor } from './advice';
 import { counted, countsInWords } from './counts';
 import type { FailedDocument, SubmitReport } from './report';
 
-/** Says how much is stored, what is not, and what a second run would do. */
+/** Adds to an error how many documents are stored, which are not, and what a second run would do. */
 export function withCounts(
 	error: ItemError,
 	{ counts, failed: failedDocuments, notSent, notRead }: SubmitReport,
@@ -36,12 +36,12 @@ const SECOND_RUN =
 const CONTINUE_HINT =
 	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)"';
 
-/** Why documents failed, as far as it fits into a message. */
+/** The reasons of failed documents, as many as fit into a message. */
 function reasonsOf(failed: FailedDocument[]): string[] {
 	return uniq(failed.map(({ reason }) => reason)).slice(0, 3);
 }
 
-/** With Stop, documents that could not be processed end the workflow; they are stored nevertheless. */
+/** The error, with Stop, of documents that could not be processed. They stay stored. */
 export function processingError(
 	item: Item,
 	{ counts, failed: listed, remarks, notFound }: SubmitReport,
@@ -61,15 +61,15 @@ export function processingError(
 	);
 }
 
-/** How many documents an error names. */
+/** Documents that an error names. */
 const MAX_NAMED = 10;
 
-/** Texts as sentences, each with one full stop; what says nothing is left out. */
+/** Joins texts as sentences, each with one full stop; skips empty ones. */
 export function sentences(...texts: Array<string | undefined>): string {
 	return texts.flatMap((text) => (text ? `${trimEnd(text, '. ')}.` : [])).join(' ');
 }
 
-/** Names in a row, or how many more there are. */
+/** Lists names, and the number of further ones. */
 export function someNames(names: string[]): string {
 	const more = names.length - MAX_NAMED;
 	const first = names.slice(0, MAX_NAMED).join(', ');

@@ -14,9 +14,9 @@ import { Submission } from './submission';
 import { Target } from './target';
 
 /**
- * Stores the documents of all items, processes them and reports what became of each.
+ * Stores the documents of all items, processes them, and reports the outcome of each.
  *
- * @throws NodeApiError or NodeOperationError with Stop, for the first document that came to nothing
+ * @throws NodeApiError or NodeOperationError with Stop, for the first document that failed
  */
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
@@ -35,8 +35,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 }
 
 /**
- * The knowledgebases that the items lead to. With Stop, every item is read before anything is sent, so that a
- * bad one leaves nothing stored; else each is read when its turn comes, as files of records always are.
+ * The knowledgebases of the items. With Stop, all items are read before anything is sent, so that a flaw leaves
+ * nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
 function targetsOf(submission: Submission): Target[] {
 	const { execution, report } = submission;
@@ -58,14 +58,14 @@ function targetsOf(submission: Submission): Target[] {
 	return [...targets.values()];
 }
 
-/** What is known by the end is kept for the next run, however this one ends. */
+/** Stores the documents and follows their processing. The memory is written however the run ends. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
 	const { report } = submission;
 	try {
 		for (const target of targets) if (!report.stopError) await target.store();
 		remarkCircuitBreaker(submission);
 		if (report.stopError) {
-			// What is stored is found all the same; its end is for the next run to ask.
+			// Stored documents are processed nevertheless; the next run fetches their statuses.
 			for (const { processing } of targets) await processing?.startRemaining();
 			throw withCounts(report.stopError, report);
 		}
@@ -77,19 +77,23 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
 }
 
-/** Says once why documents were not sent. */
-function remarkCircuitBreaker({ circuitBreaker: { reason, streakLength }, report }: Submission): void {
+/** Reports once that the circuit breaker kept documents from being sent. */
+function remarkCircuitBreaker({
+	circuitBreaker: { reason, streakLength },
+	report,
+}: Submission): void {
 	const { notSent } = report;
 	if (reason === undefined || notSent === 0) return;
 	const documents = counted(notSent, 'document was', 'documents were');
-	const why = streakLength === undefined ? 'none would be found' : `${streakLength} in a row came to nothing`;
+	const why =
+		streakLength === undefined ? 'none would be found' : `${streakLength} in a row came to nothing`;
 	report.remark(asHint(`${documents} not sent, as ${why}: ${reason}`));
 }
 
 const COUNT_MAY_BE_LOW =
 	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
 
-/** Tells the user what stands in no item. */
+/** Adds the hints that belong to no item. */
 function addHints({ execution: { context }, first, report, warnings }: Submission): void {
 	const { line, notes, countMayBeLow } = report;
 	tellUser(context, [
@@ -101,8 +105,8 @@ function addHints({ execution: { context }, first, report, warnings }: Submissio
 }
 
 /**
- * Sees the processing that was started while documents were stored to its end, of all knowledgebases side by
- * side: they share one wait. Documents stay stored whatever comes of it.
+ * Follows the started processing to its end, concurrently for all knowledgebases: they share one wait. Documents stay
+ * stored whatever happens.
  */
 export async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
 	let unfinished = 0;

@@ -38,7 +38,7 @@ const mode: INodeProperties = {
 		'What the next run of this node sends. What is stored is remembered in disabled documents of the knowledgebase.',
 };
 
-/** The name of the source, which tells its memory and its IDs from those of others. */
+/** The name of the source, which separates its memory and its IDs from those of others. */
 export const sourceName: INodeProperties = {
 	displayName: 'Source Name',
 	name: 'sourceName',

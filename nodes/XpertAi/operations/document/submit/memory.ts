@@ -10,15 +10,19 @@ import { counted } from './counts';
 import { keyOwner } from './sources/identity';
 import type { Submission } from './submission';
 
-/** Whose memory it is, and how it is read and written. */
+/** The knowledgebase whose memory is used, and its routes. */
 interface MemorySource {
 	submission: Submission;
 	knowledgebaseId: string;
 	memoryRoutes: MemoryRoutes;
 }
 
-/** The memory of the source in a knowledgebase, before it is read. */
-export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: MemorySource): SourceMemory {
+/** The memory of the source in a knowledgebase, not yet read. */
+export function memoryOf({
+	submission,
+	knowledgebaseId,
+	memoryRoutes,
+}: MemorySource): SourceMemory {
 	const { clock, execution, settings, signal } = submission;
 	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
 	const place = memoryPlaceOf(knowledgebaseId, settings, execution.context);
@@ -27,8 +31,8 @@ export function memoryOf({ submission, knowledgebaseId, memoryRoutes }: MemorySo
 }
 
 /**
- * Where the memory of a source is. It is known by its name, or the workflow and the node, however these are called;
- * and by the part of it that is brought.
+ * The place of a source's memory. The source is identified by its name, or else by the IDs of workflow and node,
+ * whatever their names are; and by its shard.
  */
 export function memoryPlaceOf(
 	knowledgebaseId: string,
@@ -51,16 +55,16 @@ export function memoryPlaceOf(
 	};
 }
 
-/** What people know a run by. */
+/** The title of a run for people. */
 export function runTitle(context: Execution['context']): string {
 	const { name } = context.getWorkflow();
 	return [`execution ${context.getExecutionId()}`, ...(name ? [`of "${name}"`] : [])].join(' ');
 }
 
-/** The longest hint. */
+/** Characters of the longest hint. */
 const HINT_LENGTH = 120;
 
-/** What went wrong with the memory, in words. */
+/** The hints about what went wrong with the memory. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
 	const hints: string[] = [];
 	const addFailure = (failure: Failure | undefined, what: string) => {
@@ -80,7 +84,7 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 	return hints;
 }
 
-/** A text in the length that hints have. */
+/** Truncates a text to the length of a hint. */
 export function asHint(text: string): string {
 	return truncate(text, { length: HINT_LENGTH });
 }

@@ -12,7 +12,7 @@ import { failureMessage } from '../../../transport/failure';
 import { adviceFor, storingError } from './advice';
 import type { Origin } from './sources/identity';
 
-/** The item that tells what became of a document. */
+/** The output item with the outcome of a document. */
 export function outcomeItem(
 	result: DocumentOutcome<Origin>,
 	simplify: boolean,
@@ -39,7 +39,7 @@ export function outcomeItem(
 	return item.output({ ...stored, name, id, status, attempts, batch });
 }
 
-/** What is told of every document. */
+/** The fields in the output of every document. */
 function detailsOf(
 	{ id, key, record: { name } }: ReadyDocument<Origin>,
 	outcome: Origin['outcome'],
@@ -51,12 +51,12 @@ function detailsOf(
 const NOT_SENT = 'Not sent: documents before it came to nothing, all for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
-/** The item of a document that an earlier run has stored with the same content. */
+/** The output item of a document that an earlier run stored with the same content. */
 export function unchangedItem(document: ReadyDocument<Origin>): INodeExecutionData {
 	return document.origin.item.output(detailsOf(document, 'unchanged'));
 }
 
-/** The item of a record that could not be sent. */
+/** The output item of a record that could not be sent. */
 export function flawItem(item: Item, flaw: ItemError): INodeExecutionData {
 	return item.failed(flaw, { outcome: 'rejected' });
 }
@@ -70,7 +70,10 @@ const FLAWS: Partial<Record<ProcessingState, string>> = {
 const STUCK =
 	'The document is stored, but an earlier run has started its processing and the server shows no progress';
 
-/** Why nobody finds a stored document; `undefined` where it is found, on its way, or nobody can say. */
+/**
+ * Why a stored document cannot be found; `undefined` where it can, where it is still in process, or where that is not
+ * known.
+ */
 export function processingFlaw(end: ProcessingEnd): string | undefined {
 	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
 	if (hasNoRoute) return undefined;
@@ -82,9 +85,9 @@ export function processingFlaw(end: ProcessingEnd): string | undefined {
 }
 
 /**
- * The item of a stored document, with how far its processing came; one with a flaw becomes an error item.
+ * The output item of a stored document with the state of its processing; an error item if it has a flaw.
  *
- * @param flaw why nobody finds it
+ * @param flaw why it cannot be found
  */
 export function processedItem(
 	item: Item,
@@ -101,7 +104,7 @@ export function processedItem(
 	return item.failed(error, { name, outcome: known, ...details, key, id });
 }
 
-/** The item of a document that a later one of the run has replaced; on the error output where there is one. */
+/** The output item of a document that a later one of the run replaced; on the error output, if there is one. */
 export function replacedItem(item: Item, { json }: INodeExecutionData): INodeExecutionData {
 	const { name, key, id } = json;
 	const details = { name, outcome: 'replaced', ...(key === undefined ? {} : { key }), id };

@@ -28,10 +28,10 @@ import {
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources/identity';
 
-/** Failed documents that are named; the counts are always complete. */
+/** Failed documents that are listed; the counts are always complete. */
 const MAX_FAILED_LISTED = 1000;
 
-/** A document that was not stored, or may not have been, or that is stored but could not be processed. */
+/** A document that was not stored, may not have been stored, or could not be processed. */
 export interface FailedDocument {
 	name?: string;
 	outcome: DocumentOutcome<unknown>['outcome'];
@@ -40,31 +40,31 @@ export interface FailedDocument {
 	status?: number;
 }
 
-/** What became of each document of one execution of Submit, each in its place. */
+/** Collects the outcome of each document of one execution of Submit, and its output. */
 export class SubmitReport {
 	readonly counts = noCounts();
 	readonly requests = noRequests();
 	readonly failed: FailedDocument[] = [];
-	/** Documents, and things that are none, that were read by now. */
+	/** Documents read so far, including records that are no documents. */
 	read = 0;
-	/** The first failure with On Error set to Stop; nothing new is sent after it. */
+	/** The first failure with On Error set to Stop; nothing is sent after it. */
 	stopError?: ItemError;
-	/** Documents that were stored, but that the server could not process. */
+	/** Documents that were stored but could not be processed. */
 	processingFailed = 0;
-	/** Input items that were not looked at, as the run had ended before. */
+	/** Input items that were not read, because the run had ended. */
 	notRead = 0;
-	/** Whether processing could not be started or followed at all, which says nothing of the documents. */
+	/** Whether processing could not be started or followed at all, so that nothing is known of the documents. */
 	processingBroken = false;
-	/** What else the user should know, in sentences as long as a hint is. */
+	/** Remarks for the user, in sentences no longer than a hint. */
 	private readonly sentences: string[] = [];
-	/** Output by the item it is of; left empty when only a summary is asked for. */
+	/** Output items by input item and position; empty if only a summary is wanted. */
 	private readonly outputs: INodeExecutionData[][] = [];
-	/** Documents that later ones have replaced. */
+	/** Origins of documents that later ones replaced. */
 	private readonly replaced: Origin[] = [];
-	/** Output that no document of the input has led to. */
+	/** Output items that belong to no document of the input. */
 	private readonly extraOutputs: INodeExecutionData[] = [];
 
-	/** How many documents the next run would treat in each way. */
+	/** Documents by what the next run would do with them. */
 	private readonly plans: Record<Plan, number> = {
 		new: 0,
 		changed: 0,
@@ -74,7 +74,7 @@ export class SubmitReport {
 	};
 
 	constructor(
-		/** Which stands for what no item has brought. */
+		/** The first item, which output without a document is paired with. */
 		private readonly first: Item,
 		private readonly settings: SubmitSettings,
 	) {}
@@ -88,13 +88,13 @@ export class SubmitReport {
 		return [...this.outputs.flat(), ...this.extraOutputs];
 	}
 
-	/** Documents that were read, but were not sent as their turn came, or whose turn did not come. */
+	/** Documents that were read and not sent. */
 	get notSent(): number {
 		const { documents, notSent } = this.counts;
 		return this.read - documents + notSent;
 	}
 
-	/** Whether batches were stored side by side, after which servers count too few documents (service behaviour, E3). */
+	/** Whether batches were stored concurrently, after which servers count too few documents (service behaviour, E3). */
 	get countMayBeLow(): boolean {
 		const { counts, requests } = this;
 		return (
@@ -106,12 +106,12 @@ export class SubmitReport {
 		return uniq(this.sentences);
 	}
 
-	/** How many documents no assistant finds. */
+	/** The number of documents that are stored and not found, in words. */
 	get notFound(): string {
 		return `${counted(this.processingFailed, 'document is', 'documents are')} stored but not found`;
 	}
 
-	/** The remarks, and how many documents no assistant finds. */
+	/** The remarks, and the number of documents that are not found. */
 	get notes(): string[] {
 		const { notFound, processingFailed, remarks } = this;
 		return processingFailed === 0 ? remarks : [...remarks, `${notFound}: not processed.`];
@@ -128,9 +128,9 @@ export class SubmitReport {
 	}
 
 	/**
-	 * The one item of Output = Summary.
+	 * The item of Output = Summary.
 	 *
-	 * @param seconds how long it all took
+	 * @param seconds the duration of the execution
 	 */
 	summaryItem(seconds: number): INodeExecutionData {
 		const { counts, failed } = this;
@@ -146,7 +146,7 @@ export class SubmitReport {
 		return { json, pairedItem: this.first.context.getInputData().map((_, item) => ({ item })) };
 	}
 
-	/** A document that was sent, or whose file could not be uploaded, has an outcome. */
+	/** Records the outcome of a document that was sent, or whose upload failed. */
 	addOutcome(result: DocumentOutcome<Origin>): void {
 		const { document, outcome } = result;
 		const { id, origin, record } = document;
@@ -161,9 +161,9 @@ export class SubmitReport {
 	}
 
 	/**
-	 * A document is as an earlier run has stored it.
+	 * Records a document that is unchanged since an earlier run.
 	 *
-	 * @param status where its processing stands, if that was asked for
+	 * @param status the status of its processing, if it was fetched
 	 */
 	addUnchanged(document: ReadyDocument<Origin>, status?: ProcessingStatus): void {
 		this.count('unchanged');
@@ -176,23 +176,23 @@ export class SubmitReport {
 		});
 	}
 
-	/** A later document came with the key or ID of an earlier one, whose place it takes on the server. */
+	/** Records that a later document had the key or ID of this one, and replaces it on the server. */
 	addReplaced(origin: Origin): void {
 		if (origin.isReplaced) return;
 		origin.isReplaced = true;
 		this.setOutcome(origin, origin.outcome);
 	}
 
-	/** A document that is gone from the source was taken out of answers; no item has brought it. */
+	/** Records that a document missing from the source was disabled. It belongs to no item. */
 	addDisabled(id: string, { name, key }: DocumentName = {}): void {
 		this.counts.disabled += 1;
 		this.addOutput(this.first.output(omitBy({ name, outcome: 'disabled', key, id }, isUndefined)));
 	}
 
 	/**
-	 * The next run would do this with a document.
+	 * Records what the next run would do with a document.
 	 *
-	 * @param origin that of the document; none of one that is gone
+	 * @param origin the origin of the document; `undefined` if it is missing from the source
 	 */
 	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
 		this.plans[plan] += 1;
@@ -201,15 +201,15 @@ export class SubmitReport {
 		else this.addOutput(this.first.output(json));
 	}
 
-	/** Something was not done that concerns no document alone. */
+	/** Records a refusal that concerns no single document. */
 	addRefusal(error: ItemError): void {
 		this.addOutput(this.first.failed(error));
 	}
 
 	/**
-	 * The processing of a stored document has come to its end, or as far as this run follows it.
+	 * Records the last known state of the processing of a stored document.
 	 *
-	 * @param origins those of all documents that came to its id
+	 * @param origins of all documents with its ID
 	 */
 	addProcessed(id: string, end: ProcessingEnd, origins: Origin[]): void {
 		const flaw = processingFlaw(end);
@@ -225,7 +225,7 @@ export class SubmitReport {
 		this.addFailed({ name: current[0]?.name, id, outcome: 'stored', reason: flaw });
 	}
 
-	/** What is processed is found; one whose origin is not kept was stored by this run. */
+	/** Counts processed documents as found. A document whose origin is not tracked was stored by this run. */
 	private addFound(origins: Origin[], live: Origin[]): void {
 		const stored = live.filter(({ outcome }) => outcome === 'stored');
 		for (const origin of stored) origin.outcome = 'found';
@@ -233,7 +233,7 @@ export class SubmitReport {
 		this.recount('stored', 'found', count);
 	}
 
-	/** Notes what became of a document, which counts as replaced where that is in vain. */
+	/** Sets the outcome of a document, and counts it as replaced if a later one replaced it. */
 	private setOutcome(origin: Origin, outcome: Origin['outcome']): void {
 		origin.outcome = outcome;
 		if (!origin.isReplaced || !isStored(outcome)) return;
@@ -241,13 +241,13 @@ export class SubmitReport {
 		this.replaced.push(origin);
 	}
 
-	/** What stands in a place is no document. */
+	/** Records a flaw in place of a document. */
 	addFlaw(origin: Origin, caught: unknown): void {
 		this.read += 1;
 		this.addUnreadable(origin, caught);
 	}
 
-	/** A document cannot be read, and is not sent. */
+	/** Records a document that cannot be read, and is not sent. */
 	addUnreadable(origin: Origin, caught: unknown): void {
 		const flaw = origin.item.asError(caught);
 		this.count('rejected');
@@ -267,7 +267,7 @@ export class SubmitReport {
 		this.counts[outcome] += 1;
 	}
 
-	/** Counts documents otherwise than before. */
+	/** Moves documents from one count to another. */
 	private recount(from: keyof Counts, to: keyof Counts, count = 1): void {
 		this.counts[from] -= count;
 		this.counts[to] += count;

@@ -17,15 +17,15 @@ import { fields } from './sources/fields';
 import type { Origin } from './sources/identity';
 import type { Submission } from './submission';
 
-/** What is asked of a knowledgebase: where documents are stored, processed and looked up. */
+/** The routes of a knowledgebase: storing, processing, and statuses. */
 export type KnowledgebaseRoutes = ProcessingRoutes & MemoryRoutes;
 
-/** What sends, for how long, and until when. */
+/** How requests are sent. */
 interface Sending extends Pick<Submission, 'send' | 'clock' | 'signal'> {
 	settings: Pick<Submission['settings'], 'timeoutMs' | 'retryLimits'>;
 }
 
-/** The routes of a knowledgebase (E3, and Xpert's two to process documents); storing and starting twice does no harm. */
+/** The routes of a knowledgebase (E3, and two of Xpert for processing). Their requests can safely be repeated. */
 export function knowledgebaseRoutes(
 	{ send, settings, clock, signal }: Sending,
 	knowledgebaseId: string,
@@ -42,8 +42,8 @@ export function knowledgebaseRoutes(
 }
 
 /**
- * Uploads the file of a document (E16). One whose answer is lost is sent again: a file that nothing names
- * harms nobody. A server that stays away is waited for once.
+ * Makes the upload of a document's file (E16). An upload whose answer is lost is repeated: an unused file does no
+ * harm. All uploads share one outage budget.
  */
 export function uploadRoute(submission: Submission): Upload<Origin> {
 	const { settings, clock, signal } = submission;
@@ -56,9 +56,12 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 	};
 	return async ({ file }) => {
 		const uploadedContent = await file?.();
-		// A form is read as it is sent, and made anew for each try.
+		// Sending a form consumes it, so each attempt makes it anew.
 		const send = async () =>
-			await submission.send({ ...request, body: uploadedContent && multipartBody(uploadedContent, {}) });
+			await submission.send({
+				...request,
+				body: uploadedContent && multipartBody(uploadedContent, {}),
+			});
 		const retried = { request, limits: outageBudget.limits, repeatable: true, clock, signal };
 		const { outcome, attempts } = await sendWithRetries(send, retried);
 		outageBudget.note(outcome);
@@ -74,7 +77,7 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 	};
 }
 
-/** What of the answer counts. */
+/** The fields of the answer that are used. */
 const uploadedFile = z.object({
 	url: z.string().min(1),
 	id: z.string().optional().catch(undefined),

@@ -31,13 +31,13 @@ const parameters = z.object({
 	}),
 });
 
-/** How a submission works, from the parameters of the first item. */
+/** The settings of a submission, from the parameters of the first item. */
 export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
 
 /**
- * Reads and checks what all items have in common.
+ * Reads and checks the settings that apply to all items.
  *
- * @returns times in milliseconds, sizes in bytes; `waitMs` only where the end of the processing is waited for
+ * @returns times in milliseconds, sizes in bytes; `waitMs` only if the run waits for the end of processing
  * @throws NodeOperationError naming the option and what it must be
  */
 export function readSubmitSettings(item: Item) {
@@ -49,18 +49,18 @@ export function readSubmitSettings(item: Item) {
 		maxGonePercent,
 		resendAll,
 		concurrency,
-		/** Whether the run only tells what the next one would do. */
+		/** Whether the run only reports what the next one would do. */
 		dryRun,
-		/** Whether the user has taken note of what the memory has lost. */
+		/** Whether the user has taken note of what the memory lost. */
 		forgetDamage,
 		output,
 		sourceName: keyIfGiven(item, 'sourceName') ?? '',
 		shard: keyIfGiven(item, 'options.shard') ?? '',
-		/** So many documents that fail one after another for the same reason end the sending; never with 0. */
+		/** This many consecutive failures with the same reason stop the sending; 0 never does. */
 		stopAfterFailures,
-		/** Whether what is stored is remembered, so that unchanged documents are left out. */
+		/** Whether stored documents are remembered, so that unchanged ones are left out. */
 		remembers: mode !== 'all',
-		/** Whether documents that are gone from the source are taken out of answers. */
+		/** Whether documents that are missing from the source are disabled. */
 		mirrors: mode === 'mirror',
 		batchLimits: {
 			maxCount: options.batchSize,
@@ -73,7 +73,7 @@ export function readSubmitSettings(item: Item) {
 	};
 }
 
-/** Time is the only limit: how often a server that restarts is asked meanwhile says nothing about it. */
+/** Only time limits retries: a count says nothing about how long a server takes to restart. */
 function retriesFor(time: number): RetryLimits {
 	return { maxTries: time === 0 ? 1 : Infinity, maxElapsedMs: time * MINUTE_MS };
 }

@@ -16,7 +16,10 @@ import type { DocumentSource } from './sources/source';
 
 const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
 
-/** Marks failures for which nothing has answered yet: whoever tries a wrong address need not wait until Retry For is over. */
+/**
+ * Marks failures as long as no request has been answered: whoever tries out a wrong address need not wait until Retry
+ * For is over.
+ */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
@@ -27,17 +30,17 @@ function markUnanswered(send: Send): Send {
 	};
 }
 
-/** One execution of Submit: how it works, what its items bring, and what became of that. */
+/** The state of one execution of Submit. */
 export class Submission {
 	readonly report: SubmitReport;
 	readonly warnings = new Warnings();
 	readonly circuitBreaker: CircuitBreaker;
-	/** Sends with the credential of the first item, which is that of all. */
+	/** Sends with the credential of the first item, which all items share. */
 	readonly send: Send;
 
 	constructor(
 		readonly execution: Execution,
-		/** The item whose parameters hold for all. */
+		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
 		readonly clock: Clock,
@@ -47,23 +50,23 @@ export class Submission {
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 	}
 
-	/** Fires when the execution is stopped. */
+	/** Aborted when the execution is stopped. */
 	get signal(): AbortSignal | undefined {
 		return this.execution.context.getExecutionCancelSignal();
 	}
 
-	/** Whether anything may still be sent. */
+	/** Whether documents may still be sent. */
 	get canSend(): boolean {
 		return this.canRead && this.circuitBreaker.reason === undefined;
 	}
 
-	/** Whether documents are still read, be it only to say that they are not sent. */
+	/** Whether documents may still be read, if only to report that they are not sent. */
 	get canRead(): boolean {
 		return this.report.stopError === undefined && !this.signal?.aborted;
 	}
 
 	/**
-	 * The documents of an item, in their order.
+	 * Reads the documents of an item, in their order.
 	 *
 	 * @throws NodeOperationError naming the field, the item and what is expected
 	 */
@@ -77,9 +80,9 @@ export class Submission {
 }
 
 /**
- * How the execution was started, for a sub-workflow the outermost one: n8n itself calls a sub-workflow `integrated`.
- * n8n 2.20 and later tell the mode of the outermost execution, except to a workflow that is an agent's tool. There, and
- * in older versions, it is the mode of the calling workflow, which is `integrated` where that is a sub-workflow itself.
+ * How the outermost execution was started; n8n calls a sub-workflow `integrated`. n8n 2.20 and later pass on the mode
+ * of the outermost execution, except to a workflow that is an agent's tool. Otherwise only the mode of the calling
+ * workflow is known, which is `integrated` if that is a sub-workflow itself.
  */
 export function outermostMode(context: IExecuteFunctions): unknown {
 	const mode = context.getMode();
@@ -90,5 +93,6 @@ export function outermostMode(context: IExecuteFunctions): unknown {
 	);
 }
 
-/** Whether somebody tries the workflow in the editor. */
-export const isManualRun = (context: IExecuteFunctions): boolean => outermostMode(context) === 'manual';
+/** Whether somebody tests the workflow in the editor. */
+export const isManualRun = (context: IExecuteFunctions): boolean =>
+	outermostMode(context) === 'manual';

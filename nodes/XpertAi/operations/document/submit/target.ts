@@ -29,10 +29,10 @@ import type { Submission } from './submission';
 
 const PROGRESS_EVERY_MS = 1000;
 
-/** A first batch that is small is processed soon, and shows what keeps all documents from being found. */
+/** A small first batch is processed soon, and shows early what keeps all documents from being found. */
 const FIRST_BATCH = 10;
 
-/** Documents that are asked after where a source has no note, at most so many bytes of them. */
+/** Limits of the first documents that are looked up on the server, if a source has no memory. */
 const MAX_CHECKED = 500;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
@@ -41,28 +41,28 @@ const STORED_TWICE =
 
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 
-/** What a document is called, for a run that does not bring it any more. */
+/** The name and key of a document, for runs that no longer contain it. */
 const documentName = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
 	...(record.name && { name: record.name }),
 	...(key !== undefined && { key }),
 });
 
-/** What documents are sent with, by id; one whose id is new each time is no concern of a later run. */
+/** Contents of documents by ID. Documents whose ID is new each time are left out: later runs cannot recognize them. */
 const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
 	new Map(batch.flatMap(({ id, isNew, content = '' }) => (isNew ? [] : [[id, content]])));
 
-/** One knowledgebase in a run: what is brought for it, what is remembered of it, and its processing. */
+/** One knowledgebase in a run: its documents, its memory, and its processing. */
 export class Target {
-	/** What the items bring for it. */
+	/** The documents of the items for this knowledgebase. */
 	readonly stream: DocumentStream;
-	/** What earlier runs have stored, once it is open; none where nothing is remembered. */
+	/** What earlier runs stored, once it is open; `undefined` if nothing is remembered. */
 	memory?: SourceMemory;
-	/** By which what is remembered is read and written: these wait for a server on their own. */
+	/** The routes for the memory. They have an outage budget of their own. */
 	readonly memoryRoutes: KnowledgebaseRoutes;
 	private readonly folders: Folders;
-	/** What follows the documents that are stored; none with After Storing = Nothing. */
+	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
-	/** Where the documents came from that are in process, by id. */
+	/** The origins of documents in process, by ID. */
 	private readonly processingOrigins = new Map<string, Origin[]>();
 	private progressShownAt = 0;
 
@@ -85,7 +85,7 @@ export class Target {
 		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
 	}
 
-	/** Stores what is brought: what is unchanged is left out, files are uploaded, the rest is stored and processed. */
+	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
 	async store(): Promise<void> {
 		const { submission } = this;
 		const { execution, settings, report, circuitBreaker, clock, signal } = submission;
@@ -127,24 +127,25 @@ export class Target {
 				hasFailed ||= 'failure' in result;
 				this.addOutcome(result);
 			},
-			mayContinue: () => circuitBreaker.reason === undefined && (!hasFailed || mayContinue(execution.context)),
+			mayContinue: () =>
+				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(execution.context)),
 			clock,
 			signal,
 		});
 		report.addRequests(counts);
 	}
 
-	/** Notes what becomes of uploads: those that are refused may lie between others that wait to be stored. */
+	/** Reports uploads to the circuit breaker. */
 	private countingFailures(upload: Upload<Origin>): Upload<Origin> {
 		const { circuitBreaker } = this.submission;
 		return async (document) => {
 			this.processing?.pollWhenDue();
-			// What may not be stored need not be uploaded.
+			// A document that must not be stored need not be uploaded.
 			const failure = this.memory?.refusal;
 			const result = failure ? { failure, attempts: 0 } : await upload(document);
 			if ('failure' in result) {
 				const { failure: refused } = result;
-				// The key may have no right to upload.
+				// With 403, the key may have no right to upload any file.
 				circuitBreaker.failed('upload', failureMessage(refused), undefined, refused.status === 403);
 			} else circuitBreaker.passed('upload');
 			return result;
@@ -152,9 +153,9 @@ export class Target {
 	}
 
 	/**
-	 * Sends nothing, as another run of the source is at work.
+	 * Sends nothing, because another run of the source holds the lease.
 	 *
-	 * @throws NodeOperationError with Stop, saying which one
+	 * @throws NodeOperationError with Stop, naming that run
 	 */
 	private async yieldTo({ by, since }: Holder): Promise<void> {
 		const { first, report } = this.submission;
@@ -164,18 +165,19 @@ export class Target {
 		);
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
-		for await (const document of this.stream.documents()) this.addNotSent(document, OTHER_RUN_ACTIVE);
+		for await (const document of this.stream.documents())
+			this.addNotSent(document, OTHER_RUN_ACTIVE);
 	}
 
-	/** A document is not sent, as nothing new is. */
+	/** Reports a document as not sent. */
 	private addNotSent(document: ReadyDocument<Origin>, reason?: string): void {
 		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent', reason });
 	}
 
 	/**
-	 * Tells what the next run would do with what is brought, as far as it can be read; sends and notes nothing.
+	 * Reports what the next run would do with each document, as far as its file can be read; sends and notes nothing.
 	 *
-	 * @param memory what earlier runs have stored
+	 * @param memory what earlier runs stored
 	 */
 	async plan(memory: SourceMemory, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
 		const { settings } = this.submission;
@@ -188,8 +190,8 @@ export class Target {
 	}
 
 	/**
-	 * Asks after the first documents of a source that has no note: its memory may be gone, or they may have been stored
-	 * otherwise before, also under the IDs they have without a Source Name.
+	 * Looks up the first documents of a source without a memory: the memory may be lost, or the documents may have been
+	 * stored in another way before, also under the IDs that they have without a Source Name.
 	 */
 	private async *checkingNewSource(
 		documents: AsyncGenerator<ReadyDocument<Origin>>,
@@ -219,10 +221,14 @@ export class Target {
 		);
 		const { statuses } = await this.statusesOf([...ids, ...idsWithoutSource], memory);
 		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.markLost();
-		// One that was disabled has no status.
-		const duplicates = idsWithoutSource.filter((id) => processingState(statuses.get(id)) !== 'none').length;
+		// A disabled document has no status.
+		const duplicates = idsWithoutSource.filter(
+			(id) => processingState(statuses.get(id)) !== 'none',
+		).length;
 		if (duplicates > 0)
-			report.remark(asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`));
+			report.remark(
+				asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`),
+			);
 	}
 
 	private async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
@@ -240,7 +246,8 @@ export class Target {
 			onUnchanged: (document, status) => {
 				report.addUnchanged(document, status);
 				memory.names.add(document.id, documentName(document));
-				if (processingEndOf(status).state === 'running') this.startProcessing(document.id, document.origin);
+				if (processingEndOf(status).state === 'running')
+					this.startProcessing(document.id, document.origin);
 			},
 		});
 	}
@@ -248,30 +255,37 @@ export class Target {
 	private addOutcome(result: DocumentOutcome<Origin>): void {
 		const { id, isNew, content = '', origin } = result.document;
 		const memory = isNew ? undefined : this.memory;
-		if (result.outcome === 'stored') memory?.recordStored(id, content, documentName(result.document));
+		if (result.outcome === 'stored')
+			memory?.recordStored(id, content, documentName(result.document));
 		else if (result.outcome === 'rejected') memory?.recordRejected(id);
 		this.submission.report.addOutcome(result);
 		if (result.outcome === 'stored') {
-			// With incremental sync, a server keeps a document under the first id its source had.
+			// With incremental sync, a server keeps a document under the first ID that its source had.
 			const storedId = isJsonObject(result.record) ? result.record.id : undefined;
-			this.startProcessing(typeof storedId === 'string' ? storedId : id, origin.isTracked ? origin : undefined);
+			this.startProcessing(
+				typeof storedId === 'string' ? storedId : id,
+				origin.isTracked ? origin : undefined,
+			);
 		}
 		this.processing?.pollWhenDue();
 		this.showProgress();
 	}
 
-	/** Has a stored document processed, or followed where the server is at it. */
+	/** Starts the processing of a stored document, or follows it if the server has already begun. */
 	private startProcessing(id: string, origin: Origin | undefined): void {
-		// An ID with a comma, which only a user's own may have, cannot be asked after among others.
+		// An ID with a comma, which only a user can give, cannot be polled in a list of IDs.
 		if (!this.processing || id.includes(',')) return;
 		if (origin) this.processingOrigins.set(id, [...(this.processingOrigins.get(id) ?? []), origin]);
 		this.processing.add(id);
 	}
 
-	/** Tells the next run which documents are done; it asks for the status of the others before it sends them again. */
+	/**
+	 * Records for the next run which documents are done; it fetches the statuses of the others before it sends them
+	 * again.
+	 */
 	private addEnd(id: string, end: ProcessingEnd): void {
 		const { state, hasNoRoute, failure, isStuck, processMsg } = end;
-		// On a server that cannot process, documents are done when they are stored.
+		// On a server without a route for processing, documents are done when they are stored.
 		if (state === 'finish' || hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (isStuck || (state !== 'running' && !failure)) this.memory?.known.forget(id);
 		const flaw = processingFlaw(end);
@@ -281,7 +295,7 @@ export class Target {
 		this.processingOrigins.delete(id);
 	}
 
-	/** In manual executions, says once a second in the browser's console how far it has come. */
+	/** In manual executions, shows the progress once a second in the browser's console. */
 	private showProgress(): void {
 		const { execution, clock, report } = this.submission;
 		const { context } = execution;

@@ -7,32 +7,32 @@ import type { DocumentRecord } from '../../../payloads/document';
 import { counted } from './counts';
 import type { FoundDocument } from './sources/identity';
 
-/** How many keys a hint names, and how much of it they take. */
+/** Keys that a hint names, and the characters they may take. */
 const EXAMPLES = 2;
 const MAX_KEYS_LENGTH = 40;
 
-/** How much of a hint names columns. */
+/** Characters of a hint that name columns. */
 const MAX_COLUMNS_LENGTH = 70;
 
-/** What is noticed of the documents of a run: what is seldom meant, and what servers do otherwise. */
+/** Collects warnings about the documents of a run: what is seldom intended, and what servers do not support. */
 export class Warnings {
-	/** Files of records in which there was none. */
+	/** Files of records that held no record. */
 	emptyFiles = 0;
 	/** Documents that come without an ID of their own. */
 	withoutId = 0;
-	/** Those of them that do not get a new one each time on purpose. */
+	/** Of these, the documents for which New Each Time was not chosen. */
 	private withoutStableId = 0;
-	/** Documents that came with the id of an earlier one. */
+	/** Documents with the ID of an earlier one. */
 	private replaced = 0;
-	/** The keys, or ids, of some of these. */
+	/** The keys or IDs of some replaced documents. */
 	private readonly replacedKeys = new Set<string>();
 	private readonly unusedColumns = new Set<string>();
-	/** How many documents ask for what servers do not do, by the words for it. */
+	/** Documents that ask for something unsupported, counted by the text of the warning. */
 	private readonly unsupported = new Map<string, number>();
 	private readAsText = 0;
 	private withPartIds = 0;
 
-	/** Notes a document whose turn has come. */
+	/** Records a document that was read. */
 	note(
 		{ isNew, record }: ReadyDocument<unknown>,
 		{ newEachTime, readAsText, unusedColumns = [] }: FoundDocument,
@@ -47,13 +47,13 @@ export class Warnings {
 		if (words) this.unsupported.set(words, (this.unsupported.get(words) ?? 0) + 1);
 	}
 
-	/** Notes that a document takes the place of an earlier one of this run. */
+	/** Records that a document replaces an earlier one of this run. */
 	noteReplaced(key: string): void {
 		this.replaced += 1;
 		if (this.replacedKeys.size < EXAMPLES) this.replacedKeys.add(key);
 	}
 
-	/** What of it the user should know. */
+	/** The hints for the user. */
 	hints(item: Item): string[] {
 		const hints: string[] = [];
 		const add = (count: number, one: string, many: string, rest: string) => {
@@ -67,12 +67,13 @@ export class Warnings {
 		if (unused.length > 0)
 			hints.push(`${COLUMNS_UNUSED}: ${shortened(unused, MAX_COLUMNS_LENGTH)}`);
 		add(this.withPartIds, 'document has', 'documents have', WITH_PART_IDS);
-		for (const [words, count] of this.unsupported) add(count, 'document has', 'documents have', words);
+		for (const [words, count] of this.unsupported)
+			add(count, 'document has', 'documents have', words);
 		add(this.readAsText, 'table is', 'tables are', 'sent as text: servers cannot read sheets.');
 		return hints;
 	}
 
-	/** Columns that were mapped to nothing, without those an expression of the node names. */
+	/** Columns that were not mapped, without those that an expression of the node uses. */
 	private unusedColumnNames({ context }: Item): string[] {
 		if (this.unusedColumns.size === 0) return [];
 		const parameters = JSON.stringify(context.getNode().parameters);
@@ -91,7 +92,7 @@ function shortened(names: string[], length: number): string {
 	return truncate(names.join(', '), { length, separator: ', ' });
 }
 
-/** What a document asks for that servers do not do (service behaviour, "What an assistant can find"). */
+/** What a document asks for that servers do not support (service behaviour, "What an assistant can find"). */
 function unsupportedUse({ filePath, fileUrl, pages, chunks }: DocumentRecord): string | undefined {
 	const hasParts = Boolean(pages?.length) || Boolean(chunks?.length);
 	if (fileUrl && hasParts) return 'pages beside an address: the pages are not read.';

@@ -31,7 +31,7 @@ export const addresses: DocumentSource = {
 	},
 };
 
-/** The last part of an address's path, or its host where it has none. */
+/** The last part of the path of an address, or its host if the path is empty. */
 function lastPart({ pathname, hostname }: URL): string {
 	const last = pathname.split('/').filter(Boolean).at(-1);
 	if (last === undefined) return hostname;

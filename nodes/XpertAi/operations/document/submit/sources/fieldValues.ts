@@ -17,19 +17,19 @@ import type { FlawedDocument, FoundDocument, Identified, Identify } from './iden
 import { readyRecord, textDocument } from './sourceDocument';
 import { DOCUMENT_NAMING, documentFromFields } from './mapping';
 
-/** How documents of an item are read that are given as they are, and may bring ids of their own. */
+/** Reads documents that an item gives as JSON or fields, which may have their own IDs. */
 interface GivenDocuments {
-	/** What is done to a document before it is checked: a row's number may be a key, if it is not sent as id. */
-	prepared: (document: unknown) => unknown;
+	/** Applied to a document before it is checked: a numeric ID may serve as a key, unless it is sent as ID. */
+	prepare: (document: unknown) => unknown;
 	identify: Identify;
-	/** @throws NodeOperationError when the document has no JSON text */
-	asGiven: (identified: Identified) => FoundDocument;
+	/** @throws NodeOperationError if the document cannot be written as JSON */
+	toDocument: (identified: Identified) => FoundDocument;
 }
 
 /**
- * @param naming what names parts of the documents in messages; the JSON body without it
- * @param fromFields whether a document is what the fields of its item say
- * @throws NodeOperationError when the way to its id is none
+ * @param naming names parts of the documents in messages; by default the JSON body
+ * @param fromFields whether each document is made of its item's fields
+ * @throws NodeOperationError if the choice of Document ID is not valid
  */
 export function givenDocuments(
 	item: Item,
@@ -38,12 +38,12 @@ export function givenDocuments(
 ): GivenDocuments {
 	const isSent = ownIdIsSent(item, fromFields);
 	return {
-		prepared: (given) =>
+		prepare: (given) =>
 			!isSent && isJsonObject(given) && typeof given.id === 'number'
 				? { ...given, id: String(given.id) }
 				: given,
 		identify: identifier(item, fromFields),
-		asGiven: (identified) => {
+		toDocument: (identified) => {
 			const record = readyRecord(identified.record);
 			item.jsonText(record, naming);
 			return { ...identified, record };
@@ -52,14 +52,14 @@ export function givenDocuments(
 }
 
 /**
- * The document that the fields of an item make.
+ * The document made of an item's fields.
  *
  * @throws NodeOperationError naming the field
  */
 export function mappedDocument(item: Item): FoundDocument {
-	const { asGiven, identify, prepared } = givenDocuments(item, DOCUMENT_NAMING, true);
-	const { made, unusedColumns } = documentFromFields(item, prepared);
-	const found = asGiven(identify(made));
+	const { toDocument, identify, prepare } = givenDocuments(item, DOCUMENT_NAMING, true);
+	const { record, unusedColumns } = documentFromFields(item, prepare);
+	const found = toDocument(identify(record));
 	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
 	const columns = Object.keys(item.json);
 	const has = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
@@ -67,19 +67,19 @@ export function mappedDocument(item: Item): FoundDocument {
 	return item.refuse({ subject: `"${item.labelOf('documentFields')}"`, demand });
 }
 
-/** Nothing was mapped to it: without any of these the server keeps a row that means nothing. */
+/** Whether nothing was mapped: with none of these fields, the server would store an empty row. */
 function isEmptyDocument({ record, key }: Identified): boolean {
 	const { id, name, pages, chunks, storageFileId, fileUrl, filePath, disabled } = record;
 	if (name || fileUrl || filePath || storageFileId) return false;
 	if (!isEmpty(pages) || !isEmpty(chunks)) return false;
-	// On Xpert, a document with nothing but its ID is taken out of answers, or let into them again, that way.
+	// On Xpert, a document with only its ID and `disabled` is disabled or enabled.
 	return !((id || key) && typeof disabled === 'boolean');
 }
 
 /**
- * The documents of an item's file of records, read as they are asked for.
+ * Reads the documents of an item's file of records, one at a time.
  *
- * @throws NodeOperationError when the item has no such file
+ * @throws NodeOperationError if the item has no such file
  */
 export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument | FlawedDocument> {
 	const field = item.binary();
@@ -89,15 +89,15 @@ export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument
 		const { place } = read;
 		try {
 			if ('flaw' in read) throw item.refusal({ subject: place, demand: read.flaw });
-			const record = item.check(document, given.prepared(read.value), { parameter: place });
-			const list = read.isWholeFile ? listAround(record, textField) : undefined;
+			const record = item.check(document, given.prepare(read.value), { parameter: place });
+			const list = read.isWholeFile ? wrappedList(record, textField) : undefined;
 			if (list !== undefined) {
 				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
 				throw item.refusal({ subject: 'The file', demand });
 			}
 			const identified = given.identify(record, place);
 			yield textField === ''
-				? given.asGiven(identified)
+				? given.toDocument(identified)
 				: withText(item, identified, textField, place, field.binary.fileName);
 		} catch (caught) {
 			const flaw = item.asError(caught);
@@ -110,18 +110,18 @@ export async function* documentsInFile(item: Item): AsyncGenerator<FoundDocument
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
-/** The list in an object that is no record itself, as the only one it has is of objects. */
-function listAround(record: DocumentRecord, textField: string): string | undefined {
+/** The key of the only list in an object that is no record itself, if the list holds objects. */
+function wrappedList(record: DocumentRecord, textField: string): string | undefined {
 	const { fileUrl, filePath, storageFileId } = record;
-	const isFound = fileUrl || filePath || storageFileId || has(record, textField);
+	const hasFile = fileUrl || filePath || storageFileId || has(record, textField);
 	const lists = Object.entries(record).filter(([, inside]) => Array.isArray(inside));
-	const [name, list] = lists.length === 1 && !isFound ? (lists[0] ?? []) : [];
+	const [name, list] = lists.length === 1 && !hasFile ? (lists[0] ?? []) : [];
 	return name !== undefined && !isDocumentField(name) && (list as unknown[]).every(isJsonObject)
 		? name
 		: undefined;
 }
 
-/** A record whose text is uploaded as its file. */
+/** A document whose text, at `path` in its record, is uploaded as a file. */
 function withText(
 	item: Item,
 	found: Identified,
@@ -137,10 +137,10 @@ function withText(
 	const rest = cloneDeep(found.record);
 	unset(rest, path);
 	const { name } = rest;
-	// The file is named, as records of several files would have the same name.
-	const otherwise = fileName
+	// The default name contains the file's name: records of several files would otherwise have the same name.
+	const defaultName = fileName
 		? `${fileName}, ${place.replace(' of the file', '').toLowerCase()}`
 		: place;
-	const called = typeof name === 'string' && name.trim() !== '' ? name : otherwise;
-	return { ...found, ...textDocument(item, { ...rest, name: called }, text) };
+	const title = typeof name === 'string' && name.trim() !== '' ? name : defaultName;
+	return { ...found, ...textDocument(item, { ...rest, name: title }, text) };
 }

@@ -8,7 +8,7 @@ const documentFields: Field = {
 	name: 'documentFields',
 	methods: {
 		resourceMapping: {
-			// Loaded when the mapper is opened: most processes of n8n only show the node.
+			// Loaded when the mapper is opened: most n8n processes only show the node.
 			getDocumentFields: async () =>
 				await (await import('../../../../pickers/documentFields')).getDocumentFields(),
 		},

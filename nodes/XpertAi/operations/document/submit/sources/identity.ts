@@ -13,37 +13,37 @@ import type { DocumentRecord } from '../../../../payloads/document';
 import type { UploadFile } from '../../../../transport/multipart';
 
 /**
- * Says which id a document is kept under. Its pages and chunks get none: on Xpert, one that comes again
- * with its id and another content loses its document (service behaviour).
+ * Gives a document its ID. Its pages and chunks get none: on Xpert, a page sent again with its ID and changed content
+ * deletes its document (service behaviour).
  *
- * @param place where the document stands, for messages, if the item has more than this one
+ * @param place where the document is, for messages, if the item has several
  */
 export type Identify = (document: DocumentRecord, place?: string) => Identified;
 
-/** A document, and what its id is made of. */
+/** A document and its key. */
 export interface Identified {
 	record: DocumentRecord;
-	/** What its id is made of, when its turn comes; without it the id is its own. */
+	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
 	/** Whether the user wants it to have a new id each time. */
 	newEachTime?: boolean;
 }
 
 /**
- * What keys belong to: the knowledgebase, or a source of it that has a name, so that two sources may bring
- * the same key for two documents.
+ * The owner of keys: the knowledgebase or, if it is named, the source. So two sources may use one key for two
+ * documents.
  *
- * @param sourceName empty where it has none
- * @returns what `withId` takes
+ * @param sourceName empty if the source has no name
+ * @returns the owner, for `withId`
  */
 export function keyOwner(knowledgebaseId: string, sourceName: string): string {
 	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
 }
 
 /**
- * The document under the id that is made of its key; one whose id is known is itself.
+ * Gives a document the ID derived from its key; without a key, it keeps its own.
  *
- * @param owner what the key belongs to
+ * @param owner the owner of the key
  */
 export function withId({ record, key }: Identified, owner: string): DocumentRecord {
 	return key === undefined ? record : { ...record, id: derivedId(owner, key) };
@@ -52,10 +52,10 @@ export function withId({ record, key }: Identified, owner: string): DocumentReco
 const idMode = z.enum(['derived', 'field', 'new']);
 
 /**
- * How the documents of an item get their ids (Document ID).
+ * How the documents of an item get their IDs (Document ID).
  *
- * @returns gives a document its id
- * @throws NodeOperationError where the mode or the key cannot be read; what it returns, when a document lacks its key or its UUID
+ * @returns gives a document its ID; throws NodeOperationError if the document lacks its key or its UUID
+ * @throws NodeOperationError if the mode or the key cannot be read
  */
 export function identifier(item: Item, fromFields: boolean): Identify {
 	switch (idModeOf(item)) {
@@ -72,7 +72,7 @@ export function identifier(item: Item, fromFields: boolean): Identify {
 	}
 }
 
-/** Whether the id a document brings is sent; if not, it may be anything. */
+/** Whether the ID in a document is sent; if not, it may have any form. */
 export function ownIdIsSent(item: Item, fromFields: boolean): boolean {
 	const mode = idModeOf(item);
 	if (mode !== 'derived') return mode === 'field';
@@ -85,21 +85,21 @@ function idModeOf(item: Item): z.infer<typeof idMode> {
 
 function derivedIdentifier(item: Item, fromFields: boolean): Identify {
 	const parameter = keyParameter(fromFields);
-	const given = fromFields ? keyIfGiven(item, parameter) : textIfGiven(item, parameter);
-	if (given === undefined) return (record) => ({ record });
-	if (fromFields) return (record) => ({ record, key: given });
+	const keySetting = fromFields ? keyIfGiven(item, parameter) : textIfGiven(item, parameter);
+	if (keySetting === undefined) return (record) => ({ record });
+	if (fromFields) return (record) => ({ record, key: keySetting });
 	const label = `"${item.labelOf(parameter)}"`;
 	return (record, place) => {
-		const key = ownValue(record, given);
+		const key = ownValue(record, keySetting);
 		const subject = place ? `${place}: ${label}` : label;
 		if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
 			return { record, key: checkedKey(item, key, subject) };
-		const demand = `names ${quoted(given)}, which this document does not have`;
+		const demand = `names ${quoted(keySetting)}, which this document does not have`;
 		return item.refuse({ subject, demand });
 	};
 }
 
-/** The value at a path of the document's own keys; `constructor.name` is none of them. */
+/** The value at a path of a document's own keys; inherited keys such as `constructor` do not count. */
 export function ownValue(document: DocumentRecord, path: string): unknown {
 	return has(document, path) ? get(document, path) : undefined;
 }
@@ -108,35 +108,33 @@ function keyParameter(fromFields: boolean): string {
 	return `documentSettings.${fromFields ? 'documentKey' : 'documentKeyField'}`;
 }
 
-/** Where a document came from, its place among the documents of its item, and what became of it. */
+/** The origin of a document: its item, its position among the documents of the item, and its outcome. */
 export interface Origin {
 	item: Item;
 	position: number;
 	name?: string;
 	outcome?: 'found' | 'stored' | 'unchanged' | 'rejected' | 'unknown' | 'notSent';
-	/** Whether it is remembered to the end of the run. */
+	/** Whether it is kept to the end of the run. */
 	isTracked?: boolean;
-	/** Whether it has a file that is uploaded before it is sent. */
+	/** Whether its file is uploaded before it is sent. */
 	isUploaded?: boolean;
-	/** Whether a later one of the run came with its key or ID. */
+	/** Whether a later document of the run has the same key or ID. */
 	isReplaced?: boolean;
 }
 
-/**
- * A document as a source gives it: read and checked, so that it can be sent. Its id is made when its turn comes.
- */
+/** A document as read and checked by its source. Its ID is derived when its turn comes. */
 export interface FoundDocument extends Identified {
-	/** The file to upload before it is sent; its address is not yet in the record. */
+	/** The file to upload first; its address is not in the record yet. */
 	file?: () => UploadFile | Promise<UploadFile>;
-	/** What is in that file, to tell whether it has changed. */
+	/** The content of that file, for the fingerprint. */
 	contents?: () => AsyncIterable<Uint8Array | string> | string[];
-	/** Whether a table is sent as text, because servers cannot read it otherwise. */
+	/** Whether it is a table that is sent as text, because servers cannot read it otherwise. */
 	readAsText?: boolean;
 	/** Columns of its item that match no field of a document (Map Automatically). */
 	unusedColumns?: string[];
 }
 
-/** Why a part of an item is no document, where others of it may be. */
+/** Why one record of an item is no document. */
 export interface FlawedDocument {
 	flaw: ItemError;
 }

@@ -11,10 +11,10 @@ import { documentSettings } from './shared';
 import type { DocumentSource } from './source';
 import { text } from './text';
 
-/** All sources, in the order in which their fields stand. */
+/** All sources, in the order of their fields. */
 export const SOURCES: DocumentSource[] = [text, files, addresses, fields, json, records];
 
-/** What the input items are. */
+/** Selects what the input items are. */
 export const sourceField: INodeProperties = {
 	displayName: 'Documents From',
 	name: 'source',
@@ -30,10 +30,10 @@ export const sourceField: INodeProperties = {
 	},
 };
 
-/** The fields that each source alone has. */
+/** The fields of each source. */
 export const sourceFields: Field[] = SOURCES.flatMap((source) => shownFor([source], source.fields));
 
-/** Simplify, Document Settings: what sources have in common. */
+/** Fields that sources share: Simplify and Document Settings. */
 export const settingsFields: Field[] = [
 	...shownFor(
 		SOURCES.filter(({ simplifies }) => simplifies),
@@ -42,10 +42,10 @@ export const settingsFields: Field[] = [
 	documentSettings(inPanelOrder(settingsOfAll())),
 ];
 
-/** How a document is brought that servers can read, for messages. */
+/** How to send a document that servers can read, for messages. */
 export const WITH_A_FILE = `with "Documents From" set to ${text.name}, or its file with ${files.name}`;
 
-/** Each setting once, shown for the sources that have it. */
+/** Each setting once, shown for the sources that use it. */
 function settingsOfAll(): INodeProperties[] {
 	return [...new Set(SOURCES.flatMap(({ settings }) => settings))].flatMap((setting) => {
 		const sources = SOURCES.filter(({ settings }) => settings.includes(setting));

@@ -13,11 +13,11 @@ export const json: DocumentSource = {
 	settings: [documentIdMode, documentKeyField],
 	simplifies: true,
 	read: (item, { documentList, givenDocuments }) => {
-		const { asGiven, identify, prepared } = givenDocuments(item);
-		const found = item.jsonBody(documentList(prepared));
+		const { toDocument, identify, prepare } = givenDocuments(item);
+		const found = item.jsonBody(documentList(prepare));
 		const body = `"${item.labelOf('jsonBody')}"`;
 		return found.map((document, index) =>
-			asGiven(
+			toDocument(
 				identify(document, found.length > 1 ? `Document ${index + 1} of ${body}` : undefined),
 			),
 		);

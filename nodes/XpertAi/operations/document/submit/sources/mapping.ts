@@ -21,12 +21,12 @@ const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 
 const PART_FIELDS = [pagesField, chunksField];
 
-/** Fields a mapped column may hold as JSON text. */
+/** Fields whose columns may hold JSON text. */
 const JSON_FIELDS = new Set(
 	Object.keys(FIELD_TYPES).filter((name) => ['object', 'array'].includes(FIELD_TYPES[name] ?? '')),
 );
 
-/** How messages name the parts of a document that fields make: as the mapper shows them. */
+/** The names of document fields in messages, as the mapper shows them. */
 export const DOCUMENT_NAMING = { fields: namedFields() };
 
 function namedFields(): Field[] {
@@ -39,34 +39,34 @@ function namedFields(): Field[] {
 }
 
 /**
- * The document an item's fields make.
+ * The document made of an item's fields.
  *
- * @param prepared what is done to it before it is checked
+ * @param prepare applied before the document is checked
  * @returns also the columns that match no field of a document
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function documentFromFields(
 	item: Item,
-	prepared: (document: unknown) => unknown = (document) => document,
-): { made: DocumentRecord; unusedColumns: string[] } {
+	prepare: (document: unknown) => unknown = (document) => document,
+): { record: DocumentRecord; unusedColumns: string[] } {
 	const { fields: mapped, text, unused: unusedColumns } = mappedColumns(item);
-	const filled = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
-	const typed = filled.length > 0 ? item.values(filled) : {};
+	const partFields = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
+	const typed = partFields.length > 0 ? item.values(partFields) : {};
 	addParts(mapped, 'pages', typed.pages);
 	addParts(mapped, 'chunks', typed.chunks);
-	// A column with the text becomes a page, unless the item has pages or chunks.
+	// A text column becomes a page, unless the item has pages or chunks.
 	if (text && (mapped.pages || mapped.chunks)) unusedColumns.push(text.column);
 	else if (text) mapped.pages = [{ pageContent: text.value }];
-	return { made: item.check(document, prepared(mapped), DOCUMENT_NAMING), unusedColumns };
+	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
 }
 
 function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {
 	if (!Array.isArray(parts) || parts.length === 0) return;
-	const already = mapped[list];
-	mapped[list] = [...(Array.isArray(already) ? already : []), ...parts];
+	const existing = mapped[list];
+	mapped[list] = [...(Array.isArray(existing) ? existing : []), ...parts];
 }
 
-/** Columns that match document fields by their names, or the fields mapped by hand. */
+/** The columns mapped to document fields: automatically by name, or by hand. */
 function mappedColumns(item: Item): MappedColumns {
 	const { mappingMode, value } = mapperOf(item);
 	if (mappingMode === 'autoMapInputData') {
@@ -81,8 +81,8 @@ function mappedColumns(item: Item): MappedColumns {
 }
 
 /**
- * What the mapper says. n8n resolves all of it for each item that differs, also the list of all fields the
- * editor keeps beside the values: so only the values are asked for, unless an expression gives the whole.
+ * The state of the mapper. For each item, n8n would resolve all of it, including the list of all fields that the
+ * editor stores. So only the values are read, unless an expression gives the whole.
  */
 function mapperOf(item: Item): { mappingMode?: unknown; value?: unknown } {
 	const kept: unknown = item.context.getNode().parameters.documentFields;
@@ -94,7 +94,7 @@ function mapperOf(item: Item): { mappingMode?: unknown; value?: unknown } {
 	return isJsonObject(mapper) ? mapper : {};
 }
 
-/** The values as their fields take them. */
+/** Converts values to the types of their fields. */
 function withTypes(item: Item, filled: IDataObject): IDataObject {
 	for (const name of Object.keys(filled)) {
 		const typed = columnValue(name, filled[name]);
@@ -107,25 +107,25 @@ function withTypes(item: Item, filled: IDataObject): IDataObject {
 	return filled;
 }
 
-/** A column's value as its field takes it: files of rows hold numbers as text, and tables codes as numbers. */
+/** Converts a column's value to the type of its field: tables hold numbers as text, and codes as numbers. */
 function columnValue(name: string, column: unknown): unknown {
 	const type = FIELD_TYPES[name];
-	// What the server knows a document by is not to be guessed at.
+	// IDs are never converted.
 	if (name === 'id' || (type !== 'string' && type !== 'number' && type !== 'boolean'))
 		return isoText(column);
 	return typedValue(type, column);
 }
 
-/** A field of a document, or its text, which becomes pages or chunks. */
+/** A field of a document, or its text, which becomes a page. */
 type Target = DocumentField | 'text';
 
 /**
- * The usual names of columns and what they are mapped to, best first. Names are compared without case,
- * blanks, hyphens and underscores: `File_Name` is `filename`. Fields that are not here take no other
- * name than the contract's, above all those a server keeps itself: a row's `ID` or `created_at` is its own.
+ * The usual column names for each field, best first. Names are compared without case, blanks, hyphens and
+ * underscores: `File_Name` is `filename`. Other fields match only their names in the contract, above all those that
+ * servers set themselves: a row's `ID` or `created_at` is its own.
  */
 const ALIASES: Array<[Target, string[]]> = [
-	// A path is a name and never a filePath: the server looks for that on its own disk and does not find it.
+	// A path is a name, never a filePath: the server would look for that on its own disk.
 	['name', ['name', 'title', 'filename', 'documentname', 'path', 'file']],
 	['text', ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext']],
 	['fileUrl', ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl']],
@@ -138,8 +138,8 @@ const ALIASES: Array<[Target, string[]]> = [
 	['disabled', ['disabled']],
 ];
 
-/** What a column must look like to be taken for a field it is not named after; an address may be that of a house. */
-const LOOKS: Partial<Record<Target, (column: unknown) => boolean>> = {
+/** Checks of values for fields that are matched by a usual name: an address may be that of a house. */
+const VALUE_CHECKS: Partial<Record<Target, (column: unknown) => boolean>> = {
 	fileUrl: (column) => typeof column === 'string' && /^https?:\/\//i.test(column.trim()),
 	storageFileId: (column) => typeof column === 'string' && isUuid(column),
 	size: (column) => typeof column === 'number',
@@ -149,54 +149,54 @@ const LOOKS: Partial<Record<Target, (column: unknown) => boolean>> = {
 
 const isScalar = (column: unknown) => typeof column !== 'object';
 
-const bare = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
+const normalizedName = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
 
-/** What each of the usual names is mapped to and how good it is; the lower, the better. */
+/** The field of each usual name, and its rank; lower is better. */
 const RANKED = new Map(
 	ALIASES.flatMap(([target, names]) =>
 		names.map((name, rank) => [name, { target, rank }] as const),
 	),
 );
 
-/** What the columns of an item are mapped to (Map Automatically). */
+/** The mapping of an item's columns (Map Automatically). */
 export interface MappedColumns {
 	/** Fields of the document with the values of their columns. */
 	fields: IDataObject;
 	/** The column that holds the text, if there is one. */
 	text?: { column: string; value: string };
-	/** Columns with something in them that match nothing. */
+	/** Non-empty columns that match nothing. */
 	unused: string[];
 }
 
 /**
- * Maps columns to the fields of a document by their names: first those of the contract, then the usual
- * ones. Columns left empty are left out, but for an empty folder: the document is in none.
+ * Maps columns to the fields of a document by name: first the names of the contract, then the usual names. Empty
+ * columns are left out, except an empty folder, which takes the document out of its folder.
  */
 export function mapColumns(columns: IDataObject): MappedColumns {
 	const fields: IDataObject = {};
 	const unused: string[] = [];
-	const others: string[] = [];
+	const otherColumns: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (column === '' && name !== 'folder')) continue;
 		if (isDocumentField(name)) fields[name] = column;
-		else if (column !== null) others.push(name);
+		else if (column !== null) otherColumns.push(name);
 	}
-	if (others.length === 0) return { fields, unused };
-	const found = new Map<Target, { name: string; rank: number }>();
-	for (const name of others) {
-		const match = matchOf(name, columns[name]);
-		const before = match && found.get(match.target);
-		const better = match && !Object.hasOwn(fields, match.target);
-		if (better && (before === undefined || match.rank < before.rank)) {
-			found.set(match.target, { name, rank: match.rank });
+	if (otherColumns.length === 0) return { fields, unused };
+	const matches = new Map<Target, { name: string; rank: number }>();
+	for (const name of otherColumns) {
+		const match = findMatch(name, columns[name]);
+		const before = match && matches.get(match.target);
+		const isFree = match && !Object.hasOwn(fields, match.target);
+		if (isFree && (before === undefined || match.rank < before.rank)) {
+			matches.set(match.target, { name, rank: match.rank });
 			if (before) unused.push(before.name);
 		} else {
 			unused.push(name);
 		}
 	}
-	const text = found.get('text')?.name;
-	found.delete('text');
-	for (const [target, { name }] of found) fields[target] = columns[name];
+	const text = matches.get('text')?.name;
+	matches.delete('text');
+	for (const [target, { name }] of matches) fields[target] = columns[name];
 	return {
 		fields,
 		unused,
@@ -204,7 +204,7 @@ export function mapColumns(columns: IDataObject): MappedColumns {
 	};
 }
 
-function matchOf(name: string, column: unknown): { target: Target; rank: number } | undefined {
-	const match = RANKED.get(bare(name));
-	return match && (LOOKS[match.target] ?? isScalar)(column) ? match : undefined;
+function findMatch(name: string, column: unknown): { target: Target; rank: number } | undefined {
+	const match = RANKED.get(normalizedName(name));
+	return match && (VALUE_CHECKS[match.target] ?? isScalar)(column) ? match : undefined;
 }

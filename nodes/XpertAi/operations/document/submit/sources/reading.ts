@@ -1,4 +1,4 @@
-/** What sources read with: in one place, so that they can be listed without any of it being loaded. */
+/** The functions that sources read with. They are kept apart, so that sources can be listed without loading them. */
 export { documentList } from '../../../../payloads/document';
 export { documentsInFile, givenDocuments, mappedDocument } from './fieldValues';
 export {

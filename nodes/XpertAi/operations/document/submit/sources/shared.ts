@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { typedRows } from '../../../shared/typedRows';
 
-/** What a document is called, however it is made. */
+/** The name of a document, for every source. */
 export const nameSetting: INodeProperties = {
 	displayName: 'Name',
 	name: 'name',
@@ -13,7 +13,7 @@ export const nameSetting: INodeProperties = {
 		'What answers call it. Left out: the name or title in the item, the name of the file, or the address.',
 };
 
-/** Where the id of a document comes from that may bring one of its own. */
+/** How a document that may have its own ID gets its ID. */
 export const documentIdMode: INodeProperties = {
 	displayName: 'Document ID',
 	name: 'documentIdMode',
@@ -42,7 +42,10 @@ export const documentIdMode: INodeProperties = {
 		'What the server keeps a document under. A second run replaces a document that has the same ID again.',
 };
 
-/** Hidden with the other choices and not shown with this one: n8n knows no default of what is not added to a collection. */
+/**
+ * Hidden for the other choices, instead of shown for this one: n8n knows no default for what is not added to a
+ * collection.
+ */
 const UNLESS_OTHER_ID = { hide: { documentIdMode: ['field', 'new'] } };
 
 /** The key of a document. */
@@ -61,7 +64,7 @@ export const documentKey: INodeProperties = {
 	displayOptions: UNLESS_OTHER_ID,
 };
 
-/** The key of each of several documents. */
+/** The field of each document that holds its key. */
 export const documentKeyField: INodeProperties = {
 	displayName: 'Key Field',
 	name: 'documentKeyField',
@@ -73,7 +76,7 @@ export const documentKeyField: INodeProperties = {
 	displayOptions: UNLESS_OTHER_ID,
 };
 
-/** What else belongs to a document that is made of a text, a file or an address. */
+/** Settings of a document made of a text, a file or an address. */
 export const recordSettings: INodeProperties[] = [
 	{
 		displayName: 'Chunk Overlap',
@@ -142,7 +145,7 @@ export const recordSettings: INodeProperties[] = [
 	},
 ];
 
-/** The folder of files in directories. */
+/** Whether the directory of a file becomes its folder. */
 export const folderFromDirectory: INodeProperties = {
 	displayName: 'Folder From Directory',
 	name: 'folderFromDirectory',
@@ -152,7 +155,7 @@ export const folderFromDirectory: INodeProperties = {
 		"Whether the file's directory is the folder, below the one in Folder if that is filled in",
 };
 
-/** The collection of what is said of documents beside their content. */
+/** The collection Document Settings. */
 export const documentSettings = (options: INodeProperties[]): INodeProperties => ({
 	displayName: 'Document Settings',
 	name: 'documentSettings',

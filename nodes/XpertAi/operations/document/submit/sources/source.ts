@@ -5,22 +5,22 @@ import type { Item } from '../../../../execution/item';
 import type { FlawedDocument, FoundDocument } from './identity';
 import type * as reading from './reading';
 
-/** One way to bring documents (Documents From). Nothing else knows how many there are: `index.ts` lists them. */
+/** One kind of source (Documents From). Only `index.ts` lists all of them. */
 export interface DocumentSource {
 	value: string;
-	/** As the editor shows it. */
+	/** The name in the editor. */
 	name: string;
 	description: string;
-	/** What it reads, in the order a user sees it. */
+	/** Its fields, in the order that a user sees. */
 	fields: Field[];
-	/** What else may be said of its documents, and what they get their ids by. */
+	/** The settings of its documents, including how they get their IDs. */
 	settings: INodeProperties[];
-	/** Whether its documents come out simplified, unless that is switched off. */
+	/** Whether it has the field Simplify. */
 	simplifies?: boolean;
 	/**
-	 * The documents of an item; asynchronous where they are too many to be held at once.
+	 * Reads the documents of an item; asynchronously where they are too many to hold at once.
 	 *
-	 * @param tools what reads and checks them, which only runs load
+	 * @param tools functions that read and check documents; only runs load them
 	 * @throws NodeOperationError naming the field, the item and what is expected
 	 */
 	read: (

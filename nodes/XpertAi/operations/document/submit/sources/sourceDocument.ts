@@ -24,55 +24,55 @@ import { documentSettings, folderFromDirectory, nameSetting, recordSettings } fr
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
-/** The settings that become part of a document. */
-const OF_RECORD = documentSettings([nameSetting, folderFromDirectory, ...recordSettings]);
+/** The settings that become fields of a document. */
+const RECORD_SETTINGS = documentSettings([nameSetting, folderFromDirectory, ...recordSettings]);
 
-/** Where in a document each setting ends up. */
-const SETTINGS_NAMING = {
-	fields: [OF_RECORD],
+/** Maps paths in a document to settings, for messages. */
+const RECORD_NAMING = {
+	fields: [RECORD_SETTINGS],
 	sources: Object.fromEntries(
-		(OF_RECORD.options ?? []).map(({ name }) => [
+		(RECORD_SETTINGS.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
-			`${OF_RECORD.name}.${name}`,
+			`${RECORD_SETTINGS.name}.${name}`,
 		]),
 	),
 };
 
-/** A record that is called something. */
+/** A record with a name. */
 type Named = DocumentRecord & { name: string };
 
-/** The record in the form in which all it says counts; dates in its metadata are as filters want them. */
-export function readyRecord(given: DocumentRecord): DocumentRecord {
-	const record = withTextSplitter(given);
-	const { metadata } = record;
-	return metadata ? { ...record, metadata: mapValues(metadata, utcText) } : record;
+/** The record in the form that servers use: with a text splitter, and dates in its metadata as filters expect them. */
+export function readyRecord(record: DocumentRecord): DocumentRecord {
+	const ready = withTextSplitter(record);
+	const { metadata } = ready;
+	return metadata ? { ...ready, metadata: mapValues(metadata, utcText) } : ready;
 }
 
 /**
- * The same of a record that Document Settings are part of.
+ * Like `readyRecord`, for a record that includes Document Settings.
  *
- * @throws NodeOperationError when it has no JSON text
+ * @throws NodeOperationError if it cannot be written as JSON
  */
 export function checkedRecord(item: Item, given: DocumentRecord): DocumentRecord {
 	const record = readyRecord(given);
-	item.jsonText(record, SETTINGS_NAMING);
+	item.jsonText(record, RECORD_NAMING);
 	return record;
 }
 
 /**
- * A document whose text is uploaded as its file.
+ * A document whose text is uploaded as a file.
  *
- * @param given what else is said of it; its own type and MIME type win
- * @throws NodeOperationError when that has no JSON text
+ * @param given its other fields; their type and MIME type take precedence
+ * @throws NodeOperationError if these cannot be written as JSON
  */
 export function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	const own = textMimeType(text);
-	const asNamed = fileType(given.name, given.mimeType ?? own, given.type);
-	// A text that is called report.pdf, after the file it was taken from, is no PDF.
-	const isOther = asNamed.type !== undefined && !asNamed.isText;
-	const file = isOther
-		? fileType(`${given.name}.${own === 'text/html' ? 'html' : 'md'}`, own)
-		: asNamed;
+	const textType = textMimeType(text);
+	const fileOfName = fileType(given.name, given.mimeType ?? textType, given.type);
+	// A text named report.pdf, after the file it was extracted from, is no PDF.
+	const isOtherType = fileOfName.type !== undefined && !fileOfName.isText;
+	const file = isOtherType
+		? fileType(`${given.name}.${textType === 'text/html' ? 'html' : 'md'}`, textType)
+		: fileOfName;
 	const { name, mimeType } = file;
 	return {
 		...withFile(item, { size: Buffer.byteLength(text), ...given }, file),
@@ -82,26 +82,26 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 }
 
 /**
- * A document whose file is that of a binary field. One of text is sent in UTF-8, which is all that servers read.
+ * A document whose file is in a binary field. Text is uploaded in UTF-8, the only encoding that servers read.
  *
- * @throws NodeOperationError as `textDocument` does; its `file` also when servers would find nothing in it
+ * @throws NodeOperationError as `textDocument` does; its `file` also if servers would find nothing in the file
  */
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
-	const said = given.mimeType ?? field.binary.mimeType;
-	const file = fileType(given.name, said, given.type);
+	const mimeTypeGiven = given.mimeType ?? field.binary.mimeType;
+	const file = fileType(given.name, mimeTypeGiven, given.type);
 	const { name, mimeType, isText, asText } = file;
-	const refuse = (what: string) =>
+	const refuseFile = (what: string) =>
 		item.refuse({
 			subject: `"${field.parameter}"`,
 			demand: `names ${quoted(field.property)}, whose file ${what}`,
 		});
 	if (file.type === 'xls')
-		refuse('is of the old .xls format, which servers cannot read. Save it as .xlsx');
-	const text = () => textChunks(item, field, said);
+		refuseFile('is of the old .xls format, which servers cannot read. Save it as .xlsx');
+	const text = () => textChunks(item, field, mimeTypeGiven);
 	const content = async () => {
 		const found = isText ? await textContent(text) : (await uploadFile(item, field)).content;
-		if (sizeOf(found) === 0) refuse('is empty: nothing could be found in it');
-		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuse(NO_WORKBOOK);
+		if (sizeOf(found) === 0) refuseFile('is empty: nothing could be found in it');
+		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuseFile(NO_WORKBOOK);
 		return found;
 	};
 	return {
@@ -116,17 +116,17 @@ const NO_WORKBOOK =
 
 function withFile(item: Item, given: DocumentRecord, file: FileType): FoundDocument {
 	const { name, type, asText } = file;
-	const kind = type === undefined ? {} : { type };
-	// The encoding is not said on: texts are sent in UTF-8.
+	const ownType = type === undefined ? {} : { type };
+	// The charset is left out, because texts are uploaded in UTF-8.
 	const mimeType = (given.mimeType ?? file.mimeType).replace(/;\s*charset=.*/i, '');
-	const said = { ...kind, ...given, ...(asText ? kind : {}), mimeType, name };
-	return { record: checkedRecord(item, said), ...(asText ? { readAsText: true } : {}) };
+	const record = { ...ownType, ...given, ...(asText ? ownType : {}), mimeType, name };
+	return { record: checkedRecord(item, record), ...(asText ? { readAsText: true } : {}) };
 }
 
-/** A text of so many bytes is kept in memory until it is uploaded; a longer one is read once more. */
-const KEPT_BYTES = 2 ** 18;
+/** Texts up to this many bytes are kept in memory until they are uploaded; longer ones are read twice. */
+const MAX_KEPT_BYTES = 2 ** 18;
 
-/** A text as it is uploaded; one of nothing but blanks is empty. */
+/** The content of a text file for upload; empty if the text is blank. */
 async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
 	const kept: string[] = [];
 	let size = 0;
@@ -134,13 +134,15 @@ async function textContent(text: () => AsyncIterable<string>): Promise<UploadFil
 	for await (const piece of text()) {
 		isBlank &&= piece.trim() === '';
 		size += Buffer.byteLength(piece);
-		if (size <= KEPT_BYTES) kept.push(piece);
+		if (size <= MAX_KEPT_BYTES) kept.push(piece);
 	}
 	if (isBlank) return Buffer.alloc(0);
-	return size <= KEPT_BYTES ? Buffer.from(kept.join('')) : { size, open: () => inBytes(text()) };
+	return size <= MAX_KEPT_BYTES
+		? Buffer.from(kept.join(''))
+		: { size, open: () => encoded(text()) };
 }
 
-async function* inBytes(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
 	for await (const piece of text) yield Buffer.from(piece);
 }
 
@@ -155,20 +157,20 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
 }
 
 /**
- * The key a document is known by.
+ * The key of a document.
  *
- * @param otherwise its key where none is given, and what that is called in messages
- * @throws NodeOperationError when it is none, as where an expression found nothing
+ * @param defaultKey the key if none is given
+ * @param subject what `defaultKey` is called in messages
+ * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
  */
-export function readDocumentKey(item: Item, otherwise: string, subject: string): string {
-	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, otherwise, subject);
+export function readDocumentKey(item: Item, defaultKey: string, subject: string): string {
+	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, defaultKey, subject);
 }
 
 /**
- * The name of a document that is made of a text: the one that is given, or the one in its item, under one of the usual
- * names of columns.
+ * The name of a document made of a text: the given one or, in its item, that of one of the usual columns.
  *
- * @throws NodeOperationError when there is none
+ * @throws NodeOperationError if there is none
  */
 export function nameOfText(item: Item): string {
 	if (isFilled(item.context.getNode(), NAME)) return wholeText(item, NAME).trim();
@@ -188,15 +190,15 @@ const NAME = 'documentSettings.name';
 const NAME_DEMAND = 'must be given, as the item has no name and no title';
 const NAME_CURE = 'Add "Name" in Document Settings.';
 
-/** Whether an item brings a file and nothing for a text, which the item would refuse. */
+/** Whether an item has a file and no text, which the source would refuse. */
 export function hasFileInstead(item: Item, parameter: string): boolean {
 	return item.hasFile && isNothing(item.resolved(parameter, ''));
 }
 
 /**
- * A text that stays what it is when it is sent as a file or used as a key.
+ * A text that can be sent as a file or used as a key.
  *
- * @throws NodeOperationError when it is empty or holds half a character
+ * @throws NodeOperationError if it is empty or holds half of a character
  */
 export function wholeText(item: Item, parameter: string): string {
 	const text = item.filledText(parameter);
@@ -205,106 +207,114 @@ export function wholeText(item: Item, parameter: string): string {
 }
 
 /**
- * What Document Settings say, as the document has it.
+ * The fields of a document that Document Settings set.
  *
- * @param directory that of its file
+ * @param directory the directory of its file
  * @throws NodeOperationError naming the setting
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = chosenSettings(item);
-	const raw = { [OF_RECORD.name]: chosen };
-	const read = fieldValues((flaw) => item.refuse(flaw), [OF_RECORD], raw);
+	const raw = { [RECORD_SETTINGS.name]: chosen };
+	const read = fieldValues((flaw) => item.refuse(flaw), [RECORD_SETTINGS], raw);
 	const {
 		metadataRows,
-		folderFromDirectory: byDirectory,
+		folderFromDirectory: usesDirectory,
 		...settings
-	} = (read[OF_RECORD.name] ?? {}) as FieldValues;
+	} = (read[RECORD_SETTINGS.name] ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rest = omit(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
-	const folder = byDirectory
+	const folder = usesDirectory
 		? [settings.folder, directory.replaceAll('\\', '/')].filter(Boolean).join('/')
 		: '';
-	const made = {
-		// Where Folder is there and empty, the document is in none.
+	const record = {
+		// An empty Folder takes the document out of its folder.
 		...(isJsonObject(chosen) && 'folder' in chosen && { folder: '' }),
 		...rest,
 		...(folder !== '' && { folder }),
 		...(isEmpty(parserConfig) ? {} : { parserConfig }),
-		...(isEmpty(rows) ? {} : { metadata: withRows(settings.metadata, rows) }),
+		...(isEmpty(rows) ? {} : { metadata: addRows(settings.metadata, rows) }),
 	};
-	return item.check(document, made, SETTINGS_NAMING);
+	return item.check(document, record, RECORD_NAMING);
 }
 
-/** What is chosen of them but the name, which is read on its own: n8n resolves an expression each time it is asked. */
+/**
+ * The chosen settings without name and key, which are read on their own: n8n resolves an expression each time it is
+ * read.
+ */
 function chosenSettings(item: Item): unknown {
-	const given = givenFor(item.context.getNode(), OF_RECORD.name);
-	if (!isJsonObject(given)) return item.parameter(OF_RECORD.name);
+	const given = givenFor(item.context.getNode(), RECORD_SETTINGS.name);
+	if (!isJsonObject(given)) return item.parameter(RECORD_SETTINGS.name);
 	return mapValues(omit(given, ['name', 'documentKey']), (_, name) =>
-		item.parameter(`${OF_RECORD.name}.${name}`),
+		item.parameter(`${RECORD_SETTINGS.name}.${name}`),
 	);
 }
 
-/** Metadata with the values of rows; what is no object is left to the schema to refuse. */
-const withRows = (metadata: unknown = {}, rows: FieldValues): unknown =>
+/** Adds the values of rows to metadata. Metadata that is no object is left for the schema to reject. */
+const addRows = (metadata: unknown = {}, rows: FieldValues): unknown =>
 	isJsonObject(metadata) ? { ...metadata, ...rows } : metadata;
 
-/** Tables: the server fails to read them as sheets, and reads them as text, a workbook row by row (recorded). */
-const TABLES = ['csv', 'tsv', 'xlsx'];
+/** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */
+const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
 
-/** How a document's file is called and read. */
+/** The name and type of a document's file. */
 export interface FileType {
 	/** The name with an extension that fits the content. */
 	name: string;
-	/** The extension; none where none is known. */
+	/** The extension; `undefined` if it is not known. */
 	type?: string;
 	mimeType: string;
-	/** Whether its bytes are text, in whichever encoding. */
+	/** Whether its content is text, in any encoding. */
 	isText: boolean;
-	/** Whether it is a table, which is sent as text, because the server cannot read it otherwise. */
+	/** Whether it is a table, which is sent as text: servers cannot read it otherwise. */
 	asText: boolean;
 }
 
 /**
- * How a file is to be called and read, by its name and the type it is said to be of.
+ * The name and type of a file, from its name and its stated type.
  *
- * @param mimeType what is known of the content, such as a binary field's; parameters of it do not matter
- * @param given the extension it is said to have where its name has none
+ * @param mimeType the known MIME type, such as that of a binary field; its parameters are ignored
+ * @param given the stated extension, used if the name has none
  */
 export function fileType(name: string, mimeType: string, given?: string | null): FileType {
-	const said = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
-	const own = documentExtension(name);
-	// Of two extensions for one type, such as htm and html, the last is the usual one.
+	const essence = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
+	const extension = documentExtension(name);
+	// Of several extensions for a type, such as htm and html, the last is the usual one.
 	const type =
-		own ?? documentExtension(`.${given}`) ?? findLastKey(MIME_TYPES, (known) => known === said);
-	const called = {
-		name: own === undefined && type !== undefined ? `${name}.${type}` : name,
-		mimeType: (type === undefined ? undefined : MIME_TYPES[type]) ?? (said || UNKNOWN_TYPE),
+		extension ??
+		documentExtension(`.${given}`) ??
+		findLastKey(MIME_TYPES, (known) => known === essence);
+	const named = {
+		name: extension === undefined && type !== undefined ? `${name}.${type}` : name,
+		mimeType: (type === undefined ? undefined : MIME_TYPES[type]) ?? (essence || UNKNOWN_TYPE),
 	};
-	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(called.mimeType);
-	if (type === undefined || !TABLES.includes(type))
-		return { ...called, type, isText, asText: false };
+	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(named.mimeType);
+	if (type === undefined || !TABLE_TYPES.includes(type))
+		return { ...named, type, isText, asText: false };
 	const asText = { type: 'txt', asText: true, isText };
-	return { ...called, ...asText, ...(isText ? { mimeType: 'text/plain' } : {}) };
+	return { ...named, ...asText, ...(isText ? { mimeType: 'text/plain' } : {}) };
 }
 
-/** The type of a text: a web page, or Markdown, as which plain text reads well. */
+/** The MIME type of a text: HTML or Markdown, which also suits plain text. */
 export function textMimeType(text: string): string {
 	return /^\s*(<!doctype html|<html)/i.test(text) ? 'text/html' : 'text/markdown';
 }
 
-/** What Xpert cuts a file by; the contract's own settings it only keeps (service behaviour, "How a file is cut"). */
+/**
+ * The settings by which Xpert splits a file. It only stores the contract's own settings (service behaviour, "How a
+ * file is cut").
+ */
 interface TextSplitter {
 	chunkSize?: number;
 	chunkOverlap?: number;
-	/** Separators with commas between them, a line break written as backslash and n. */
+	/**
+	 * Separators joined by commas, a line break written as `\\\
+	 * `.
+	 */
 	separators?: string;
 }
 
-/**
- * The document with the settings of its parserConfig in the form that counts on Xpert as well. A
- * `textSplitter` of its own stays as it is.
- */
+/** Adds a `textSplitter` with the settings of parserConfig, which Xpert uses. An existing `textSplitter` is kept. */
 export function withTextSplitter(document: DocumentRecord): DocumentRecord {
 	const { parserConfig } = document;
 	if (!isJsonObject(parserConfig) || 'textSplitter' in parserConfig) return document;
@@ -319,7 +329,7 @@ export function withTextSplitter(document: DocumentRecord): DocumentRecord {
 	return { ...document, parserConfig: { ...parserConfig, textSplitter } };
 }
 
-/** A comma ends a separator, so delimiters that hold one are left out. */
+/** The separators of a delimiter. Those with a comma are left out, because a comma ends a separator. */
 function separatorsOf(delimiter: unknown): string | undefined {
 	if (typeof delimiter !== 'string') return undefined;
 	const separators = delimiter

@@ -15,7 +15,7 @@ function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): 
 	return itemOf(parameters, { fields: submitFields, methods: { getInputData, getNode } });
 }
 
-const documentFromFields = (item: Item) => made(item).made;
+const documentFromFields = (item: Item) => made(item).record;
 const byHand = (value: unknown, more = {}) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
 const byColumn = (json: IDataObject) =>
@@ -73,7 +73,7 @@ describe('documents mapped from columns', () => {
 			{ documentFields: { mappingMode: 'autoMapInputData' } },
 			{ pages, content: 'hello', mood: 'good' },
 		);
-		expect(made(reader)).toEqual({ made: { pages }, unusedColumns: ['mood', 'content'] });
+		expect(made(reader)).toEqual({ record: { pages }, unusedColumns: ['mood', 'content'] });
 	});
 
 	it('take the dates of a database as ISO 8601', () => {
