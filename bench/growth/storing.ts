@@ -51,7 +51,7 @@ export const batches: Growing = (size) => {
 			request: (body) => ({ method: 'POST', path: ROUTE, body, timeoutMs: 1000 }),
 			send: routes.send,
 			onOutcome: ({ outcome }) => (stored += outcome === 'stored' ? 1 : 0),
-			mayContinue: () => true,
+			maySend: () => true,
 			clock: virtualTime(),
 		});
 		return expecting(stored, size, sent);

@@ -80,12 +80,12 @@ export class Processing {
 	/** Adds a stored document. Processing starts once there are enough documents for a request. */
 	add(id: string): void {
 		this.pending.push(id);
-		if (this.pending.length >= IDS_TO_START) this.startWaiting();
+		if (this.pending.length >= IDS_TO_START) this.startPending();
 	}
 
 	/** Starts the remaining documents, and waits until the server has answered. */
 	async startRemaining(): Promise<void> {
-		for (this.startWaiting(); this.pending.length > 0; this.startWaiting())
+		for (this.startPending(); this.pending.length > 0; this.startPending())
 			await Promise.race(this.inFlight);
 		// The answer to a start may have begun a poll.
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
@@ -122,7 +122,7 @@ export class Processing {
 	}
 
 	/** Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. */
-	private startWaiting(): void {
+	private startPending(): void {
 		if (!this.canContinue) this.abandon(this.pending.splice(0));
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE) {
 			const size = this.pending.length > MANY_TO_START ? MAX_IDS_TO_START : IDS_TO_START;
@@ -134,7 +134,7 @@ export class Processing {
 	private track(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
-			if (this.pending.length >= IDS_TO_START) this.startWaiting();
+			if (this.pending.length >= IDS_TO_START) this.startPending();
 		});
 		this.inFlight.add(work);
 	}
@@ -251,9 +251,9 @@ export class Processing {
 		this.restarted.delete(id);
 		if (this.wait.waitMs === undefined) return this.reportEnd(id, { state: 'running' });
 		if (!this.notQueued.has(id)) return;
-		const seen = `${status?.status} ${status?.progress}`;
-		if (this.startedEarlier.get(id) === seen) return;
-		this.startedEarlier.set(id, seen);
+		const progress = `${status?.status} ${status?.progress}`;
+		if (this.startedEarlier.get(id) === progress) return;
+		this.startedEarlier.set(id, progress);
 		this.lastProgressAt = this.routes.clock.now();
 	}
 

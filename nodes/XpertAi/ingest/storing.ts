@@ -53,7 +53,7 @@ export interface Storing<Origin> {
 	/** Called once for each document, when its batch ends. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
 	/** Called before each batch: whether it may be sent. */
-	mayContinue: () => boolean;
+	maySend: () => boolean;
 	clock: Clock;
 	signal?: AbortSignal;
 }
@@ -105,7 +105,7 @@ class Storer<Origin> {
 				if (done) return;
 				const ids = batch.map(({ id }) => id.toLowerCase());
 				const settled = order.after(ids, async () => await this.storeBatch(batch));
-				// Concurrent workers read the source in parallel anyway.
+				// Several workers make their next batches meanwhile anyway.
 				next = concurrency === 1 ? this.prefetch(source, settled) : undefined;
 				await settled;
 			}
@@ -113,8 +113,8 @@ class Storer<Origin> {
 		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
 		// Closes the source, which may not have been read to its end.
 		await source.return(undefined);
-		const broken = ends.find((end) => end.status === 'rejected');
-		if (broken) throw broken.reason;
+		const failed = ends.find((end) => end.status === 'rejected');
+		if (failed) throw failed.reason;
 		return this.counts;
 	}
 
@@ -132,7 +132,7 @@ class Storer<Origin> {
 
 	private async storeBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed since this one was read.
-		if (!this.storing.mayContinue()) return this.reportNotSent(batch);
+		if (!this.storing.maySend()) return this.reportNotSent(batch);
 		const number = ++this.counts.batches;
 		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
 		if (failure && isMissing(failure) && !this.hasStored) this.knowledgebaseMissing = true;
@@ -155,11 +155,10 @@ class Storer<Origin> {
 		const result = await this.send(batch, journaled);
 		journaled?.onEnded(endOf(result), result.mayBeDone);
 		const { outcome } = result;
-		const totalAttempts = attempts + result.attempts;
 		this.counts.requests += result.attempts;
 		this.counts.retries += result.attempts - 1;
 		this.counts.bytes += batchBytes(batch) * result.attempts;
-		const updated = { ...attempted, attempts: totalAttempts };
+		const updated = { ...attempted, attempts: attempts + result.attempts };
 		updated.mayBeDone ||= result.mayBeDone;
 		if (outcome.ok) {
 			const { records } = result;
@@ -258,13 +257,13 @@ class Storer<Origin> {
 	}
 
 	/** Reports a failed batch. An incomplete answer still proves that the documents it shows are stored. */
-	private reportFailed(attempted: Attempted<Origin>, failure: Failure, shown: unknown[]): void {
+	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records: unknown[]): void {
 		const { batch, number, attempts, partlyDone } = attempted;
 		const isUnknown = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
 		const outcome = isUnknown ? 'unknown' : 'rejected';
 		if (!isUnknown) for (const earlier of partlyDone) earlier.ended = true;
 		batch.forEach((document, at) => {
-			const record = failure.kind === 'unreadable' ? shown[at] : undefined;
+			const record = failure.kind === 'unreadable' ? records[at] : undefined;
 			if (record !== undefined)
 				return this.stored(document, attempted, failure.status ?? 200, record);
 			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });

@@ -19,7 +19,7 @@ export const chatSession = z
 	})
 	.passthrough();
 
-/** The elements of a namespace, from the outside in, e.g. `["memories", "user-1"]`. */
+/** The elements of a namespace, outermost first, e.g. `["memories", "user-1"]`. */
 const namespace = z.array(z.string().min(1));
 
 /** The filters of E8. */
@@ -42,13 +42,13 @@ export const storeNamespace = z
 	})
 	.passthrough();
 
-/** How thoroughly a file context is read (service behaviour, E12). */
+/** How thoroughly servers parse a file context (service behaviour, E12). */
 export const PARSE_MODES = ['auto', 'fast', 'deep', 'none'] as const;
 
-/** The text parts that may go along with the file of E16. `target` is sent as JSON text. */
+/** The optional text parts beside the file of E16. `target` is sent as JSON text. */
 export const fileParts = z.object({ target: freeForm.optional() }).passthrough();
 
-/** The text parts that may go along with the file of E12. */
+/** The optional text parts beside the file of E12. */
 export const fileContextParts = fileParts.extend({
 	purpose: z.string().optional(),
 	parseMode: z.enum(PARSE_MODES).optional(),

@@ -5,26 +5,26 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The UUIDs in a text. */
 export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** Whether a text is a UUID, which Xpert AI servers need as an id. */
+/** Whether a text is a UUID, which Xpert AI servers require as an ID. */
 export function isUuid(text: string): boolean {
 	return UUID.test(text);
 }
 
-/** What is asked for where a UUID is. */
+/** What a message demands of a UUID. */
 export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
-/** Half of a pair that makes one character: sent as UTF-8, it becomes another character. */
+/** A lone surrogate. Encoded as UTF-8, it becomes another character. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Any such half, also in its pair: not looked for in texts that hold no character beyond Latin 1. */
+/** Any surrogate. This cheap test comes first: most texts hold none. */
 const ANY_SURROGATE = /[\ud800-\udfff]/;
 
-/** Whether a text holds half of a character, as one does that was cut in the middle of an emoji. */
+/** Whether a text holds a lone surrogate, as one does that was cut in the middle of an emoji. */
 export function hasLoneSurrogate(text: string): boolean {
 	return ANY_SURROGATE.test(text) && LONE_SURROGATE.test(text);
 }
 
-/** What is asked for where a text holds half of a character. */
+/** What a message demands of a text with a lone surrogate. */
 export const LONE_SURROGATE_DEMAND =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
@@ -34,10 +34,10 @@ export const uuid = z.string().uuid();
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
 export const dateTime = z.string().datetime({ offset: true, local: true });
 
-/** A number that JSON has: Infinity and NaN would be sent as `null`, which clears. */
+/** A finite number: JSON would turn Infinity and NaN into `null`, which clears a field. */
 export const finite = z.number().finite();
 
-/** What is of another type than it should be counts as not there, so that it hides nothing beside it. */
+/** A value of another type counts as missing, so that it does not hide other fields. */
 export const textIfAny = z.string().optional().catch(undefined);
 export const numberIfAny = z.number().optional().catch(undefined);
 
@@ -47,7 +47,7 @@ export const freeForm = z.record(z.unknown());
 /** Any JSON value: the body of an endpoint whose contract says "not shown". */
 export const anyJson = z.unknown();
 
-/** Who and when, as Document, Page and Chunk carry it. */
+/** Fields that Document, Page and Chunk share: ID, dates and users. */
 export const recordFields = {
 	id: z.string().nullish(),
 	createdAt: dateTime.nullish(),
@@ -56,12 +56,11 @@ export const recordFields = {
 	updatedById: z.string().nullish(),
 };
 
-/** Ids of several records, at least one. */
+/** IDs of one or more records. */
 export const idList = z.array(z.string().min(1)).min(1);
 
 /**
- * The value of a JSON text. Whole numbers that JavaScript would round become text, as they are IDs
- * whose last digits count.
+ * Parses JSON. Integers that JavaScript would round become text, because they are IDs whose last digits count.
  *
  * @throws SyntaxError
  */
@@ -69,31 +68,36 @@ export function exactJson(text: string): unknown {
 	return JSON.parse(ROUNDABLE.test(text) ? withExactNumbers(text) : text) as unknown;
 }
 
-/** As many digits as the largest whole number has that no neighbour is rounded to. */
+/** Numbers with this many digits may be rounded. */
 const ROUNDABLE = /\d{16}/;
 
 function withExactNumbers(json: string): string {
 	let inString = false;
 	return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
 		if (token === '"') inString = !inString;
-		const isRounded = !inString && /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token;
+		const isRounded =
+			!inString && /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token;
 		return isRounded ? `"${token}"` : token;
 	});
 }
 
-/** What expressions give, as text, that found no value. */
+/** Texts that expressions without a value give. */
 const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
 
 const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 
-/** Such a word between separators. A dot is none for `null`, which is also a name: `john.null@example.com`. */
+/**
+ * Such a text between separators. A dot is no separator before or after `null`, which is also a name:
+ * `john.null@example.com`.
+ */
 const MISSING_PART =
 	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
 
 /**
  * The part of a text that stands for a missing value.
  *
- * @param inParts whether a part between separators counts, as in `chat-undefined`; `docs/undefined.md` is a document
+ * @param inParts whether a part between separators counts, as in `chat-undefined`; otherwise `docs/undefined.md` is
+ * allowed
  */
 export function missingValueIn(text: string, inParts = false): string | undefined {
 	if (MISSING_VALUES.has(text)) return text;
@@ -101,12 +105,12 @@ export function missingValueIn(text: string, inParts = false): string | undefine
 	return found?.[0];
 }
 
-/** The one spelling of a key: `Übersicht.txt` is the same document in NFC and in NFD, with or without blanks around it. */
+/** The canonical form of a key: `Übersicht.txt` is the same document in NFC and in NFD, and with blanks around it. */
 export function canonicalKey(text: string): string {
 	return text.trim().normalize('NFC');
 }
 
-/** What is wrong with a key in its one spelling. */
+/** What is wrong with a key in its canonical form. */
 export function keyDemand(key: string, inParts = false): string | undefined {
 	if (key === '') return 'must not be empty';
 	if (hasLoneSurrogate(key)) return LONE_SURROGATE_DEMAND;

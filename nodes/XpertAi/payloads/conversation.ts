@@ -13,20 +13,20 @@ export const conversation = z
 	})
 	.passthrough();
 
-/** What of a conversation can be changed. */
+/** The fields of a conversation that can be changed. */
 export const conversationTitle = z.object({ title: z.string().trim().min(1) }).passthrough();
 
-/** What people say of an answer; servers check none of it. */
+/** The rating of an answer; servers do not validate it. */
 export const RATINGS = ['like', 'dislike'] as const;
 export const rating = z
 	.object({ rating: z.enum(RATINGS), content: z.string().optional() })
 	.passthrough();
 
-/** Who says a message of a conversation, and how it has ended, as servers record it. */
+/** Roles and statuses of messages in a conversation, as servers record them. */
 export const MESSAGE_ROLES = ['human', 'ai'] as const;
 export const MESSAGE_STATUSES = ['error', 'success', 'thinking'] as const;
 
-/** Which messages of a conversation are read, oldest first. */
+/** The filter for messages of a conversation; results are sorted oldest first. */
 export const messageSearch = z
 	.object({
 		where: z
@@ -40,7 +40,7 @@ export const messageSearch = z
 	})
 	.passthrough();
 
-/** A conversation, as far as a run needs it; a field of another type counts as not there. */
+/** The fields of a conversation that a run needs; a field of another type counts as missing. */
 export const conversationRecord = z.object({
 	id: textIfAny,
 	threadId: textIfAny,

@@ -17,8 +17,8 @@ export const page = z
 export const chunk = page.extend({ parent: z.unknown() });
 
 /**
- * One element of the array E3 takes (contract, Document record). No field is required.
- * `processDuation` is the contract's spelling.
+ * One element of the array that E3 takes (contract, Document record). No field is required. `processDuation` is the
+ * contract's spelling.
  */
 export const document = z
 	.object({
@@ -53,9 +53,9 @@ export const document = z
 	.passthrough();
 
 /**
- * What a JSON body of E3 may be: the array of the contract, or one document on its own.
+ * The JSON body of E3: an array, or a single document.
  *
- * @param prepare what is done to each document before it is checked
+ * @param prepare applied to each document before it is checked
  */
 export function documentList(prepare: (document: unknown) => unknown = (one) => one) {
 	return z.preprocess((value) => {
@@ -66,10 +66,10 @@ export function documentList(prepare: (document: unknown) => unknown = (one) => 
 
 export type DocumentRecord = z.infer<typeof document>;
 
-/** The name of a field that the contract gives a document. */
+/** The name of a document field in the contract. */
 export type DocumentField = keyof typeof document.shape;
 
-/** Whether the contract gives a document a field of this name. */
+/** Whether the contract has a document field of this name. */
 export function isDocumentField(name: string): name is DocumentField {
 	return Object.hasOwn(document.shape, name);
 }

@@ -5,10 +5,10 @@ import { finite, uuid } from './common';
 /** Who may see a knowledgebase (contract, Knowledgebase). */
 export const PERMISSIONS = ['private', 'organization', 'public'] as const;
 
-/** Where the content of a knowledgebase lives (contract, Knowledgebase). */
+/** Where the content of a knowledgebase is stored (contract, Knowledgebase). */
 export const KNOWLEDGEBASE_TYPES = ['standard', 'external'] as const;
 
-/** How many chunks a search returns, and from which score on (contract, recall). */
+/** How many chunks a search returns, and their minimum score (contract, recall). */
 export const recallSettings = z
 	.object({
 		topK: z.number().int().nullish(),
@@ -34,7 +34,7 @@ export const copilotModel = z
 	})
 	.passthrough();
 
-/** What a field of a document's metadata may hold (recorded, `knowledge-filter-4`). */
+/** The types of metadata fields (recorded, `knowledge-filter-4`). */
 export const METADATA_TYPES = [
 	'string',
 	'number',
@@ -48,7 +48,7 @@ export const METADATA_TYPES = [
 
 const MOST_METADATA_FIELDS = 100;
 
-/** A field of the metadata schema, checked as the server checks it (recorded, `knowledge-filter-4`). */
+/** A field of the metadata schema, with the server's own checks (recorded, `knowledge-filter-4`). */
 const metadataField = z
 	.object({
 		key: z.string().refine((key) => /^[\w-]{1,128}$/.test(key), {
@@ -63,20 +63,20 @@ const metadataField = z
 		addIssue({ code: 'custom', path: ['enumValues'], message: 'must name at least one value' });
 	});
 
-/** The fields that the metadata of documents has; none is there twice. */
+/** The metadata fields of documents; keys are unique. */
 export const metadataSchema = z
 	.array(metadataField)
 	.max(MOST_METADATA_FIELDS)
 	.superRefine((fields, { addIssue }) => {
 		const keys = fields.map(({ key }) => key);
-		const twice = keys.findIndex((key, place) => keys.indexOf(key) !== place);
-		if (twice < 0) return;
-		addIssue({ code: 'custom', path: [twice, 'key'], message: 'must be there only once' });
+		const duplicate = keys.findIndex((key, place) => keys.indexOf(key) !== place);
+		if (duplicate < 0) return;
+		addIssue({ code: 'custom', path: [duplicate, 'key'], message: 'must be there only once' });
 	});
 
 /**
- * The body of E2: what is left out is kept by the server, `null` clears a field.
- * Fields the contract does not know pass through, so that newer servers can be used.
+ * The body of E2: the server keeps fields that are left out; `null` clears a field. Fields that the contract does not
+ * have pass through, so that newer servers can be used.
  */
 export const knowledgebaseChanges = z
 	.object({
@@ -94,5 +94,5 @@ export const knowledgebaseChanges = z
 	})
 	.passthrough();
 
-/** The body of E1. Real servers answer a missing name with "Name Exist", so it is asked for here. */
+/** The body of E1. Servers answer a missing name with "Name Exist", so the name is required here. */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

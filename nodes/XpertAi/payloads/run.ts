@@ -5,8 +5,8 @@ import { freeForm } from './common';
 const id = z.string().min(1);
 
 /**
- * A file that goes along with a message: `fileId` takes the id of a file context (E12), `id` that of a
- * storage file (`storageFileId` of E12, `id` of E16). The one in place of the other answers 400.
+ * A file attached to a message: `fileId` takes the ID of a file context (E12), `id` that of a storage file
+ * (`storageFileId` of E12, `id` of E16). Swapping them answers 400.
  */
 const attachedFile = z.object({ fileId: id.optional(), id: id.optional() });
 
@@ -14,7 +14,7 @@ const attachedFile = z.object({ fileId: id.optional(), id: id.optional() });
 const message = z.object({
 	action: z.literal('send'),
 	message: z.object({
-		/** Beside these, what filters of the assistant take from the message. */
+		/** Also holds the fields that filters of the assistant use. */
 		input: z
 			.object({ input: z.string().min(1), files: z.array(attachedFile).optional() })
 			.passthrough(),
@@ -24,30 +24,30 @@ const message = z.object({
 	projectId: id.optional(),
 });
 
-/** A decision that lets an interrupted run go on. */
+/** A decision that resumes an interrupted run. */
 const decision = z.object({
 	action: z.literal('resume'),
 	target: freeForm,
-	/** Only a confirmation takes a payload: with one, a rejection carries out what it rejects. */
+	/** Only a confirmation takes a payload: a rejection with one carries out what it rejects. */
 	decision: z.object({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
-	/** Other arguments for calls that wait; those that are left out stay as they are. */
+	/** Changed arguments of waiting calls; others stay as they are. */
 	patch: z.object({ toolCalls: z.array(z.object({ id, args: freeForm })) }).optional(),
 });
 
-/** Other arguments for calls, by their ids, as a person gives them. */
+/** Changed arguments of calls, by call ID, as a user enters them. */
 export const changedArguments = z.record(id, freeForm);
 
-/** Has the last message of the thread answered anew. */
+/** Retries the last message of the thread. */
 const retry = z.object({ action: z.literal('retry'), source: freeForm });
 
-/** The bodies of E4 that the node makes of fields. */
+/** The bodies of E4 that the node makes from fields. */
 export const runBodies = {
 	message: bodyWith(message),
 	decision: bodyWith(decision),
 	retry: bodyWith(retry),
 };
 
-/** Any of them. */
+/** Any body of E4. */
 export const anyRunBody = z.union([runBodies.message, runBodies.decision, runBodies.retry]);
 
 function bodyWith<Input extends z.ZodTypeAny>(input: Input) {

@@ -6,10 +6,10 @@ import type { FieldType, ResourceMapperField, ResourceMapperFields } from 'n8n-w
 import { dateTime } from '../payloads/common';
 import { document } from '../payloads/document';
 
-/** Fields offered first; the others wait in the list until they are added. */
+/** Fields shown at first; the user can add the others. */
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
-/** The name a user sees for a document field: its words, with the contract's spelling where they hide it. */
+/** The display name of a document field: its words, with the contract's spelling where that differs. */
 export function documentFieldName(id: string): string {
 	if (id === 'id') return 'ID (UUID)';
 	if (id === 'processDuation') return 'Process Duration (processDuation)';
@@ -18,7 +18,7 @@ export function documentFieldName(id: string): string {
 		.replace(/\bUrl\b/g, 'URL');
 }
 
-/** What a user must know of a field to fill it in; the mapper shows nothing but its name. */
+/** Hints for fields; the mapper shows nothing but their names. */
 const FIELD_HINTS: Record<string, string> = {
 	folder: 'not used by Xpert AI servers',
 	parserConfig: 'JSON with chunkSize, chunkOverlap, delimiter',
@@ -26,8 +26,8 @@ const FIELD_HINTS: Record<string, string> = {
 };
 
 /**
- * The fields of a document for the resource mapper, read off the schema of the contract, so that
- * columns with the same names are mapped by themselves.
+ * The fields of a document for the resource mapper, from the schema of the contract, so that columns with the same
+ * names are mapped automatically.
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
 	const fields = Object.entries(document.shape).map(([id, schema]) => documentField(id, schema));
@@ -38,7 +38,9 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 	const type = documentFieldType(schema);
 	return {
 		id,
-		displayName: FIELD_HINTS[id] ? `${documentFieldName(id)} (${FIELD_HINTS[id]})` : documentFieldName(id),
+		displayName: FIELD_HINTS[id]
+			? `${documentFieldName(id)} (${FIELD_HINTS[id]})`
+			: documentFieldName(id),
 		required: false,
 		defaultMatch: false,
 		display: true,
@@ -47,10 +49,10 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 	};
 }
 
-/** The mapper's type of a schema; none where the contract leaves the type open (`parent`). */
+/** The mapper's type for a schema; `undefined` where the contract leaves the type open (`parent`). */
 export function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
 	const inner = unwrap(schema);
-	// The mapper's own date type rewrites what it is given; the contract's text stays as it is.
+	// The mapper's date type would reformat the text of the contract.
 	if (inner === dateTime || inner instanceof z.ZodString) return 'string';
 	if (inner instanceof z.ZodNumber) return 'number';
 	if (inner instanceof z.ZodBoolean) return 'boolean';

@@ -15,38 +15,38 @@ import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
 
-/** Most results looked through for what is typed. */
+/** Most results that are searched for the user's filter. */
 const MAX_SEARCHED = 2000;
 
 const LIST_TIMEOUT_MS = 30_000;
 
-/** A list endpoint, as a picker shows it. */
+/** A list endpoint for a picker. */
 interface PickerList {
 	path: string;
-	/** Key of the results in the answer; without it the answer itself is the list. */
+	/** Key of the results in the answer; by default the answer itself is the list. */
 	resultsKey?: string;
 	body: IDataObject;
-	/** What the user has typed. */
+	/** The text that the user typed. */
 	filter?: string;
-	/** Where the next page starts, as the page before gave it. */
+	/** The token of the page, from the page before. */
 	paginationToken?: string;
-	/** The entry of a result; none for a result that cannot be chosen. */
+	/** The entry for a result; `undefined` if it cannot be selected. */
 	toEntry: (result: IDataObject) => PickerEntry | undefined;
 }
 
-/** A result as it can be chosen. */
+/** An entry that can be selected. */
 interface PickerEntry {
 	value: string;
 	name: string;
-	/** What may tell it from entries of the same name, best first. */
+	/** Texts that may distinguish it from entries of the same name, best first. */
 	aliases?: string[];
 }
 
 /**
- * One page of a picker's entries. Ends on servers that ignore `limit` and `offset` as well, without
- * showing an entry twice.
+ * One page of a picker's entries. Also ends, without showing an entry twice, on servers that ignore `limit` and
+ * `offset`.
  *
- * @throws NodeApiError when the server does not answer
+ * @throws NodeApiError if the request fails
  */
 export async function listPage(
 	context: ILoadOptionsFunctions,
@@ -86,7 +86,7 @@ export async function listPage(
 	const page = await fetchPage({ limit: PAGE_SIZE, offset });
 	const results = entries(page);
 	const firstOfPage = String(results[0]?.value ?? '');
-	// The same page again: the server ignores the offset, and everything has been shown.
+	// The same page again: the server ignores the offset, so everything has been shown.
 	if (offset > 0 && firstOfPage === first) return { results: [] };
 	const hasMore = page.length === PAGE_SIZE;
 	return {
@@ -95,10 +95,10 @@ export async function listPage(
 	};
 }
 
-/** How much of an id tells records apart at a glance. */
+/** Characters of an ID that distinguish records at a glance. */
 const ID_PREFIX_LENGTH = 8;
 
-/** Entries with the same name get behind it the first that none of the others has, at last the start of the id. */
+/** Adds to entries of the same name the first alias that no other has, or else the start of the ID. */
 function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
 	const named = groupBy(entries, 'name');
 	return entries.map((entry) => {
@@ -106,22 +106,24 @@ function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
 		const others = without(named[name] ?? [], entry);
 		if (others.length === 0) return { value, name };
 		const taken = others.flatMap((other) => other.aliases ?? []);
-		const own = aliases.find((alias) => alias !== '' && alias !== name && !taken.includes(alias));
-		return { value, name: `${name} (${own ?? value.slice(0, ID_PREFIX_LENGTH)})` };
+		const suffix = aliases.find(
+			(alias) => alias !== '' && alias !== name && !taken.includes(alias),
+		);
+		return { value, name: `${name} (${suffix ?? value.slice(0, ID_PREFIX_LENGTH)})` };
 	});
 }
 
-/** The token holds the offset and the first entry of all, to recognise a server that starts anew. */
+/** The token holds the offset and the first entry of all, to detect a server that starts again. */
 function readToken(token?: string): { offset: number; first: string } {
 	const [offset = '', ...first] = (token ?? '').split(' ');
 	return { offset: Number(offset) || 0, first: first.join(' ') };
 }
 
 /**
- * Assistants for the picker (E7), by title or name; where these are the same, also by what differs: slug,
- * name or description. Servers filter by metadata only, so what is typed is looked for here.
+ * Assistants for the picker (E7), by title or name; entries of the same name also by slug, name or description.
+ * Servers filter by metadata only, so the typed text is searched here.
  *
- * @throws NodeApiError, which the picker shows in place of a list
+ * @throws NodeApiError, which the picker shows instead of a list
  */
 export async function searchAssistants(
 	this: ILoadOptionsFunctions,
@@ -153,8 +155,8 @@ function isText(value: unknown): value is string {
 /**
  * Conversations for a picker, newest first (E5).
  *
- * @param idKey what is chosen: the conversation itself or its thread
- * @returns a list search, which throws NodeApiError: the picker shows it in place of a list
+ * @param idKey what is selected: the conversation or its thread
+ * @returns a list search; it throws NodeApiError, which the picker shows instead of a list
  */
 const conversationsBy = (idKey: 'id' | 'threadId') =>
 	async function (

@@ -2,12 +2,12 @@ import type { INodePropertyMode, ILoadOptionsFunctions, INodeListSearchResult } 
 
 import type { Field } from '../execution/fields';
 
-/** What an ID looks like. */
+/** An example of an ID. */
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
 const ENTER_ID = 'Enter the ID, or paste the URL of its page';
 
-/** A list search, loaded when its list is opened: most processes of n8n only show the node. */
+/** A list search, loaded when its list is opened: most n8n processes only show the node. */
 const lazySearch = (name: 'searchAssistants' | 'searchThreads' | 'searchConversations') =>
 	async function (
 		this: ILoadOptionsFunctions,
@@ -26,7 +26,7 @@ const searchThreads = lazySearch('searchThreads');
 /** Conversations for the picker (E5). */
 const searchConversations = lazySearch('searchConversations');
 
-/** Chooses a knowledgebase; the contract has no endpoint that lists them. */
+/** Selects a knowledgebase; the contract has no endpoint that lists them. */
 export const knowledgebaseLocator: Field = locator(
 	'knowledgebaseId',
 	'Knowledgebase',
@@ -34,7 +34,7 @@ export const knowledgebaseLocator: Field = locator(
 	[byId(ENTER_ID)],
 );
 
-/** Chooses a thread, from the list of conversations (E5) or by its id. */
+/** Selects a thread, from the list of conversations (E5) or by ID. */
 export function threadLocator(description = 'The thread'): Field {
 	return {
 		...locator('threadId', 'Thread', description, [fromList('searchThreads'), byId(ENTER_ID)]),
@@ -42,13 +42,13 @@ export function threadLocator(description = 'The thread'): Field {
 	};
 }
 
-/** The thread of an existing run: by default that of the input item, which a run, Start Run or the trigger gave. */
+/** The thread of an existing run; by default that of the input item, from a run, Start Run or the trigger. */
 export const threadOfRun: Field = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
 };
 
-/** Chooses an assistant, from the list (E7) or by its id. */
+/** Selects an assistant, from the list (E7) or by ID. */
 export function assistantLocator(description: string, required = true): Field {
 	const modes = [fromList('searchAssistants'), byId(ENTER_ID)];
 	return {
@@ -58,7 +58,7 @@ export function assistantLocator(description: string, required = true): Field {
 	};
 }
 
-/** Chooses a conversation, from the list (E5) or by its id, which whoever knows it may use like a password. */
+/** Selects a conversation, from the list (E5) or by ID. Its ID works like a password. */
 export const conversationLocator: Field = {
 	...locator(
 		'conversationId',
@@ -69,14 +69,19 @@ export const conversationLocator: Field = {
 	methods: { listSearch: { searchConversations } },
 };
 
-/** Chooses the file of a file context, which has two ids. */
+/** Selects the file of a file context, which has two IDs. */
 export function fileLocator(description: string): Field {
 	const hint = 'Enter the storageFileId that File Context: Upload gave';
 	return locator('fileId', 'File', description, [byId(hint)]);
 }
 
-function locator(name: string, displayName: string, description: string, ways: Mode[]): Field {
-	const modes = ways.flatMap((way) => way.modes);
+function locator(
+	name: string,
+	displayName: string,
+	description: string,
+	locatorModes: Mode[],
+): Field {
+	const modes = locatorModes.flatMap((mode) => mode.modes);
 	return {
 		displayName,
 		name,
@@ -88,7 +93,7 @@ function locator(name: string, displayName: string, description: string, ways: M
 	};
 }
 
-/** The linter takes a mode for a parameter, which needs a default, unless it stands under `modes`. */
+/** Wrapped in `modes`, because the linter takes a bare mode for a parameter, which needs a default. */
 type Mode = { modes: INodePropertyMode[] };
 
 function byId(hint: string): Mode {

@@ -73,9 +73,9 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		if (retryAfter && isTooLate) return notSent(request, retryAfter.failure);
 		const left = Math.max(MIN_TIMEOUT_MS, remaining(client));
 		const timeoutMs = Math.min(request.timeoutMs, left);
-		// For a stream, `timeoutMs` limits silence and `totalTimeoutMs` the whole duration.
-		const totalTimeoutMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
-		const outcome = await send({ ...request, timeoutMs, totalTimeoutMs });
+		// For a stream, `timeoutMs` limits silence and `totalMs` the whole duration.
+		const totalMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
+		const outcome = await send({ ...request, timeoutMs, totalMs });
 		const { failure } = outcome.ok ? {} : outcome;
 		retryAfter = failure?.retryAfterMs
 			? { failure, until: clock.now() + failure.retryAfterMs }

@@ -2,29 +2,30 @@ import isEmpty from 'lodash/isEmpty';
 import type { IDataObject } from 'n8n-workflow';
 
 /**
- * Parses an answer by its content, because content types are unreliable: E9 sends a number as
- * `text/html`, LangGraph sends JSON as `text/plain`.
+ * Parses an answer by its content, because content types are unreliable: E9 sends a number as `text/html`, LangGraph
+ * sends JSON as `text/plain`.
  *
- * @param text the body as it arrived
- * @returns the JSON value without what any record holds as `credentials`, the text itself when it is no JSON, or `undefined` for an empty body
+ * @param text the body as received
+ * @returns the JSON value without the key `credentials` of any record; the text itself if it is no JSON; `undefined`
+ * for an empty body
  */
 export function parseAnswer(text: string): unknown {
 	const trimmed = text.trim();
 	if (trimmed === '') return undefined;
 	try {
-		return JSON.parse(trimmed, MAY_HOLD_CREDENTIALS.test(trimmed) ? withoutCredentials : undefined);
+		return JSON.parse(trimmed, MAY_HOLD_CREDENTIALS.test(trimmed) ? omitKey : undefined);
 	} catch {
 		return text;
 	}
 }
 
-/** Where the record of a provider has its keys, which no workflow is to see (E2, beyond the contract). */
+/** The key under which a provider's record holds its API keys, which no workflow may see (E2, beyond the contract). */
 const CREDENTIALS_KEY = 'credentials';
 
-/** Its name, also with letters that are escaped. */
+/** Matches that key, also with escaped letters. */
 const MAY_HOLD_CREDENTIALS = /"credentials"|\\u00[67]/i;
 
-const withoutCredentials = (key: string, value: unknown) => (key === CREDENTIALS_KEY ? undefined : value);
+const omitKey = (key: string, value: unknown) => (key === CREDENTIALS_KEY ? undefined : value);
 
 /** Whether a text is an HTML page. */
 export function isHtml(text: string): boolean {
@@ -32,14 +33,14 @@ export function isHtml(text: string): boolean {
 }
 
 /**
- * Says what is wrong with an answer that should be of a certain kind, in words that follow "cannot be
- * read:"; `undefined` for one that is right.
+ * Checks an answer.
  *
  * @param answer the result of `parseAnswer`
+ * @returns what is wrong, in words that follow "cannot be read:"; `undefined` if nothing is
  */
 export type AnswerCheck = (answer: unknown) => string | undefined;
 
-/** Makes the check of an answer that nothing can be read from unless it is of this kind. */
+/** Makes the check of an answer that must be of a certain kind. An empty answer never is. */
 export function answerMustBe(isRight: (answer: unknown) => boolean, flaw: string): AnswerCheck {
 	return (answer) => {
 		if (answer === undefined) return 'it is empty';
@@ -47,17 +48,20 @@ export function answerMustBe(isRight: (answer: unknown) => boolean, flaw: string
 	};
 }
 
-/** Whether a value is a JSON object with something under each of these keys. */
+/** Whether a value is a JSON object with non-empty values for these keys. */
 export function hasFields(value: unknown, ...keys: string[]): value is IDataObject {
 	return isJsonObject(value) && keys.every((key) => (value[key] ?? '') !== '');
 }
 
-/** Makes the check of an answer that must be a record with something under each of these keys. */
+/** Makes the check of an answer that must be a record with non-empty values for these keys. */
 export function answerWith(...keys: string[]): AnswerCheck {
-	return answerMustBe((answer) => hasFields(answer, ...keys), `it holds no ${keys.join(' or no ')}`);
+	return answerMustBe(
+		(answer) => hasFields(answer, ...keys),
+		`it holds no ${keys.join(' or no ')}`,
+	);
 }
 
-/** The list in an answer, under a key of it where it has one. */
+/** The list in an answer: the answer itself, or its value for `resultsKey`. */
 export function listIn(answer: unknown, resultsKey?: string): unknown {
 	if (resultsKey === undefined) return answer;
 	return isJsonObject(answer) ? answer[resultsKey] : undefined;
@@ -72,8 +76,8 @@ export function answerWithList(resultsKey?: string): AnswerCheck {
 }
 
 /**
- * What is wrong with the answer of a success, if anything: a web page is no answer of this API, text that starts
- * like JSON but does not parse was cut off on the way, and some servers say no with a status that says yes.
+ * What is wrong with a 2xx answer, if anything: a web page is no answer of this API, text that starts like JSON but
+ * does not parse was cut off, and some servers report a failure with a 2xx status.
  *
  * @param answer the result of `parseAnswer`
  * @param isText whether it arrived as text that is no JSON
@@ -86,7 +90,7 @@ export function answerFlaw(answer: unknown, isText: boolean): string | undefined
 	return undefined;
 }
 
-/** The no in an answer that came as a success; no record of this API has these fields. */
+/** The failure that a 2xx answer reports. No record of this API has these fields. */
 function refusalIn({ statusCode, success, message }: IDataObject): string | undefined {
 	const details = typeof message === 'string' && message !== '' ? `: ${message}` : '';
 	if (typeof statusCode === 'number' && statusCode >= 400)
@@ -99,7 +103,7 @@ export function isJsonObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a JSON object with nothing in it. */
+/** Whether a value is an empty JSON object. */
 export function isEmptyObject(value: unknown): boolean {
 	return isJsonObject(value) && isEmpty(value);
 }

@@ -1,15 +1,15 @@
-/** The service root, or why the Base URL cannot be used, in words for the user. */
+/** The service root, or why the Base URL cannot be used, as a message for the user. */
 export type ServiceRoot = { root: string; origin: string } | { refusal: string };
 
 /**
- * A Base URL: scheme, host and port, then the path before `/api` or `/api/ai`, if there is one. Nothing passes that
- * programs read in different ways: a backslash, blanks, encoded or user names in the host, dots as a segment. Of
- * limited length, so that it takes no time. Also part of the credential's test, which knows expressions only.
+ * A Base URL: scheme, host and port, then an optional path before `/api` or `/api/ai`. It rejects whatever programs
+ * parse in different ways: backslashes, blanks, encoded characters or user names in the host, dot segments. Its
+ * length is limited, so that matching is fast. The credential's test also uses it, as it supports expressions only.
  */
 export const BASE_URL =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
 
-/** How a Base URL starts that needs no leave: with https, or at this machine. */
+/** The start of a Base URL that is secure: https, or a loopback host. */
 export const SECURE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
@@ -23,17 +23,17 @@ const REFUSALS = {
 };
 
 /**
- * Reads the Base URL of the credential. A trailing slash, `/api` and `/api/ai` at its end all mean
- * the same service (`{base_url}/api/ai`, contract); a path before them is kept for servers behind a proxy.
+ * Reads the Base URL of the credential. A trailing slash, `/api` and `/api/ai` at its end make no difference
+ * (`{base_url}/api/ai`, contract); a path before them is kept, for servers behind a proxy.
  *
- * @param baseUrl what the user typed
- * @param allowInsecureHttp the credential's switch; without it only HTTPS and loopback hosts pass
+ * @param baseUrl as the user entered it
+ * @param allowInsecureHttp the credential's switch; without it, only HTTPS and loopback hosts are allowed
  * @returns the root without trailing slash, or the refusal
  */
 export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): ServiceRoot {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
-	// With something behind it, as it is sent: what stands at the very end, such as NUL, is read over.
+	// Parsed with a slash at the end, as it is sent: the parser ignores characters at the very end, such as NUL.
 	const url = readUrl(`${start}${path}/`);
 	if (text === '') return { refusal: REFUSALS.empty };
 	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { refusal: REFUSALS.userName };
@@ -43,7 +43,10 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Servic
 	return { root: origin + pathname.replace(/\/$/, ''), origin };
 }
 
-/** An address, if it is one. `URL.canParse` refuses `https://münchen.example` after some thousand calls (Node.js 20). */
+/**
+ * Parses an address; `undefined` if it is none. `URL.canParse` rejects `https://münchen.example` after some thousand
+ * calls (Node.js 20).
+ */
 export function readUrl(text: string): URL | undefined {
 	try {
 		return new URL(text);

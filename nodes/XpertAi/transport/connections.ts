@@ -6,16 +6,16 @@ import type { ReadCredential } from './credential';
 import { sendWith } from './request';
 import type { Send } from './request';
 
-/** What an item is sent with. Items that have the same credential have the same connection. */
+/** What the requests of an item are sent with. Items with the same credential share a connection. */
 export interface Connection {
 	send: Send;
-	/** All ways to write what must not come out (`waysToWrite`). */
+	/** All spellings of the token, which must not appear in output (`spellingsOf`). */
 	secrets: string[];
 }
 
 /**
  * The connections of all items. Fields of a credential may be expressions, which n8n resolves for one item at a time.
- * Reading a credential costs a look into n8n's database, so it is read for each item only if it may differ.
+ * Reading a credential queries n8n's database, so it is read for each item only if it may differ.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
@@ -42,8 +42,8 @@ const connect = (credential: ReadCredential, context: IExecuteFunctions): Connec
 });
 
 /**
- * Whether a credential is the same for all items. It can then be read for an item that is not there, where an
- * expression that looks at its item fails; the last item tells those that count.
+ * Whether a credential is the same for all items. Then it can also be read for an item that does not exist; an
+ * expression that uses its item fails there. Reading the last item excludes expressions that only count items.
  */
 async function isFixed(
 	first: ReadCredential,
@@ -56,7 +56,7 @@ async function isFixed(
 	return true;
 }
 
-/** The same context for the requests of one item: n8n reads the credential once more for each. */
+/** A context for the requests of one item: n8n reads the credential again for each request. */
 function forItem(index: number, context: IExecuteFunctions): IExecuteFunctions {
 	return Object.create(context, {
 		getCredentials: { value: async (type: string) => await context.getCredentials(type, index) },

@@ -12,13 +12,13 @@ import { spellingsOf } from './sanitize';
 /** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The fields of a credential, or why they cannot be had: an expression in one of them gave nothing. */
+/** The fields of a credential, or why it cannot be read: an expression in a field had no value. */
 export type ReadCredential = ICredentialDataDecryptedObject | { refusal: string };
 
 /**
  * Reads the credential, whose fields may be expressions.
  *
- * @param itemIndex the item that they are resolved for; lists in the editor and triggers have none
+ * @param itemIndex the item whose expressions are resolved; lists in the editor and triggers have none
  */
 export async function readCredential(
 	context: RequestContext,
@@ -39,21 +39,24 @@ export async function readCredential(
 /** Where requests go, or why none may be sent. */
 type Target = { root: string; allowedDomains?: string } | { refusal: string };
 
-/** What stands before a token that was copied with its header. Also part of `authenticate`, which knows expressions only. */
+/**
+ * The prefix of a token that was copied with its header. `authenticate` also uses it, as it supports expressions
+ * only.
+ */
 export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
-/** The token as it is sent. */
+/** The token, as it is sent. */
 const tokenOf = ({ accessToken }: ICredentialDataDecryptedObject) =>
 	String(accessToken ?? '')
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
-/** All ways to write what of a credential must not come out. */
+/** All spellings of a credential's token, which must not appear in output. */
 export function secretsOf(credential: ReadCredential): string[] {
 	return isRefused(credential) ? [] : spellingsOf(tokenOf(credential));
 }
 
-/** The address that a credential leads to; nothing that it forbids, or that no request can be made of. */
+/** The target of a credential, or why nothing may be sent: the credential forbids it or is not valid. */
 export function readTarget(credential: ReadCredential): Target {
 	if (isRefused(credential)) return credential;
 	const service = serviceRoot(
@@ -69,8 +72,9 @@ export function readTarget(credential: ReadCredential): Target {
 				'The Access Token of the credential holds a space, a line break or another character that no token has',
 		};
 	}
-	// What n8n adds to every credential that signs requests. Its own functions for it have other parameters in hosts
-	// of today, and older hosts lack them. "None" keeps the credential out of other nodes, and says nothing about this.
+	// n8n adds these fields to every credential that authenticates requests. Its own functions for them have other
+	// parameters in current hosts and are missing in older ones. "None" keeps other nodes from using the credential,
+	// and does not restrict this one.
 	const { allowedHttpRequestDomains: mode, allowedDomains: domainList } = credential;
 	const domains = typeof domainList === 'string' ? domainList.trim() : '';
 	const allowedDomains = mode === 'domains' ? domains : undefined;
@@ -88,8 +92,8 @@ const isRefused = (credential: ReadCredential): credential is { refusal: string 
 	typeof credential.refusal === 'string';
 
 /**
- * Whether the host of an address is one of those listed: as it stands, or below one that starts with
- * `*.`. Hosts that enforce the list themselves do it by the same rule.
+ * Whether the host of an address is listed: exactly, or below an entry that starts with `*.`. Hosts that enforce the
+ * list themselves use the same rule.
  */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);

@@ -10,39 +10,42 @@ export interface ServerEvent {
 	data: string;
 }
 
-/** How a stream of events is taken. */
+/** How a stream of events is read. */
 export interface EventStream {
-	/** The event that was heard last: the stream goes on after it. */
+	/** The last event received: the stream continues after it. */
 	lastEventId?: string;
-	/** Takes an event when it comes. */
+	/** Called for each event. */
 	onEvent: (event: ServerEvent) => void;
-	/** Ends it, once nobody wants to hear more. */
+	/** Ends the stream when aborted. */
 	signal?: AbortSignal;
 }
 
-/** So many letters may come without an end: an answer of a tool is one event. */
+/** Characters of the longest event: the answer of a tool is one event. */
 const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
-/** What is read of an answer that is no stream. */
+/** Bytes read of an answer that is no stream. */
 const MAX_BODY_BYTES = 256 * 1024;
 
 /** The headers that ask for a stream. */
 export function streamHeaders({ lastEventId }: EventStream): Record<string, string> {
-	return { Accept: 'text/event-stream', ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) };
+	return {
+		Accept: 'text/event-stream',
+		...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+	};
 }
 
-/** The check of an answer in the place of a stream, which can only be a refusal. */
+/** The check of an answer in place of a stream, which can only be a rejection. */
 export const notAStream: AnswerCheck = () => 'it is no stream of events';
 
-/** Puts events together out of pieces, which may be cut anywhere. */
+/** Assembles events from pieces of any size. */
 export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
-	/** Whether the last piece ended in a carriage return: a line feed after it ends no further line. */
+	/** Whether the last piece ended in a carriage return: then a line feed ends no further line. */
 	private endsInReturn = false;
 	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
 
-	/** @returns the events that have ended with this piece, or why there will be none */
+	/** @returns the events that this piece completes, or why there are no more */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
 		const decoded = this.decoder.decode(piece, { stream: true });
 		const text = this.endsInReturn ? decoded.replace(/^\n/, '') : decoded;
@@ -78,28 +81,28 @@ export class EventReader {
 
 const empty = () => ({ data: [], length: 0 });
 
-/** The body of an answer that comes in pieces. */
+/** The body of a streamed answer. */
 export interface Body extends AsyncIterable<Uint8Array> {
 	destroy: () => void;
 }
 
-/** Whether the answer is taken as a stream: a refusal, and what others answer, comes as text. */
+/** Whether the answer is a stream of events. Rejections, and answers of other servers, come as text. */
 export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): boolean {
 	const isSuccess = statusCode >= 200 && statusCode < 300;
 	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
 }
 
-/** Why a stream does not go on: it cannot be read, or the server says no in it, with a status that says yes. */
+/** Why a stream ended early: it cannot be read, or it contains an event `error`. */
 export interface StreamEnd {
 	kind: 'unreadable' | 'unsuccessful';
 	reason: string;
 }
 
 /**
- * Hears a stream to its end.
+ * Reads a stream to its end.
  *
- * @param signal ends it, also while nothing comes
- * @returns nothing where it was heard to its end
+ * @param signal ends it when aborted, also while nothing arrives
+ * @returns why it ended early; `undefined` at its end
  * @throws what breaks the connection
  */
 export async function readEvents(
@@ -119,7 +122,11 @@ export async function readEvents(
 	});
 }
 
-/** The text of a body that is no stream, or its beginning. @throws what breaks the connection */
+/**
+ * The text of a body that is no stream, or its beginning.
+ *
+ * @throws what breaks the connection
+ */
 export async function bodyText(body: Body, signal: AbortSignal | undefined): Promise<string> {
 	const read: Uint8Array[] = [];
 	let length = 0;
@@ -131,13 +138,13 @@ export async function bodyText(body: Body, signal: AbortSignal | undefined): Pro
 	return Buffer.concat(read).toString();
 }
 
-/** Takes pieces until one is enough; leaving the loop closes the connection. */
+/** Reads pieces until `take` returns a result; leaving the loop closes the connection. */
 async function readPieces<Result>(
 	body: Body,
 	signal: AbortSignal | undefined,
 	take: (piece: Uint8Array) => Result | undefined,
 ): Promise<Result | undefined> {
-	// The signal of a request does nothing once the headers are there.
+	// The signal of a request has no effect once the headers have arrived.
 	const close = () => body.destroy();
 	signal?.addEventListener('abort', close, { once: true });
 	if (signal?.aborted) close();

@@ -3,14 +3,13 @@ import type { INode } from 'n8n-workflow';
 
 import { sanitize } from './sanitize';
 
-/** Why a request did not succeed, as plain data, so that callers can decide without exceptions. */
+/** Why a request failed, as plain data, so that callers can decide without exceptions. */
 export interface Failure {
 	/**
-	 * `refused`: not sent, the credential or its restrictions forbid it. `blocked`: not sent, n8n's
-	 * SSRF protection forbids the address. `network`: no answer came.
-	 * `timeout`: none in time. `cancelled`: the execution was stopped. `redirect`: the server pointed
-	 * elsewhere. `unreadable`: a 2xx whose body is not what this API sends. `status`: any other answer.
-	 * `unsuccessful`: what the request began did not end well, whatever became of the request itself.
+	 * `refused`: not sent, because the credential or its restrictions forbid it. `blocked`: not sent, because n8n's
+	 * SSRF protection forbids the address. `network`: no answer. `timeout`: no answer in time. `cancelled`: the
+	 * execution was stopped. `redirect`: the server redirects. `unreadable`: a 2xx that this API does not send.
+	 * `status`: any other answer. `unsuccessful`: the request succeeded, but what it started did not.
 	 */
 	kind:
 		| 'refused'
@@ -22,30 +21,30 @@ export interface Failure {
 		| 'unreadable'
 		| 'status'
 		| 'unsuccessful';
-	/** HTTP status, when an answer came. */
+	/** HTTP status, if there was an answer. */
 	status?: number;
-	/** Node's error code, when none came (`ECONNREFUSED`, …). */
+	/** Node.js error code, if there was none (`ECONNREFUSED`, …). */
 	code?: string;
-	/** The reason in one line: the server's, or ours. */
+	/** The reason in one line: the server's, or the node's. */
 	reason?: string;
-	/** The database's own code, where its raw answer was passed on. */
+	/** The database's code, if the server passed on its raw answer. */
 	databaseCode?: string;
 	/**
-	 * Of a 404: what the API says in its own words that it does not have, a record or the route itself.
-	 * Without it somebody else has answered, such as a proxy while a container restarts.
+	 * Of a 404: what the API says does not exist, a record or the route. Without it, the answer is not the API's, but
+	 * for example that of a proxy while a container restarts.
 	 */
 	missing?: 'record' | 'route';
-	/** Of a 404: whether this very address has answered with a success before, in this execution. */
+	/** Of a 404: whether this address has answered with a 2xx before, in this execution. */
 	answeredBefore?: boolean;
-	/** Whether nothing has answered at this server's address before, in an execution that somebody watches. */
+	/** Whether no request has been answered yet, in an execution that somebody watches. */
 	unanswered?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
-	/** How long the server asked to wait, in milliseconds (`Retry-After`). */
+	/** How long the server asks to wait, in milliseconds (`Retry-After`). */
 	retryAfterMs?: number;
-	/** How often the request was sent, where that is known. */
+	/** How often the request was sent, if that is known. */
 	attempts?: number;
-	/** Path the request went to, without the origin; empty where no request failed. */
+	/** Path of the request, without the origin; empty if no request failed. */
 	path: string;
 	method: string;
 }
@@ -54,7 +53,7 @@ export interface Failure {
 export interface FailureContext {
 	node: INode;
 	itemIndex?: number;
-	/** How to go on, where whoever asked knows more than kind and status say. */
+	/** What to do, if the caller knows more than kind and status say. */
 	hint?: string;
 }
 
@@ -75,7 +74,7 @@ const RECORD_HINT =
 const PLAIN_HTTP_HINT =
 	'Enter the Base URL with http://, or with the port at which the server speaks https. For http:// to another host, switch on Allow Insecure HTTP in the credential.';
 
-/** What is wrong with a certificate that is not accepted, by Node's error code. */
+/** Reasons why a certificate is rejected, by Node.js error code. */
 export const CERTIFICATE_REASONS: Record<string, string> = {
 	CERT_HAS_EXPIRED: 'its certificate has expired',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
@@ -85,7 +84,7 @@ export const CERTIFICATE_REASONS: Record<string, string> = {
 	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known',
 };
 
-/** By Node's error code, or by what is said where there is none. */
+/** By Node.js error code, or by message where there is no code. */
 const NETWORK_REASONS: Record<string, string> = {
 	...CERTIFICATE_REASONS,
 	ECONNREFUSED: 'nothing accepts connections at this address',
@@ -95,7 +94,7 @@ const NETWORK_REASONS: Record<string, string> = {
 	EPIPE: 'the connection was closed while sending',
 	EHOSTUNREACH: 'the host cannot be reached',
 	ENETUNREACH: 'the network cannot be reached',
-	// What axios says of a connection that closes while the answer is read.
+	// The code of axios for a connection that closes while the answer is read.
 	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
 	'Proxy connection ended before receiving CONNECT response':
 		'the proxy closed the connection without an answer',
@@ -103,8 +102,8 @@ const NETWORK_REASONS: Record<string, string> = {
 };
 
 /**
- * The one place where a failure becomes the error a user reads: what happened, the server's reason,
- * how to go on, status and request id. Holds neither the token nor the request's headers.
+ * Makes the error that a user reads: what happened, the server's reason, what to do, status and request ID. It
+ * contains neither the token nor the request's headers.
  */
 export function toNodeApiError(
 	failure: Failure,
@@ -121,7 +120,7 @@ export function toNodeApiError(
 			itemIndex,
 		},
 	);
-	// n8n swaps messages that mention a network code for a general one; ours says more.
+	// n8n replaces messages that contain a network code with a general one.
 	error.message = message;
 	error.context.data = { ...failure };
 	return error;
@@ -136,7 +135,7 @@ export function failureMessage(failure: Failure): string {
 		case 'blocked':
 			return `n8n's SSRF protection does not allow requests to ${reason}`;
 		case 'cancelled':
-			// n8n tells an execution that was stopped from one that failed by the word "canceled".
+			// n8n recognizes a stopped execution by the word "canceled".
 			return 'The execution was canceled before the server answered';
 		case 'timeout':
 			return 'The server did not answer in time';
@@ -145,7 +144,7 @@ export function failureMessage(failure: Failure): string {
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'unsuccessful':
-			// Quotes a success, which came in as it was.
+			// The reason comes from a 2xx answer, which was not sanitized.
 			return sanitize(reason ?? '') ?? 'It did not end well';
 		case 'unreadable':
 			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
@@ -160,7 +159,7 @@ function networkReason(failure: Failure): string {
 	return NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke';
 }
 
-/** Whether an answer in plain text came where the connection was to be made secure. */
+/** Whether a plain-text answer came during the TLS handshake. */
 function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
 	const pattern = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 	return kind === 'network' && pattern.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());

@@ -4,7 +4,7 @@ import { answerFlaw, isHtml, isJsonObject } from './answer';
 import type { Failure } from './failure';
 import { titleOf } from './sanitize';
 
-/** PostgreSQL's error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
+/** PostgreSQL error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
 const DATABASE_REASONS: Record<string, string> = {
 	'22001': 'a text is too long for its field',
 	'22021': 'a text holds a character that it cannot store',
@@ -19,12 +19,12 @@ const DATABASE_REASONS: Record<string, string> = {
 };
 
 /**
- * The server's own reason in an answer that is not a success. Knows every shape in the service behaviour:
- * `{message}` with a text or an array, raw database errors (without their SQL and parameters), `{error}`,
- * `{detail}`, ZodError issues, plain text and HTML pages. Only `serverWords` makes it fit to be shown.
+ * The server's reason in an answer that is not a 2xx. It knows every shape in the service behaviour: `{message}` with
+ * a text or an array, raw database errors (without their SQL and parameters), `{error}`, `{detail}`, ZodError issues,
+ * plain text and HTML pages. `sanitize` must make it fit to be shown.
  *
  * @param answer the parsed answer
- * @returns the reason, or `undefined` when the server gave none
+ * @returns the reason, or `undefined` if there is none
  */
 export function failureReason(answer: unknown): string | undefined {
 	return typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
@@ -38,8 +38,8 @@ export function databaseCode(answer: unknown): string | undefined {
 }
 
 /**
- * What a 404 of the API misses: a record, or its route, which the server names in words of its own
- * (`Cannot POST /api/ai/…`, recorded). Other servers and proxies have other shapes.
+ * What a 404 of the API says does not exist: a record, or its route (`Cannot POST /api/ai/…`, recorded). Other
+ * servers and proxies answer in other shapes.
  */
 export function missingIn(answer: unknown): Failure['missing'] {
 	if (!isJsonObject(answer) || answer.statusCode !== 404) return undefined;
@@ -68,7 +68,7 @@ function databaseReason(answer: Record<string, unknown>): string {
 	const code = databaseCode(answer) ?? '';
 	const parts = [DATABASE_REASONS[code] ?? 'a value was not accepted'];
 	const detail = field('detail');
-	// Only a detail about a key is short and safe; others list the values of the whole row.
+	// Only details about a key are short and safe; others contain the values of the whole row.
 	if (typeof detail === 'string' && detail.startsWith('Key (')) parts.push(detail);
 	const column = field('column');
 	if (typeof column === 'string') parts.push(`field ${column} of ${String(field('table'))}`);

@@ -1,24 +1,23 @@
-/** A file to upload: its content in memory, or a way to read it piece by piece. */
+/** A file to upload, with its content in memory or as a stream. */
 export interface UploadFile {
 	name: string;
 	mimeType: string;
 	content: Buffer | FileStream;
 }
 
-/** Uploads at once; more are no faster (service behaviour, measured). */
+/** Concurrent uploads; more are no faster (service behaviour, measured). */
 export const UPLOADS_AT_ONCE = 5;
 
-/** Content that is read while it is sent, so that a file of any size takes no memory. */
+/** Content that is read while it is sent, so that files of any size need no memory. */
 export interface FileStream {
-	/** Bytes in all; the request announces them. */
+	/** Total bytes; the request announces them. */
 	size: number;
 	open: () => AsyncIterable<Uint8Array>;
 }
 
 /**
- * A multipart form with the one part `file` that E12 and E16 take, and text parts beside it.
- * Objects among the parts are sent as JSON text. The file comes last, so that servers that stream know the
- * other parts before it.
+ * A multipart form with the part `file` that E12 and E16 take, and text parts. Objects are sent as JSON text. The
+ * file comes last, so that streaming servers have the other parts before it.
  */
 export function multipartBody(
 	{ name, mimeType: type, content }: UploadFile,
@@ -27,7 +26,7 @@ export function multipartBody(
 	const form = new FormData();
 	for (const [part, value] of Object.entries(parts))
 		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
-	// A name beside the file would make the form copy it, and with it read the stream.
+	// With a separate file name, the form would copy the file, and read its stream for that.
 	form.append(
 		'file',
 		Buffer.isBuffer(content)
@@ -37,7 +36,7 @@ export function multipartBody(
 	return form;
 }
 
-/** A file whose content n8n's request helper takes from a stream. */
+/** A file whose content n8n's request helper reads as a stream. */
 class StreamedFile extends File {
 	private readonly openIterators: Array<AsyncIterator<Uint8Array>> = [];
 
@@ -65,16 +64,13 @@ class StreamedFile extends File {
 		});
 	}
 
-	/** Waits for nothing: storage that has stalled must not keep a stopped execution. */
+	/** Does not wait: stalled storage must not delay a stopped execution. */
 	close(): void {
 		for (const pieces of this.openIterators) pieces.return?.().catch(() => undefined);
 	}
 }
 
-/**
- * Closes the files of a form that was sent, whole or not: n8n's helper leaves a file it has not read to
- * its end open.
- */
+/** Closes the files of a form after sending: n8n's helper leaves files open that it has not read to the end. */
 export function closeFiles(form: FormData): void {
 	form.forEach((part) => {
 		if (part instanceof StreamedFile) part.close();

@@ -23,68 +23,67 @@ import { closeFiles } from './multipart';
 import { parseRetryAfter } from './retryPolicy';
 import { sanitize, withoutSecrets } from './sanitize';
 
-/** One request of the API. */
+/** A request of the API. */
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Path below `/api/ai`, with its parameters already encoded (see `buildPath`). */
 	path: string;
 	/** JSON text, already serialized, or a multipart form. */
 	body?: string | FormData;
-	/** How long nothing may come: n8n's client starts this time anew with every byte. */
+	/** How long the connection may be silent: n8n's client restarts this timeout with every byte. */
 	timeoutMs: number;
-	/** How long the whole answer may take, also one that trickles in. */
-	totalTimeoutMs?: number;
-	/** Whether it is sent also where the execution was stopped; `wholeMs` limits it then. */
+	/** How long the whole answer may take, even if it keeps arriving. */
+	totalMs?: number;
+	/** Whether to send it even after the execution was stopped; `totalMs` limits it then. */
 	afterStop?: boolean;
-	/** What the answer of a success must be; by default any JSON or text, also none. */
+	/** The check of a 2xx answer; by default any JSON, text or none is accepted. */
 	checkAnswer?: AnswerCheck;
-	/** Takes the answer of a success as a stream of events; `timeoutMs` has to be longer than its heartbeats. */
+	/** Reads a 2xx answer as a stream of events; `timeoutMs` must be longer than its heartbeat. */
 	stream?: EventStream;
 }
 
-/** What came of a request: the parsed answer of any 2xx, or the reason there is none. */
+/** The outcome of a request: the parsed answer of a 2xx, or the failure. */
 export type Outcome =
 	| { ok: true; status: number; answer: unknown }
 	| { ok: false; failure: Failure };
 
-/** A failure before it is known which request it is of. */
-type FailureDetails = Omit<Failure, 'method' | 'path'>;
+/** A failure without its request. */
+type Details = Omit<Failure, 'method' | 'path'>;
 
-/** What of a failure others have said, in words that need not be plain. */
+/** Fields of a failure with foreign text, which must be sanitized. */
 const FOREIGN_TEXTS = ['code', 'databaseCode', 'reason', 'requestId'] as const;
 
-/** Sends one request. Never throws for what the network or the server does. */
+/** Sends a request. Never throws because of the network or the server. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
 
 /**
- * Makes the function that sends requests with the node's credential. The token leaves only to the
- * origin of the Base URL: redirects are not followed and the credential's allowed domains are passed
- * on with every request.
+ * Makes the function that sends requests with the node's credential. The token is sent only to the origin of the Base
+ * URL: redirects are not followed, and the credential's allowed domains go along with every request.
  */
 export async function createSend(context: RequestContext): Promise<Send> {
 	return sendWith(await readCredential(context), context);
 }
 
 /**
- * The same with a credential that was read before.
+ * Like `createSend`, with a credential that was already read.
  *
- * @param context whose `getCredentials` gives that credential
+ * @param context its `getCredentials` must return this credential
  */
 export function sendWith(credential: ReadCredential, context: RequestContext): Send {
 	const target = readTarget(credential);
 	const secrets = secretsOf(credential);
 
-	/** Method and path of what has answered with a success in this execution. */
+	/** Method and path of requests that have succeeded in this execution. */
 	const answered = new Set<string>();
 
-	return async ({ method, path, body, timeoutMs, totalTimeoutMs, checkAnswer, stream, afterStop }) => {
+	return async ({ method, path, body, timeoutMs, totalMs, checkAnswer, stream, afterStop }) => {
 		const address = `${method} ${path.replace(/\?.*/s, '')}`;
-		// The one place where what others say comes in: no failure holds the token, or markup.
-		const fail = (facts: FailureDetails): Outcome => ({
+		// All foreign text passes here: no failure contains the token, or markup.
+		const fail = (details: Details): Outcome => ({
 			ok: false,
 			failure: {
-				...facts,
-				...mapValues(pick(facts, FOREIGN_TEXTS), (said) => said && sanitize(said, secrets)),
+				...details,
+				...mapValues(pick(details, FOREIGN_TEXTS), (text) => text && sanitize(text, secrets)),
 				method,
 				path: withoutSecrets(API_ROOT + path, secrets),
 			},
@@ -96,7 +95,7 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 			url: `${target.root}${API_ROOT}${path}`,
 			headers: stream ? streamHeaders(stream) : { Accept: 'application/json' },
 			encoding: stream ? 'stream' : 'text',
-			// The HTTP client takes 0.4 for no limit at all.
+			// The HTTP client treats 0.4 as no timeout.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
@@ -104,22 +103,26 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 			sendCredentialsOnCrossOriginRedirect: false,
 			allowedDomains: target.allowedDomains,
 		};
-		// JSON goes as bytes: what is sent as text, n8n's client parses once more.
+		// JSON is sent as bytes: n8n's client would parse text again.
 		if (body !== undefined) options.body = typeof body === 'string' ? Buffer.from(body) : body;
 		if (typeof body === 'string') options.headers = { ...options.headers, ...JSON_TYPE };
 
-		const deadline = totalTimeoutMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalTimeoutMs));
+		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalMs));
 		const cancelled = afterStop ? undefined : cancelSignal(context);
 		const ownSignals = compact([deadline, stream?.signal]);
 		const signals = compact([...ownSignals, cancelled]);
 		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
 		const received = await context.helpers.httpRequestWithAuthentication
-			.call(signal && ownSignals.length > 0 ? withSignal(signal, context) : context, CREDENTIAL_NAME, options)
+			.call(
+				signal && ownSignals.length > 0 ? withSignal(signal, context) : context,
+				CREDENTIAL_NAME,
+				options,
+			)
 			.then(
-				async (full: IN8nHttpFullResponse): Promise<Received | FailureDetails> =>
+				async (full: IN8nHttpFullResponse): Promise<Received | Details> =>
 					stream ? await receiveStream(full, stream, signal) : { response: full, checkAnswer },
 			)
-			.catch((error: unknown): Received | FailureDetails => {
+			.catch((error: unknown): Received | Details => {
 				const response = refusalHead(error);
 				return response ? { response, checkAnswer } : networkFailure(error, cancelled, deadline);
 			});
@@ -133,18 +136,18 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** A response, and what its answer must be. */
+/** A response, and the check of its answer. */
 interface Received {
 	response: IN8nHttpFullResponse;
 	checkAnswer?: AnswerCheck;
 }
 
-/** Hears a stream to its end; what came in its place is read as any answer. */
+/** Reads a stream to its end; any other answer is read as text. */
 async function receiveStream(
 	full: IN8nHttpFullResponse,
 	stream: EventStream,
 	signal: AbortSignal | undefined,
-): Promise<Received | FailureDetails> {
+): Promise<Received | Details> {
 	const body = full.body as Body;
 	if (!isEventStream(full)) {
 		const response = { ...full, body: await bodyText(body, signal) };
@@ -157,14 +160,14 @@ async function receiveStream(
 /** @param answeredBefore whether this address has answered with a success before */
 function readResponse(
 	{ response, checkAnswer }: Received,
-	fail: (facts: FailureDetails) => Outcome,
+	fail: (facts: Details) => Outcome,
 	answeredBefore: boolean,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
 	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
 	if (status >= 200 && status < 300) {
-		// Text that parsed as JSON is whole, also where it starts with a bracket.
+		// Text that parsed as JSON is complete, even if it starts with a bracket.
 		const flaw = answerFlaw(answer, answer === response.body) ?? checkAnswer?.(answer);
 		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
 		return { ok: true, status, answer };
@@ -190,8 +193,8 @@ function readResponse(
 }
 
 /**
- * The head of an answer that said no before its body broke off, which says more than the break: proxies
- * that refuse a tunnel are cut off so.
+ * The head of a rejection whose body broke off. It says more than the broken connection: proxies that refuse a tunnel
+ * close the connection this way.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 	const head: unknown = get(error, 'cause.response');
@@ -202,8 +205,8 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 	return { statusCode, statusMessage, headers, body: '' };
 }
 
-/** n8n wraps what axios threw; only its code and plain reason are kept, never the request. */
-function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): FailureDetails {
+/** n8n wraps the error of axios; only its code and message are kept, never the request. */
+function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): Details {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (deadline?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
@@ -215,7 +218,10 @@ function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSi
 	return { kind: 'network', code, reason: typeof reason === 'string' ? reason : undefined };
 }
 
-/** The address or host name n8n's SSRF protection stands before; found out while connecting, axios wraps it too. */
+/**
+ * The address or host name that n8n's SSRF protection blocked. If it blocks while connecting, axios wraps its error
+ * as well.
+ */
 function blockedTarget(error: unknown): string | undefined {
 	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
 	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
@@ -223,13 +229,13 @@ function blockedTarget(error: unknown): string | undefined {
 	return String(get(block, 'ip') ?? get(block, 'hostname') ?? 'this address');
 }
 
-/** Fires when the execution is stopped; lists in the editor and polls cannot be. */
+/** The signal that is aborted when the execution is stopped; lists in the editor and polls have none. */
 export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);
 }
 
-/** The same context for one request: n8n takes what ends a request from its context alone. */
+/** A context for one request: n8n takes the abort signal only from the context. */
 function withSignal(signal: AbortSignal, context: RequestContext): RequestContext {
 	return Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },

@@ -2,24 +2,24 @@ import escapeRegExp from 'lodash/escapeRegExp';
 import memoize from 'lodash/memoize';
 import truncate from 'lodash/truncate';
 
-/** How much of a text is read: pages of servers and proxies can have any size. */
+/** Characters of a text that are read: pages of servers and proxies may have any size. */
 const READ_LENGTH = 16 * 1024;
 
 const MAX_LENGTH = 500;
 
-/** Parts of encoded secrets that are shorter stand in ordinary words as well. */
+/** Shorter parts of encoded secrets also occur in ordinary words. */
 const MIN_PART_LENGTH = 8;
 
 /**
- * Words of a server as an error or a hint may quote them: one line of plain text of at most 500 characters,
- * without markup, which n8n would render, and without secrets. Takes time in proportion to the length it reads.
+ * Sanitizes foreign text for an error or a hint: one line of at most 500 characters, without markup, which n8n would
+ * render, and without secrets. Takes time linear in the length it reads.
  *
- * @param text what the server said
- * @param secrets all ways to write what must not come out (`waysToWrite`)
- * @returns nothing where nothing is left
+ * @param text the foreign text
+ * @param secrets all spellings of the token (`spellingsOf`)
+ * @returns `undefined` if nothing is left
  */
 export function sanitize(text: string, secrets: string[] = []): string | undefined {
-	// A secret that the cut went through is not known by its start.
+	// A secret that the limit cuts in two would not be recognized, so a margin is read and dropped.
 	const margin = MAX_ENCODED_LENGTH * Math.max(0, ...secrets.map(({ length }) => length));
 	const read = withoutSecrets(text.slice(0, READ_LENGTH + margin), secrets);
 	const isCut = text.length > READ_LENGTH + margin;
@@ -33,7 +33,7 @@ export function titleOf(page: string): string | undefined {
 	return /<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 }
 
-/** Takes secrets out of a text, and whatever else stands behind the word Bearer. */
+/** Redacts secrets in a text, and whatever follows the word Bearer. */
 export function withoutSecrets(text: string, secrets: string[]): string {
 	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
 	if (secrets.length === 0) return withoutBearer;
@@ -49,22 +49,26 @@ export function withoutSecrets(text: string, secrets: string[]): string {
 	return result + plain.slice(end);
 }
 
-/** Made once of the secrets of a credential. Some servers repeat a token in lower case. */
+/** Compiled once per credential. Case is ignored, as some servers repeat a token in lower case. */
 const patternOf = memoize(
 	(secrets: string[]) => new RegExp(secrets.map(escapeRegExp).join('|'), 'gi'),
 );
 patternOf.cache = new WeakMap();
 
-/** A character as JSON, addresses and HTML may write it, also one inside the other. */
+/** A character as JSON, URLs and HTML encode it, also nested. */
 const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
 
-/** The most characters that `WRITTEN` takes for one. */
+/** The longest match of `ENCODED_CHARACTER`. */
 const MAX_ENCODED_LENGTH = 20;
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** A text with its characters decoded, and where each of them begins in the text. */
+/**
+ * Decodes a text.
+ *
+ * @returns also the offset of each decoded character in the text
+ */
 function decode(text: string): { decoded: string; offsets: number[] } {
 	let decoded = '';
 	const offsets: number[] = [];
@@ -89,12 +93,12 @@ function decode(text: string): { decoded: string; offsets: number[] } {
 }
 
 /**
- * The ways in which servers may repeat a token: as it is, in an address, in JSON, in hexadecimal digits, and in
- * base64, alone or in the middle of other words. Other ways to write its characters are decoded.
+ * All spellings in which servers may repeat a token: plain, URL-encoded, as JSON, as hexadecimal digits, and as
+ * base64, alone or within other text. Other encodings of single characters are decoded when redacting.
  */
 export function spellingsOf(token: string): string[] {
 	if (token === '') return [];
-	// Half a surrogate pair, which no token may hold, cannot be encoded.
+	// A lone surrogate, which no token may hold, cannot be URL-encoded.
 	const bytes = Buffer.from(token);
 	const inBase64 = [0, 1, 2].map((before) => base64Part(bytes, before));
 	const encoded = [
@@ -112,14 +116,18 @@ export function spellingsOf(token: string): string[] {
 	return [...new Set(spellings)];
 }
 
-/** What of the base64 of a text that holds the bytes behind `before` others is made of these bytes alone. */
+/**
+ * The part of a text's base64 that depends on these bytes alone.
+ *
+ * @param before how many other bytes precede them
+ */
 function base64Part(bytes: Buffer, before: number): string {
 	const bits = 8 * (before + bytes.length);
 	const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
 	return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
 }
 
-/** Takes tags out; what is left of a `<` that could begin one does not any more. */
+/** Removes tags; any other `<` that could start a tag gets a space after it. */
 function withoutMarkup(text: string): string {
 	return text.replace(/<[a-z/!?][^<>]*>/gi, ' ').replace(/<(?=[a-z/!?])/gi, '< ');
 }

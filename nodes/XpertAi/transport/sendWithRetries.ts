@@ -14,29 +14,31 @@ import type { ApiRequest, Outcome, Send } from './request';
 import { minPauseMs, retryDelayMs } from './retryPolicy';
 import type { RetryLimits } from './retryPolicy';
 
-/** A request that may be tried again. */
+/** A request that may be retried. */
 export interface RetriedRequest {
 	request: ApiRequest;
 	limits: RetryLimits;
-	/** Whether the same request may arrive twice without harm. Others go again only if they certainly did nothing. */
+	/**
+	 * Whether repeating the request does no harm. Other requests are retried only if they were certainly not processed.
+	 */
 	repeatable: boolean;
 	clock: Clock;
 	signal?: AbortSignal;
-	/** Whether the caller knows better by now than to send the same again. */
+	/** Whether the caller wants no further attempt. */
 	stopRetrying?: (failure: Failure, attempts: number) => boolean;
 }
 
-/** An outcome and how many tries it took. */
+/** An outcome, and the attempts it took. */
 export interface RetriedOutcome {
 	outcome: Outcome;
 	attempts: number;
-	/** Whether a try that failed may have been done by the server without our knowing, or may still be. */
+	/** Whether a failed attempt may have been processed unnoticed, or still may be. */
 	mayBeDone: boolean;
 }
 
 /**
- * The one retry policy. Sends a request until it succeeds, cannot succeed, or a limit is reached.
- * Ends at once when the execution is stopped.
+ * The retry policy. Sends a request until it succeeds, cannot succeed, or reaches a limit. Ends as soon as the
+ * execution is stopped.
  */
 export async function sendWithRetries(
 	send: Send,
@@ -54,7 +56,7 @@ export async function sendWithRetries(
 		const { failure } = outcome;
 		const isNotDone = certainlyNotDone(failure);
 		mayBeDone ||= isOutcomeUnknown(failure);
-		// A route is missing when the server says so twice; what it said once may be a server that starts.
+		// A missing route counts only when the server says so twice: a server that is starting may say it once.
 		const isUnconfirmed = isRouteMissing(failure) && !wasRouteMissing;
 		wasRouteMissing = isRouteMissing(failure);
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
@@ -78,7 +80,10 @@ export async function sendWithRetries(
 	}
 }
 
-/** How long requests of one kind are tried: a server that stays away is waited for once; until it answers, each further one is sent once. */
+/**
+ * The outage budget of a group of requests: the server is waited for once. Until it answers again, each further
+ * request is sent once.
+ */
 export class OutageBudget {
 	private isSpent = false;
 
@@ -89,18 +94,18 @@ export class OutageBudget {
 		return this.isSpent ? { ...this.budget, maxTries: 1 } : this.budget;
 	}
 
-	/** Whether the server is still worth waiting for. */
+	/** Whether the budget is left. */
 	get isLeft(): boolean {
 		return !this.isSpent;
 	}
 
-	/** Notes what a request came to in the end. */
+	/** Records the final outcome of a request. */
 	note(outcome: Outcome): void {
 		this.isSpent = !outcome.ok && isTransient(outcome.failure);
 	}
 }
 
-/** How requests are sent of which none does harm when it arrives twice. */
+/** How repeatable requests are sent. */
 interface RepeatOptions {
 	limits: RetryLimits;
 	timeoutMs: number;
@@ -108,7 +113,7 @@ interface RepeatOptions {
 	signal?: AbortSignal;
 }
 
-/** Makes what sends such requests with the retry policy, and waits once for a server that stays away. */
+/** Makes a function that sends repeatable requests with the retry policy and one outage budget. */
 export function repeatedSend(
 	send: Send,
 	{ limits, timeoutMs, ...retried }: RepeatOptions,

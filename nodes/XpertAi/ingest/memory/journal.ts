@@ -25,7 +25,7 @@ const pageNames = (run: number, at: number) =>
 	(['documents', 'end'] as const).map((half) => halfName(run, at, half));
 
 /** The first page of each slot, which exists before all others. */
-export const firstPages = () => range(SLOTS).flatMap((place) => pageNames(place, 0));
+export const firstPages = () => range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
 /** How the request of a batch ended: carried out, certainly not carried out, or unknown. */
 export type BatchEnd = 'done' | 'nothing' | 'unclear';
@@ -95,7 +95,7 @@ export class Journal {
 		return {
 			rows: [`${before},${endPlaceholder}`, behind],
 			ids: rows.map(({ id }) => id),
-			onEnded: (how, late) => {
+			onEnded: (end, late) => {
 				this.open.delete(at);
 				if (late)
 					for (const [id, content] of contents)
@@ -103,8 +103,8 @@ export class Journal {
 							packId(id),
 							this.isCertain(id, content) ? storedAs(content) : UNKNOWN,
 						);
-				if (how === 'nothing' && at === this.count - 1) this.count -= 1;
-				else if (how !== 'done') this.unclear.set(at, how === 'nothing' ? [] : keys);
+				if (end === 'nothing' && at === this.count - 1) this.count -= 1;
+				else if (end !== 'done') this.unclear.set(at, end === 'nothing' ? [] : keys);
 			},
 		};
 	}
@@ -140,8 +140,8 @@ export const emptyJournal = () => ({ run: 0, pages: [] as ReadNote[][], isDamage
 /** Reads the journals of runs after the last one that the memory has merged. */
 export async function readJournals(notes: NotesOnServer, after: number) {
 	const journal = emptyJournal();
-	for (const place of range(SLOTS)) {
-		const pages = await readPages(notes, place, after);
+	for (const slot of range(SLOTS)) {
+		const pages = await readPages(notes, slot, after);
 		journal.isDamaged ||= pages.some(isDamaged);
 		journal.pages.push(...pages);
 	}

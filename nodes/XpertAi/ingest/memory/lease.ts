@@ -63,24 +63,24 @@ export class Lease {
 	 * @returns the other run, if that holds the lease
 	 */
 	async take(): Promise<Holder | undefined> {
-		let seen = await this.readNotes();
-		this.raiseCounters(leaseCounters(seen.lease));
+		let current = await this.readNotes();
+		this.raiseCounters(leaseCounters(current.lease));
 		for (;;) {
-			if (this.isHeldByOther(seen.lease)) seen = await this.waitForHolder(seen);
-			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
+			if (this.isHeldByOther(current.lease)) current = await this.waitForHolder(current);
+			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
 			await this.notes.write({ note: TURN, header: { mark: this.runId } });
 			this.notes.witness = this.notes.idOf(TURN);
-			seen = await this.readNotes();
-			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
+			current = await this.readNotes();
+			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
 			// A server that does not return notes keeps no lease either.
-			if (!isReadable(seen.turn)) return undefined;
+			if (!isReadable(current.turn)) return undefined;
 			await this.write();
-			seen = await this.readNotes();
-			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
-			this.isHeld = this.isOwn(seen.turn);
+			current = await this.readNotes();
+			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
+			this.isHeld = this.isOwn(current.turn);
 			if (this.isHeld) return this.scheduleRenewal();
-			seen = await this.waitForChange(seen, MS.contended);
-			if (this.isHeldByOther(seen.lease)) return this.yieldTo(seen.lease);
+			current = await this.waitForChange(current, MS.contended);
+			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
 		}
 	}
 
@@ -143,20 +143,21 @@ export class Lease {
 	}
 
 	/** Waits until the holder renews the lease or counts as crashed. */
-	private async waitForHolder(seen: LeaseNotes): Promise<LeaseNotes> {
-		const later = await this.waitForChange(seen, MS.expired);
-		if (markOf(later.lease) === markOf(seen.lease)) this.crashedMark = markOf(seen.lease);
+	private async waitForHolder(initial: LeaseNotes): Promise<LeaseNotes> {
+		const later = await this.waitForChange(initial, MS.expired);
+		if (markOf(later.lease) === markOf(initial.lease)) this.crashedMark = markOf(initial.lease);
 		return later;
 	}
 
 	/** Polls until the lease is rewritten, or the time is over. */
-	private async waitForChange(before: LeaseNotes, ms: number): Promise<LeaseNotes> {
-		let seen = before;
-		for (let left = ms; left > 0 && markOf(seen.lease) === markOf(before.lease); left -= MS.poll) {
+	private async waitForChange(initial: LeaseNotes, ms: number): Promise<LeaseNotes> {
+		const mark = markOf(initial.lease);
+		let current = initial;
+		for (let left = ms; left > 0 && markOf(current.lease) === mark; left -= MS.poll) {
 			await this.clock.sleep(MS.poll, this.signal);
-			seen = await this.readNotes();
+			current = await this.readNotes();
 		}
-		return seen;
+		return current;
 	}
 
 	private async readNotes(): Promise<LeaseNotes> {
@@ -185,10 +186,10 @@ export class Lease {
 	 *
 	 * @returns the other run
 	 */
-	private yieldTo(note: ReadNote, what = 'is at work'): Holder {
+	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
 		const lease = (isReadable(note) && note.lease) || { by: '', since: '' };
 		const holder = mapValues(pick(lease, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
-		const reason = `Another run of this source ${what}: ${holder.by}, since ${holder.since}`;
+		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
 		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
 		return holder;

@@ -71,10 +71,10 @@ export class SourceMemory extends StoredMemory {
 	 * Reads what earlier runs stored. After `to send`, `close` must follow in any case; with a `holder`, nothing may be
 	 * sent. Failures are in `refusal` and `troubles`.
 	 */
-	async open(how: 'to send' | 'to read' = 'to send'): Promise<this> {
+	async open(mode: 'to send' | 'to read' = 'to send'): Promise<this> {
 		const { options, known, lease } = this;
 		const failed = await orFailure(async () => {
-			if (how === 'to send') await this.begin();
+			if (mode === 'to send') await this.begin();
 			else await this.read(options.forgetLost);
 		});
 		if (failed && isRouteMissing(failed.failure)) this.markUnsupported();
@@ -115,12 +115,12 @@ export class SourceMemory extends StoredMemory {
 	 */
 	async journalChange(ids: string[]): Promise<Failure | undefined> {
 		if (!this.isSupported) return undefined;
-		const noted = await this.exclusively(async () => {
+		const failed = await this.exclusively(async () => {
 			await this.prepareToSend();
 			for (const id of ids) this.known.markUnknown(id);
 			await this.journal.writePage(ids);
 		});
-		return noted?.failure;
+		return failed?.failure;
 	}
 
 	/**
@@ -147,9 +147,9 @@ export class SourceMemory extends StoredMemory {
 	}
 
 	/** Records that the server has accepted a document with this content. */
-	recordStored(id: string, content: string, called: DocumentName = {}): void {
+	recordStored(id: string, content: string, name: DocumentName = {}): void {
 		this.newKeys.delete(packId(id));
-		this.names.add(id, called);
+		this.names.add(id, name);
 		if (this.journal.isCertain(id, content)) this.known.record(id, content);
 	}
 

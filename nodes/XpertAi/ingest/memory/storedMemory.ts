@@ -27,11 +27,9 @@ import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
 
 /** Documents, each with its key, its name and, if its ID is not derived from the key, a hash of the ID. */
-const namedDocuments = z.array(
-	z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()),
-);
+const nameList = z.array(z.tuple([z.string().nullable(), z.string().nullable()]).rest(z.string()));
 
-type NamedDocument = z.infer<typeof namedDocuments>[number];
+type NamedDocument = z.infer<typeof nameList>[number];
 
 const namesNote = (at: number): NoteName => [
 	`names ${at}`,
@@ -58,8 +56,8 @@ export class Names {
 		const { owner } = this.notes.place;
 		const isDerived = key !== undefined && derivedId(owner, key) === id.toLowerCase();
 		if (!isDerived) this.counted = { ...this.counted, areAll: false };
-		const called = name ?? key ?? null;
-		const entry: NamedDocument = isDerived ? [key, called] : [null, called, shortHash(id)];
+		const label = name ?? key ?? null;
+		const entry: NamedDocument = isDerived ? [key, label] : [null, label, shortHash(id)];
 		this.added.push(entry);
 		this.addedLength += JSON.stringify(entry).length;
 	}
@@ -92,14 +90,14 @@ export class Names {
 	 */
 	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
 		const byMark = new Map([...ids].map((id) => [shortHash(id), id]));
-		const called = new Map<string, DocumentName>();
+		const names = new Map<string, DocumentName>();
 		const all = byMark.size > 0 ? range(this.counted.notes) : [];
 		const read = await orFailure(async () => await this.read(all));
 		for (const [key, name, mark] of 'failure' in read ? [] : read.flat()) {
 			const id = byMark.get(mark ?? shortHash(derivedId(this.notes.place.owner, key ?? '')));
-			if (id !== undefined) called.set(id, { ...(name && { name }), ...(key && { key }) });
+			if (id !== undefined) names.set(id, { ...(name && { name }), ...(key && { key }) });
 		}
-		return called;
+		return names;
 	}
 
 	/**
@@ -133,7 +131,7 @@ const shortHash = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').sl
 async function namesIn(note: ReadNote): Promise<NamedDocument[]> {
 	if (!isReadable(note)) return [];
 	const text = await pipeThrough(note.body, new DecompressionStream('deflate-raw'));
-	return namedDocuments.parse(JSON.parse(String(text)));
+	return nameList.parse(JSON.parse(String(text)));
 }
 
 /** n8n's rules allow no compression module; Node.js has the web streams. */
@@ -217,8 +215,8 @@ export class StoredMemory {
 		else if (isReadable(root)) await this.readRoot(root, forgetLost);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
 		if (isLeft || counters.sent > this.root.run) await this.readUnmergedJournal(counters.sent);
-		this.isNew =
-			root === undefined && Math.max(this.unmergedJournal.run, counters.root, counters.sent) === 0;
+		const lastRun = Math.max(this.unmergedJournal.run, counters.root, counters.sent);
+		this.isNew = root === undefined && lastRun === 0;
 		this.mergeByHand([byHand, copy].find(isReadable));
 		// A document whose outcome no run has learned has no name yet.
 		for (const [key, content] of this.known.entries())
@@ -252,7 +250,7 @@ export class StoredMemory {
 	 * @returns why they must not be switched
 	 */
 	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
-		const noted = await orFailure(async () => {
+		const failed = await orFailure(async () => {
 			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
 			const before = copies.find(isReadable);
 			const isMerged = isReadable(root) && root.byHand === before?.mark;
@@ -263,7 +261,7 @@ export class StoredMemory {
 			const header = { mark: randomUUID() };
 			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
 		});
-		return noted?.failure;
+		return failed?.failure;
 	}
 
 	/**
@@ -276,17 +274,14 @@ export class StoredMemory {
 		const { lost } = this.troubles;
 		const { pieces: before = [] } = root;
 		await names.write();
-		const pieceCount = Math.max(
-			before.length,
-			2 ** Math.ceil(Math.log2(known.size / SIZES.piece)),
-			1,
-		);
+		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
+		const pieceCount = Math.max(before.length, wanted, 1);
 		const { changed } = known;
-		const pieceNumbers = new Set(
+		const dirtyPieces = new Set(
 			pieceCount === before.length ? unreadablePieces : range(pieceCount),
 		);
-		for (const key of changed) pieceNumbers.add(pieceOf(key, pieceCount));
-		const byPiece = new Map([...pieceNumbers].map((at): [number, string[]] => [at, []]));
+		for (const key of changed) dirtyPieces.add(pieceOf(key, pieceCount));
+		const byPiece = new Map([...dirtyPieces].map((at): [number, string[]] => [at, []]));
 		for (const [key] of known.entries()) byPiece.get(pieceOf(key, pieceCount))?.push(key);
 		const areAll =
 			names.counted.areAll && ![...names.unnamed].some((key) => known.knows(unpackId(key)));
@@ -360,11 +355,11 @@ export class StoredMemory {
 	private mergeByHand(note?: MemoryNote): void {
 		const { known, root } = this;
 		this.byHand = note?.mark ?? root.byHand;
-		for (const [key, said] of note && this.byHand !== root.byHand ? unpack(note.body) : []) {
+		for (const [key, mark] of note && this.byHand !== root.byHand ? unpack(note.body) : []) {
 			const id = unpackId(key);
-			if (said === DISABLED) known.forget(id);
+			if (mark === DISABLED) known.forget(id);
 			else known.markUnknown(id);
-			known.uncertain.set(id, said === DISABLED ? 'disabled' : 'unknown');
+			known.uncertain.set(id, mark === DISABLED ? 'disabled' : 'unknown');
 		}
 	}
 }

@@ -20,7 +20,7 @@ const limits = fc.record({
 	maxCount: fc.integer({ min: 1, max: 8 }),
 	firstCount: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined }),
 	maxBytes: fc.integer({ min: 1, max: 400 }),
-	beside: fc.option(fc.record({ once: fc.nat(60), each: fc.nat(20) }), { nil: undefined }),
+	reserved: fc.option(fc.record({ once: fc.nat(60), each: fc.nat(20) }), { nil: undefined }),
 });
 
 async function split(list: Documents<number>, limit: BatchLimits) {
@@ -42,7 +42,8 @@ const mostIn = ({ maxCount, firstCount = maxCount }: BatchLimits, index: number)
 
 /** Bytes of a batch, with those that are kept free beside its documents. */
 const sizeOf = (batch: Array<ReadyDocument<number>>, { reserved }: Partial<BatchLimits> = {}) =>
-	Buffer.byteLength(batchBody(batch)) + (reserved ? reserved.once + reserved.each * batch.length : 0);
+	Buffer.byteLength(batchBody(batch)) +
+	(reserved ? reserved.once + reserved.each * batch.length : 0);
 
 describe('batches', () => {
 	it('hold every document exactly once and in order', async () => {

@@ -87,7 +87,7 @@ describe('submitting documents', () => {
 	});
 
 	it('sends nothing where it is not to begin, and reads what there is', async () => {
-		const { bodies, told } = await submit(3, {}, { mayContinue: () => false });
+		const { bodies, told } = await submit(3, {}, { maySend: () => false });
 		expect(bodies).toEqual([]);
 		expect(told).toEqual([0, 1, 2].map((origin) => [origin, 'notSent', 0]));
 	});

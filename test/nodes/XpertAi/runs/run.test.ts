@@ -32,7 +32,7 @@ describe('a request that is sent in time', () => {
 		await send(READ);
 		time.pass(30 * SECOND);
 		await send(READ);
-		const limits = sent.map(({ timeoutMs, totalTimeoutMs: wholeMs }) => [timeoutMs, wholeMs]);
+		const limits = sent.map(({ timeoutMs, totalMs }) => [timeoutMs, totalMs]);
 		expect(limits).toEqual([
 			[30 * SECOND, 30 * SECOND],
 			[15 * SECOND, 15 * SECOND],
@@ -43,7 +43,7 @@ describe('a request that is sent in time', () => {
 	it('of a stream limits its silence, and all of it by the deadline', async () => {
 		const { send, sent } = sending(600);
 		await send(STREAM);
-		expect(sent).toMatchObject([{ timeoutMs: 30 * SECOND, wholeMs: 600 * SECOND }]);
+		expect(sent).toMatchObject([{ timeoutMs: 30 * SECOND, totalMs: 600 * SECOND }]);
 	});
 
 	it('is not sent once the execution was stopped', async () => {

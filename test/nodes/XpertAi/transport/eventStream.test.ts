@@ -75,7 +75,10 @@ describe('what is asked for', () => {
 	it('is a stream, from behind the event that was heard last', () => {
 		const hear = () => undefined;
 		expect(streamHeaders({ onEvent: hear })).toEqual({ Accept: 'text/event-stream' });
-		expect(streamHeaders({ onEvent: hear, lastEventId: '1-0' })).toHaveProperty('Last-Event-ID', '1-0');
+		expect(streamHeaders({ onEvent: hear, lastEventId: '1-0' })).toHaveProperty(
+			'Last-Event-ID',
+			'1-0',
+		);
 	});
 
 	it.each([

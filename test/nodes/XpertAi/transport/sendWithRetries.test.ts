@@ -133,10 +133,13 @@ describe('a request that may be repeated', () => {
 	);
 
 	it('is not sent again once its sender knows better', async () => {
-		const stopRetrying = (failure: Failure, attempts: number) => failure.status === 504 && attempts === 2;
+		const stopRetrying = (failure: Failure, attempts: number) =>
+			failure.status === 504 && attempts === 2;
 		const { attempts } = await send([answered(504), answered(504), succeeded()], { stopRetrying });
 		expect(attempts).toBe(2);
-		expect((await send([answered(504), answered(503), succeeded()], { stopRetrying })).attempts).toBe(3);
+		expect(
+			(await send([answered(504), answered(503), succeeded()], { stopRetrying })).attempts,
+		).toBe(3);
 	});
 
 	it('never goes over either limit, whatever the server does', async () => {

@@ -72,8 +72,8 @@ export function storingError(
 	{ record: { storageFileId }, origin: { item, isUploaded } }: ReadyDocument<Origin>,
 	failure: Failure,
 ): NodeApiError {
-	const own = storageFileId && !isUploaded;
-	const file = own ? [namedId('storageFileId', '"Storage File ID"', storageFileId)] : [];
+	const hasOwnFile = storageFileId && !isUploaded;
+	const file = hasOwnFile ? [namedId('storageFileId', '"Storage File ID"', storageFileId)] : [];
 	return knowledgebaseError(item, failure, file);
 }
 

@@ -86,15 +86,8 @@ async function switchOptions(
 	const { witness } = memory;
 	const isSkipped: Switching['isSkipped'] = (id, status) =>
 		isDisabledAlready(memory.known, id, status);
-	return {
-		disabled: true,
-		witness,
-		isSkipped,
-		beforeChange,
-		routes,
-		extraFields: namedRows(names),
-		onSwitched,
-	};
+	const extraFields = namedRows(names);
+	return { disabled: true, witness, isSkipped, beforeChange, routes, extraFields, onSwitched };
 }
 
 const MODE_UNKNOWN =
@@ -140,16 +133,17 @@ async function disableDocuments(
 	submission: Submission,
 	{ memoryRoutes: routes }: Target,
 	memory: SourceMemory,
-	gone: MissingDocuments,
+	missing: MissingDocuments,
 ): Promise<void> {
 	const { execution, report, settings } = submission;
-	const { ids, share } = gone;
+	const { ids, share } = missing;
 	if (isManualRun(execution.context)) {
 		const limit = `more than ${settings.maxGonePercent} %`;
-		const plan = gone.exceedsLimit ? `disable none: ${limit}` : 'disable them';
+		const plan = missing.exceedsLimit ? `disable none: ${limit}` : 'disable them';
 		return report.remark(`${share} did not come this time. A scheduled run would ${plan}.`);
 	}
-	if (gone.exceedsLimit) return refuseToDisable(submission, gone, await examplesOf(ids, memory));
+	if (missing.exceedsLimit)
+		return refuseToDisable(submission, missing, await examplesOf(ids, memory));
 	const switching = await switchOptions(submission, memory, { routes, ids });
 	const failure = await switchDocuments(ids, switching);
 	if (failure)
@@ -159,10 +153,10 @@ async function disableDocuments(
 }
 
 /** The names of some documents. */
-async function examplesOf(gone: string[], memory: SourceMemory): Promise<string> {
-	const some = gone.slice(0, EXAMPLES);
-	const names = await memory.names.of(some);
-	return some.map((id) => names.get(id)?.name ?? id).join(', ');
+async function examplesOf(ids: string[], memory: SourceMemory): Promise<string> {
+	const examples = ids.slice(0, EXAMPLES);
+	const names = await memory.names.of(examples);
+	return examples.map((id) => names.get(id)?.name ?? id).join(', ');
 }
 
 /** Too many documents are missing: the user has to confirm that this is intended. */
@@ -188,9 +182,9 @@ const ALWAYS_ALLOWED_BELOW = 10;
  * Whether more documents are missing than allowed. A few are always allowed, unless they are half of the source or
  * the limit is 0.
  */
-export function exceedsShare(gone: number, before: number, maxPercent: number): boolean {
-	const isFew = gone < ALWAYS_ALLOWED_BELOW && gone * 2 < before && maxPercent > 0;
-	return !isFew && percentage(gone, before) > maxPercent;
+export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
+	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
+	return !isFew && percentage(missing, before) > maxPercent;
 }
 
 /** A share in percent, rounded up, so that a limit of that number allows it. */

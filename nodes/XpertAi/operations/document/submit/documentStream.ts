@@ -96,9 +96,9 @@ export class DocumentStream {
 	/** A document with its ID. One without an ID gets a new one, so that requests can be repeated. */
 	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
-		const own = inFolder(withId(found, this.owner), this.knowledgebaseId);
-		const id = own.id || randomUUID();
-		const record = own.id ? own : { ...own, id };
+		const identified = inFolder(withId(found, this.owner), this.knowledgebaseId);
+		const id = identified.id || randomUUID();
+		const record = identified.id ? identified : { ...identified, id };
 		origin.name = record.name ?? undefined;
 		origin.isUploaded = file !== undefined;
 		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept.
@@ -108,7 +108,7 @@ export class DocumentStream {
 			...serialize(record),
 			origin,
 			id,
-			isNew: id !== own.id || !isUuid(id),
+			isNew: id !== identified.id || !isUuid(id),
 			...(key === undefined ? {} : { key }),
 			...(file ? { file } : {}),
 		};

@@ -115,10 +115,10 @@ export async function waitForProcessing({ report }: Submission, targets: Target[
 		if (end?.hasNoRoute) report.remark(NO_PROCESSING_ROUTE);
 		else if (end?.failure) {
 			report.processingBroken = true;
-			const what = end.allStarted ? 'followed' : 'started';
+			const step = end.allStarted ? 'followed' : 'started';
 			report.remark(
 				sentences(
-					`The documents are stored, but their processing could not be ${what}`,
+					`The documents are stored, but their processing could not be ${step}`,
 					failureMessage(end.failure),
 				),
 			);

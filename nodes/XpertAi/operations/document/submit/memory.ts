@@ -67,8 +67,8 @@ const HINT_LENGTH = 120;
 /** The hints about what went wrong with the memory. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
 	const hints: string[] = [];
-	const addFailure = (failure: Failure | undefined, what: string) => {
-		if (failure) hints.push(asHint(`${what} ${failureMessage(failure)}`));
+	const addFailure = (failure: Failure | undefined, message: string) => {
+		if (failure) hints.push(asHint(`${message} ${failureMessage(failure)}`));
 	};
 	if (noRoute)
 		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');

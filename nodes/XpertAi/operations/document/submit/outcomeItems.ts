@@ -80,8 +80,8 @@ export function processingFlaw(end: ProcessingEnd): string | undefined {
 	if (isStuck) return STUCK;
 	if (failure)
 		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const what = FLAWS[state];
-	return what && `The document ${what}${processMsg ? `: ${processMsg}` : ''}`;
+	const flaw = FLAWS[state];
+	return flaw && `The document ${flaw}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
 /**

@@ -127,7 +127,7 @@ export class Target {
 				hasFailed ||= 'failure' in result;
 				this.addOutcome(result);
 			},
-			mayContinue: () =>
+			maySend: () =>
 				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(execution.context)),
 			clock,
 			signal,
@@ -216,15 +216,13 @@ export class Target {
 	): Promise<void> {
 		const { report, settings } = this.submission;
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
-		const idsWithoutSource = documents.flatMap(({ key }) =>
+		const otherIds = documents.flatMap(({ key }) =>
 			key === undefined || settings.sourceName === '' ? [] : derivedId(this.knowledgebaseId, key),
 		);
-		const { statuses } = await this.statusesOf([...ids, ...idsWithoutSource], memory);
+		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.markLost();
 		// A disabled document has no status.
-		const duplicates = idsWithoutSource.filter(
-			(id) => processingState(statuses.get(id)) !== 'none',
-		).length;
+		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		if (duplicates > 0)
 			report.remark(
 				asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`),

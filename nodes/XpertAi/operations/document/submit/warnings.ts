@@ -43,8 +43,8 @@ export class Warnings {
 		for (const column of unusedColumns) this.unusedColumns.add(column);
 		const hasId = (part: { id?: string | null }) => Boolean(part.id);
 		if (record.pages?.some(hasId) || record.chunks?.some(hasId)) this.withPartIds += 1;
-		const words = unsupportedUse(record);
-		if (words) this.unsupported.set(words, (this.unsupported.get(words) ?? 0) + 1);
+		const warning = unsupportedUse(record);
+		if (warning) this.unsupported.set(warning, (this.unsupported.get(warning) ?? 0) + 1);
 	}
 
 	/** Records that a document replaces an earlier one of this run. */
@@ -67,8 +67,8 @@ export class Warnings {
 		if (unused.length > 0)
 			hints.push(`${COLUMNS_UNUSED}: ${shortened(unused, MAX_COLUMNS_LENGTH)}`);
 		add(this.withPartIds, 'document has', 'documents have', WITH_PART_IDS);
-		for (const [words, count] of this.unsupported)
-			add(count, 'document has', 'documents have', words);
+		for (const [warning, count] of this.unsupported)
+			add(count, 'document has', 'documents have', warning);
 		add(this.readAsText, 'table is', 'tables are', 'sent as text: servers cannot read sheets.');
 		return hints;
 	}

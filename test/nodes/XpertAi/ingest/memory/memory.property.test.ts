@@ -121,7 +121,8 @@ class Working {
 	private async disable(id: string): Promise<void> {
 		const { memory } = this;
 		// What the run has brought is not missing.
-		if (this.sent.has(id) || !this.server.rows.has(id) || (await memory.journalChange([id]))) return;
+		if (this.sent.has(id) || !this.server.rows.has(id) || (await memory.journalChange([id])))
+			return;
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({ method: 'POST', path: '/bulk', body });
 		if (ok) memory.known.remove(id);

@@ -831,7 +831,9 @@ describe('a server', () => {
 		const memory = await open(
 			server.routes([], ({ name }) => refuses && name?.includes('has stored') === true),
 		);
-		expect(await memory.journalBatch(new Map([[C, 'two']]))).toMatchObject({ failure: { status: 422 } });
+		expect(await memory.journalBatch(new Map([[C, 'two']]))).toMatchObject({
+			failure: { status: 422 },
+		});
 		refuses = false;
 		await send(server, memory, [C], { content: 'two' });
 		await memory.close();

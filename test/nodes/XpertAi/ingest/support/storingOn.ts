@@ -50,7 +50,7 @@ export async function submitTo(
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
 		send: checking(server.send),
 		onOutcome: (result) => told.push(result),
-		mayContinue: () => !stops || !told.some((result) => 'failure' in result),
+		maySend: () => !stops || !told.some((result) => 'failure' in result),
 		clock: virtualTime(),
 		...changes,
 	});

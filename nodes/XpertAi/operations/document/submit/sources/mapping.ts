@@ -85,8 +85,8 @@ function mappedColumns(item: Item): MappedColumns {
  * editor stores. So only the values are read, unless an expression gives the whole.
  */
 function mapperOf(item: Item): { mappingMode?: unknown; value?: unknown } {
-	const kept: unknown = item.context.getNode().parameters.documentFields;
-	const mappingMode = isJsonObject(kept) ? kept.mappingMode : undefined;
+	const stored: unknown = item.context.getNode().parameters.documentFields;
+	const mappingMode = isJsonObject(stored) ? stored.mappingMode : undefined;
 	if (mappingMode === 'autoMapInputData') return { mappingMode };
 	if (mappingMode === 'defineBelow')
 		return { mappingMode, value: item.parameter('documentFields.value', {}) };

@@ -90,10 +90,10 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 	const mimeTypeGiven = given.mimeType ?? field.binary.mimeType;
 	const file = fileType(given.name, mimeTypeGiven, given.type);
 	const { name, mimeType, isText, asText } = file;
-	const refuseFile = (what: string) =>
+	const refuseFile = (flaw: string) =>
 		item.refuse({
 			subject: `"${field.parameter}"`,
-			demand: `names ${quoted(field.property)}, whose file ${what}`,
+			demand: `names ${quoted(field.property)}, whose file ${flaw}`,
 		});
 	if (file.type === 'xls')
 		refuseFile('is of the old .xls format, which servers cannot read. Save it as .xlsx');
@@ -307,10 +307,7 @@ export function textMimeType(text: string): string {
 interface TextSplitter {
 	chunkSize?: number;
 	chunkOverlap?: number;
-	/**
-	 * Separators joined by commas, a line break written as `\\\
-	 * `.
-	 */
+	/** Separators joined by commas, a line break written as `\n`. */
 	separators?: string;
 }
 

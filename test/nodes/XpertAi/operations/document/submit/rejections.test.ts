@@ -9,7 +9,13 @@ function words(record: DocumentRecord, facts: Omit<Parameters<typeof failure>[0]
 	const document = prepared(record, 0);
 	const outcome = 'rejected' as const;
 	const reported = failure({ kind: 'status', ...facts });
-	const result = withReadableReason({ document, batch: 1, attempts: 1, outcome, failure: reported });
+	const result = withReadableReason({
+		document,
+		batch: 1,
+		attempts: 1,
+		outcome,
+		failure: reported,
+	});
 	return 'failure' in result ? failureMessage(result.failure) : '';
 }
 

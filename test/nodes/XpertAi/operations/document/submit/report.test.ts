@@ -294,7 +294,10 @@ describe('of two documents that come with one key', () => {
 			if (!isKnown) report.addOutcome(earlier);
 			const later = result(1);
 			report.addOutcome(later);
-			report.addProcessed(ID, { state: 'finish' }, [earlier.document.origin, later.document.origin]);
+			report.addProcessed(ID, { state: 'finish' }, [
+				earlier.document.origin,
+				later.document.origin,
+			]);
 			expect(column(report)).toEqual(['replaced', 'found']);
 			expect(report.counts).toMatchObject({ replaced: 1, found: 1, stored: 0 });
 			expect(report.items[0]?.json).toEqual({

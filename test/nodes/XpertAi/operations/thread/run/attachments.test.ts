@@ -129,7 +129,7 @@ describe('an upload that fails', () => {
 		const { inTime, asked } = serverThat(() => refused(lost), { takesMs: MINUTE - 10 });
 		const attached = await uploadAttachments(inTime, 't', attachmentsOf('a'));
 		expect(attached).toMatchObject({ failure: { code: 'ECONNRESET' } });
-		expect(asked).toMatchObject([{ timeoutMs: MINUTE, totalTimeoutMs: MINUTE }]);
+		expect(asked).toMatchObject([{ timeoutMs: MINUTE, totalMs: MINUTE }]);
 	});
 
 	it('because the execution was stopped is the last one', async () => {
