@@ -59,7 +59,7 @@ describe('a run that was not the first', () => {
 
 	it('is cancelled and reported where others are not to be waited for', async () => {
 		const { error, runs } = await meet({ options: { whenBusy: 'fail' } });
-		expect(error?.message).toBe('Another run is going on on this thread');
+		expect(error?.message).toBe('Another run is active on this thread');
 		expect([runs, sent('cancel').length]).toEqual([1, 1]);
 	});
 

@@ -83,9 +83,9 @@ describe('a thread on which another run goes on', () => {
 		const thread = await said();
 		await theyAsk(thread, 60_000);
 		const busy = await call(ask(), 'ours', thread, { whenBusy: 'fail' });
-		expect(busy.error).toBe('Another run is going on on this thread');
+		expect(busy.error).toBe('Another run is active on this thread');
 		const late = await call(ask(), 'ours', thread, { deadlineMinutes: 0.005 });
-		expect(late.error).toBe('Another run was still going on on the thread when the deadline came');
+		expect(late.error).toBe('Another run was still active on the thread when the deadline came');
 		expect(sent('E4')).toHaveLength(2);
 		const { json } = await call(ask(), 'ours', thread, { whenBusy: 'run' });
 		expect(json?.output).toBe('Echo: ours');

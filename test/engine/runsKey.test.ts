@@ -244,7 +244,7 @@ describe('a conversation with a key behaves as an existing thread does', () => {
 		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
 		await occupy(fixture.sandbox, threadOf('ann'), theirs, SAYING_ASSISTANT.id);
 		const { error } = await say('ann', 'two', { options: { whenBusy: 'fail' } });
-		expect(error?.message).toContain('Another run is going on on this thread (');
+		expect(error?.message).toContain('Another run is active on this thread (');
 		const { json } = await say('ann', 'three');
 		expect(json?.output).toBe('You said: three [users seen: 3]');
 	});

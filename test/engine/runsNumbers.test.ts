@@ -189,7 +189,7 @@ describe('a run that nobody waits for any more', () => {
 			message: { input: { input: 'other' } },
 		});
 		const { failed } = await say('one', late({ whenLate: 'cancel' }), thread);
-		expect(failed?.json.error).toMatch(/^Another run was still going on on the thread \(/);
+		expect(failed?.json.error).toMatch(/^Another run was still active on the thread \(/);
 		expect(detailsOf(failed).description).not.toContain('cancelled');
 		expect(cancels()).toEqual([]);
 	});

@@ -132,7 +132,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 		const { error } = await fixture.run(ask({ options: { whenBusy: 'fail' } }), {
 			items: [says(thread, 'ours')],
 		});
-		expect(error?.message).toContain('Another run is going on on this thread (');
+		expect(error?.message).toContain('Another run is active on this thread (');
 		expect(error?.description).toContain(`Thread: ${thread}.`);
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
 	});
@@ -147,7 +147,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 			items: [says(thread, 'ours')],
 		});
 		expect(waiting.error?.message).toContain(
-			`Another run was still going on on the thread (${dead?.id}, since `,
+			`Another run was still active on the thread (${dead?.id}, since `,
 		);
 		expect(waiting.error?.message).toMatch(/, without a sign for \d+ s\) when the deadline came/);
 		expect(waiting.error?.description).toContain('Cancel Run');

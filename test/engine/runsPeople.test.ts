@@ -154,11 +154,11 @@ describe('executions that come at once', () => {
 			await new Promise((resolve) => setTimeout(resolve, 5));
 		const second = await say('of-ann', 'chat', 'two', { options: { deadlineMinutes: 0.01 } });
 		expect(second.error?.message).toBe(
-			'Another run was still going on on the thread when the deadline came',
+			'Another run was still active on the thread when the deadline came',
 		);
 		expect(second.error?.description).toContain(`Thread: ${threadOf('chat')}.`);
 		const third = await say('of-ann', 'chat', 'three', { options: { whenBusy: 'fail' } });
-		expect(third.error?.message).toBe('Another run is going on on this thread');
+		expect(third.error?.message).toBe('Another run is active on this thread');
 		expect((await first).json).toMatchObject({ status: 'completed' });
 		expect(saidOn(server, threadOf('chat'))).toEqual(['zero', 'one']);
 	});

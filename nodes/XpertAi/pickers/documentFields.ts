@@ -20,7 +20,7 @@ export function documentFieldName(id: string): string {
 
 /** Hints for fields; the mapper shows nothing but their names. */
 const FIELD_HINTS: Record<string, string> = {
-	folder: 'not used by Xpert AI servers',
+	folder: 'a path, such as Dept/Sales',
 	parserConfig: 'JSON with chunkSize, chunkOverlap, delimiter',
 	filePath: "on the server's own disk",
 };

@@ -162,13 +162,13 @@ export interface Blocker {
 
 /** Another run is on the thread, and the user chose not to wait. */
 export function busy(blocker?: Blocker): RunResult {
-	const reason = `Another run is going on on this thread${describe(blocker)}`;
+	const reason = `Another run is active on this thread${describe(blocker)}`;
 	return failed(undefined, reason, BUSY_ADVICE);
 }
 
 /** The deadline expired while another run was on the thread. Its server may have been killed. */
 export function stillBusy(blocker?: Blocker): RunResult {
-	const what = `Another run was still going on on the thread${describe(blocker)}`;
+	const what = `Another run was still active on the thread${describe(blocker)}`;
 	return timedOut(what, undefined, BUSY_ADVICE);
 }
 

@@ -44,7 +44,7 @@ describe('the fields of a document in the mapper', () => {
 	it('say what a user must know of them', async () => {
 		const { fields } = await getDocumentFields();
 		const named = (id: string) => fields.find((field) => field.id === id)?.displayName;
-		expect(named('folder')).toBe('Folder (not used by Xpert AI servers)');
+		expect(named('folder')).toBe('Folder (a path, such as Dept/Sales)');
 		expect(named('filePath')).toBe("File Path (on the server's own disk)");
 		expect(named('parserConfig')).toBe(
 			'Parser Config (JSON with chunkSize, chunkOverlap, delimiter)',

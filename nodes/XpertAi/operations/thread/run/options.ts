@@ -98,7 +98,7 @@ const whenBusy: INodeProperties = {
 		{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
 	],
 	default: 'wait',
-	description: 'What to do when another run is going on on the thread',
+	description: 'What to do when another run is active on the thread',
 };
 
 const cancelSilent: INodeProperties = {

@@ -275,7 +275,7 @@ describe('waiting for a turn', () => {
 		const verdict = await untilTurn(turn, inTime, 'wait');
 		expect(verdict).toMatchObject({ status: 'timedOut' });
 		expect(verdict?.reason).toBe(
-			'Another run was still going on on the thread when the deadline came',
+			'Another run was still active on the thread when the deadline came',
 		);
 		expect(clock.elapsed()).toBe(MINUTE);
 		await through();
@@ -291,7 +291,7 @@ describe('waiting for a turn', () => {
 	it('is not done where a busy thread is to be reported, or run on all the same', async () => {
 		const { turn, inTime, through } = behind(MINUTE);
 		expect(await untilTurn(turn, inTime, 'fail')).toMatchObject({
-			reason: 'Another run is going on on this thread',
+			reason: 'Another run is active on this thread',
 		});
 		expect(await untilTurn(turn, inTime, 'run')).toBeUndefined();
 		await through();
