@@ -57,8 +57,8 @@ describe("what n8n's own AI is told", () => {
 describe('the descriptions of the nodes, which n8n sends to every browser', () => {
 	// Every load of n8n's editor and each question to its AI brings all of it. The limit is the size of November 2026
 	// and a tenth: where it is reached, shorten what is longest, or raise it in a change that says what for.
-	it('are no larger than 92 KB together', () => {
+	it('are no larger than 94 KB together', () => {
 		const size = JSON.stringify(NODES.map(({ description }) => description)).length;
-		expect(size).toBeLessThanOrEqual(92 * 1024);
+		expect(size).toBeLessThanOrEqual(94 * 1024);
 	});
 });

@@ -65,8 +65,8 @@ async function* nonEmptyLines(text: AsyncIterable<string>): AsyncGenerator<Line>
 		return line;
 	};
 	for await (const chunk of text) {
-		const parts = chunk.split('\n');
-		for (const [index, part] of parts.entries()) {
+		const pieces = chunk.split('\n');
+		for (const [index, part] of pieces.entries()) {
 			const line = index > 0 ? close() : undefined;
 			if (line?.text) yield line;
 			if (parts.length === 0 && part.trim() === '') continue;

@@ -150,6 +150,9 @@ describe('the parameters of the node', () => {
 			'Conversation Key',
 			'Thread',
 			'Simplify',
+			// In place of it, where the node is the tool of an agent.
+			'Output',
+			'Fields',
 			'Options',
 		]);
 	});
