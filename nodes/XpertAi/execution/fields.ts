@@ -120,7 +120,7 @@ export const toolFields: INodeProperties = {
 	type: 'string',
 	default: '',
 	required: true,
-	placeholder: 'e.g. id, name',
+	placeholder: 'e.g. name, status',
 	description: 'The fields of the raw output to give, separated by commas',
 	displayOptions: { show: { ...ofTools, toolOutput: ['selected'] } },
 };
