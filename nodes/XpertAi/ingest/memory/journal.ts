@@ -76,11 +76,7 @@ export class Journal {
 		await this.writeUnclear();
 	}
 
-	/**
-	 * Makes the rows that record documents within the request that stores them.
-	 *
-	 * @param contents contents by ID
-	 */
+	/** Makes the rows that record documents within the request that stores them. @param contents contents by ID */
 	async rowsFor(contents: Map<string, string>): Promise<JournaledBatch> {
 		await this.writeUnclear();
 		const at = this.count++;

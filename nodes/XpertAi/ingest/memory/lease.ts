@@ -57,11 +57,7 @@ export class Lease {
 		private readonly holder: Holder,
 	) {}
 
-	/**
-	 * Takes the lease, which may take a minute.
-	 *
-	 * @returns the other run, if that holds the lease
-	 */
+	/** Takes the lease, which may take a minute. @returns the other run, if that holds the lease */
 	async take(): Promise<Holder | undefined> {
 		let current = await this.readNotes();
 		this.raiseCounters(leaseCounters(current.lease));
@@ -181,11 +177,7 @@ export class Lease {
 		return !isReadable(note) || note.lease?.ended === false;
 	}
 
-	/**
-	 * Yields to another run: this one sends nothing.
-	 *
-	 * @returns the other run
-	 */
+	/** Yields to another run: this one sends nothing. @returns the other run */
 	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
 		const lease = (isReadable(note) && note.lease) || { by: '', since: '' };
 		const holder = mapValues(pick(lease, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');

@@ -148,11 +148,7 @@ export class NotesOnServer {
 		return notes;
 	}
 
-	/**
-	 * Writes notes in the order given, in as few requests as possible.
-	 *
-	 * @throws NotesFailed
-	 */
+	/** Writes notes in the order given, in as few requests as possible. @throws NotesFailed */
 	async write(...notes: WrittenNote[]): Promise<void> {
 		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
 		const store = async () => {

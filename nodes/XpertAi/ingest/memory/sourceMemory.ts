@@ -99,11 +99,7 @@ export class SourceMemory extends StoredMemory {
 		return this.lease.refusal;
 	}
 
-	/**
-	 * After a long silence, makes sure that no other run has taken the lease.
-	 *
-	 * @returns why nothing may be sent
-	 */
+	/** After a long silence, makes sure that no other run has taken the lease. @returns why nothing may be sent */
 	async check(): Promise<Failure | undefined> {
 		return (await orFailure(async () => await this.lease.check()))?.failure;
 	}

@@ -83,11 +83,7 @@ export class Names {
 		this.counted = { ...this.counted, ...('failure' in written ? { areAll: false } : written) };
 	}
 
-	/**
-	 * The names of some documents, as far as they are known.
-	 *
-	 * @param ids in lower case
-	 */
+	/** The names of some documents, as far as they are known. @param ids in lower case */
 	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
 		const byMark = new Map([...ids].map((id) => [shortHash(id), id]));
 		const names = new Map<string, DocumentName>();
@@ -264,11 +260,7 @@ export class StoredMemory {
 		return failed?.failure;
 	}
 
-	/**
-	 * Writes the pieces first and the root last: the root makes them count.
-	 *
-	 * @throws NotesFailed
-	 */
+	/** Writes the pieces first and the root last: the root makes them count. @throws NotesFailed */
 	protected async write(run: number, byHand = this.root.byHand): Promise<void> {
 		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
