@@ -19,7 +19,6 @@ export type Entry = [key: string, known: string];
 export const pack = (entries: Iterable<Entry>) =>
 	Buffer.from([...entries].flat().join(''), 'latin1');
 
-/** Unpacks the entries that `pack` packed. */
 export function* unpack(body: Buffer): Generator<Entry> {
 	for (let at = 0; at < body.length; ) {
 		const key = body.toString('latin1', at, (at += ID_BYTES));
@@ -29,22 +28,14 @@ export function* unpack(body: Buffer): Generator<Entry> {
 	}
 }
 
-/**
- * The fingerprints of a source's documents in a knowledgebase: for each the ID, 48 bits of its content hash, and
- * whether the server has processed it. They are kept as strings of one byte per character, which take a fraction of
- * the memory of objects.
- */
+/** The entries of a source's documents, as strings of one byte per character: objects would take far more memory. */
 export class Fingerprints {
 	/** Keys of documents that differ from the notes on the server. */
 	changed = new Set<string>();
-	/**
-	 * IDs of documents that are not counted as missing when the source does not contain them: rebuilt from names, or
-	 * changed by hand.
-	 */
+	/** IDs that never count as missing from the source: they were rebuilt from names, or changed by hand. */
 	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
 	private readonly contentByKey = new Map<string, string>();
 
-	/** How many documents are known. */
 	get size(): number {
 		return this.contentByKey.size;
 	}
@@ -96,18 +87,15 @@ export class Fingerprints {
 		if (this.contentByKey.delete(packId(id))) this.changed.add(packId(id));
 	}
 
-	/** Sets the entry of a document. */
 	set([key, known]: Entry): void {
 		this.contentByKey.set(key, known);
 		this.changed.add(key);
 	}
 
-	/** The IDs of all known documents. */
 	*ids(): Generator<string> {
 		for (const key of this.contentByKey.keys()) yield unpackId(key);
 	}
 
-	/** The entries of all documents, or of some. */
 	*entries(keys: Iterable<string> = this.contentByKey.keys()): Generator<Entry> {
 		for (const key of keys) yield [key, this.contentByKey.get(key) ?? UNKNOWN];
 	}

@@ -7,10 +7,7 @@ import type { Entry } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
-/**
- * Runs alternate between two slots, so that a late write of a crashed run does not overwrite the pages of the next
- * run.
- */
+/** Runs alternate between two slots: a late write of a crashed run must not overwrite pages of the next run. */
 export const SLOTS = 2;
 
 /** A page is two notes, so that the loss of one is noticed: the IDs of the batch's documents, and their contents. */
@@ -43,7 +40,6 @@ export interface JournaledBatch {
 
 /** The journal of a run: a page for each batch, so that a crash leaves nothing unrecorded. */
 export class Journal {
-	/** Number of the run. */
 	run = 0;
 	private count = 1;
 	/** Pages whose requests are in flight. */
@@ -120,17 +116,11 @@ export class Journal {
 
 	private half(at: number, half: keyof typeof TITLES): WrittenNote {
 		const open = [...this.open, ...this.unclear.keys()];
-		return {
-			note: halfName(this.run, at, half),
-			header: { run: this.run, page: { at, open } },
-		};
+		return { note: halfName(this.run, at, half), header: { run: this.run, page: { at, open } } };
 	}
 }
 
-/**
- * The journal of a crashed run that is not merged into the memory: its run number, its pages of two notes each, and
- * whether some are missing.
- */
+/** The journal of a crashed run, not yet merged: its number, its pages of two notes, and whether some are missing. */
 export const emptyJournal = () => ({ run: 0, pages: [] as ReadNote[][], isDamaged: false });
 
 /** Reads the journals of runs after the last one that the memory has merged. */

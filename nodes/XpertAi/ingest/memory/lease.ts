@@ -46,7 +46,6 @@ export class Lease {
 	private writeCount = 0;
 	private renewedAt = 0;
 	private isHeld = false;
-	/** The mark of the lease of a crashed run. */
 	private crashedMark?: string;
 	private renewal: Promise<unknown> = Promise.resolve();
 
@@ -80,10 +79,7 @@ export class Lease {
 		}
 	}
 
-	/**
-	 * Raises the counters to what notes show. A crashed run may still write late, so this run uses the other journal
-	 * slot.
-	 */
+	/** Raises the counters to what notes show. A crashed run may still write, so this run takes the other slot. */
 	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
 		this.counters.sent = Math.max(this.counters.sent, sent);
 		this.counters.root = Math.max(this.counters.root, root);
@@ -98,11 +94,7 @@ export class Lease {
 		this.counters.sent = this.number;
 	}
 
-	/**
-	 * After a long silence, makes sure that no other run has taken the lease.
-	 *
-	 * @throws NotesFailed if another has, or the lease cannot be renewed
-	 */
+	/** After a long silence, renews the lease if no other run has taken it. @throws NotesFailed if nothing may be sent */
 	async check(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
 		if (this.refusal) throw new NotesFailed(this.refusal);

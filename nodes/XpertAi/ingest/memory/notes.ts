@@ -28,9 +28,7 @@ export interface MemoryPlace {
 	owner: string;
 }
 
-/**
- * A note. Its ID is derived from its name; its title is shown in the knowledgebase, with the source in place of `…`.
- */
+/** A note. Its ID is derived from the name; the knowledgebase shows the title, with the source in place of `…`. */
 export type NoteName = [name: string, title: string];
 
 const count = z.number().int().min(0);
@@ -64,7 +62,6 @@ export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
 /** A note as it was read. It is damaged if somebody had it processed: the server then overwrites its text. */
 export type ReadNote = MemoryNote | 'damaged' | undefined;
 
-/** Whether a note can be used. */
 export const isReadable = (note: ReadNote): note is MemoryNote => typeof note === 'object';
 
 /** A note to be written: its header, and its body, which is entries or other bytes. */
@@ -83,13 +80,7 @@ const VERSION = 1;
  * Limits, which tests lower: characters of notes in one request (proxies take 1 MiB); large notes in one answer;
  * documents in a piece (61 KB); characters of names in one note, before compression; pages read at a time.
  */
-export const SIZES = {
-	request: 512 * 1024,
-	answer: 8,
-	piece: 2000,
-	names: 128 * 1024,
-	pages: 32,
-};
+export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
 
 /** Why notes could not be read or written. */
 export class NotesFailed extends Error {
@@ -98,15 +89,8 @@ export class NotesFailed extends Error {
 	}
 }
 
-/**
- * Runs work on notes.
- *
- * @returns its result, or the failure of reading or writing notes
- * @throws what else it throws
- */
-export async function orFailure<Result>(
-	work: () => Promise<Result>,
-): Promise<Result | { failure: Failure }> {
+/** Runs work on notes. @returns its result, or why notes could not be read or written @throws any other error */
+export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 	return await work().catch((caught: unknown) => {
 		if (caught instanceof NotesFailed) return { failure: caught.failure };
 		throw caught;
@@ -123,16 +107,13 @@ export class NotesOnServer {
 		private readonly routes: MemoryRoutes,
 	) {}
 
-	/** The ID of the document that holds a note. */
 	idOf([name]: NoteName): string {
 		return derivedId(this.place.knowledgebaseId, `n8n ${name} of ${this.place.source}`);
 	}
 
 	/**
-	 * Reads notes. One that was never written is `undefined`.
-	 *
+	 * Reads notes. One that was never written is `undefined`. @throws NotesFailed
 	 * @param atOnce notes in one answer; one address takes a hundred
-	 * @throws NotesFailed
 	 */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];

@@ -27,10 +27,7 @@ import type { DocumentName } from './storedMemory';
  * 7. `by hand` records what Disable and Enable changed. The next run merges it, and the root says so.
  */
 
-/**
- * How a run begins. `by`: its title for people; `fresh`: forget all contents, so that everything is sent again;
- * `forgetLost`: the user has taken note of what was lost.
- */
+/** `by`: the title of the run; `fresh`: send everything again; `forgetLost`: the user has taken note of losses. */
 interface RunOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
@@ -43,7 +40,7 @@ interface RunOptions {
 export class SourceMemory extends StoredMemory {
 	/** Documents known when the run began. */
 	knownBefore = 0;
-	/** The run that holds the lease, if this one may not begin. */
+	/** Set if another run holds the lease: then nothing may be sent. */
 	holder?: Holder;
 	/** Whether the server supports the memory. */
 	private isSupported = true;
@@ -67,10 +64,7 @@ export class SourceMemory extends StoredMemory {
 		this.lease = new Lease(this.notes, clock, signal, { by, since });
 	}
 
-	/**
-	 * Reads what earlier runs stored. After `to send`, `close` must follow in any case; with a `holder`, nothing may be
-	 * sent. Failures are in `refusal` and `troubles`.
-	 */
+	/** Reads what earlier runs stored. Failures are in `refusal` and `troubles`. After `to send`, always call `close`. */
 	async open(mode: 'to send' | 'to read' = 'to send'): Promise<this> {
 		const { options, known, lease } = this;
 		const failed = await orFailure(async () => {
@@ -104,11 +98,7 @@ export class SourceMemory extends StoredMemory {
 		return (await orFailure(async () => await this.lease.check()))?.failure;
 	}
 
-	/**
-	 * Records documents in the journal before they are changed other than by storing them whole.
-	 *
-	 * @returns why they must not be changed
-	 */
+	/** Records documents before a change other than storing them whole. @returns why they must not be changed */
 	async journalChange(ids: string[]): Promise<Failure | undefined> {
 		if (!this.isSupported) return undefined;
 		const failed = await this.exclusively(async () => {
@@ -120,11 +110,8 @@ export class SourceMemory extends StoredMemory {
 	}
 
 	/**
-	 * Records documents in the request that stores them.
-	 *
-	 * @param contents contents by ID
-	 * @returns the rows of the journal, or why the documents must not be sent; `undefined` if the server does not
-	 * support the memory
+	 * Records documents in the request that stores them. @param contents contents by ID
+	 * @returns the journal's rows, or why nothing may be sent; `undefined` if the server does not support the memory
 	 */
 	async journalBatch(
 		contents: Map<string, string>,
@@ -207,9 +194,7 @@ export class SourceMemory extends StoredMemory {
 		await lease.beginToSend(journal.firstPage);
 	}
 
-	private async exclusively<Result>(
-		work: () => Promise<Result>,
-	): Promise<Result | { failure: Failure }> {
+	private async exclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 		const done = this.queue.then(async () => await orFailure(work));
 		this.queue = done.catch(() => undefined);
 		return await done;

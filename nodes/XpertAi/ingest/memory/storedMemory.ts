@@ -36,10 +36,7 @@ const namesNote = (at: number): NoteName => [
 	`what … calls its documents, ${at + 1}`,
 ];
 
-/**
- * The names of a source's documents, in notes to which only new names are added. They are read to report documents
- * that no item contains, and to rebuild a lost piece of the memory: the ID of a document is derived from its key.
- */
+/** Names and keys of documents. Reports show the names; lost pieces are rebuilt from the keys, which give the IDs. */
 export class Names {
 	/** The name notes that the root counts. */
 	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
@@ -62,11 +59,7 @@ export class Names {
 		this.addedLength += JSON.stringify(entry).length;
 	}
 
-	/**
-	 * Writes the new names, if they are long enough. If that fails, their documents are reported by ID from then on.
-	 *
-	 * @param minLength characters
-	 */
+	/** Writes the new names if they total `minLength` characters. If that fails, reports show their documents by ID. */
 	async write(minLength = 1): Promise<void> {
 		const { added, counted } = this;
 		if (this.addedLength < minLength) return;
@@ -98,7 +91,6 @@ export class Names {
 
 	/**
 	 * The IDs of all named documents that have a key.
-	 *
 	 * @param isCounted whether the root counts the notes; otherwise they are read until some are missing
 	 */
 	async ids(isCounted: boolean): Promise<string[]> {
@@ -167,7 +159,6 @@ export interface MemoryTroubles {
 export class StoredMemory {
 	/** The source's documents in the knowledgebase, as far as they are known. */
 	readonly known = new Fingerprints();
-	/** The names of documents, as far as they are known. */
 	readonly names: Names;
 	readonly troubles: MemoryTroubles = {};
 	/** Whether, by the notes, no run has stored anything: the source is new, or its notes are gone. */
@@ -196,9 +187,7 @@ export class StoredMemory {
 
 	/**
 	 * Reads the memory, merges the journal of a crashed run, and then what was disabled or enabled by hand since.
-	 *
-	 * @returns the note `turn`
-	 * @throws NotesFailed
+	 * @returns the note `turn` @throws NotesFailed
 	 */
 	protected async read(forgetLost = false, before?: Lease['counters']): Promise<ReadNote> {
 		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
@@ -220,11 +209,7 @@ export class StoredMemory {
 		return turn;
 	}
 
-	/**
-	 * Writes the memory at the end of a run. Documents in late pages of a crashed run get unknown contents.
-	 *
-	 * @throws NotesFailed
-	 */
+	/** Writes the memory after a run. Documents in late pages of a crashed run become unknown. @throws NotesFailed */
 	protected async finish(run: number): Promise<void> {
 		const { byHand, known, unmergedJournal, notes } = this;
 		for (const [key] of await lateEntries(notes, unmergedJournal)) known.set([key, UNKNOWN]);
@@ -240,11 +225,7 @@ export class StoredMemory {
 		this.isStale = true;
 	}
 
-	/**
-	 * Records that documents are disabled or enabled by hand; works at any time, also while a run holds the lease.
-	 *
-	 * @returns why they must not be switched
-	 */
+	/** Records documents disabled or enabled by hand, also while a run sends. @returns why they must not be switched */
 	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
 		const failed = await orFailure(async () => {
 			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
