@@ -42,7 +42,10 @@ describe('the example "chat with an assistant" in n8n', () => {
 		// The assistant that says how many messages it has seen: so its memory is to be seen.
 		const file = 'chat-with-an-assistant.json';
 		const workflow = exampleWith(file, 'Ask Assistant', (node) => {
-			const text = JSON.stringify(node).replace(PLACEHOLDERS.chosenAssistantId, SAYING_ASSISTANT.id);
+			const text = JSON.stringify(node).replace(
+				PLACEHOLDERS.chosenAssistantId,
+				SAYING_ASSISTANT.id,
+			);
 			return JSON.parse(text) as typeof node;
 		});
 		workflowId = await harness.importWorkflow(workflow, credential);
