@@ -108,8 +108,16 @@ export class NodePanel {
 
 	/** Shows the output, or the input, as a table, JSON or schema. */
 	async showAs(mode: 'table' | 'json' | 'schema', column = this.output): Promise<void> {
-		await column.hover();
-		await column.locator(`[data-test-id="radio-button-${mode}"]`).click();
+		const choice = column.locator(`[data-test-id="radio-button-${mode}"]`);
+		// The choice is there while the mouse is over the panel, which is forgotten when the panel is drawn anew.
+		for (let tries = 1; ; tries++) {
+			await column.hover({ position: { x: 30, y: 60 + tries } });
+			try {
+				return await choice.click({ timeout: COVERED_MS });
+			} catch (error) {
+				if (tries === 5) throw error;
+			}
+		}
 	}
 
 	/** Closes the panel; does nothing when it is closed. */

@@ -1,5 +1,4 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import type { z } from 'zod';
 
 import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
@@ -26,15 +25,20 @@ type RunOperation = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject
 
 /** Thread: Get Run. */
 const getRun: RunOperation = async (item, send, ids) => {
-	const settings = item.settings(runByIdSettings);
+	const settings = settingsOf(item);
 	const client = clientFor(item, send);
 	const state = await readRunState(client, ids);
 	return await stateJson(item, client, ids, state, settings);
 };
 
+/** Read before anything is sent. */
+function settingsOf(item: Item) {
+	return { ...item.settings(runByIdSettings), simplify: item.isSimplified };
+}
+
 /** Thread: Wait for Run. */
 const waitForRun: RunOperation = async (item, send, ids) => {
-	const settings = item.settings(runByIdSettings);
+	const settings = settingsOf(item);
 	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
 	const client = clientFor(item, send, deadlineMinutes * MINUTE_MS);
 	// The stream of an ended run may no longer be stored.
@@ -98,7 +102,7 @@ async function stateJson(
 	client: Client,
 	ids: RunIds,
 	{ result: ended, ...known }: RunState,
-	{ options }: z.infer<typeof runByIdSettings>,
+	{ simplify, options }: ReturnType<typeof settingsOf>,
 ): Promise<IDataObject> {
 	const conversationId = ended?.conversationId ?? known.conversationId;
 	const assistantId = known.assistantId ?? (ended?.assistantId as string | undefined) ?? null;
@@ -110,7 +114,6 @@ async function stateJson(
 	const result = await withThread(client, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
-	const simplify = item.isSimplified;
 	const fields = answerFields(result, options);
 	const json = resultJson({ ...result, assistantId }, fields, thread, simplify);
 	return simplify ? forAudience(item, json, options.citations) : json;
