@@ -46,6 +46,15 @@ describe('what the model of an agent gets', () => {
 		expect(JSON.stringify(json)).toContain('\\"Fields\\" must not be empty');
 	});
 
+	it('is refused before anything is sent', async () => {
+		const { store } = fixture.sandbox;
+		const before = store.knowledgebases.size;
+		const create = { resource: 'knowledgebase', operation: 'create', name: 'Not made' };
+		const { json } = await given({ ...create, toolOutput: 'selected', toolFields: ' ' });
+		expect(JSON.stringify(json)).toContain('\\"Fields\\" must not be empty');
+		expect(store.knowledgebases.size).toBe(before);
+	});
+
 	it('has no choice in a workflow', async () => {
 		const { json } = await given({ ...getOne, toolOutput: 'raw', simplify: true }, false);
 		expect(json).toEqual((await given({ ...getOne, simplify: true }, false)).json);

@@ -3,9 +3,13 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import get from 'lodash/get';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
+import pick from 'lodash/pick';
+import { z } from 'zod';
 
 import { EVERY_UUID } from '../payloads/common';
 import { sanitize } from '../transport/sanitize';
+import { splitIds } from './ids';
+import type { Item } from './item';
 import type { ItemError } from './outputs';
 
 /* Who reads the output: the workflow, the visitors of a streaming chat, or the model of an AI agent. */
@@ -25,6 +29,32 @@ export function waitingFor(tasks: unknown[] = []): string {
 /** Whether the node runs as the tool of an agent. n8n shows this only in the node type. */
 export function isTool(context: IExecuteFunctions): boolean {
 	return context.getNode().type.endsWith('Tool');
+}
+
+const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
+
+/** How an answer is output: simplified, or as the server gave it, in whole or only these fields of it. */
+export interface AnswerOutput {
+	simplify: boolean;
+	rawFields?: string[];
+}
+
+/**
+ * Reads how an answer is output, for the workflow by Simplify, for an agent by Output. Must be read before anything is
+ * sent.
+ *
+ * @throws NodeOperationError naming the parameter, the item and the requirement
+ */
+export function readAnswerOutput(item: Item): AnswerOutput {
+	if (!isTool(item.context)) return { simplify: item.switch('simplify') };
+	const output = item.choice('toolOutput', toolOutputs);
+	if (output !== 'selected') return { simplify: output === 'simplified' };
+	return { simplify: false, rawFields: splitIds(item.filledText('toolFields')) };
+}
+
+/** The part of an answer as the server gave it that is output. */
+export function rawOutput({ rawFields }: AnswerOutput, json: IDataObject): IDataObject {
+	return rawFields ? pick(json, rawFields) : json;
 }
 
 /** Whether a chat streams the output of the workflow. Contexts of some tools lack `isStreaming`. */

@@ -8,6 +8,7 @@ import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import type { ApiRequest } from '../transport/request';
 import { answerFor } from './answers';
+import { rawOutput, readAnswerOutput } from './audience';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
 import { forEachItem } from './eachItem';
@@ -44,14 +45,16 @@ export async function runDeclared(
 	const { simplify, shape = answerItems, remark } = operation;
 	const remarks = new Set<string>();
 	const work = async (item: Item) => {
-		const simplification = simplify && item.isSimplified ? simplify : undefined;
+		const output = simplify && readAnswerOutput(item);
 		const answers = await answersFor(item, operation);
 		for (const { answer } of answers) {
 			const message = remark?.(answer);
 			if (message !== undefined) remarks.add(message);
 		}
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
-		return simplification ? simplified(simplification, results) : results;
+		if (!simplify || !output) return results;
+		if (output.simplify) return simplified(simplify, results);
+		return results.map((json) => rawOutput(output, json));
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);

@@ -125,8 +125,8 @@ export const toolFields: INodeProperties = {
 	displayOptions: { show: { ...ofTools, toolOutput: ['selected'] } },
 };
 
-/** How much of an answer comes out. */
-export const amount: INodeProperties[] = [simplify, toolOutput, toolFields];
+/** What `readAnswerOutput` reads. */
+export const answerOutput: INodeProperties[] = [simplify, toolOutput, toolFields];
 
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 

@@ -1,7 +1,6 @@
 import isEmpty from 'lodash/isEmpty';
 import mapValues from 'lodash/mapValues';
 import memoize from 'lodash/memoize';
-import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
 import type {
@@ -21,7 +20,6 @@ import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
-import { isTool } from './audience';
 import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
 import type { Flaw, Naming } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
@@ -48,8 +46,6 @@ import {
 const nameList = z.array(z.string().trim().min(1));
 
 const booleanSchema = z.boolean();
-
-const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
 
 /** The schema without Infinity and NaN. Memoized for each schema. */
 const finite = memoize((schema: ZodNumber) => schema.finite());
@@ -110,23 +106,6 @@ export class Item {
 	/** Whether the body is given as JSON. */
 	get isJsonBody(): boolean {
 		return this.parameter(BODY_MODE, 'fields') === 'json';
-	}
-
-	/** Whether its output is simplified. The tool of an agent has a choice of its own. */
-	get isSimplified(): boolean {
-		return this.isTool
-			? this.choice('toolOutput', toolOutputs) === 'simplified'
-			: this.switch('simplify');
-	}
-
-	/** The fields of the output that the tool of an agent gives; all where they are not chosen. */
-	private get selected(): string[] | undefined {
-		const isSelected = this.isTool && this.choice('toolOutput', toolOutputs) === 'selected';
-		return isSelected ? splitIds(this.filledText('toolFields')) : undefined;
-	}
-
-	private get isTool(): boolean {
-		return this.has('toolOutput') && isTool(this.context);
 	}
 
 	/**
@@ -340,8 +319,7 @@ export class Item {
 
 	/** An output item paired with this item. */
 	output(json: IDataObject): INodeExecutionData {
-		const { selected } = this;
-		return { json: selected ? pick(json, selected) : json, pairedItem: { item: this.index } };
+		return { json, pairedItem: { item: this.index } };
 	}
 
 	/**

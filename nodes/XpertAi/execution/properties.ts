@@ -15,7 +15,7 @@ import {
 	optionsWithoutOwnBody,
 	ownBodyOptions,
 	returnAll,
-	amount,
+	answerOutput,
 	timeoutOption,
 	withoutOwnBody,
 } from './fields';
@@ -174,7 +174,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	return [
 		...Object.values(ids),
 		...(body ? withoutOwnBody(fieldsOfBody(body, paging ? [returnAll, limit] : [])) : []),
-		...(simplification ? amount : []),
+		...(simplification ? answerOutput : []),
 		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),
 	];
 }

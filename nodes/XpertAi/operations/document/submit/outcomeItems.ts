@@ -1,5 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { rawOutput } from '../../../execution/audience';
+import type { AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
@@ -15,7 +17,7 @@ import type { Origin } from './sources/identity';
 /** The output item with the outcome of a document. */
 export function outcomeItem(
 	result: DocumentOutcome<Origin>,
-	simplify: boolean,
+	output: AnswerOutput,
 ): INodeExecutionData {
 	const { document, batch, attempts, outcome } = result;
 	const { item } = document.origin;
@@ -32,7 +34,7 @@ export function outcomeItem(
 		return item.failed(error, { ...facts, status, attempts, batch });
 	}
 	const record = isJsonObject(result.record) ? result.record : undefined;
-	if (!simplify) return item.output(record ?? asJson(document.record));
+	if (!output.simplify) return item.output(rawOutput(output, record ?? asJson(document.record)));
 	const { name = facts.name, id = document.id } = record ?? {};
 	const { status } = result;
 	const stored = detailsOf(document, outcome, { processing: 'none' });

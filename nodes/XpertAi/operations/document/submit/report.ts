@@ -152,7 +152,7 @@ export class SubmitReport {
 		const { id, origin, record } = document;
 		this.count(outcome);
 		this.setOutcome(origin, outcome);
-		this.setOutput(origin, () => outcomeItem(result, this.settings.simplify));
+		this.setOutput(origin, () => outcomeItem(result, this.settings));
 		if (!('failure' in result)) return;
 		const { failure } = result;
 		const reason = failureMessage(failure);

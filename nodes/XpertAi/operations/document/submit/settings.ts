@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { readAnswerOutput } from '../../../execution/audience';
 import { keyIfGiven } from '../../../execution/keys';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
@@ -45,7 +46,7 @@ export function readSubmitSettings(item: Item) {
 	const { afterStoring, concurrency, dryRun, forgetDamage } = options;
 	const { maxGonePercent, output, resendAll, stopAfterFailures } = options;
 	return {
-		simplify: item.isSimplified,
+		...readAnswerOutput(item),
 		maxGonePercent,
 		resendAll,
 		concurrency,

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { amount, displayedIf, enumOptions, withoutOwnBody } from '../../../execution/fields';
+import { answerOutput, displayedIf, enumOptions, withoutOwnBody } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
@@ -112,7 +112,7 @@ const sentFields: Field[] = [
 ];
 
 /** All parameters of Thread: Ask and Wait. */
-export const runFields: Field[] = [...sentFields, ...amount, runOptions];
+export const runFields: Field[] = [...sentFields, ...answerOutput, runOptions];
 
 /** All parameters of Thread: Start Run. */
 export const startFields: Field[] = [...sentFields, runOptions];
@@ -121,9 +121,9 @@ export const startFields: Field[] = [...sentFields, runOptions];
 export const decideFields: Field[] = [
 	threadOfRun,
 	...withoutOwnBody([decision]),
-	...amount,
+	...answerOutput,
 	runOptions,
 ];
 
 /** All parameters of Thread: Answer Again. */
-export const retryRunFields: Field[] = [threadLocator(), ...amount, runOptions];
+export const retryRunFields: Field[] = [threadLocator(), ...answerOutput, runOptions];

@@ -1,6 +1,8 @@
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
+import { readAnswerOutput } from '../../../execution/audience';
+import type { AnswerOutput } from '../../../execution/audience';
 import { chatSessionOf } from '../../../execution/chatSession';
 import { checkedKey, keyOf } from '../../../execution/keys';
 import type { BinaryField, Item } from '../../../execution/item';
@@ -33,9 +35,8 @@ export interface Message {
 }
 
 /** A message with a wait for its answer. */
-export interface Order extends Message {
+export interface Order extends Message, AnswerOutput {
 	options: RunOptions;
-	simplify: boolean;
 	failuresAsReplies: boolean;
 }
 
@@ -55,7 +56,7 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
 	return {
 		...readMessage(item, kind, options),
 		options,
-		simplify: item.isSimplified,
+		...readAnswerOutput(item),
 		failuresAsReplies,
 	};
 }

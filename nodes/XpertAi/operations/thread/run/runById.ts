@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { rawOutput, readAnswerOutput } from '../../../execution/audience';
 import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -33,7 +34,7 @@ const getRun: RunOperation = async (item, send, ids) => {
 
 /** Read before anything is sent. */
 function settingsOf(item: Item) {
-	return { ...item.settings(runByIdSettings), simplify: item.isSimplified };
+	return { ...item.settings(runByIdSettings), ...readAnswerOutput(item) };
 }
 
 /** Thread: Wait for Run. */
@@ -102,7 +103,7 @@ async function stateJson(
 	client: Client,
 	ids: RunIds,
 	{ result: ended, ...known }: RunState,
-	{ simplify, options }: ReturnType<typeof settingsOf>,
+	settings: ReturnType<typeof settingsOf>,
 ): Promise<IDataObject> {
 	const conversationId = ended?.conversationId ?? known.conversationId;
 	const assistantId = known.assistantId ?? (ended?.assistantId as string | undefined) ?? null;
@@ -114,7 +115,8 @@ async function stateJson(
 	const result = await withThread(client, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
+	const { simplify, options } = settings;
 	const fields = answerFields(result, options);
 	const json = resultJson({ ...result, assistantId }, fields, thread, simplify);
-	return simplify ? forAudience(item, json, options.citations) : json;
+	return simplify ? forAudience(item, json, options.citations) : rawOutput(settings, json);
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { amount } from '../../../execution/fields';
+import { answerOutput } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { ID_PLACEHOLDER, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
@@ -18,7 +18,7 @@ const runId: INodeProperties = {
 const idFields: Field[] = [threadOfRun, runId];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
-export const runByIdFields: Field[] = [...idFields, ...amount, runOptions];
+export const runByIdFields: Field[] = [...idFields, ...answerOutput, runOptions];
 
 /** The parameters of Thread: Cancel Run. */
 export const cancelFields: Field[] = [...idFields, runOptions];

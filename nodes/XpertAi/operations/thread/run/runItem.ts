@@ -4,6 +4,7 @@ import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
+import { rawOutput } from '../../../execution/audience';
 import { hasFilterValues } from '../../../runs/input';
 import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
@@ -61,7 +62,7 @@ export async function runItem(
 	const fields = answerFields(result, options, hasFilterValues(order.body));
 	chat?.complete(fields.output);
 	const json = resultJson(result, fields, thread, simplify);
-	if (!simplify) return json;
+	if (!simplify) return rawOutput(order, json);
 	return forAudience(
 		item,
 		{ ...json, ...timesOf(result, clock.now() - started) },

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, inPanelOrder, amount } from '../../../../execution/fields';
+import { displayedIf, inPanelOrder, answerOutput } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import { addresses } from './addresses';
 import { fields } from './fields';
@@ -37,7 +37,7 @@ export const sourceFields: Field[] = SOURCES.flatMap((source) => shownFor([sourc
 export const settingsFields: Field[] = [
 	...shownFor(
 		SOURCES.filter(({ simplifies }) => simplifies),
-		amount,
+		answerOutput,
 	),
 	documentSettings(inPanelOrder(settingsOfAll())),
 ];
