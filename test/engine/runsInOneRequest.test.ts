@@ -114,6 +114,13 @@ describe('what cannot begin', () => {
 		expect(wrong.error).toBe('"Thread" holds the ID of a conversation, not that of its thread');
 	});
 
+	it('is a message that the server refuses with a reason, whatever thread it is for', async () => {
+		const nobodys = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+		add({ endpoint: 'E4', do: 'status', status: 400, body: { message: 'too long' } });
+		const { error } = await call(ask(), 'ours', nobodys);
+		expect(error).toBe('The server answered 400: too long');
+	});
+
 	it('is a decision that nothing waits for, and an answer to nothing', async () => {
 		const decided = await call(decide(), '', await said());
 		expect(decided.error).toBe('Nothing on this thread waits for a decision');
