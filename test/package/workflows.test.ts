@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { difference, flatMap, partition, pickBy, uniq } from 'lodash';
 
+import rooms from '../mutation/rooms.js';
 import { commandsOf, readWorkflows, type Job, type Workflow } from './support/workflows';
 
 const ROOT = path.resolve(__dirname, '../..');
@@ -45,6 +46,11 @@ describe('the workflows', () => {
 		}
 		const actions = uniq(lines.map((line) => line.split('@')[0]));
 		expect(uniq(lines)).toHaveLength(actions.length);
+	});
+
+	it('count the mutants of every room at night', () => {
+		const [, job] = jobs.find(([id]) => id === 'nightly.yml: mutants') ?? [];
+		expect(job?.strategy?.matrix.room).toEqual(expect.arrayContaining(Object.keys(rooms)));
 	});
 
 	it('may read the source, and write only what publishing needs', () => {
