@@ -322,7 +322,7 @@ async function yieldsToOlder(run: RunRequest, runId: string): Promise<boolean> {
 }
 
 /** Whether another run is older and overlaps. */
-export function precedes(other: RunRecord, own: RunRecord): boolean {
+function precedes(other: RunRecord, own: RunRecord): boolean {
 	if (runOrder(other) >= runOrder(own)) return false;
 	if (other.status === 'running') return true;
 	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;

@@ -30,7 +30,7 @@ import type { ApiClient } from './thread';
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';
 export const RUNS_PATH = '/threads/{threadId}/runs';
 export const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
-export const STREAM_PATH = `${ONE_RUN_PATH}/stream`;
+const STREAM_PATH = `${ONE_RUN_PATH}/stream`;
 export const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 
 /** How long after the end of a run its messages may take to be stored (recorded: 0.2 to 0.6 s). */

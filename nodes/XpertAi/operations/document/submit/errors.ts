@@ -70,7 +70,7 @@ export function sentences(...texts: Array<string | undefined>): string {
 }
 
 /** Lists names, and the number of further ones. */
-export function someNames(names: string[]): string {
+function someNames(names: string[]): string {
 	const more = names.length - MAX_NAMED;
 	const first = names.slice(0, MAX_NAMED).join(', ');
 	return more > 0 ? `${first} and ${more} more` : first;

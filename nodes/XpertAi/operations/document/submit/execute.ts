@@ -108,7 +108,7 @@ function addHints({ execution: { context }, first, report, warnings }: Submissio
  * Follows the started processing to its end, concurrently for all knowledgebases: they share one wait. Documents stay
  * stored whatever happens.
  */
-export async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
+async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
 	let unfinished = 0;
 	const waitForTarget = async ({ processing }: Target) => {
 		const end = await processing?.end();

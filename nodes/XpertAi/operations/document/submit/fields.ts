@@ -72,7 +72,7 @@ const maxGonePercent: INodeProperties = {
 const BATCH_TIMEOUT_SECONDS = 300;
 
 /** The collection Options of Submit. */
-export const submitOptions = optionsField([
+const submitOptions = optionsField([
 	resendAll,
 	maxGonePercent,
 	{

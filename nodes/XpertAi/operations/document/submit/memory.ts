@@ -56,7 +56,7 @@ export function memoryPlaceOf(
 }
 
 /** The title of a run for people. */
-export function runTitle(context: Execution['context']): string {
+function runTitle(context: Execution['context']): string {
 	const { name } = context.getWorkflow();
 	return [`execution ${context.getExecutionId()}`, ...(name ? [`of "${name}"`] : [])].join(' ');
 }

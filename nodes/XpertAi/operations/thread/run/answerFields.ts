@@ -88,7 +88,7 @@ export function forAudience(
 }
 
 /** A Markdown list of the cited documents; empty if there are none. */
-export function sourceList(sources: Source[], style: AnswerOptions['citations']): string {
+function sourceList(sources: Source[], style: AnswerOptions['citations']): string {
 	const names = citedNames(sources, style);
 	return isEmpty(names) ? '' : `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 }

@@ -276,7 +276,7 @@ export interface FileType {
  * @param mimeType the known MIME type, such as that of a binary field; its parameters are ignored
  * @param given the stated extension, used if the name has none
  */
-export function fileType(name: string, mimeType: string, given?: string | null): FileType {
+function fileType(name: string, mimeType: string, given?: string | null): FileType {
 	const essence = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 	const extension = documentExtension(name);
 	// Of several extensions for a type, such as htm and html, the last is the usual one.
@@ -296,7 +296,7 @@ export function fileType(name: string, mimeType: string, given?: string | null):
 }
 
 /** The MIME type of a text: HTML or Markdown, which also suits plain text. */
-export function textMimeType(text: string): string {
+function textMimeType(text: string): string {
 	return /^\s*(<!doctype html|<html)/i.test(text) ? 'text/html' : 'text/markdown';
 }
 
