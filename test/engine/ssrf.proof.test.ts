@@ -45,14 +45,10 @@ describe("n8n's SSRF protection", () => {
 	});
 	afterEach(() => door.close());
 
-	it.each([
-		['127.0.0.1', '127.0.0.1'],
-		['localhost', '127.0.0.1'],
-		['[::1]', '::1'],
-	])('holds back every request to %s, and says so once', async (host, target) => {
-		const credential = { baseUrl: `http://${host}:${doorPort}` };
+	it('holds back every request to a blocked address, and says so once', async () => {
+		const credential = { baseUrl: `http://localhost:${doorPort}` };
 		const reports = await network.callAll({ env: PROTECTED, credential });
-		expectAllToFail(reports, blocked(target));
+		expectAllToFail(reports, blocked('127.0.0.1'));
 		expectOneTryEach(reports);
 		expect(knocks).toBe(0);
 		expect(reports.find(({ name }) => name === 'E3')?.error?.message).toContain(

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { INodeProperties } from 'n8n-workflow';
+
+import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
+import { projectRoot } from '../../host/paths';
+import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import packageJson from '../../package.json';
+import { allProperties } from '../nodes/support/properties';
+
+/** n8n's categories of community nodes: https://docs.n8n.io/integrations/creating-nodes/build/reference/node-codex-files/ */
+const CATEGORIES = [
+	'Data & Storage',
+	'Finance & Accounting',
+	'Marketing & Content',
+	'Productivity',
+	'Miscellaneous',
+	'Sales',
+	'Development',
+	'Analytics',
+	'Communication',
+	'Utility',
+];
+
+/** Optional fields that stay at the top, as n8n's own nodes have them there. */
+const OF_LISTS = ['limit', 'simplify'];
+/** Optional fields that an operation is about: what a search looks for, and what is changed. */
+const SUBJECTS = [
+	'sourceName',
+	'prefix',
+	'namespace_prefix',
+	'textField',
+	'title',
+	'rating',
+	'clearFields',
+];
+/** An existing thread has an assistant already; everything else needs one. */
+const NEEDED_ELSEWHERE = ['assistantId'];
+const AT_THE_TOP = [...OF_LISTS, ...SUBJECTS, ...NEEDED_ELSEWHERE];
+const CONTAINERS = ['collection', 'fixedCollection', 'notice', 'callout', 'hidden'];
+
+const read = (...names: string[]) =>
+	readFileSync(path.join(projectRoot, 'nodes', ...names), 'utf8');
+
+/** The relative luminance of `#rgb` or `#rrggbb`, as the WCAG defines it. */
+function luminance(colour: string): number {
+	const digits = colour.slice(1).replace(/^(.)(.)(.)$/, '$1$1$2$2$3$3');
+	const [red = 0, green = 0, blue = 0] = [0, 2, 4]
+		.map((at) => parseInt(digits.slice(at, at + 2), 16) / 255)
+		.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+	return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** The best contrast that a colour of an icon has against what is behind it. */
+function contrast(icon: string, background: string): number {
+	const colours = icon.match(/#[\da-f]{6}\b|#[\da-f]{3}\b/gi) ?? [];
+	return Math.max(
+		...colours.map((colour) => {
+			const [light = 0, dark = 0] = [luminance(colour), luminance(background)].sort(
+				(a, b) => b - a,
+			);
+			return (light + 0.05) / (dark + 0.05);
+		}),
+	);
+}
+
+describe("the rules that n8n's linter will have next", () => {
+	it.each([new XpertAi().description, new XpertAiTrigger().description])(
+		'$displayName has one credential and parameters with defaults, choices told apart, and no optional JSON at the top',
+		({ credentials, properties }) => {
+			expect(credentials).toHaveLength(1);
+			const wrong = allProperties(properties).filter(({ property }) => {
+				const choices = /ptions$/.test(property.type) ? (property.options ?? []) : [];
+				const names = choices.map(({ name }) => name);
+				const values = choices.map((choice) => 'value' in choice && choice.value);
+				return (
+					property.default === undefined ||
+					new Set(names).size < names.length ||
+					new Set(values).size < values.length ||
+					names.some((name) => name.includes('*'))
+				);
+			});
+			expect(wrong.map(({ place }) => place)).toEqual([]);
+			const json = (property: INodeProperties) => property.type === 'json' && !property.required;
+			expect(properties.filter(json)).toEqual([]);
+		},
+	);
+
+	it('what is optional is in a collection, but for what others depend on and a few with a reason', () => {
+		const { properties } = new XpertAi().description;
+		const depended = properties.flatMap(({ displayOptions }) =>
+			Object.keys(displayOptions?.show ?? {}),
+		);
+		const optional = properties.filter(
+			({ name, type, required }) =>
+				!required && !CONTAINERS.includes(type) && !depended.includes(name),
+		);
+		const names = [...new Set(optional.map(({ name }) => name))];
+		expect(names.sort()).toEqual(AT_THE_TOP.toSorted());
+	});
+
+	it.each(['XpertAi', 'XpertAiTrigger'])('%s is in categories that n8n has', (name) => {
+		const codex = JSON.parse(read(name, `${name}.node.json`)) as Record<string, unknown>;
+		expect(CATEGORIES).toEqual(expect.arrayContaining(codex.categories as string[]));
+		expect(codex).not.toHaveProperty('subcategories');
+	});
+
+	it.each([
+		['xpertAi.svg', '#ffffff'],
+		['xpertAi.dark.svg', '#2b2b2b'],
+	])('%s stands out from what is behind it', (icon, background) => {
+		expect(contrast(read('XpertAi', icon), background)).toBeGreaterThanOrEqual(3);
+	});
+
+	it('the package has the licence and the credential the name that n8n asks for', () => {
+		expect(packageJson.license).toBe('MIT');
+		expect(packageJson).not.toHaveProperty('workspaces');
+		expect(packageJson.n8n.credentials).toEqual([
+			`dist/credentials/${XpertAiApi.name}.credentials.js`,
+		]);
+	});
+});
