@@ -250,7 +250,8 @@ export function jsonBodyOption(example: string): INodeProperties[] {
  * collections.
  */
 export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): Shown[] {
-	return displayedIf({ hide: { [BODY_MODE]: WITH_OWN_BODY } }, fields);
+	// n8n 1 finds a field inside a collection only from the root.
+	return displayedIf({ hide: { [`/${BODY_MODE}`]: WITH_OWN_BODY } }, fields);
 }
 
 /** The same for fields inside Options. */

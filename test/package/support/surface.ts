@@ -165,7 +165,7 @@ const breaks = (...breaking: string[]): SurfaceChanges => ({ breaking, added: []
 const adds = (...added: string[]): SurfaceChanges => ({ breaking: [], added });
 
 /** What hides a parameter where it comes, and shows it where it goes: a condition to be shown, and all that hides. */
-const HIDES = /\.(shown(\.\w+)?|hidden(\.\w+(\..+)?)?)$/;
+const HIDES = /\.(shown(\.[\w/.]+)?|hidden(\.[\w/]+(\..+)?)?)$/;
 
 /** Several parameters of one name, each under other conditions. */
 const isVariants = (value: unknown): value is Surface[] =>

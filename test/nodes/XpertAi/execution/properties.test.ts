@@ -4,6 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operation';
 import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from '../../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 import type { Operation } from '../../../../nodes/XpertAi/execution/operation';
 import { operationFields, plainFields } from '../../../../nodes/XpertAi/execution/properties';
 import { jsonBodyIn } from '../../support/operations';
@@ -30,7 +31,7 @@ function jsonBodyOf({ resource, operation }: (typeof OPERATIONS)[number]) {
 const requestOf = (operation: Operation) => (isCoded(operation) ? operation.request : operation);
 const WITH_BODY = OPERATIONS.filter(({ operation }) => requestOf(operation).body);
 /** What hides the fields of a body. */
-const WITH_JSON = { 'options.bodyMode': ['json'] };
+const WITH_JSON = { '/options.bodyMode': ['json'] };
 /** What shows more than five fields, and how many. */
 const MANY_FIELDS = [['document: submit', 6]];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
@@ -43,6 +44,29 @@ describe('the parameters of the node', () => {
 		expect(lists.map((list) => shows(list).resource)).toEqual(
 			PROPERTIES[0]?.options?.map((option) => [(option as { value: string }).value]),
 		);
+	});
+
+	it('depend on fields beside them or on the root: with anything else n8n 1 runs no node at all', () => {
+		const inner = (property: INodeProperties) =>
+			property.type === 'fixedCollection'
+				? (property.options ?? []).map((option) => ('values' in option ? option.values : []))
+				: [(property.options ?? []).filter((option) => 'type' in option)];
+		const wrongIn = (properties: INodeProperties[]): string[] =>
+			properties.flatMap((property) => {
+				const beside = properties.map(({ name }) => name);
+				const { show = {}, hide = {} } = property.displayOptions ?? {};
+				const wrong = Object.keys({ ...show, ...hide }).filter(
+					(key) => !/^[@/]/.test(key) && !beside.includes(key),
+				);
+				return [
+					...wrong.map((key) => `${property.name}: ${key}`),
+					...inner(property).flatMap(wrongIn),
+				];
+			});
+		expect([
+			...wrongIn(PROPERTIES),
+			...wrongIn(new XpertAiTrigger().description.properties),
+		]).toEqual([]);
 	});
 
 	it('have a default that is one of the options, but for a decision, which nobody is to make unawares', () => {
