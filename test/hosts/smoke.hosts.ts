@@ -228,8 +228,18 @@ describe(`n8n ${n8n}`, () => {
 			nodes.map(({ type: name, typeVersion: version }) => ({ name, version: Number(version) })),
 			({ name, version }) => `${name} ${version}`,
 		);
-		const answer = await harness.host.rest.request('POST', '/rest/node-types', { nodeInfos: used });
-		const found = answer as Array<{ name: string; version: number | number[] }>;
+		// An n8n 1 answers for none of several nodes where it lacks one.
+		const described = used.map(async (node) => {
+			const asked = { nodeInfos: [node] };
+			const answer = await harness.host.rest
+				.request('POST', '/rest/node-types', asked)
+				.catch((error: Error) => {
+					expect(error.message).toContain('Unrecognized node type');
+					return [];
+				});
+			return answer as Array<{ name: string; version: number | number[] }>;
+		});
+		const found = (await Promise.all(described)).flat();
 		const isKnown = ({ name, version }: { name: string; version: number }) =>
 			found.some(
 				(type) => name.endsWith(`.${type.name}`) && [type.version].flat().includes(version),
