@@ -43,11 +43,6 @@ export const TESTED_VERSIONS: readonly TestedVersion[] = [
 				version: 1.1,
 				displayName: 'Read/Write Files from Disk',
 			},
-			{
-				name: '@n8n/n8n-nodes-langchain.chatHitlTool',
-				version: 1.2,
-				displayName: 'Chat (Human Review)',
-			},
 			{ name: '@n8n/n8n-nodes-langchain.chat', version: 1.2, displayName: 'Chat' },
 		],
 	},
