@@ -154,6 +154,8 @@ const hosts = {
 const oldestEngine = {
 	...shared,
 	displayName: 'oldestEngine',
+	testEnvironment: require.resolve('./test/support/host/lending.js'),
+	moduleNameMapper: lent('fastify', 'multipart'),
 	testMatch: engine.testMatch,
 	testPathIgnorePatterns: [
 		...NO_UNITS,

@@ -50,7 +50,12 @@ function runJest(project, n8n) {
 	const outputFile = path.join(folder, 'results.json');
 	const { status } = spawnSync(
 		process.execPath,
-		[JEST, '--selectProjects', project, '--watchman=false', '--json', `--outputFile=${outputFile}`],
+		// The sandbox is loaded outside jest, which cannot tell that it has closed.
+		[
+			JEST,
+			...['--selectProjects', project, '--watchman=false', '--forceExit'],
+			...['--json', `--outputFile=${outputFile}`],
+		],
 		{
 			cwd: ROOT,
 			env: { ...process.env, XPERTAI_HOST: n8n },
