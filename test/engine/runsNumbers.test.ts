@@ -33,13 +33,6 @@ describe('the number of a run', () => {
 		expect(storedRuns(first?.threadId).map(({ id }) => id)).toEqual([first?.runId, second?.runId]);
 	});
 
-	it('comes out where the answer was lost', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
-		const { json } = await say('one');
-		expect(json).toMatchObject({ output: 'Echo: one', recovered: true });
-		expect(storedRuns(json?.threadId).map(({ id }) => id)).toEqual([json?.runId]);
-	});
-
 	it('is left out where the server tells none, which is found out once an execution', async () => {
 		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'status', status: 404, body });

@@ -1,4 +1,4 @@
-import type { INodeParameters, StructuredChunk } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
@@ -71,47 +71,12 @@ describe('a message under a key', () => {
 		expect(json?.seconds).toBeLessThan(60);
 	});
 
-	it('has failed for the reason of its own run', async () => {
-		const { error } = await say('FAIL');
-		expect(error?.message).toContain('The run failed: ');
-		expect(error?.description).toContain(`Thread: ${THREAD}.`);
-	});
-
-	it('appears as it is written in a chat', async () => {
-		const chunks: StructuredChunk[] = [];
-		await say('one two', {}, { onChunk: (chunk: StructuredChunk) => chunks.push(chunk) });
-		expect(chunks.map(({ type }) => type).join(' ')).toMatch(/^begin item (item )+end$/);
-		const said = chunks.flatMap(({ type, content }) => (type === 'item' ? content : []));
-		expect(said.join('')).toBe('You said: one two [users seen: 1]');
-		expect(sent('runs')).toHaveLength(1);
-	});
-
 	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
 		const stop = stopOnce(() => sent('join').length > 0);
 		await say('one', { options: { whenStopped: 'cancel' } }, { onStart: stop.onStart });
 		expect(sent('cancel')).toHaveLength(1);
 		expect(stored()).toMatchObject([{ text: 'one', status: 'interrupted' }]);
-	});
-
-	it('is left alone when the workflow is stopped, at first: nothing is sent', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const stop = stopOnce(() => sent('join').length > 0);
-		await say('one', {}, { onStart: stop.onStart });
-		expect(sent('cancel')).toEqual([]);
-		expect(stored()).toMatchObject([{ text: 'one', status: 'running' }]);
-	});
-
-	it('begins beside others where they are not waited for', async () => {
-		await say('zero');
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 2_000 });
-		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
-		await occupy(fixture.sandbox, THREAD, theirs, SAYING_ASSISTANT.id);
-		await say('one', { options: { whenBusy: 'run' } });
-		const [, other, own] = stored();
-		expect([other?.text, own?.text]).toEqual(['theirs', 'one']);
-		expect(own?.startedAt).toBeLessThan(other?.endedAt ?? Infinity);
-		expect(sent('cancel')).toEqual([]);
 	});
 });
 
@@ -148,16 +113,5 @@ describe('a server that does not tell of its runs', () => {
 		fixture.sandbox.faults.add({ ...fault, nth: [2, 3] });
 		expect((await say('one')).json).toMatchObject({ status: 'completed' });
 		expect(stored()).toHaveLength(1);
-	});
-});
-
-describe('a run that is only started under a key', () => {
-	it('takes its turn too', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
-		const first = await say('one', { operation: 'start' });
-		const second = await say('two', { operation: 'start' });
-		expect([first, second].map(({ json }) => json?.status)).toEqual(['running', 'running']);
-		const [one, two] = stored();
-		expect(two?.startedAt).toBeGreaterThanOrEqual(one?.endedAt ?? Infinity);
 	});
 });

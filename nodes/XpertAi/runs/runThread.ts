@@ -2,11 +2,10 @@ import isEqual from 'lodash/isEqual';
 import isUndefined from 'lodash/isUndefined';
 import pick from 'lodash/pick';
 
-import { taskValues } from '../threads/conversation';
 import { messagesOf, textOf } from '../threads/messages';
-import { partsOf, sourcesOf } from '../threads/runEvents';
+import { eventsOn, sourcesOf } from '../threads/runEvents';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
-import { readThreadWithRetries } from '../threads/thread';
+import { readThread, taskValues } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { abandonRun } from './cancel';
 import { followRun } from './follow';
@@ -77,11 +76,9 @@ async function checkRejection(
 ): Promise<RunResult> {
 	if (!intentOf(run.body).rejects || result.status !== 'completed') return result;
 	const calls = taskValues('call.id', decided);
-	const reading = await readThreadWithRetries(run, run.threadId);
-	const messages = 'state' in reading ? messagesOf(reading.state) : [];
-	const isResult = ({ tool_call_id: id }: ThreadMessage) =>
-		typeof id === 'string' && calls.includes(id);
-	if (messages.some(isResult)) return { ...result, ...rejectedTooLate() };
+	const { answer: state } = await readThread(run, run.threadId);
+	const isResult = ({ tool_call_id: id }: ThreadMessage) => id !== undefined && calls.includes(id);
+	if (messagesOf(state).some(isResult)) return { ...result, ...rejectedTooLate() };
 	return { ...result, output: '', rejected: true };
 }
 
@@ -99,15 +96,14 @@ export async function withThread(run: Client, ids: RunIds, result: RunResult): P
 	const state = await readWhenIdle(run, ids, result, others.length > 0);
 	if (!state) return result;
 	const isLost = others.length > 0 && state.status !== 'busy' && !holdsAnswer(state, result);
-	const earlier = linksBack ? partsOf(state, messagesOf(state)) : undefined;
+	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
 /** The runs that were on the thread at the same time. */
 async function overlappingRuns(run: Client, { threadId, runId }: RunIds): Promise<RunRecord[]> {
-	const listed = await listRuns(run, threadId);
-	if ('failure' in listed) return [];
-	const runs = startedRuns(listed.runs);
+	const { answer = [] } = await listRuns(run, threadId);
+	const runs = startedRuns(answer);
 	const own = runs.find((one) => one.run_id === runId);
 	const endOf = ({ status, updated_at: end = '' }: RunRecord) => (status === 'running' ? '~' : end);
 	if (!own) return [];
@@ -127,9 +123,8 @@ async function readWhenIdle(
 	isNeeded: boolean,
 ): Promise<ThreadState | undefined> {
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
-		const reading = await readThreadWithRetries(run, threadId);
-		if ('failure' in reading) return undefined;
-		const { state } = reading;
+		const { answer: state, failure } = await readThread(run, threadId);
+		if (failure) return undefined;
 		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
 		const isEnough = !isNeeded || holdsAnswer(state, result) || idleReads >= IDLE_READS;
 		if (isEnough || remaining(run) <= 0 || run.signal?.aborted) return state;

@@ -1,21 +1,14 @@
 import lowerFirst from 'lodash/lowerFirst';
-import type {
-	IDataObject,
-	INodeExecutionData,
-	NodeApiError,
-	NodeOperationError,
-} from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { NO_ANSWER, runFacts } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import { MAX_OWNERS } from '../../../runs/openConversation';
 import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
 import type { Failure } from '../../../transport/failure';
-import type { Attached } from './attachments';
 
 /** For failures without a request. */
 const NO_REQUEST = { method: '', path: '' };
@@ -33,14 +26,6 @@ export function resultError(item: Item, result: RunResult, thread: ThreadIds): N
 	return error;
 }
 
-/** The error for a key whose threads all belong to other owners. */
-export function keyError(item: Item): NodeOperationError {
-	return item.operationError(
-		`"Conversation Key" is in use by ${MAX_OWNERS} other people, each with a credential of their own`,
-		'Nothing was said to the assistant. Choose a key that is not shared, for example with the name of the workflow before it.',
-	);
-}
-
 /** Hints for E12. */
 const UPLOAD_HINTS: HintContext = {
 	statusHints: {
@@ -50,10 +35,16 @@ const UPLOAD_HINTS: HintContext = {
 	},
 };
 
+/** A file that was not uploaded: its binary field, and why. */
+export interface FailedUpload {
+	property: string;
+	failure: Failure;
+}
+
 /** The error for a failed upload. The message was not sent. */
 export function uploadError(
 	item: Item,
-	{ property, failure }: Extract<Attached, { failure: Failure }>,
+	{ property, failure }: FailedUpload,
 	thread: ThreadIds,
 ): NodeApiError {
 	if (failure.kind === 'cancelled')
