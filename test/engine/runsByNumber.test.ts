@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { detailsOf, newThreads } from './support/runs';
@@ -83,22 +83,6 @@ describe('a run by its number', () => {
 		// The slow one has begun first and ended last, so that its messages are all that the thread has.
 		const { json } = await tell('waitForRun', quick);
 		expect(json).toMatchObject({ output: 'Echo: Quick', remembered: false, ...quick });
-	});
-
-	it('has failed with its reason', async () => {
-		const { error } = await tell(
-			'waitForRun',
-			await started('Hi', { assistant: BROKEN_ASSISTANT_ID }),
-		);
-		expect(error?.message).toMatch(/^The run failed: /);
-	});
-
-	it('waits for a person with what is to be decided', async () => {
-		const { json } = await tell('waitForRun', await started(`${INTERRUPTING_INPUT} first`));
-		expect(json).toMatchObject({
-			status: 'interrupted',
-			interrupt: [{ call: { name: 'subagent' } }],
-		});
 	});
 
 	it('that nobody knows is said to be unknown', async () => {
