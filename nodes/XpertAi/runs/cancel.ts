@@ -44,20 +44,20 @@ export async function cancelRunning(run: Client, ids: RunIds): Promise<RunResult
 /**
  * Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws.
  *
- * @param findRunId looks up the run ID; called only if the run is to be cancelled
+ * @param findRunId looks up a run ID that the result lacks; called only if the run is to be cancelled
  */
 export async function abandonRun(
 	run: Client & AbandonPolicy,
 	threadId: string,
 	result: RunResult,
-	findRunId: (late: Client) => Promise<string | undefined>,
+	findRunId?: (late: Client) => Promise<string | undefined>,
 ): Promise<RunResult> {
 	const { signal, whenStopped, whenLate } = run;
 	const isLate = result.status === 'timedOut';
 	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
 	if (action !== 'cancel') return result;
 	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
-	const runId = await findRunId(late);
+	const runId = result.runId ?? (await findRunId?.(late));
 	if (runId === undefined) return result;
 	const { cancelled, result: actual } = await cancelRunById(late, { threadId, runId });
 	return { ...result, runId, advice: adviceFor(cancelled, actual) };

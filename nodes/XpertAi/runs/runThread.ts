@@ -37,10 +37,8 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const intent = intentOf(run.body);
 	const started = await startInTurn(run);
 	if (started === undefined) return undefined;
-	if ('result' in started) {
-		const { result, findRunId } = started;
-		return await abandonRun(run, run.threadId, result, async (late) => await findRunId?.(late));
-	}
+	if ('result' in started)
+		return await abandonRun(run, run.threadId, started.result, started.findRunId);
 	const result = await followStarted(run, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
@@ -64,8 +62,7 @@ async function followStarted(run: Run, started: StartedRun): Promise<RunResult> 
 	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
 	const conversationId = complete.conversationId ?? started.conversationId;
 	const recovered = complete.recovered || started.recovered === true;
-	const result = { ...complete, ...facts, conversationId, recovered };
-	return await abandonRun(run, threadId, result, async () => started.runId);
+	return await abandonRun(run, threadId, { ...complete, ...facts, conversationId, recovered });
 }
 
 /** A rejection leaves no text. A result of a rejected call on the thread means that the call was carried out. */

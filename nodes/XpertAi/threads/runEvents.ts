@@ -81,15 +81,6 @@ export interface Listener {
 	onToolResult: (answer: unknown) => void;
 }
 
-/** How a run ended, by the last events of its stream. */
-export interface RunEnd {
-	status?: string;
-	error?: string;
-	tasks: unknown[];
-	/** Status of the assistant's own agent. Another run on the thread does not change it. */
-	agentStatus?: string;
-}
-
 /** The tokens of all model calls of a run; input and output only if they add up to the total. */
 export interface Usage {
 	inputTokens?: number;
@@ -110,7 +101,10 @@ export class RunEvents {
 	isComplete = false;
 	/** Whether the stream was read from its start: a long one loses its first events. */
 	isWhole = false;
-	end: RunEnd = { tasks: [] };
+	/** How the run ended. Another run on the thread does not change the status of the assistant's own agent. */
+	end: Pick<EventData, 'status' | 'error'> & { tasks: unknown[]; agentStatus?: string } = {
+		tasks: [],
+	};
 	usage?: Usage;
 	/** Whether the parts include those from before a decision. */
 	isResumed = false;

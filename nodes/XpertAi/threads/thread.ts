@@ -62,6 +62,10 @@ function answerOf(schema: z.ZodTypeAny, flaw: string): AnswerCheck {
 	return answerMustBe((answer) => schema.safeParse(answer).success, flaw);
 }
 
+/** An object with these and any other fields; anything else counts as missing. */
+const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
+	z.object(shape).passthrough().nullish().catch(undefined);
+
 /** A message of a thread; its fields tell who sent it (recorded, E15). */
 const threadMessage = z
 	.object({
@@ -79,20 +83,12 @@ export const threadState = z
 		/** Null (unknown) if the server answers for a conversation that never ran (recorded). */
 		status: z.string().nullish().catch(undefined),
 		/** `id` is the ID of the conversation. */
-		metadata: z
-			.object({ id: textIfAny, assistant_id: textIfAny })
-			.passthrough()
-			.nullish()
-			.catch(undefined),
-		values: z
-			.object({
-				/** The input of the last run, also if that left no message. */
-				input: textIfAny.nullish(),
-				messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
-			})
-			.passthrough()
-			.nullish()
-			.catch(undefined),
+		metadata: loose({ id: textIfAny, assistant_id: textIfAny }),
+		values: loose({
+			/** The input of the last run, also if that left no message. */
+			input: textIfAny.nullish(),
+			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
+		}),
 	})
 	.passthrough();
 

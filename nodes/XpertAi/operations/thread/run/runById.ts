@@ -43,8 +43,8 @@ const waitForRun: RunOperation = (item, ids) => {
 		const { failure } = state.result ?? {};
 		const isUnknown = !state.result || (failure && isTransient(failure));
 		const followed = (isUnknown ? undefined : state.result) ?? (await followRun(client, ids));
-		const abandonable = { ...client, whenStopped, whenLate };
-		const result = await abandonRun(abandonable, ids.threadId, followed, async () => ids.runId);
+		const known = { ...followed, runId: ids.runId };
+		const result = await abandonRun({ ...client, whenStopped, whenLate }, ids.threadId, known);
 		return await stateJson(order, client, ids, { record: state.record, result });
 	};
 };
