@@ -7,6 +7,7 @@ import {
 	ask,
 	bodiesSent,
 	decide,
+	decideAsOthers,
 	detailsOf,
 	idRows,
 	newThreads,
@@ -128,20 +129,13 @@ describe('a run that asks a person', () => {
 
 	it('was carried out all the same where somebody else has confirmed it before the rejection', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const { url, accessToken, faults, requests } = fixture.sandbox;
+		const { faults, requests } = fixture.sandbox;
 		faults.add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
 		const before = requests.of('runs').length;
 		const rejecting = fixture.run(decide({ decision: 'reject' }), { items: [says(thread, '')] });
 		while (requests.of('runs').length === before)
 			await new Promise((resolve) => setTimeout(resolve, 5));
-		await fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
-			method: 'POST',
-			headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
-			body: JSON.stringify({
-				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
-			}),
-		});
+		await decideAsOthers(fixture.sandbox, thread);
 		const { error } = await rejecting;
 		expect(error?.message).toBe('What was rejected was carried out');
 	});

@@ -3,32 +3,21 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { detailsOf, newThreads } from './support/runs';
+import { detailsOf, newThreads, post } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
 useShortSleeps();
 
 /** Starts a run in the background, as somebody else would. */
-async function started(
-	message: string,
-	{ thread = '', assistant = ECHO_ASSISTANT_ID, ms = 0 } = {},
-) {
+async function started(message: string, { thread = '', ms = 0 } = {}) {
 	const { sandbox } = fixture;
 	const [threadId = ''] = thread ? [thread] : await newThreads(sandbox, 1);
 	if (ms > 0) sandbox.faults.add({ endpoint: 'runs', path: threadId, nth: 1, do: 'run', ms });
-	const response = await fetch(`${sandbox.url}/api/ai/threads/${threadId}/runs`, {
-		method: 'POST',
-		headers: {
-			Authorization: `Bearer ${sandbox.accessToken}`,
-			'Content-Type': 'application/json',
-		},
-		body: JSON.stringify({
-			assistant_id: assistant,
-			input: { action: 'send', message: { input: { input: message } } },
-		}),
+	const { run_id: runId = '' } = await post(sandbox, `threads/${threadId}/runs`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'send', message: { input: { input: message } } },
 	});
-	const { run_id: runId } = (await response.json()) as { run_id: string };
 	return { threadId, runId };
 }
 

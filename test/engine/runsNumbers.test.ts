@@ -263,13 +263,4 @@ describe('Start Run', () => {
 		const { error } = await fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
 		expect(error?.message).toBe('This server starts no runs in the background');
 	});
-
-	it('decides nothing', async () => {
-		const jsonBody = '{"input":{"action":"resume","decision":{"type":"confirm"}}}';
-		const thread = fixture.world.waitingThreadId;
-		const parameters = start({ options: { bodyMode: 'json', jsonBody } });
-		const { error } = await fixture.run(parameters, { items: [says(thread, '')] });
-		expect(error?.message).toMatch(/^"JSON Body" must not decide: use Thread: Decide/);
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
 });

@@ -67,26 +67,18 @@ export async function openConversation(
 ): Promise<ThreadIds | { failure: Failure } | undefined> {
 	let candidate = threadId;
 	for (let tries = 0; tries < MAX_OWNERS; tries++, candidate = derivedId(candidate, NEXT_OWNER)) {
-		const found = await findConversation(client, candidate);
-		if (found) return found;
-		const { failure } = await readTwice(client, candidate);
-		if (failure && !mayMeanNoRecord(failure)) return { failure };
-		if (failure) return await createIfFirst(client, candidate, title);
-		// Another message with this key may have created it since the first search.
-		const late = await findConversation(client, candidate);
-		if (late) return late;
+		let { failure, conversationId } = await readConversation(client, candidate);
+		if (!failure && !conversationId) {
+			const { failure: unread } = await readTwice(client, candidate);
+			if (unread && mayMeanNoRecord(unread)) return await createIfFirst(client, candidate, title);
+			if (unread) return { failure: unread };
+			// Another message with this key may have created it since the first search.
+			({ failure, conversationId } = await readConversation(client, candidate));
+		}
+		if (failure) return { failure };
+		if (conversationId) return { threadId: candidate, conversationId };
 	}
 	return undefined;
-}
-
-/** Searches for the conversation of a thread. */
-async function findConversation(
-	client: ApiClient,
-	threadId: string,
-): Promise<ThreadIds | { failure: Failure } | undefined> {
-	const { failure, conversationId } = await readConversation(client, threadId);
-	if (failure) return { failure };
-	return conversationId ? { threadId, conversationId } : undefined;
 }
 
 /** Combined with a thread ID to derive the thread of the next owner. */

@@ -272,18 +272,9 @@ async function pollForLost(
 	const known = new Set(before.map((one) => one.run_id));
 	const fresh = startedRuns(runs).filter((one) => !known.has(one.run_id));
 	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
-	return kind === 'retry'
-		? await findRetry(run, fresh, before)
-		: await findMarked(run, fresh, mark);
-}
-
-/** The thread shows only the mark of its newest question, so several new runs are ambiguous. */
-async function findMarked(
-	run: RunRequest,
-	fresh: RunRecord[],
-	mark: string | undefined,
-): Promise<string | undefined> {
-	if (fresh.length > 1 || mark === undefined) return undefined;
+	if (kind === 'retry') return await findRetry(run, fresh, before);
+	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
+	if (fresh.length > 1) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
 	return state && markOf(state) === mark ? fresh[0]?.run_id : undefined;
 }
