@@ -146,19 +146,6 @@ describe('a run that asks a person', () => {
 		const { items } = await fixture.run(decide(parameters), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
 	});
-
-	it('names what it asks in the same shape when its wait broke', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(onThread(thread, { do: 'drop', when: 'after' }));
-		const { items } = await fixture.run(ask(), {
-			items: [says(thread, `${INTERRUPTING_INPUT} first`)],
-		});
-		expect(items[0]?.json).toMatchObject({
-			status: 'interrupted',
-			recovered: true,
-			interrupt: [{ call: { name: 'subagent' }, type: 'agent', parameters: [{ name: 'input' }] }],
-		});
-	});
 });
 
 describe("a body of the user's own", () => {

@@ -30,15 +30,6 @@ const stored = () => runsOf(fixture.sandbox.store.runs, THREAD);
 beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
 
 describe('a message under a key', () => {
-	it('begins in the background, and comes out with its number and answer', async () => {
-		const { json } = await say('one');
-		expect(json).toMatchObject({
-			...{ output: 'You said: one [users seen: 1]', status: 'completed', recovered: false },
-			...{ runId: stored()[0]?.id, threadId: THREAD, assistantId: SAYING_ASSISTANT.id },
-		});
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
-	});
-
 	it('waits for a run that others have begun in any way, and comes after it', async () => {
 		await say('zero');
 		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 400 });
@@ -47,19 +38,6 @@ describe('a message under a key', () => {
 		const { json } = await say('one');
 		expect(json?.output).toBe('You said: one [users seen: 3]');
 		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs', 'one']);
-	});
-
-	it('is begun once where the answer to that is lost', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, do: 'drop', when: 'after' });
-		expect((await say('one')).json).toMatchObject({ status: 'completed' });
-		expect(stored()).toHaveLength(1);
-	});
-
-	it('comes out with its answer where it cannot be heard: its number tells', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'join', do: 'status', status: 502, body: 'down' });
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
-		expect((await say('one')).json).toMatchObject({ output: 'You said: one [users seen: 1]' });
-		expect(stored()).toHaveLength(1);
 	});
 
 	it('comes out once it has ended, though its stream stays open and silent', async () => {

@@ -40,7 +40,7 @@ import type { Client } from './run';
 const SILENT_STREAM_MS = 10_000;
 
 /** How to follow a run. */
-export interface FollowOptions {
+interface FollowOptions {
 	listener?: Listener;
 	/** The run ID to join the stream by, if a decision got a run ID of its own. */
 	joinId?: string;

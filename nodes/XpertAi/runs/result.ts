@@ -205,6 +205,12 @@ export function mayHaveArrived(kind: RunKind, failure?: Failure): RunResult {
 
 const REQUEST_NAMES = { message: 'The message', decision: 'The decision', retry: 'The request' };
 
+/** The server has no routes of runs. */
+export function noRunRoutes(failure: Failure): RunResult {
+	const advice = 'Use Thread: Ask and Wait, which works on every server.';
+	return failed(failure, 'This server starts no runs in the background', advice);
+}
+
 /** A run ID that was left over by a decision or a refused message: it has no run and never ends. */
 export function leftoverRunId(): RunResult {
 	const advice =

@@ -36,9 +36,10 @@ export async function runAndWait(run: Run): Promise<RunResult> {
 async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const intent = intentOf(run.body);
 	const started = await startInTurn(run);
-	if (started === undefined) return undefined;
-	if ('result' in started)
-		return await abandonRun(run, run.threadId, started.result, started.findRunId);
+	if ('result' in started) {
+		const { areRoutesMissing, result, findRunId } = started;
+		return areRoutesMissing ? undefined : await abandonRun(run, run.threadId, result, findRunId);
+	}
 	const result = await followStarted(run, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).

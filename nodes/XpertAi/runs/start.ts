@@ -20,6 +20,7 @@ import {
 	mayHaveArrived,
 	cannotRetry,
 	notArrived,
+	noRunRoutes,
 	callsNotWaiting,
 	nothingToDecide,
 	neverRan,
@@ -70,8 +71,10 @@ export interface StartedRun {
 }
 
 /** Why no run was started. If one may have started all the same, `findRunId` looks it up. */
-export interface NotStarted {
+interface NotStarted {
 	result: RunResult;
+	/** Set if the server lacks the routes of runs. */
+	areRoutesMissing?: true;
 	findRunId?: (client: Client) => Promise<string | undefined>;
 }
 
@@ -87,20 +90,18 @@ type Plan = Pick<StartedRun, 'conversationId' | 'decided' | 'discarded'> & {
 
 /**
  * Starts a run once the thread is free, and yields to an older run. Never starts it twice. Never throws.
- *
- * @returns undefined if the server lacks the routes of runs
  */
-export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStarted | undefined> {
+export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStarted> {
 	const intent = intentOf(run.body);
 	for (;;) {
 		const free = run.isNew ? { runs: [] } : await waitUntilFree(run);
-		if (free === undefined || 'result' in free) return free;
+		if ('result' in free) return free;
 		const { runs: before, cancelledRun } = free;
 		const plan = await planFor(run, intent, before);
 		if ('result' in plan) return plan;
 		if (remaining(run) <= 0) return { result: timedOut('The run had not begun') };
 		const started = await start(run, intent.kind, plan);
-		if (!started || 'result' in started) return started;
+		if ('result' in started) return started;
 		const needsNoLock = run.isNew || intent.kind === 'decision' || run.whenBusy === 'run';
 		if (needsNoLock || !(await yieldsToOlder(run, started.runId)))
 			return { ...started, cancelledRun };
@@ -111,44 +112,40 @@ export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStar
 
 /**
  * Lists the runs of a thread and retries for a while: nothing is sent without the list. A server that refuses
- * connections is reported soon. Undefined if the route is missing.
+ * connections is reported soon.
  */
-async function listWithRetries(
-	run: RunRequest,
-	wasReached: boolean,
-): Promise<Result<RunRecord[]> | undefined> {
+async function listWithRetries(run: RunRequest, wasReached: boolean): Promise<Result<RunRecord[]>> {
 	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		const listed = await listRuns(run, run.threadId);
 		if (listed.ok) return listed;
 		const { failure } = listed;
-		if (hasNoRoutes(run, failure)) return undefined;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
 		const isOver = remaining(run) <= 0 || (!wasReached && waited >= longestMs);
-		if (!isTransient(failure) || isOver || run.signal?.aborted) return listed;
+		const isFinal = !isTransient(failure) || areRunRoutesMissing(failure);
+		if (isFinal || isOver || run.signal?.aborted) return listed;
 		await waitInTime(run, pause);
 		waited += pause;
 	}
 }
 
-/** Whether the server lacks the routes of runs. Other runs rely on it only if the server itself says so. */
-function hasNoRoutes({ routes }: RunRequest, failure: Failure): boolean {
-	if (!areRunRoutesMissing(failure)) return false;
+/** Set if the server lacks the routes of runs. Other runs rely on that only if the server itself says so. */
+function withoutRoutes({ routes }: RunRequest, failure: Failure): NotStarted | undefined {
+	if (!areRunRoutesMissing(failure)) return undefined;
 	routes.areMissing ||= failure.missing === 'route';
-	routes.failure = failure;
-	return true;
+	return { result: noRunRoutes(failure), areRoutesMissing: true };
 }
 
-/** Waits until no run of the thread is running and the last answer is stored. Undefined if the route is missing. */
+/** Waits until no run of the thread is running and the last answer is stored. */
 async function waitUntilFree(
 	run: RunRequest,
-): Promise<{ runs: RunRecord[]; cancelledRun?: string } | NotStarted | undefined> {
+): Promise<{ runs: RunRecord[]; cancelledRun?: string } | NotStarted> {
 	const watch = new SilenceWatch(run);
 	try {
 		for (let hasWaited = false; ; hasWaited = true) {
 			const listed = await listWithRetries(run, hasWaited);
 			if (run.signal?.aborted) return { result: executionStopped() };
-			if (listed === undefined) return undefined;
-			if (!listed.ok) return { result: failed(listed.failure) };
+			if (!listed.ok)
+				return withoutRoutes(run, listed.failure) ?? { result: failed(listed.failure) };
 			const runs = listed.answer;
 			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
 			if (!blocking || run.whenBusy === 'run') {
@@ -216,11 +213,7 @@ async function planDecision(
 }
 
 /** Sends the request once. If the answer is lost, looks for the run. */
-async function start(
-	run: RunRequest,
-	kind: RunKind,
-	plan: Plan,
-): Promise<StartedRun | NotStarted | undefined> {
+async function start(run: RunRequest, kind: RunKind, plan: Plan): Promise<StartedRun | NotStarted> {
 	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
 	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
 	const facts = { assistantId, conversationId, decided, discarded };
@@ -230,7 +223,8 @@ async function start(
 		return { ...facts, runId: waitingRun?.run_id ?? joinId, joinId };
 	}
 	const { failure, mayBeDone } = started;
-	if (hasNoRoutes(run, failure)) return undefined;
+	const unsupported = withoutRoutes(run, failure);
+	if (unsupported) return unsupported;
 	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, kind, plan);
 	if (failure.kind === 'cancelled') return { result: executionStopped(failure), findRunId };
 	if (!mayBeDone) return { result: await explainRefusal(run, failure) };
@@ -303,7 +297,7 @@ async function findRetry(
 /** Whether an older run was there and this one was cancelled. */
 async function yieldsToOlder(run: RunRequest, runId: string): Promise<boolean> {
 	const listed = await listWithRetries(run, true);
-	const runs = startedRuns(listed?.answer ?? []);
+	const runs = startedRuns(listed.answer ?? []);
 	const own = runs.find((one) => one.run_id === runId);
 	if (own?.status !== 'running' || !runs.some((one) => precedes(one, own))) return false;
 	return (await cancelRunning(run, { threadId: run.threadId, runId })) === undefined;

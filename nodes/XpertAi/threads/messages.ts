@@ -30,7 +30,7 @@ export function textOf(content: unknown): string {
 }
 
 /** What an assistant answered. */
-export interface Reply {
+interface Reply {
 	/** The text, in Markdown. */
 	output: string;
 	/** Parts that are not text, such as images and files, as the server has them. */

@@ -31,7 +31,7 @@ export type Result<Answer> =
 	| { ok: false; failure: Failure; mayBeDone: boolean; answer?: undefined };
 
 /** A request, and the form of its answer. */
-export interface Call<Answer> extends Pick<ApiRequest, 'method' | 'path' | 'body'> {
+interface Call<Answer> extends Pick<ApiRequest, 'method' | 'path' | 'body'> {
 	schema: z.ZodType<Answer, z.ZodTypeDef, unknown>;
 	/** What is wrong with an answer of another form. */
 	flaw: string;

@@ -9,7 +9,6 @@ import type { Execution } from '../../../execution/operation';
 import { tellUser } from '../../../execution/outputs';
 import { hasFilterValues } from '../../../runs/input';
 import type { RunKind } from '../../../runs/input';
-import { failed } from '../../../runs/result';
 import type { RunRoutes } from '../../../runs/run';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
@@ -102,9 +101,8 @@ async function ask(
  * @throws NodeApiError with reason, thread and item if the run was not started, or may not have been
  */
 async function start(order: StartOrder, turn?: Turn): Promise<IDataObject> {
-	const routes: RunRoutes = { areMissing: false };
-	const { request, thread } = await prepare(order, routes, turn);
-	const started = (await startInTurn(request)) ?? { result: routesMissing(routes) };
+	const { request, thread } = await prepare(order, { areMissing: false }, turn);
+	const started = await startInTurn(request);
 	if ('result' in started) {
 		await deleteUnused(request, thread, started.result);
 		throw resultError(order.item, started.result, thread);
@@ -116,10 +114,3 @@ async function start(order: StartOrder, turn?: Turn): Promise<IDataObject> {
 		...pick(more, ['discarded', 'cancelledRun']),
 	});
 }
-
-const routesMissing = ({ failure }: RunRoutes) =>
-	failed(
-		failure,
-		'This server starts no runs in the background',
-		'Use Thread: Ask and Wait, which works on every server.',
-	);

@@ -10,16 +10,13 @@ import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
 import type { Failure } from '../../../transport/failure';
 
-/** For failures without a request. */
-const NO_REQUEST = { method: '', path: '' };
-
 /** The error of a run without an answer: the reason, and where to look. */
 export function resultError(item: Item, result: RunResult, thread: ThreadIds): NodeApiError {
 	const { failure, reason, advice, status } = result;
 	const shown: Failure =
 		failure && reason === undefined
 			? failure
-			: { ...NO_REQUEST, ...failure, kind: 'unsuccessful', reason };
+			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = runError(item, shown, { ...thread, verdict: status });
 	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
 	if (nextStep) error.description = `${nextStep} ${error.description ?? ''}`.trim();
@@ -47,9 +44,9 @@ export function uploadError(
 	{ property, failure }: FailedUpload,
 	thread: ThreadIds,
 ): NodeApiError {
-	if (failure.kind === 'cancelled')
-		return runError(item, failure, { ...thread, verdict: 'cancelled' });
-	const error = runError(item, failure, { ...thread, verdict: 'failed' }, UPLOAD_HINTS);
+	const verdict = failure.kind === 'cancelled' ? failure.kind : 'failed';
+	const error = runError(item, failure, { ...thread, verdict }, UPLOAD_HINTS);
+	if (verdict === 'cancelled') return error;
 	const cause = lowerFirst(error.message);
 	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
 	error.description =
