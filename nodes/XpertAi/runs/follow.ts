@@ -144,7 +144,6 @@ export interface RunState {
 	record?: RunRecord;
 	/** Set if the run has ended, or if its end could not be read. */
 	result?: RunResult;
-	conversationId?: string;
 }
 
 /** Reads the state of a run from its record and, if it has ended, from its conversation and message. Never throws. */
@@ -156,10 +155,9 @@ export async function readRunState(run: Client, ids: RunIds): Promise<RunState> 
 	const facts = await readConversation(run, ids.threadId);
 	if (facts.failure) return { record, result: unreadableRun(facts.failure) };
 	if (isRunning) return { record, result: await readLeftover(run, ids, facts) };
-	const { conversationId } = facts;
-	const ended = await readEnded(run, ids, record, facts);
-	const result = ended && { ...ended, conversationId: ended.conversationId ?? conversationId };
-	return { record, result, conversationId };
+	const result = await readEnded(run, ids, record, facts);
+	const conversationId = result?.conversationId ?? facts.conversationId;
+	return { record, result: result && { ...result, conversationId } };
 }
 
 /** A run without an assistant has just started and its conversation is busy, or is left over (recorded). */

@@ -129,4 +129,10 @@ describe('making a conversation', () => {
 		expect(made).toMatchObject({ failure: { code: 'ECONNRESET' } });
 		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
 	});
+
+	it('is refused at once by a server that says no', async () => {
+		const { made, asked } = await create(no({ ...failure, status: 403 }));
+		expect(made).toMatchObject({ failure: { status: 403 } });
+		expect(asked).toHaveLength(1);
+	});
 });

@@ -46,7 +46,7 @@ export async function executeStart(execution: Execution): Promise<INodeExecution
 	return await executeInOrder(execution, { read: readStart, run: start, concurrency });
 }
 
-const concurrency = ([first]: StartOrder[]) => first?.options.concurrency ?? 1;
+const concurrency = (first?: StartOrder) => first?.options.concurrency ?? 1;
 
 function chatOf(item: Item, order?: Order): Chat | undefined {
 	// A sub-workflow may be the tool of an agent, which the node cannot detect; without streaming it stays silent there.

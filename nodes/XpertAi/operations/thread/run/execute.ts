@@ -18,7 +18,7 @@ interface ThreadOperation<Order extends { threadId?: string }> {
 	/** The JSON of the output item. */
 	run: (order: Order, turn?: Turn, chat?: Chat) => Promise<IDataObject>;
 	/** Threads at once. */
-	concurrency: (orders: Order[]) => number;
+	concurrency: (first?: Order) => number;
 	/** Whether a failure may be output like an answer. */
 	mayReply?: boolean;
 	/** The chat that gets the answer. */
@@ -43,17 +43,18 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 		if (asReply ? isStopped : !mayContinue(context)) stopError ??= error;
 		return error;
 	};
-	const orders = items.map((item) => {
+	let first: Order | undefined;
+	const work = items.map((item) => {
 		let asReply = false;
+		let order: Order | undefined;
+		let error: ItemError | undefined;
 		try {
 			asReply = mayReply && item.switch('options.failuresAsReplies', isTool(context));
-			return { asReply, order: read(item) };
+			order = read(item);
+			first ??= order;
 		} catch (caught) {
-			return { asReply, error: errorOf(item, caught, asReply) };
+			error = errorOf(item, caught, asReply);
 		}
-	});
-	const work = items.map((item, index) => {
-		const { order, error, asReply = false } = orders[index] ?? {};
 		const runOrder = async (turn?: Turn) => {
 			const chat = chatOf?.(item, order);
 			try {
@@ -71,8 +72,7 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 		};
 		return { threadId: order?.threadId, run: runOrder };
 	});
-	const valid = compact(orders.map(({ order }) => order));
-	const results = await inThreadOrder(work, concurrency(valid), () => stopError === undefined);
+	const results = await inThreadOrder(work, concurrency(first), () => stopError === undefined);
 	if (stopError) throw stopError;
 	return compact(results);
 }

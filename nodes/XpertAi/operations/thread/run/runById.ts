@@ -93,11 +93,11 @@ async function stateJson(
 	order: ReturnType<typeof orderOf>,
 	client: Client,
 	ids: RunIds,
-	{ record, result: ended, conversationId: known }: RunState,
+	{ record, result: ended }: RunState,
 ): Promise<IDataObject> {
 	const { item, options } = order;
 	const assistantId = record?.assistant_id ?? ended?.assistantId ?? null;
-	const thread = { ...ids, conversationId: ended?.conversationId ?? known };
+	const thread = { ...ids, conversationId: ended?.conversationId };
 	if (!ended) return forAudience(item, { output: null, status: 'running', assistantId, ...thread });
 	const result = await withThread(client, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
