@@ -22,15 +22,12 @@ import { getKnowledgebase } from './operations/knowledgebase/get';
 import { update as updateKnowledgebase } from './operations/knowledgebase/update';
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
-import { cancelRun } from './operations/thread/cancelRun';
 import { copy } from './operations/thread/copy';
 import { decide } from './operations/thread/decide';
 import { get } from './operations/thread/get';
-import { getRun } from './operations/thread/getRun';
 import { retry } from './operations/thread/retry';
 import { run } from './operations/thread/run';
-import { start } from './operations/thread/start';
-import { waitForRun } from './operations/thread/waitForRun';
+import { cancelRun, getRun, start, waitForRun } from './operations/thread/runs';
 
 /** The resource of a fresh node, also as a tool of an agent, which is to ask an assistant. */
 export const DEFAULT_RESOURCE = 'thread';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answerFor } from '../XpertAi/execution/answers';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
-import { errorText } from '../XpertAi/threads/conversation';
+import { errorText } from '../XpertAi/threads/thread';
 import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';

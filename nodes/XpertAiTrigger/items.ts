@@ -5,7 +5,7 @@ import uniq from 'lodash/uniq';
 import { waitingFor } from '../XpertAi/execution/audience';
 import { forEachConcurrently } from '../XpertAi/execution/eachItem';
 import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
-import { readThreadWithRetries } from '../XpertAi/threads/thread';
+import { readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
 import { systemClock } from '../XpertAi/transport/clock';
 import { failureMessage } from '../XpertAi/transport/failure';
@@ -108,13 +108,10 @@ async function readThreads(
 	const read = new Map<string, ThreadMessages>();
 	let failed = 0;
 	const readOne = async (threadId: string) => {
-		const reading = await readThreadWithRetries({ send, clock: systemClock }, threadId);
-		if ('failure' in reading) failed += 1;
-		const messages =
-			'failure' in reading
-				? { notRead: failureMessage(reading.failure) }
-				: { messages: messagesOf(reading.state) };
-		read.set(threadId, messages);
+		const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);
+		if (failure) failed += 1;
+		const notRead = failure && { notRead: failureMessage(failure) };
+		read.set(threadId, notRead ?? { messages: messagesOf(answer) });
 	};
 	await forEachConcurrently(
 		ids,

@@ -48,11 +48,6 @@ describe('the node as a tool of an agent whose chat streams', () => {
 		expect(json).toEqual({ output: 'Echo: Hello' });
 	});
 
-	it('shows nothing of a failure either', async () => {
-		const parameters = ask({ assistantId: byId(BROKEN_ASSISTANT_ID) });
-		expect((await asTool(parameters, await newThread(), 'Hi')).chunks).toEqual([]);
-	});
-
 	it('gives the answer and the names of its cited sources, and so does Answer Again', async () => {
 		const parameters = ask({ ...knowing(), options: { citations: 'none' } });
 		const thread = await newThread();
@@ -202,10 +197,4 @@ describe('a failure of the node as a tool of an agent', () => {
 			expect(error?.message).toBe('The run failed: No model for "broken"');
 		},
 	);
-
-	it('stays an error outside of agents', async () => {
-		const items = [says(await newThread(), 'Hello')];
-		const { error } = await fixture.run(ask(broken), { items });
-		expect(error?.message).toBe('The run failed: No model for "broken"');
-	});
 });

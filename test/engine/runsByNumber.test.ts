@@ -1,34 +1,23 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { detailsOf, newThreads } from './support/runs';
+import { detailsOf, newThreads, post } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
 useShortSleeps();
 
 /** Starts a run in the background, as somebody else would. */
-async function started(
-	message: string,
-	{ thread = '', assistant = ECHO_ASSISTANT_ID, ms = 0 } = {},
-) {
+async function started(message: string, { thread = '', ms = 0 } = {}) {
 	const { sandbox } = fixture;
 	const [threadId = ''] = thread ? [thread] : await newThreads(sandbox, 1);
 	if (ms > 0) sandbox.faults.add({ endpoint: 'runs', path: threadId, nth: 1, do: 'run', ms });
-	const response = await fetch(`${sandbox.url}/api/ai/threads/${threadId}/runs`, {
-		method: 'POST',
-		headers: {
-			Authorization: `Bearer ${sandbox.accessToken}`,
-			'Content-Type': 'application/json',
-		},
-		body: JSON.stringify({
-			assistant_id: assistant,
-			input: { action: 'send', message: { input: { input: message } } },
-		}),
+	const { run_id: runId = '' } = await post(sandbox, `threads/${threadId}/runs`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'send', message: { input: { input: message } } },
 	});
-	const { run_id: runId } = (await response.json()) as { run_id: string };
 	return { threadId, runId };
 }
 
@@ -83,22 +72,6 @@ describe('a run by its number', () => {
 		// The slow one has begun first and ended last, so that its messages are all that the thread has.
 		const { json } = await tell('waitForRun', quick);
 		expect(json).toMatchObject({ output: 'Echo: Quick', remembered: false, ...quick });
-	});
-
-	it('has failed with its reason', async () => {
-		const { error } = await tell(
-			'waitForRun',
-			await started('Hi', { assistant: BROKEN_ASSISTANT_ID }),
-		);
-		expect(error?.message).toMatch(/^The run failed: /);
-	});
-
-	it('waits for a person with what is to be decided', async () => {
-		const { json } = await tell('waitForRun', await started(`${INTERRUPTING_INPUT} first`));
-		expect(json).toMatchObject({
-			status: 'interrupted',
-			interrupt: [{ call: { name: 'subagent' } }],
-		});
 	});
 
 	it('that nobody knows is said to be unknown', async () => {

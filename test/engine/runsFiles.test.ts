@@ -93,24 +93,6 @@ describe('a file of the item', () => {
 		]);
 	});
 
-	it('is one of several, which keep their order', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'delay', ms: 200 });
-		const binary = { ...otters(), attachment_0: text('Zebras run.', 'zebras.txt') };
-		await fixture.run(read({ options: { attachments: 'data, attachment_0' } }), {
-			items: [asks(thread, binary)],
-		});
-		expect(filesSent()).toEqual([[{ fileId: idOf('otters.txt') }, { fileId: idOf('zebras.txt') }]]);
-	});
-
-	it('is any of them, when an expression names all', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		const binary = { attachment_0: text('a', 'a.txt'), attachment_1: text('b', 'b.txt') };
-		const items = [{ json: { thread, message: 'Hi' }, binary }];
-		await fixture.run(read({ options: { attachments: '={{ Object.keys($binary) }}' } }), { items });
-		expect(filesSent()).toEqual([[{ fileId: idOf('a.txt') }, { fileId: idOf('b.txt') }]]);
-	});
-
 	it('is not uploaded where none is asked for', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const { items } = await fixture.run(read({ options: { attachments: '' } }), {
@@ -123,18 +105,6 @@ describe('a file of the item', () => {
 });
 
 describe('a file that is not there', () => {
-	it('is refused by the names there are, and nothing of any item is sent', async () => {
-		const [a = '', b = ''] = await newThreads(fixture.sandbox, 2);
-		const { error } = await fixture.run(read(), {
-			items: [
-				asks(a, otters()),
-				{ json: { thread: b, message: 'Hi' }, binary: { scan: text('x', 'x') } },
-			],
-		});
-		expect(error?.message).toBe('"Attach Files" names "data", but the item has only scan [item 1]');
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
-
 	it('because n8n has deleted it meanwhile is said so, and no conversation is made', async () => {
 		const id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
 		const { error } = await fixture.run(read({ threadSource: 'new' }), {
@@ -185,17 +155,6 @@ describe('an upload that fails', () => {
 		expect(saidOn(fixture.sandbox, String(threadId))).toEqual([]);
 	});
 
-	it('is not made up for by the other files of the item', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(refuse);
-		const binary = { ...otters(), attachment_0: text('Zebras run.', 'zebras.txt') };
-		const { error } = await fixture.run(read({ options: { attachments: 'attachment_0, data' } }), {
-			items: [asks(thread, binary)],
-		});
-		expect(error?.message).toContain('The file in "attachment_0" was not uploaded');
-		expect(messages()).toEqual([]);
-	});
-
 	it('for a server without uploads says how to do without', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add({ endpoint: 'E12', do: 'status', status: 404, body: 'Not Found' });
@@ -231,15 +190,6 @@ describe('an answer that is lost', () => {
 		]);
 		expect(filesSent()).toEqual([[{ fileId: expect.any(String) }]]);
 		expect(items[0]?.json.output).toContain('summary: Otters');
-	});
-
-	it('to the message is taken from the thread, and nothing is uploaded twice', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, do: 'drop', when: 'after' });
-		const { items } = await fixture.run(read(), { items: [asks(thread, otters())] });
-		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
-		expect(items[0]?.json.output).toContain('Otters swim.');
-		expect([uploads().length, messages().length]).toEqual([1, 1]);
 	});
 });
 

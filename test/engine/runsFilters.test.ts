@@ -53,12 +53,6 @@ describe('a value for the filter of a tool', () => {
 		});
 	});
 
-	it('that nothing fits finds nothing, which is proved as well', async () => {
-		const assistant = putTool(fixture.sandbox, { fixed: BY_HUMAN });
-		const { found, filter } = await asks(assistant, department('HR'));
-		expect({ found, filter }).toEqual({ found: [], filter: { status: 'applied', hitCount: 0 } });
-	});
-
 	it.each<[way: string, options: INodeParameters]>([
 		['a row with an expression', rows(row('={{ $json.department }}'))],
 		['JSON', { filterValuesJson: '{ "department": "hr" }' }],
@@ -137,22 +131,6 @@ describe('a value for a variable of the state', () => {
 			'law.md',
 		]);
 	});
-
-	it('is a default where a question has none, which may be an empty one', async () => {
-		const fixed = condition('document.folderPath', 'under', { selector: 'folder' });
-		const stateVariables = [{ name: 'folder', type: 'string', default: '' }];
-		const assistant = putTool(fixture.sandbox, { fixed }, { stateVariables });
-		expect((await asks(assistant)).found).toHaveLength(3);
-		const folder = (content: string) => rows({ key: 'folder', content });
-		expect((await asks(assistant, folder('Dept'))).found).toEqual(['hr.md', 'sales.md']);
-		expect((await asks(assistant, folder('Dept/HR'))).found).toEqual(['hr.md']);
-	});
-
-	it('is one for a parameter of the agent as well', async () => {
-		const parameters = ['department'];
-		const assistant = putTool(fixture.sandbox, { fixed: BY_STATE }, { parameters });
-		expect((await asks(assistant, department('sales'))).found).toEqual(['sales.md']);
-	});
 });
 
 describe('a value for the filter of a step', () => {
@@ -169,13 +147,6 @@ describe('a value for the filter of a step', () => {
 	it('that is missing lets the run fail', async () => {
 		const assistant = putStep(fixture.sandbox, BY_HUMAN);
 		expect((await asks(assistant)).error?.message).toContain(MISSING);
-	});
-
-	it('comes from the environment in Context', async () => {
-		const filter = condition('metadata.department', 'eq', { selector: 'env.department' });
-		const assistant = putStep(fixture.sandbox, filter);
-		const context = '{ "env": { "department": "law" } }';
-		expect((await asks(assistant, { context })).found).toEqual(['law.md']);
 	});
 });
 

@@ -1,11 +1,22 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { setTimeout } from 'node:timers/promises';
 
-import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
+import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { again, ask, decide, detailsOf, newThreads, occupy, onOthers, says } from './support/runs';
+import {
+	again,
+	ask,
+	decide,
+	decideAsOthers,
+	detailsOf,
+	newThreads,
+	occupy,
+	onOthers,
+	post,
+	says,
+} from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -46,17 +57,6 @@ const showsNothing = (thread: string, status: string | null = null): FaultRule =
 	const body = { thread_id: thread, status, values: { messages: [] } };
 	return { endpoint: 'E15', nth: 2, do: 'status', status: 200, body };
 };
-
-/** What the server answers somebody else. */
-async function post(path: string, body: object): Promise<unknown> {
-	const { url, accessToken } = fixture.sandbox;
-	const response = await fetch(`${url}/api/ai/${path}`, {
-		method: 'POST',
-		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
-		body: JSON.stringify(body),
-	});
-	return await response.json();
-}
 
 describe('a thread on which another run goes on', () => {
 	it('is waited for, and no message gets lost', async () => {
@@ -275,7 +275,8 @@ describe('a wait that breaks', () => {
 
 	it('does not have what waited before for what waits now, where that is stored late', async () => {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		const body = await post('conversations/search', { where: { threadId: thread } });
+		const where = { threadId: thread };
+		const body = await post(fixture.sandbox, 'conversations/search', { where });
 		next(lost);
 		add({ endpoint: 'E5', nth: 2, do: 'status', status: 200, body });
 		const { json } = await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
@@ -291,10 +292,7 @@ describe('a wait that breaks', () => {
 		next({ do: 'drop', when: 'before' });
 		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
 		while (sent('E4').length < 2) await setTimeout(5);
-		await post(`threads/${thread}/runs/wait`, {
-			assistant_id: ECHO_ASSISTANT_ID,
-			input: { action: 'resume', target: {}, decision: { type: theirs } },
-		});
+		await decideAsOthers(fixture.sandbox, thread, theirs);
 		return await deciding;
 	}
 

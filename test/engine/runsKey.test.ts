@@ -5,7 +5,7 @@ import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, detailsOf, occupy, onOthers, overlap, runsOf, saidOn, says } from './support/runs';
+import { ask, says } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -146,33 +146,6 @@ describe('a conversation that is chosen by itself', () => {
 	});
 });
 
-describe('items with the same key', () => {
-	it('run one after another in their order, those with others beside them', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 100 });
-		const items = [
-			says('ann', 'a1'),
-			says('bob', 'b1'),
-			says('ann', 'a2'),
-			says('ann', 'a3'),
-			says('bob', 'b2'),
-		];
-		const { items: out } = await fixture.run(keyed(), { items });
-		expect(out.map(({ json }) => json.output)).toEqual([
-			'You said: a1 [users seen: 1]',
-			'You said: b1 [users seen: 1]',
-			'You said: a2 [users seen: 2]',
-			'You said: a3 [users seen: 3]',
-			'You said: b2 [users seen: 2]',
-		]);
-		expect(saidOn(fixture.sandbox, threadOf('ann'))).toEqual(['a1', 'a2', 'a3']);
-		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
-		const { runs } = fixture.sandbox.store;
-		const [ann] = runsOf(runs, threadOf('ann'));
-		const [bob] = runsOf(runs, threadOf('bob'));
-		expect(ann && bob && overlap(ann, bob)).toBe(true);
-	});
-});
-
 describe('a conversation with a key whose server answers badly', () => {
 	it('is not made twice when the answer was lost', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'after' });
@@ -237,25 +210,12 @@ describe('a conversation with a key behaves as an existing thread does', () => {
 		});
 		expect(again.error?.message).toBe('Nothing on this thread waits for a decision');
 	});
-
-	it('when it is busy', async () => {
-		await say('ann', 'one');
-		fixture.sandbox.faults.add(onOthers(threadOf('ann'), { nth: 1, do: 'run', ms: 600 }));
-		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
-		await occupy(fixture.sandbox, threadOf('ann'), theirs, SAYING_ASSISTANT.id);
-		const { error } = await say('ann', 'two', { options: { whenBusy: 'fail' } });
-		expect(error?.message).toContain('Another run is active on this thread (');
-		const { json } = await say('ann', 'three');
-		expect(json?.output).toBe('You said: three [users seen: 3]');
-	});
 });
 
 describe('what cannot be a conversation is refused in words, and nothing is sent', () => {
 	it.each([
-		['an empty key', ''],
 		['a key of blanks', '  '],
 		['no key', undefined],
-		['a key that is null', null],
 	])('%s', async (_, key) => {
 		const items = [says('ann', 'one'), { json: { thread: key, message: 'two' } }];
 		const { error } = await fixture.run(keyed(), { items });
@@ -336,15 +296,6 @@ describe('a run that fails, with Failures as Replies', () => {
 			status: 'timedOut',
 			threadId: threadOf('ann'),
 		});
-	});
-
-	it('is an error as ever without it', async () => {
-		const { outputs } = await fixture.run(
-			ask({ threadSource: 'new', assistantId: byId(BROKEN_ASSISTANT_ID) }),
-			{ items: [says('', 'one')], onError: 'continueErrorOutput' },
-		);
-		expect(outputs[0] ?? []).toEqual([]);
-		expect(detailsOf(outputs[1]?.[0])).toMatchObject({ status: 'failed' });
 	});
 });
 

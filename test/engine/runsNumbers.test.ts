@@ -33,13 +33,6 @@ describe('the number of a run', () => {
 		expect(storedRuns(first?.threadId).map(({ id }) => id)).toEqual([first?.runId, second?.runId]);
 	});
 
-	it('comes out where the answer was lost', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
-		const { json } = await say('one');
-		expect(json).toMatchObject({ output: 'Echo: one', recovered: true });
-		expect(storedRuns(json?.threadId).map(({ id }) => id)).toEqual([json?.runId]);
-	});
-
 	it('is left out where the server tells none, which is found out once an execution', async () => {
 		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'status', status: 404, body });
@@ -269,14 +262,5 @@ describe('Start Run', () => {
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'status', status: 404, body });
 		const { error } = await fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
 		expect(error?.message).toBe('This server starts no runs in the background');
-	});
-
-	it('decides nothing', async () => {
-		const jsonBody = '{"input":{"action":"resume","decision":{"type":"confirm"}}}';
-		const thread = fixture.world.waitingThreadId;
-		const parameters = start({ options: { bodyMode: 'json', jsonBody } });
-		const { error } = await fixture.run(parameters, { items: [says(thread, '')] });
-		expect(error?.message).toMatch(/^"JSON Body" must not decide: use Thread: Decide/);
-		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

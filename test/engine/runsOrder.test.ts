@@ -5,7 +5,6 @@ import {
 	newThreads,
 	occupy,
 	onOthers,
-	onThread,
 	overlap,
 	runsOf,
 	saidOn,
@@ -66,17 +65,6 @@ describe('items', () => {
 		expect(Math.max(...runs.map(({ startedAt }) => underWay(startedAt)))).toBe(2);
 	});
 
-	it('come out in their order, whichever run ends first', async () => {
-		const threads = await newThreads(fixture.sandbox, 4);
-		threads.forEach((thread, n) => {
-			fixture.sandbox.faults.add(onThread(thread, { do: 'run', ms: 400 - n * 100 }));
-		});
-		const items = threads.map((thread, n) => says(thread, `m${n}`));
-		const { items: out } = await fixture.run(ask(), { items });
-		expect(out.map(({ json }) => json.threadId)).toEqual(threads);
-		expect(out.map(({ pairedItem }) => pairedItem)).toEqual(inOrder(4));
-	});
-
 	it('after a failed one do not run when On Error is Stop', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add({
@@ -110,21 +98,6 @@ describe('a thread that is busy with the run of somebody else', () => {
 		const input = { action: 'send', message: { input: { input: 'theirs' } } };
 		await occupy(fixture.sandbox, thread, input);
 	}
-
-	it('is waited for, and no message gets lost', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await theyAsk(thread, 500);
-		const { items } = await fixture.run(ask(), { items: [says(thread, 'ours')] });
-		expect(items[0]?.json).toMatchObject({ output: 'Echo: ours', recovered: false });
-		const { messages, lost } = fixture.sandbox.store.threads.get(thread) ?? {};
-		expect(messages?.map(({ content }) => content)).toEqual([
-			'theirs',
-			'Echo: theirs',
-			'ours',
-			'Echo: ours',
-		]);
-		expect(lost ?? []).toEqual([]);
-	});
 
 	it('is reported at once when asked to', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);

@@ -4,7 +4,7 @@ import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, occupy, onOthers, overlap, runsOf, saidOn, says } from './support/runs';
+import { ask, occupy, onOthers, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -124,28 +124,6 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 });
 
 describe('executions that come at once', () => {
-	const KEYS = ['k0', 'k1', 'k2', 'k3', 'k4'];
-
-	it('run one after another under each key, in the order they came, and none is lost', async () => {
-		server.faults.add({ endpoint: 'runs', do: 'run', ms: 30 });
-		const calls = Array.from({ length: 20 }, (_, n) => ({
-			key: KEYS[n % 5] ?? '',
-			message: `m${n}`,
-		}));
-		const results = await Promise.all(calls.map(({ key, message }) => say('of-ann', key, message)));
-		for (const { json } of results) expect(json).toMatchObject({ status: 'completed' });
-		for (const key of KEYS) {
-			const said = calls.flatMap((call) => (call.key === key ? call.message : []));
-			expect(saidOn(server, threadOf(key))).toEqual(said);
-			const { messages, lost } = server.store.threads.get(threadOf(key)) ?? {};
-			expect(messages).toHaveLength(2 * said.length);
-			expect(lost ?? []).toEqual([]);
-			const runs = runsOf(server.store.runs, threadOf(key));
-			expect(runs.slice(1).some((run, index) => overlap(run, runs[index] ?? run))).toBe(false);
-		}
-		expect(server.store.conversations.size).toBe(5);
-	});
-
 	it('say so where the turn of one does not come before its deadline, and it says nothing', async () => {
 		await say('of-ann', 'chat', 'zero');
 		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 3_000 });

@@ -4,7 +4,7 @@ import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, decide, says } from './support/runs';
+import { ask, decide, post, says } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -33,17 +33,6 @@ async function ended(message = 'ours', thread = ''): Promise<Ids> {
 
 async function read({ threadId, runId }: Ids, operation = 'getRun') {
 	return await call({ resource: 'thread', operation, threadId: byId(threadId), runId });
-}
-
-/** Sends something to a run as somebody else does. */
-async function post(path: string, body?: object) {
-	const { url, accessToken } = fixture.sandbox;
-	const response = await fetch(`${url}/api/ai/threads/${path}`, {
-		method: 'POST',
-		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
-		body: JSON.stringify(body ?? {}),
-	});
-	return (await response.json()) as { run_id?: string };
 }
 
 const GONE_ON = 'The run was cancelled, or the thread has gone on without a decision';
@@ -179,7 +168,7 @@ describe('a run that was interrupted', () => {
 		while (fixture.sandbox.requests.of('join').length === 0)
 			await new Promise((resolve) => setTimeout(resolve, 5));
 		const { id: runId, threadId } = fixture.sandbox.store.runs.at(-1) ?? { id: '', threadId: '' };
-		await post(`${threadId}/runs/${runId}/cancel`);
+		await post(fixture.sandbox, `threads/${threadId}/runs/${runId}/cancel`);
 		await running;
 		const said = 'The run was cancelled on the server: Canceled by user';
 		expect((await read({ threadId, runId })).error?.message).toBe(said);
@@ -191,7 +180,7 @@ describe('a run that was interrupted', () => {
 
 	it('has an answer where it had ended before somebody cancelled it', async () => {
 		const ids = await ended();
-		await post(`${ids.threadId}/runs/${ids.runId}/cancel`);
+		await post(fixture.sandbox, `threads/${ids.threadId}/runs/${ids.runId}/cancel`);
 		expect((await read(ids)).json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		fixture.sandbox.expireStream(ids.runId);
 		expect((await read(ids)).error?.message).toContain('The run was cancelled on the server');
@@ -200,7 +189,7 @@ describe('a run that was interrupted', () => {
 
 it('a run ID that is left over of a decision is said to be one, and not waited for', async () => {
 	const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
-	const { run_id: runId = '' } = await post(`${threadId}/runs`, {
+	const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
 		assistant_id: ECHO_ASSISTANT_ID,
 		input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
 	});

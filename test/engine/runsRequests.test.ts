@@ -165,30 +165,4 @@ describe('a server that knows nothing but the contract', () => {
 			'The run was cancelled on the server: Canceled by user',
 		);
 	});
-
-	it.each(['after', 'during'] as const)(
-		'has its answer read where the wait breaks (%s)',
-		async (when) => {
-			contractOnly(
-				{ endpoint: 'E4', nth: 1, do: 'run', ms: 300 },
-				{ endpoint: 'E4', nth: 1, do: 'drop', when, ms: 50 },
-			);
-			const { json } = await call(NEW, 'one');
-			expect(json).toMatchObject({ output: 'Echo: one', status: 'completed', recovered: true });
-			expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
-		},
-	);
-
-	it('says what it does not tell: whether a message has arrived', async () => {
-		contractOnly({ endpoint: 'E4', nth: 1, do: 'drop', when: 'before' });
-		const { failed } = await call(NEW, 'one');
-		expect(failed?.json.error).toContain('It is not known whether the message has reached');
-		expect(fixture.sandbox.requests.of('E4')).toHaveLength(1);
-	});
-
-	it('is waited for in one request also where that is wanted of another server', async () => {
-		const { json } = await call(ask({ threadSource: 'new', options: { inOneRequest: true } }));
-		expect(json).toMatchObject({ output: 'Echo: Hello', status: 'completed' });
-		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
-	});
 });

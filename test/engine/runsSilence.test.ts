@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, newThreads, occupy, onOthers, runsOf, says } from './support/runs';
+import { ask, decideAsOthers, newThreads, occupy, onOthers, runsOf, says } from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -94,15 +94,7 @@ describe('a run that blocks a thread', () => {
 		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
 		const [run] = runsOf(fixture.sandbox.store.runs, thread);
 		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
-		const { url, accessToken } = fixture.sandbox;
-		void fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
-			method: 'POST',
-			headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
-			body: JSON.stringify({
-				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
-			}),
-		}).catch(() => undefined);
+		void decideAsOthers(fixture.sandbox, thread).catch(() => undefined);
 		while (run?.status !== 'running') await setTimeout(5);
 		run.startedAt -= 3_600_000;
 		await call(thread, silent(SHORT));

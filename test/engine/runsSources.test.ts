@@ -63,22 +63,6 @@ describe('an answer out of a knowledgebase', () => {
 		expect(out[0]?.json.sources).toEqual([zebra]);
 	});
 
-	it('numbers the passages of several knowledgebases through', async () => {
-		knowing();
-		const { json } = await say('ASK BOTH CITE zebra');
-		expect(json?.output).toMatch(/\[1\].*\[2\]/s);
-		expect(json?.sources).toMatchObject([
-			{ number: 1, documentName: 'zebra.md', cited: true },
-			{ number: 2, documentName: 'cactus.md', cited: true },
-		]);
-	});
-
-	it('names those it does not cite as well', async () => {
-		knowing();
-		const { json } = await say('ASK zebra');
-		expect(json?.sources).toMatchObject([{ documentName: 'zebra.md', cited: expect.any(Boolean) }]);
-	});
-
 	it('has none of an earlier question on the thread', async () => {
 		knowing();
 		const { thread } = await say('ASK CITE zebra');
@@ -110,16 +94,6 @@ describe('an answer out of a knowledgebase', () => {
 		});
 		const { json } = await say('zebra');
 		expect(json?.sources).toMatchObject([{ number: 1, documentName: 'zebra.md', cited: false }]);
-	});
-
-	it.each([
-		['none', /like no other\.$/],
-		['asWritten', /like no other \[⟦1⟧\]\(xpert:\/\/[^)]*\)\.$/],
-	])('has its links as the option wants them: %s', async (citations, words) => {
-		knowing();
-		const { json } = await say('ASK CITE zebra', { options: { citations } });
-		expect(json?.output).toMatch(words);
-		expect(json?.sources).toEqual([zebra]);
 	});
 
 	it('lists what it cites under it, where that is wanted', async () => {
@@ -169,11 +143,5 @@ describe('the steps of a run', () => {
 			usage: { totalTokens: 8 },
 			intermediateSteps: [{ action: call, observation: expect.stringContaining('hello') }],
 		});
-	});
-
-	it('are left out otherwise', async () => {
-		knowing();
-		const { json } = await say('ASK CITE zebra');
-		expect(json).not.toHaveProperty('intermediateSteps');
 	});
 });

@@ -1,4 +1,4 @@
-import type { INodeParameters, StructuredChunk } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
@@ -30,15 +30,6 @@ const stored = () => runsOf(fixture.sandbox.store.runs, THREAD);
 beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
 
 describe('a message under a key', () => {
-	it('begins in the background, and comes out with its number and answer', async () => {
-		const { json } = await say('one');
-		expect(json).toMatchObject({
-			...{ output: 'You said: one [users seen: 1]', status: 'completed', recovered: false },
-			...{ runId: stored()[0]?.id, threadId: THREAD, assistantId: SAYING_ASSISTANT.id },
-		});
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
-	});
-
 	it('waits for a run that others have begun in any way, and comes after it', async () => {
 		await say('zero');
 		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 400 });
@@ -47,19 +38,6 @@ describe('a message under a key', () => {
 		const { json } = await say('one');
 		expect(json?.output).toBe('You said: one [users seen: 3]');
 		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs', 'one']);
-	});
-
-	it('is begun once where the answer to that is lost', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, do: 'drop', when: 'after' });
-		expect((await say('one')).json).toMatchObject({ status: 'completed' });
-		expect(stored()).toHaveLength(1);
-	});
-
-	it('comes out with its answer where it cannot be heard: its number tells', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'join', do: 'status', status: 502, body: 'down' });
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
-		expect((await say('one')).json).toMatchObject({ output: 'You said: one [users seen: 1]' });
-		expect(stored()).toHaveLength(1);
 	});
 
 	it('comes out once it has ended, though its stream stays open and silent', async () => {
@@ -71,47 +49,12 @@ describe('a message under a key', () => {
 		expect(json?.seconds).toBeLessThan(60);
 	});
 
-	it('has failed for the reason of its own run', async () => {
-		const { error } = await say('FAIL');
-		expect(error?.message).toContain('The run failed: ');
-		expect(error?.description).toContain(`Thread: ${THREAD}.`);
-	});
-
-	it('appears as it is written in a chat', async () => {
-		const chunks: StructuredChunk[] = [];
-		await say('one two', {}, { onChunk: (chunk: StructuredChunk) => chunks.push(chunk) });
-		expect(chunks.map(({ type }) => type).join(' ')).toMatch(/^begin item (item )+end$/);
-		const said = chunks.flatMap(({ type, content }) => (type === 'item' ? content : []));
-		expect(said.join('')).toBe('You said: one two [users seen: 1]');
-		expect(sent('runs')).toHaveLength(1);
-	});
-
 	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
 		const stop = stopOnce(() => sent('join').length > 0);
 		await say('one', { options: { whenStopped: 'cancel' } }, { onStart: stop.onStart });
 		expect(sent('cancel')).toHaveLength(1);
 		expect(stored()).toMatchObject([{ text: 'one', status: 'interrupted' }]);
-	});
-
-	it('is left alone when the workflow is stopped, at first: nothing is sent', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const stop = stopOnce(() => sent('join').length > 0);
-		await say('one', {}, { onStart: stop.onStart });
-		expect(sent('cancel')).toEqual([]);
-		expect(stored()).toMatchObject([{ text: 'one', status: 'running' }]);
-	});
-
-	it('begins beside others where they are not waited for', async () => {
-		await say('zero');
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 2_000 });
-		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
-		await occupy(fixture.sandbox, THREAD, theirs, SAYING_ASSISTANT.id);
-		await say('one', { options: { whenBusy: 'run' } });
-		const [, other, own] = stored();
-		expect([other?.text, own?.text]).toEqual(['theirs', 'one']);
-		expect(own?.startedAt).toBeLessThan(other?.endedAt ?? Infinity);
-		expect(sent('cancel')).toEqual([]);
 	});
 });
 
@@ -148,16 +91,5 @@ describe('a server that does not tell of its runs', () => {
 		fixture.sandbox.faults.add({ ...fault, nth: [2, 3] });
 		expect((await say('one')).json).toMatchObject({ status: 'completed' });
 		expect(stored()).toHaveLength(1);
-	});
-});
-
-describe('a run that is only started under a key', () => {
-	it('takes its turn too', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
-		const first = await say('one', { operation: 'start' });
-		const second = await say('two', { operation: 'start' });
-		expect([first, second].map(({ json }) => json?.status)).toEqual(['running', 'running']);
-		const [one, two] = stored();
-		expect(two?.startedAt).toBeGreaterThanOrEqual(one?.endedAt ?? Infinity);
 	});
 });

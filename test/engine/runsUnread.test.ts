@@ -1,6 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { range } from 'lodash';
 
+import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, detailsOf, says } from './support/runs';
@@ -37,6 +38,21 @@ describe('a run that cannot be read', () => {
 		expect(detailsOf(failed).status).toBe('timedOut');
 		expect(fixture.sandbox.requests.of('join').length).toBeLessThan(20);
 	});
+});
+
+it('a run whose conversation cannot be read for minutes is not given up: its record was read', async () => {
+	fixture.sandbox.faults.add({ endpoint: 'join', do: 'status', status: 502, body: 'down' });
+	const start = ask({ operation: 'start', threadSource: 'new' });
+	const { items } = await fixture.run(start, { items: [says('', 'Hello')] });
+	const { threadId, runId } = items[0]?.json ?? {};
+	const fault: FaultRule = { endpoint: 'E5', do: 'status', status: 503, body: 'down' };
+	fixture.sandbox.faults.add({ ...fault, nth: range(1, 31) });
+	const parameters: INodeParameters = {
+		...{ resource: 'thread', operation: 'waitForRun', threadId: byId(String(threadId)) },
+		...{ runId: String(runId), options: { deadlineMinutes: 10 } },
+	};
+	const waited = await fixture.run(parameters);
+	expect(waited.items[0]?.json).toMatchObject({ output: 'Echo: Hello', status: 'completed' });
 });
 
 it('a message whose run cannot be read comes out with the reason, though its stream is silent', async () => {

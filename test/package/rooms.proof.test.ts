@@ -20,7 +20,7 @@ const MUTANTS: Array<[file: string, statement: string, rule: string]> = [
 	['XpertAi/operations/file/create.ts', "import '../store/fields'", 'a resource leans on no other'],
 	['XpertAiTrigger/fields.ts', "import '../XpertAi/catalogue'", 'the trigger leans on what both'],
 	[
-		'XpertAi/runs/readRun.ts',
+		'XpertAi/runs/follow.ts',
 		"import '../../XpertAiTrigger/fields'",
 		'nothing leans on the trigger',
 	],

@@ -1,9 +1,8 @@
 import { RunEvents } from '../threads/runEvents';
-import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
-import { readRunState, replay } from './readRun';
-import type { RunState } from './readRun';
+import { readRunState, replay } from './follow';
+import type { RunState } from './follow';
 import { failed } from './result';
 import type { Blocker, RunResult } from './result';
 import { withGracePeriod } from './run';
@@ -24,48 +23,41 @@ export async function cancelRunById(
 	run: Client,
 	ids: RunIds,
 ): Promise<{ cancelled: boolean } & RunState> {
-	const reading = await readRun(run, ids);
-	if ('failure' in reading) return { cancelled: false, result: failed(reading.failure) };
-	if (reading.record.status !== 'running')
-		return { cancelled: false, ...(await readRunState(run, ids)) };
-	const assistantId = reading.record.assistant_id ?? undefined;
-	const done = await cancelRunning(run, ids);
-	if ('failure' in done) return { cancelled: false, result: failed(done.failure), assistantId };
-	return { cancelled: !done.completed, result: done.completed, assistantId };
+	const { answer: record, failure } = await readRun(run, ids);
+	if (failure) return { cancelled: false, result: failed(failure) };
+	if (record.status !== 'running') return { cancelled: false, ...(await readRunState(run, ids)) };
+	const result = await cancelRunning(run, ids);
+	return { cancelled: !result, result, record };
 }
 
-/** Cancels a running run. @returns its result if it completed before the cancellation */
-export async function cancelRunning(
-	run: Client,
-	ids: RunIds,
-): Promise<{ completed?: RunResult } | { failure: Failure }> {
-	const failure = await requestCancel(run, ids);
+/** Cancels a running run. @returns its result if it completed before the cancellation, or why it was not cancelled */
+export async function cancelRunning(run: Client, ids: RunIds): Promise<RunResult | undefined> {
+	const { failure } = await requestCancel(run, ids);
 	if (failure) {
 		const after = isTransient(failure) ? await readRun(run, ids) : undefined;
-		const isDone = after && 'record' in after && after.record.status === 'interrupted';
-		if (!isDone) return { failure };
+		if (after?.answer?.status !== 'interrupted') return failed(failure);
 	}
 	const replayed = await replay(run, ids);
-	return replayed?.status === 'completed' ? { completed: replayed } : {};
+	return replayed?.status === 'completed' ? replayed : undefined;
 }
 
 /**
  * Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws.
  *
- * @param findRunId looks up the run ID; called only if the run is to be cancelled
+ * @param findRunId looks up a run ID that the result lacks; called only if the run is to be cancelled
  */
 export async function abandonRun(
 	run: Client & AbandonPolicy,
 	threadId: string,
 	result: RunResult,
-	findRunId: (late: Client) => Promise<string | undefined>,
+	findRunId?: (late: Client) => Promise<string | undefined>,
 ): Promise<RunResult> {
 	const { signal, whenStopped, whenLate } = run;
 	const isLate = result.status === 'timedOut';
 	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
 	if (action !== 'cancel') return result;
 	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
-	const runId = await findRunId(late);
+	const runId = result.runId ?? (await findRunId?.(late));
 	if (runId === undefined) return result;
 	const { cancelled, result: actual } = await cancelRunById(late, { threadId, runId });
 	return { ...result, runId, advice: adviceFor(cancelled, actual) };

@@ -2,6 +2,7 @@ import cloneDeep from 'lodash/cloneDeep';
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
 import isPlainObject from 'lodash/isPlainObject';
+import map from 'lodash/map';
 import omit from 'lodash/omit';
 import set from 'lodash/set';
 
@@ -10,69 +11,8 @@ import type { ThreadState } from '../threads/thread';
 /** The request body of E4, which can be written as JSON. The user may have written it. */
 export type RunBody = Record<string, unknown>;
 
-/** What to send to the assistant, as read from the fields. */
-export type RunInput =
-	| {
-			kind: 'message';
-			text: unknown;
-			/** Values for filters of the assistant, by key. */
-			values?: Record<string, unknown>;
-			/** IDs of file contexts (E12) and of storage files (E12's `storageFileId`, E16). */
-			fileContextIds?: string[];
-			storageFileIds?: string[];
-			state?: unknown;
-			environmentId?: unknown;
-			projectId?: unknown;
-	  }
-	| {
-			kind: 'decision';
-			decision: unknown;
-			payload?: unknown;
-			target?: unknown;
-			/** New arguments for waiting tool calls, by call ID. */
-			changedArguments?: Record<string, unknown>;
-	  }
-	| { kind: 'retry' };
-
-/** Builds the `input` of the body of E4 (service behaviour, E4). The schema checks it with the whole body. */
-export function runInput(input: RunInput): Record<string, unknown> {
-	switch (input.kind) {
-		case 'message':
-			return messageInput(input);
-		case 'decision': {
-			const { decision: type, payload, target } = input;
-			// The server carries out a rejection that has a payload, even an empty one.
-			const data = type === 'reject' ? {} : { payload };
-			const toolCalls = type === 'reject' ? [] : toolCallPatches(input.changedArguments);
-			return {
-				...{ action: 'resume', target: target ?? {}, decision: { type, ...data } },
-				...(isEmpty(toolCalls) ? {} : { patch: { toolCalls } }),
-			};
-		}
-		case 'retry':
-			return { action: 'retry', source: {} };
-	}
-}
-
-function toolCallPatches(byCallId: Record<string, unknown> = {}): unknown[] {
-	return Object.entries(byCallId).map(([id, args]) => ({ id, args }));
-}
-
-function messageInput(input: Extract<RunInput, { kind: 'message' }>): Record<string, unknown> {
-	const { text, values, fileContextIds = [], storageFileIds = [] } = input;
-	const { state, environmentId, projectId } = input;
-	const files = [
-		...fileContextIds.map((fileId) => ({ fileId })),
-		...storageFileIds.map((id) => ({ id })),
-	];
-	return {
-		action: 'send',
-		message: { input: { ...values, input: text, ...(isEmpty(files) ? {} : { files }) } },
-		state,
-		environmentId,
-		projectId,
-	};
-}
+/** What a run does. */
+export type RunKind = 'message' | 'decision' | 'retry';
 
 const FILES = 'input.message.input.files';
 
@@ -85,7 +25,7 @@ export function withFileContexts(message: RunBody, ids: string[]): RunBody {
 
 /** What a body of E4 asks the server to do. */
 export interface Intent {
-	kind: RunInput['kind'];
+	kind: RunKind;
 	/** The text of the message. */
 	text?: string;
 	/** Whether the decision is a rejection. */
@@ -119,10 +59,9 @@ export function markOf(state: ThreadState): unknown {
 }
 
 /** Targets a decision at a run, which continues under its own ID (recorded). A target that the user set is kept. */
-export function withTarget(decision: RunBody, executionId: string | undefined): RunBody {
+export function withTarget(decision: RunBody, executionId: string): RunBody {
 	const isOpen = isEmpty(get(decision, 'input.target'));
-	if (executionId === undefined || !isOpen) return decision;
-	return set(cloneDeep(decision), 'input.target', { executionId });
+	return isOpen ? set(cloneDeep(decision), 'input.target', { executionId }) : decision;
 }
 
 /** The body of a decision without changed arguments. */
@@ -138,18 +77,20 @@ export function rejectsWithPayload(body: RunBody): boolean {
 
 /** Classifies a body of E4, also one that the user wrote. Any unknown form is a message. */
 export function intentOf(body: RunBody): Intent {
-	const action: unknown = get(body, 'input.action');
-	const rejects = get(body, 'input.decision.type') === 'reject';
-	if (action === 'resume')
-		return { kind: 'decision', ...(rejects ? { rejects } : changesIn(body)) };
-	if (action === 'retry') return { kind: 'retry' };
-	// The older form has no action, and no message around its input.
-	const text: unknown = get(body, 'input.message.input.input') ?? get(body, 'input.input.input');
-	return { kind: 'message', ...(typeof text === 'string' ? { text } : {}) };
-}
-
-function changesIn(body: RunBody): Pick<Intent, 'changes'> {
-	const calls: unknown = get(body, `${PATCH}.toolCalls`);
-	if (!Array.isArray(calls) || isEmpty(calls)) return {};
-	return { changes: calls.map((call) => get(call, 'id') as unknown) };
+	switch (get(body, 'input.action')) {
+		case 'resume': {
+			if (get(body, 'input.decision.type') === 'reject') return { kind: 'decision', rejects: true };
+			const calls: unknown = get(body, `${PATCH}.toolCalls`);
+			if (!Array.isArray(calls) || isEmpty(calls)) return { kind: 'decision' };
+			return { kind: 'decision', changes: map(calls, 'id') };
+		}
+		case 'retry':
+			return { kind: 'retry' };
+		default: {
+			// The older form has no action, and no message around its input.
+			const text: unknown =
+				get(body, 'input.message.input.input') ?? get(body, 'input.input.input');
+			return { kind: 'message', ...(typeof text === 'string' && { text }) };
+		}
+	}
 }

@@ -2,17 +2,16 @@ import { randomUUID } from 'crypto';
 import { z } from 'zod';
 
 import { derivedId } from '../payloads/derivedId';
-import { readConversation } from '../threads/conversation';
-import { readThreadWithRetries } from '../threads/thread';
-import type { ApiClient } from '../threads/thread';
-import { answerMustBe, answerWith } from '../transport/answer';
+import { callApi, readConversation, readThread } from '../threads/thread';
+import type { ApiClient, Result, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { mayMeanNoRecord } from '../transport/classifyFailure';
-import { FOREIGN_ANSWER_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
+import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/retryPolicy';
 import { failed } from './result';
 import type { RunResult } from './result';
+
+const TIMEOUT_MS = 60_000;
 
 /** How often E13 is sent when its outcome is unknown. */
 const CREATE_TRIES = 3;
@@ -31,35 +30,22 @@ export interface ThreadIds {
  * Creates a conversation on the given thread (E13). If the answer is lost, searches for the conversation before it
  * sends again, so that there are never two. Sends no `id`: the server would never find that conversation.
  *
- * @param body the body of E13 without the thread, e.g. a title
  * @returns the thread and its conversation, or the failure
  */
 export async function createConversation(
 	client: ApiClient,
 	threadId: string,
-	body: Record<string, unknown>,
-	timeoutMs: number,
+	title?: string,
 ): Promise<ThreadIds | { failure: Failure }> {
-	const created = z.object({ id: z.string().min(1), threadId: z.literal(threadId) });
 	for (let tries = 1; ; tries++) {
-		const { outcome, mayBeDone } = await sendWithRetries(client.send, {
-			request: {
-				method: 'POST',
-				path: '/conversations',
-				body: JSON.stringify({ ...body, threadId }),
-				timeoutMs,
-				checkAnswer: answerMustBe(
-					(answer) => created.safeParse(answer).success,
-					'it is not a conversation on the thread that was asked for',
-				),
-			},
-			limits: SINGLE_REQUEST_LIMITS,
-			repeatable: false,
-			clock: client.clock,
-			signal: client.signal,
+		const created = await callApi(client, {
+			...{ method: 'POST', path: '/conversations', timeoutMs: TIMEOUT_MS, repeatable: false },
+			body: JSON.stringify({ title, threadId }),
+			schema: z.object({ id: z.string().min(1), threadId: z.literal(threadId) }),
+			flaw: 'it is not a conversation on the thread that was asked for',
 		});
-		if (outcome.ok) return { threadId, conversationId: created.safeParse(outcome.answer).data?.id };
-		const { failure } = outcome;
+		if (created.ok) return { threadId, conversationId: created.answer.id };
+		const { failure, mayBeDone } = created;
 		if (!mayBeDone) return { failure };
 		const { failure: searchFailure, conversationId } = await readConversation(client, threadId);
 		if (conversationId) return { threadId, conversationId };
@@ -72,37 +58,27 @@ export async function createConversation(
  * owner, who uses the same key with another credential, tries the next derived thread; every execution reaches the same
  * one. Creates nothing if the owner of a thread cannot be determined.
  *
- * @param body the body of E13 without the thread, e.g. a title
  * @returns undefined if all derived threads belong to other owners
  */
 export async function openConversation(
 	client: ApiClient,
 	threadId: string,
-	body: Record<string, unknown>,
-	timeoutMs: number,
+	title?: string,
 ): Promise<ThreadIds | { failure: Failure } | undefined> {
 	let candidate = threadId;
 	for (let tries = 0; tries < MAX_OWNERS; tries++, candidate = derivedId(candidate, NEXT_OWNER)) {
-		const found = await findConversation(client, candidate);
-		if (found) return found;
-		const existence = await readExistence(client, candidate);
-		if ('failure' in existence) return existence;
-		if (!existence.isThere) return await createIfFirst(client, candidate, body, timeoutMs);
-		// Another message with this key may have created it since the first search.
-		const late = await findConversation(client, candidate);
-		if (late) return late;
+		let { failure, conversationId } = await readConversation(client, candidate);
+		if (!failure && !conversationId) {
+			const { failure: unread } = await readTwice(client, candidate);
+			if (unread && mayMeanNoRecord(unread)) return await createIfFirst(client, candidate, title);
+			if (unread) return { failure: unread };
+			// Another message with this key may have created it since the first search.
+			({ failure, conversationId } = await readConversation(client, candidate));
+		}
+		if (failure) return { failure };
+		if (conversationId) return { threadId: candidate, conversationId };
 	}
 	return undefined;
-}
-
-/** Searches for the conversation of a thread. */
-async function findConversation(
-	client: ApiClient,
-	threadId: string,
-): Promise<ThreadIds | { failure: Failure } | undefined> {
-	const { failure, conversationId } = await readConversation(client, threadId);
-	if (failure) return { failure };
-	return conversationId ? { threadId, conversationId } : undefined;
 }
 
 /** Combined with a thread ID to derive the thread of the next owner. */
@@ -115,12 +91,11 @@ const NEXT_OWNER = 'next person';
 async function createIfFirst(
 	client: ApiClient,
 	threadId: string,
-	body: Record<string, unknown>,
-	timeoutMs: number,
+	title?: string,
 ): Promise<ThreadIds | { failure: Failure }> {
-	const created = await createConversation(client, threadId, body, timeoutMs);
+	const created = await createConversation(client, threadId, title);
 	if ('failure' in created) return created;
-	const { conversationId, unused = [] } = await readConversation(client, threadId);
+	const { conversationId, unused } = await readConversation(client, threadId);
 	if (!conversationId) return created;
 	const own = created.conversationId;
 	// A conversation with messages would take them along.
@@ -129,14 +104,12 @@ async function createIfFirst(
 			method: 'PATCH',
 			path: buildPath(CONVERSATION_PATH, { id: own }),
 			body: JSON.stringify({ threadId: randomUUID() }),
-			timeoutMs,
+			timeoutMs: TIMEOUT_MS,
 		});
 	return { threadId, conversationId };
 }
 
 export const CONVERSATION_PATH = '/conversations/{id}';
-
-const READ_TIMEOUT_MS = 30_000;
 
 /**
  * Explains why a thread cannot be run: it is unknown, or its ID is the ID of a conversation.
@@ -151,11 +124,9 @@ export async function explainUnreadable(
 	const { failure, conversationId } = await readConversation(client, threadId);
 	if (failure) return otherwise.failure ? otherwise : failed(failure);
 	if (conversationId) return { ...otherwise, conversationId };
-	const { ok: isConversation } = await client.send({
-		method: 'GET',
-		path: buildPath(CONVERSATION_PATH, { id: threadId }),
-		timeoutMs: READ_TIMEOUT_MS,
-		checkAnswer: answerWith('threadId'),
+	const { ok: isConversation } = await callApi(client, {
+		...{ method: 'GET', path: buildPath(CONVERSATION_PATH, { id: threadId }), maxTries: 1 },
+		...{ schema: z.object({ threadId: z.string().min(1) }), flaw: 'it holds no threadId' },
 	});
 	const reason = isConversation
 		? '"Thread" holds the ID of a conversation, not that of its thread'
@@ -174,19 +145,10 @@ export async function explainRefusal(
 	return await explainUnreadable(client, client.threadId, failed(failure));
 }
 
-/**
- * Whether a thread exists, whoever owns it; one without runs looks missing. A missing thread is confirmed by a second
- * read, as two owners would otherwise share it.
- */
-async function readExistence(
-	client: ApiClient,
-	threadId: string,
-): Promise<{ isThere: boolean } | { failure: Failure }> {
-	for (let isSecond = false; ; isSecond = true) {
-		const reading = await readThreadWithRetries(client, threadId);
-		if ('state' in reading) return { isThere: true };
-		if (!mayMeanNoRecord(reading.failure)) return reading;
-		if (isSecond) return { isThere: false };
-		await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
-	}
+/** Reads a thread. One that seems missing is read again, as two owners would otherwise share it. */
+async function readTwice(client: ApiClient, threadId: string): Promise<Result<ThreadState>> {
+	const first = await readThread(client, threadId);
+	if (first.ok || !mayMeanNoRecord(first.failure)) return first;
+	await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
+	return await readThread(client, threadId);
 }

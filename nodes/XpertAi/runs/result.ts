@@ -1,7 +1,7 @@
 import type { Part, RunEvents, Usage } from '../threads/runEvents';
 import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
-import type { RunInput } from './input';
+import type { RunKind } from './input';
 import type { RunRecord } from '../threads/runsApi';
 
 /** The result of a run. */
@@ -102,7 +102,7 @@ export function nothingToDecide(): RunResult {
 }
 
 /** The thread has never run, so there is nothing to decide or to answer again. */
-export function neverRan(kind: RunInput['kind']): RunResult {
+export function neverRan(kind: RunKind): RunResult {
 	if (kind === 'decision') return nothingToDecide();
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
 	return failed(undefined, 'Nothing was said on this thread that could be answered again', advice);
@@ -191,12 +191,12 @@ export function stillRunning(failure?: Failure): RunResult {
 }
 
 /** The request certainly did not reach the assistant: the thread would show it. */
-export function notArrived(kind: RunInput['kind'], failure?: Failure): RunResult {
+export function notArrived(kind: RunKind, failure?: Failure): RunResult {
 	return failed(failure, `${REQUEST_NAMES[kind]} did not reach the assistant${because(failure)}`);
 }
 
 /** It is unknown whether the request reached the assistant. */
-export function mayHaveArrived(kind: RunInput['kind'], failure?: Failure): RunResult {
+export function mayHaveArrived(kind: RunKind, failure?: Failure): RunResult {
 	const advice =
 		'Read the thread before you send it again: a run may begin late, or another may hide what became of it.';
 	const reason = `It is not known whether ${REQUEST_NAMES[kind].toLowerCase()} has reached the assistant`;
@@ -204,6 +204,12 @@ export function mayHaveArrived(kind: RunInput['kind'], failure?: Failure): RunRe
 }
 
 const REQUEST_NAMES = { message: 'The message', decision: 'The decision', retry: 'The request' };
+
+/** The server has no routes of runs. */
+export function noRunRoutes(failure: Failure): RunResult {
+	const advice = 'Use Thread: Ask and Wait, which works on every server.';
+	return failed(failure, 'This server starts no runs in the background', advice);
+}
 
 /** A run ID that was left over by a decision or a refused message: it has no run and never ends. */
 export function leftoverRunId(): RunResult {

@@ -19,8 +19,6 @@ export type WaitLimits = Pick<Client, 'clock' | 'deadline' | 'signal'>;
 /** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
 export interface RunRoutes {
 	areMissing: boolean;
-	/** The failure that showed it. */
-	failure?: Failure;
 }
 
 /** A run to start on a thread. */

@@ -2,11 +2,10 @@ import isEqual from 'lodash/isEqual';
 import isUndefined from 'lodash/isUndefined';
 import pick from 'lodash/pick';
 
-import { taskValues } from '../threads/conversation';
 import { messagesOf, textOf } from '../threads/messages';
-import { partsOf, sourcesOf } from '../threads/runEvents';
+import { eventsOn, sourcesOf } from '../threads/runEvents';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
-import { readThreadWithRetries } from '../threads/thread';
+import { readThread, taskValues } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { abandonRun } from './cancel';
 import { followRun } from './follow';
@@ -37,10 +36,9 @@ export async function runAndWait(run: Run): Promise<RunResult> {
 async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const intent = intentOf(run.body);
 	const started = await startInTurn(run);
-	if (started === undefined) return undefined;
 	if ('result' in started) {
-		const { result, findRunId } = started;
-		return await abandonRun(run, run.threadId, result, async (late) => await findRunId?.(late));
+		const { areRoutesMissing, result, findRunId } = started;
+		return areRoutesMissing ? undefined : await abandonRun(run, run.threadId, result, findRunId);
 	}
 	const result = await followStarted(run, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
@@ -65,8 +63,7 @@ async function followStarted(run: Run, started: StartedRun): Promise<RunResult> 
 	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
 	const conversationId = complete.conversationId ?? started.conversationId;
 	const recovered = complete.recovered || started.recovered === true;
-	const result = { ...complete, ...facts, conversationId, recovered };
-	return await abandonRun(run, threadId, result, async () => started.runId);
+	return await abandonRun(run, threadId, { ...complete, ...facts, conversationId, recovered });
 }
 
 /** A rejection leaves no text. A result of a rejected call on the thread means that the call was carried out. */
@@ -77,11 +74,9 @@ async function checkRejection(
 ): Promise<RunResult> {
 	if (!intentOf(run.body).rejects || result.status !== 'completed') return result;
 	const calls = taskValues('call.id', decided);
-	const reading = await readThreadWithRetries(run, run.threadId);
-	const messages = 'state' in reading ? messagesOf(reading.state) : [];
-	const isResult = ({ tool_call_id: id }: ThreadMessage) =>
-		typeof id === 'string' && calls.includes(id);
-	if (messages.some(isResult)) return { ...result, ...rejectedTooLate() };
+	const { answer: state } = await readThread(run, run.threadId);
+	const isResult = ({ tool_call_id: id }: ThreadMessage) => id !== undefined && calls.includes(id);
+	if (messagesOf(state).some(isResult)) return { ...result, ...rejectedTooLate() };
 	return { ...result, output: '', rejected: true };
 }
 
@@ -99,15 +94,14 @@ export async function withThread(run: Client, ids: RunIds, result: RunResult): P
 	const state = await readWhenIdle(run, ids, result, others.length > 0);
 	if (!state) return result;
 	const isLost = others.length > 0 && state.status !== 'busy' && !holdsAnswer(state, result);
-	const earlier = linksBack ? partsOf(state, messagesOf(state)) : undefined;
+	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
 /** The runs that were on the thread at the same time. */
 async function overlappingRuns(run: Client, { threadId, runId }: RunIds): Promise<RunRecord[]> {
-	const listed = await listRuns(run, threadId);
-	if ('failure' in listed) return [];
-	const runs = startedRuns(listed.runs);
+	const { answer = [] } = await listRuns(run, threadId);
+	const runs = startedRuns(answer);
 	const own = runs.find((one) => one.run_id === runId);
 	const endOf = ({ status, updated_at: end = '' }: RunRecord) => (status === 'running' ? '~' : end);
 	if (!own) return [];
@@ -127,9 +121,8 @@ async function readWhenIdle(
 	isNeeded: boolean,
 ): Promise<ThreadState | undefined> {
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
-		const reading = await readThreadWithRetries(run, threadId);
-		if ('failure' in reading) return undefined;
-		const { state } = reading;
+		const { answer: state, failure } = await readThread(run, threadId);
+		if (failure) return undefined;
 		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
 		const isEnough = !isNeeded || holdsAnswer(state, result) || idleReads >= IDLE_READS;
 		if (isEnough || remaining(run) <= 0 || run.signal?.aborted) return state;

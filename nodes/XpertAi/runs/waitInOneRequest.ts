@@ -1,37 +1,29 @@
-import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
+import { z } from 'zod';
 
-import { taskValues, readConversation } from '../threads/conversation';
 import {
 	afterLastUserMessage,
 	callsTool,
 	isFromUser,
-	isEmptyReply,
 	lastReply,
 	messagesOf,
 	parseReply,
 	hasText,
 	textOf,
 } from '../threads/messages';
-import { partsOf, usageIn } from '../threads/runEvents';
+import { eventsOn } from '../threads/runEvents';
+import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
+import { callApi, readConversation, readThread, taskValues } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
-import {
-	assistantIdOf,
-	conversationIdOf,
-	lastInputOf,
-	readThreadOnce,
-	readThreadWithRetries,
-} from '../threads/thread';
-import { answerMustBe, isJsonObject } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { certainlyNotDone, mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import { sendWithRetries } from '../transport/sendWithRetries';
 import { intentOf } from './input';
 import type { Intent } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
 import {
+	answerSoFar,
 	busy,
 	executionStopped,
 	runCancelled,
@@ -49,16 +41,12 @@ import {
 import type { RunResult } from './result';
 import { remaining, waitInTime } from './run';
 import type { Run } from './run';
-import { WAIT_PATH } from '../threads/runsApi';
 
 /*
  * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
  * answer a run that failed, was cancelled or waits for a person like a completed one (recorded). If the wait breaks,
  * the thread is polled until it is idle.
  */
-
-/** Tries while the server certainly did not start the run. A server that is down is reported soon. */
-const MAX_TRIES = 5;
 
 /** Reads in a row that must find the thread idle without the run: it may start between two. */
 const IDLE_READS = 2;
@@ -74,10 +62,9 @@ interface Waited {
 }
 
 /** What E4 must answer (recorded). */
-const runAnswer = answerMustBe(
-	(answer) => isJsonObject(answer) && 'role' in answer && 'content' in answer,
-	'it is not the answer of a run',
-);
+const runAnswer = z
+	.object({ role: z.unknown(), content: z.unknown() })
+	.refine((answer) => 'role' in answer && 'content' in answer);
 
 /** Runs a thread and waits in one request, which is repeated only if it certainly did not arrive. Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
@@ -95,29 +82,23 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
 	if (intent.kind === 'decision' && isIdle) return nothingToDecide();
 	if (remaining(run) <= 0) return timedOut('The run had not begun');
-	const body = isMessage ? run.body : { assistant_id: assistantIdOf(before), ...run.body };
+	const body = isMessage ? run.body : { assistant_id: before?.metadata?.assistant_id, ...run.body };
 	const waited = { run, intent, before, tasks: facts?.tasks ?? [] };
 	const result = await send(waited, body);
-	const conversationId = result.conversationId ?? conversationIdOf(before);
+	const conversationId = result.conversationId ?? before?.metadata?.id;
 	return { ...result, conversationId, assistantId: body.assistant_id };
 }
 
 async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 	const { run } = waited;
-	const { outcome, mayBeDone } = await sendWithRetries(run.send, {
-		request: {
-			method: 'POST',
-			path: buildPath(WAIT_PATH, { threadId: run.threadId }),
-			body: JSON.stringify(body),
-			timeoutMs: remaining(run),
-			checkAnswer: runAnswer,
-		},
-		limits: { maxTries: MAX_TRIES, maxElapsedMs: remaining(run) },
-		repeatable: false,
-		...{ clock: run.clock, signal: run.signal },
+	const sent = await callApi(run, {
+		...{ method: 'POST', path: buildPath(WAIT_PATH, { threadId: run.threadId }) },
+		...{ body: JSON.stringify(body), timeoutMs: remaining(run) },
+		...{ schema: runAnswer, flaw: 'it is not the answer of a run' },
+		...{ repeatable: false, maxTries: START_TRIES },
 	});
-	if (outcome.ok) return await compareWithThread(waited, get(outcome.answer, 'content'));
-	const { failure } = outcome;
+	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
+	const { failure, mayBeDone } = sent;
 	if (failure.kind === 'cancelled') return executionStopped(failure);
 	if (certainlyNotDone(failure)) return failed(failure);
 	if (mayBeDone) return await pollUntilIdle(waited, failure);
@@ -127,13 +108,12 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
 async function waitUntilFree(run: Run): Promise<{ state?: ThreadState } | { result: RunResult }> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
-		const reading = await readThreadWithRetries(run, run.threadId);
-		const state = 'state' in reading ? reading.state : undefined;
-		const isMissing = 'failure' in reading && mayMeanNoRecord(reading.failure);
+		const { answer: state, failure: unread } = await readThread(run, run.threadId);
 		// The thread of a run that has just started may be unreadable, like one that has never run (recorded).
-		const { status, failure } = isMissing
-			? await readConversation(run, run.threadId)
-			: { status: state?.status, failure: 'failure' in reading ? reading.failure : undefined };
+		const { status, failure } =
+			unread && mayMeanNoRecord(unread)
+				? await readConversation(run, run.threadId)
+				: { status: state?.status, failure: unread };
 		if (run.signal?.aborted) return { result: executionStopped(failure) };
 		if (failure) return { result: failed(failure) };
 		if (status !== 'busy' || run.whenBusy === 'run') return { state };
@@ -147,11 +127,10 @@ async function waitUntilFree(run: Run): Promise<{ state?: ThreadState } | { resu
 async function compareWithThread(waited: Waited, content: unknown): Promise<RunResult> {
 	const { run, intent, before, tasks } = waited;
 	const { output: text, parts: otherParts } = parseReply(content);
-	const isEmpty = isEmptyReply({ output: text, parts: otherParts });
+	const isEmpty = text === '' && otherParts.length === 0;
 	const answer: RunResult = { status: 'completed', output: text, otherParts, recovered: false };
-	const reading = await readThreadWithRetries(run, run.threadId);
-	if ('failure' in reading) return isEmpty ? noAnswer(reading.failure) : answer;
-	const { state } = reading;
+	const { answer: state, failure } = await readThread(run, run.threadId);
+	if (failure) return isEmpty ? noAnswer(failure) : answer;
 	// Another run may be running. A null status means unknown.
 	if (!state.status || state.status === 'busy')
 		return isEmpty ? await pollUntilIdle(waited) : answer;
@@ -159,16 +138,15 @@ async function compareWithThread(waited: Waited, content: unknown): Promise<RunR
 		const undecided = tasks.length > 0 ? stillUndecided() : nothingToDecide();
 		return intent.kind === 'decision' ? undecided : noAnswer();
 	}
-	const shown = (await readEnding(waited, state)) ?? (isEmpty ? replyOn(waited, state) : undefined);
-	if (shown) return { ...shown, recovered: isEmpty && Boolean(shown.output) };
-	if (isEmpty) return noAnswer();
-	const own = messagesOfRun(waited, state);
-	const last = lastReply(own ?? [])?.output ?? '';
+	const shown = await verdictOf(waited, state);
+	if (isEmpty && !shown) return noAnswer();
+	if (shown && (isEmpty || shown.status !== 'completed'))
+		return { ...shown, recovered: shown.status === 'completed' && Boolean(shown.output) };
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
-	const isLast = last !== '' && text.endsWith(last);
+	const isLast = Boolean(shown?.output) && text.endsWith(shown?.output ?? '');
+	const output = isLast ? shown?.output : text;
 	const isLost = !run.isNew && !isLast;
-	const output = isLast ? last : text;
-	return { ...answer, ...threadFields(own, state), output, ...(isLost && { remembered: false }) };
+	return { ...shown, ...answer, output, ...(isLost && { remembered: false }) };
 }
 
 /** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */
@@ -178,16 +156,15 @@ async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResu
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		await waitInTime(run, pause);
 		const isLast = remaining(run) <= 0;
-		const reading = await readThreadOnce(run, run.threadId);
+		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		if (run.signal?.aborted) return executionStopped(failure);
-		const state = 'state' in reading ? reading.state : undefined;
 		const isBusy = state?.status === 'busy';
 		if (state && !isBusy && !isUnchanged(before, state)) {
-			const shown = (await readEnding(waited, state)) ?? replyOn(waited, state);
+			const shown = await verdictOf(waited, state);
 			if (shown) return { ...shown, recovered: true };
 		}
 		// While a decision is carried out, the thread does not change (recorded).
-		const isIdle = 'failure' in reading ? mayMeanNoRecord(reading.failure) : !isBusy;
+		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
 		idleReads = isIdle && intent.kind !== 'decision' ? idleReads + 1 : 0;
 		if (isLast && isBusy) return timedOut('The run was still going on', failure, WAIT_ADVICE);
 		if (isLast || idleReads >= IDLE_READS)
@@ -198,48 +175,42 @@ async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResu
 const WAIT_ADVICE =
 	'Raise "Deadline (Minutes)", or read the thread later: the run goes on. If its server was restarted, set "When the Thread Is Busy" to "Run Anyway".';
 
-/** The result of a run that failed, was cancelled or waits for a person, as its conversation tells. */
-async function readEnding(waited: Waited, state: ThreadState): Promise<RunResult | undefined> {
-	if (state.status !== 'error' && state.status !== 'interrupted') return undefined;
-	const { run, tasks: before } = waited;
-	const { error, tasks } = await readConversation(run, run.threadId);
-	const isWaiting = tasks.length > 0 && !error;
-	if (isWaiting && isEqual(taskValues('id', tasks), taskValues('id', before))) return undefined;
-	const interrupted = isWaiting ? interruptedRun(tasks) : runCancelled(error);
-	const ended = state.status === 'error' ? runFailed(error) : interrupted;
-	return { ...ended, ...threadFields(messagesOfRun(waited, state), state) };
-}
-
-/** The answer on an idle thread; undefined if it is missing or may belong to another run. */
-function replyOn(waited: Waited, state: ThreadState): RunResult | undefined {
-	const own = messagesOfRun(waited, state);
-	const last = own?.at(-1);
-	const isRejected = waited.intent.rejects && last !== undefined && callsTool(last);
-	const reply = isRejected ? { output: '', parts: [] } : lastReply(own ?? []);
-	if (!reply) return undefined;
-	const answer = { output: reply.output, otherParts: reply.parts, ...threadFields(own, state) };
-	const rejected = isRejected ? ({ rejected: true } as const) : {};
-	return { status: 'completed', recovered: true, ...answer, ...rejected };
-}
-
-function threadFields(own: ThreadMessage[] = [], state: ThreadState): Partial<RunResult> {
-	const conversationId = conversationIdOf(state);
-	return { parts: partsOf(state, own), usage: usageIn(own), conversationId };
+/** The result of the run on an idle thread; undefined if it is missing or may belong to another run. */
+async function verdictOf(
+	{ run, intent, before, tasks: tasksBefore }: Waited,
+	state: ThreadState,
+): Promise<RunResult | undefined> {
+	const own = isUnchanged(before, state) ? [] : messagesOfRun(intent, before, state);
+	const answer = answerSoFar(eventsOn(state, own));
+	if (state.status === 'error' || state.status === 'interrupted') {
+		const { error, tasks } = await readConversation(run, run.threadId);
+		const isWaiting = tasks.length > 0 && !error;
+		const interrupted = isWaiting ? interruptedRun(tasks) : runCancelled(error);
+		const isSame = isWaiting && isEqual(taskValues('id', tasks), taskValues('id', tasksBefore));
+		if (!isSame)
+			return { ...answer, ...(state.status === 'error' ? runFailed(error) : interrupted) };
+	}
+	const last = own.at(-1);
+	if (intent.rejects && last && callsTool(last))
+		return { status: 'completed', recovered: true, ...answer, output: '', rejected: true };
+	return lastReply(own) && { status: 'completed', recovered: true, ...answer };
 }
 
 /** The messages after the question of this run, if it is the newest and was not there before. */
 function messagesOfRun(
-	{ intent: { kind, text = '' }, before }: Waited,
+	{ kind, text = '' }: Intent,
+	before: ThreadState | undefined,
 	state: ThreadState,
-): ThreadMessage[] | undefined {
+): ThreadMessage[] {
 	const messages = messagesOf(state);
 	const question = messages.findLast(isFromUser);
-	if (!question || isUnchanged(before, state)) return undefined;
+	if (!question) return [];
 	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
 	// With files, the server adds their content to the text.
-	const isContained = lastInputOf(state) === text && textOf(question.content).includes(text);
+	const isLastInput = text !== '' && state.values?.input === text;
+	const isContained = isLastInput && textOf(question.content).includes(text);
 	const isOwn = kind !== 'message' || (!isKnown && (isContained || hasText(question, text)));
-	return isOwn ? afterLastUserMessage(messages) : undefined;
+	return isOwn ? afterLastUserMessage(messages) : [];
 }
 
 /** Whether no run has changed the thread since. */

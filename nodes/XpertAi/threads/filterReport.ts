@@ -1,3 +1,4 @@
+import sumBy from 'lodash/sumBy';
 import { z } from 'zod';
 
 import { parseAnswer } from '../transport/answer';
@@ -34,22 +35,21 @@ const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
  */
 export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
 	const searches = parts.flatMap((part) => searchIn(part) ?? []);
-	const found = searches.filter((search): search is Search => 'status' in search);
-	const [failed] = searches.filter((search): search is FailedSearch => 'reason' in search);
-	const status = STATUSES.find((one) => found.some((search) => search.status === one));
-	const isFiltered = found.some((search) => FILTERED.includes(search.status));
-	if (!hasValues && !isFiltered && !failed) return undefined;
-	const hitCount = found.reduce((sum, search) => sum + search.hitCount, 0);
-	return { status: status ?? 'notSearched', hitCount, ...failed };
+	const reason = searches.find((search) => search.reason !== undefined)?.reason;
+	const status = STATUSES.find((one) => searches.some((search) => search.status === one));
+	const isFiltered = searches.some((search) => FILTERED.includes(search.status ?? ''));
+	if (!hasValues && !isFiltered && reason === undefined) return undefined;
+	const hitCount = sumBy(searches, 'hitCount');
+	return { status: status ?? 'notSearched', hitCount, ...(reason !== undefined && { reason }) };
 }
 
 /** The statuses of a search that had a filter. */
-const FILTERED: string[] = ['applied', 'dynamic_fallback'];
+const FILTERED = ['applied', 'dynamic_fallback'];
 
-type Search = Pick<FilterReport, 'hitCount'> & { status: (typeof STATUSES)[number] };
-type FailedSearch = { reason: string };
+/** A search; a failed one has a reason instead of a status. */
+type Search = Omit<FilterReport, 'status'> & { status?: (typeof STATUSES)[number] };
 
-function searchIn({ id, data }: Part): Search | FailedSearch | undefined {
+function searchIn({ id, data }: Part): Search | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
 	const answer = typeof output === 'string' ? parseAnswer(output) : output;
@@ -60,5 +60,5 @@ function searchIn({ id, data }: Part): Search | FailedSearch | undefined {
 	if (!data.tool?.startsWith('retriever-')) return undefined;
 	const [, cause] = TOOL_ERROR.exec(typeof output === 'string' ? output : '') ?? [];
 	const reason = data.status === 'fail' ? data.error : cause;
-	return typeof reason === 'string' ? { reason } : undefined;
+	return typeof reason === 'string' ? { hitCount: 0, reason } : undefined;
 }

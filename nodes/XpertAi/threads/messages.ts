@@ -13,10 +13,6 @@ export function senderOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' 
 	return message.content === undefined ? undefined : 'user';
 }
 
-export function isFromAssistant(message: ThreadMessage): boolean {
-	return senderOf(message) === 'assistant';
-}
-
 export function isFromUser(message: ThreadMessage): boolean {
 	return senderOf(message) === 'user';
 }
@@ -34,7 +30,7 @@ export function textOf(content: unknown): string {
 }
 
 /** What an assistant answered. */
-export interface Reply {
+interface Reply {
 	/** The text, in Markdown. */
 	output: string;
 	/** Parts that are not text, such as images and files, as the server has them. */
@@ -49,19 +45,12 @@ export function parseReply(content: unknown): Reply {
 	return { output: textOf(content), parts };
 }
 
-/** Whether a reply has neither text nor parts. */
-export function isEmptyReply({ output, parts }: Reply): boolean {
-	return output === '' && parts.length === 0;
-}
-
 /** The last reply of the assistant; a message with only tool calls is not a reply. */
 export function lastReply(messages: ThreadMessage[]): Reply | undefined {
-	const last = messages.findLast((one) => isFromAssistant(one) && !isOnlyCall(one));
+	const last = messages.findLast(
+		(one) => senderOf(one) === 'assistant' && !(callsTool(one) && textOf(one.content) === ''),
+	);
 	return last && parseReply(last.content);
-}
-
-function isOnlyCall(message: ThreadMessage): boolean {
-	return callsTool(message) && textOf(message.content) === '';
 }
 
 /** Whether a message calls a tool. */

@@ -7,7 +7,7 @@ import { numberIfAny, textIfAny } from '../payloads/common';
 import { isJsonObject, parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import { Citations, passagesIn, Sources } from './sources';
-import { isFromAssistant, parseReply, textOf } from './messages';
+import { parseReply, textOf } from './messages';
 import type { ThreadMessage, ThreadState } from './thread';
 
 /*
@@ -66,11 +66,7 @@ const eventData = z.object({
 
 type EventData = z.infer<typeof eventData>;
 
-const eventSchema = z.object({
-	type: z.string(),
-	event: textIfAny,
-	data: z.unknown(),
-});
+const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unknown() });
 
 /** The tool call of a task that waits for a person. */
 const taskCall = z.object({
@@ -85,15 +81,6 @@ export interface Listener {
 	onToolResult: (answer: unknown) => void;
 }
 
-/** How a run ended, by the last events of its stream. */
-export interface RunEnd {
-	status?: string;
-	error?: string;
-	tasks: unknown[];
-	/** Status of the assistant's own agent. Another run on the thread does not change it. */
-	agentStatus?: string;
-}
-
 /** The tokens of all model calls of a run; input and output only if they add up to the total. */
 export interface Usage {
 	inputTokens?: number;
@@ -101,18 +88,8 @@ export interface Usage {
 	totalTokens: number;
 }
 
-/** A tool call and its result, in the format of n8n's AI Agent. */
-export interface Step {
-	action: {
-		tool: string;
-		toolInput: unknown;
-		toolCallId: string;
-		/** The sub-agent that made the call. */
-		agent?: string;
-	};
-	/** The result, parsed if it is JSON; missing while the call waits for a person. */
-	observation?: unknown;
-}
+/** The order of event IDs, each a time and a counter. */
+const EVENT_ORDER = new Intl.Collator('en', { numeric: true });
 
 /** Collects the events of a run. Repeated events, as after joining the stream again, change nothing. */
 export class RunEvents {
@@ -124,7 +101,10 @@ export class RunEvents {
 	isComplete = false;
 	/** Whether the stream was read from its start: a long one loses its first events. */
 	isWhole = false;
-	end: RunEnd = { tasks: [] };
+	/** How the run ended. Another run on the thread does not change the status of the assistant's own agent. */
+	end: Pick<EventData, 'status' | 'error'> & { tasks: unknown[]; agentStatus?: string } = {
+		tasks: [],
+	};
 	usage?: Usage;
 	/** Whether the parts include those from before a decision. */
 	isResumed = false;
@@ -147,7 +127,8 @@ export class RunEvents {
 	/** Adds an event of the stream; ignores any other form, such as `[DONE]`. */
 	addEvent({ id, data }: ServerEvent): void {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
-		if (!event || (id !== undefined && !isAfter(id, this.lastId))) return;
+		const isRepeated = id !== undefined && EVENT_ORDER.compare(id, this.lastId ?? '') <= 0;
+		if (!event || isRepeated) return;
 		this.lastId = id ?? this.lastId;
 		this.isWhole = this.hasStarted ? this.isWhole : event.event === 'on_conversation_start';
 		this.hasStarted = true;
@@ -181,6 +162,20 @@ export class RunEvents {
 			if (call && !this.componentWith(call.id))
 				this.parts.push(component(call.id, { tool: call.name, input: call.args }));
 		}
+	}
+
+	/** Adds a message of a thread. */
+	readMessage(message: ThreadMessage): void {
+		const { tool_calls: calls, tool_call_id: callId, content } = message;
+		if (typeof callId === 'string')
+			this.readPart(component(callId, { status: 'success', output: textOf(content) }));
+		if (!Array.isArray(calls)) return;
+		const { output: text, parts } = parseReply(content);
+		// Texts without an ID are no pieces of the same text.
+		const { id = String(this.parts.length) } = message;
+		if (text !== '') this.readPart({ type: 'text', id, text });
+		for (const part of parts) this.readPart(part);
+		this.readTasks(calls.map((call: unknown) => ({ call })));
 	}
 
 	/** Continues after a decision: the next events belong to a part with an end of its own. */
@@ -228,8 +223,12 @@ export class RunEvents {
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;
 			case 'on_agent_end':
-				if (data.agentKey === this.agentKey) this.endAgent(data);
-				else merge(this.componentWith(id ?? ''), { data: { status } });
+				if (data.agentKey !== this.agentKey) {
+					merge(this.componentWith(id ?? ''), { data: { status } });
+					break;
+				}
+				this.end.agentStatus = status;
+				this.usage = usageOf(data.tokens, data.inputTokens, data.outputTokens) ?? this.usage;
 				break;
 			case 'on_conversation_end': {
 				// After two first messages at once, the thread waits for the agent itself, which nobody can decide (recorded).
@@ -240,11 +239,6 @@ export class RunEvents {
 				this.readTasks(tasks);
 			}
 		}
-	}
-
-	private endAgent({ status, tokens, inputTokens = 0, outputTokens = 0 }: EventData): void {
-		this.end.agentStatus = status;
-		this.usage = usageOf(tokens, inputTokens, outputTokens) ?? this.usage;
 	}
 
 	private addText(part: Part, text: string): void {
@@ -299,20 +293,18 @@ export class RunEvents {
 
 const component = (id: string, data: Part['data']): Part => ({ type: 'component', id, data });
 
-/** The tool calls of a run, in order. */
-export function stepsOf(parts: Part[]): Step[] {
-	return parts.flatMap(({ id = '', xpertName, data }): Step[] => {
+/**
+ * The tool calls of a run and their results, in order and in the format of n8n's AI Agent. `agent` is the sub-agent that
+ * made a call; `observation` is missing while it waits for a person.
+ */
+export function stepsOf(parts: Part[]) {
+	return parts.flatMap(({ id = '', xpertName: agent, data }) => {
 		if (data?.tool === undefined) return [];
 		const { tool, input: toolInput } = data;
 		const result = data.output ?? data.error;
-		const agent = xpertName === undefined ? {} : { agent: xpertName };
 		const observation = typeof result === 'string' ? parseAnswer(result) : result;
-		return [
-			{
-				action: { tool, toolInput, toolCallId: id, ...agent },
-				...(result !== undefined && { observation }),
-			},
-		];
+		const action = { tool, toolInput, toolCallId: id, ...(agent !== undefined && { agent }) };
+		return [{ action, ...(result !== undefined && { observation }) }];
 	});
 }
 
@@ -337,41 +329,28 @@ const messageUsage = z.object({
 	}),
 });
 
-/** The token usage of the messages of a thread (recorded, E15). */
-export function usageIn(messages: ThreadMessage[]): Usage | undefined {
+/**
+ * Reads a run from a thread (E15), which has one text for each call of the assistant's model, with its token usage, and
+ * a channel for each knowledge step of a workflow.
+ *
+ * @param messages the messages of the run
+ */
+export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage[]): RunEvents {
+	const events = new RunEvents('');
+	events.conversationId = state?.metadata?.id;
+	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
+	for (const [name, { result }] of Object.entries(channels.parse(state?.values ?? {})))
+		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
+	for (const message of messages) events.readMessage(message);
 	const all = messages.flatMap(
 		(one) => messageUsage.safeParse(one).data?.response_metadata.usage ?? [],
 	);
-	return usageOf(
+	events.usage = usageOf(
 		sumBy(all, 'total_tokens'),
 		sumBy(all, 'prompt_tokens'),
 		sumBy(all, 'completion_tokens'),
 	);
-}
-
-/**
- * Reads the parts of a run from a thread (E15), which has one text for each call of the assistant's model, and a
- * channel for each knowledge step of a workflow.
- *
- * @param messages the messages of the run
- */
-export function partsOf(state: ThreadState | undefined, messages: ThreadMessage[]): Part[] {
-	const events = new RunEvents('');
-	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
-	for (const [name, { result }] of Object.entries(channels.parse(state?.values ?? {})))
-		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
-	for (const message of messages) {
-		const { id, tool_calls: calls, tool_call_id: callId, content } = message;
-		if (typeof callId === 'string')
-			events.readPart(component(callId, { status: 'success', output: textOf(content) }));
-		if (!isFromAssistant(message)) continue;
-		const { output: text, parts } = parseReply(content);
-		if (text !== '') events.readPart({ type: 'text', id, text });
-		for (const part of parts) events.readPart(part);
-		const tasks = Array.isArray(calls) ? calls.map((call: unknown) => ({ call })) : [];
-		events.readTasks(tasks);
-	}
-	return events.parts;
+	return events;
 }
 
 /**
@@ -390,11 +369,3 @@ export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 }
 
 const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
-
-/** Whether an event comes after another. An event ID is a time and a counter. */
-function isAfter(id: string, last: string | undefined): boolean {
-	if (last === undefined) return true;
-	const [ms = 0, count = 0] = id.split('-').map(Number);
-	const [lastMs = 0, lastCount = 0] = last.split('-').map(Number);
-	return ms > lastMs || (ms === lastMs && count > lastCount);
-}

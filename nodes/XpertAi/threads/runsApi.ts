@@ -1,19 +1,14 @@
-import isMatch from 'lodash/isMatch';
+import compact from 'lodash/compact';
 import maxBy from 'lodash/maxBy';
 import { z } from 'zod';
 
-import { answerMustBe, answerWithList, isJsonObject } from '../transport/answer';
-import type { AnswerCheck } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
-import type { RetriedOutcome } from '../transport/sendWithRetries';
 import { usageOf } from './runEvents';
 import type { RunEvents, Usage } from './runEvents';
-import { withRetries } from './thread';
-import type { ApiClient } from './thread';
+import { callApi } from './thread';
+import type { ApiClient, Result } from './thread';
 
 /*
  * The routes of runs (recorded, background.json):
@@ -36,8 +31,6 @@ export const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 /** How long after the end of a run its messages may take to be stored (recorded: 0.2 to 0.6 s). */
 export const SETTLING_MS = 800;
 
-const SHORT_TIMEOUT_MS = 30_000;
-
 const runRecord = z.object({
 	run_id: z.string().min(1),
 	thread_id: z.string(),
@@ -56,46 +49,29 @@ export interface RunIds {
 /** A run as the server lists it, without messages. */
 export type RunRecord = z.infer<typeof runRecord>;
 
-/** Checks that the answer is the run with these values. */
-function runMatching(expected: Partial<RunRecord>): AnswerCheck {
-	return answerMustBe(
-		(answer) => isMatch(runRecord.safeParse(answer).data ?? {}, expected),
-		'it is not this run',
-	);
-}
+const NOT_THIS_RUN = 'it is not this run';
 
 /** Reads one run. Checks its thread, as the server does not (recorded). Never throws. */
 export async function readRun(
 	client: ApiClient,
 	{ threadId, runId }: RunIds,
-): Promise<{ record: RunRecord } | { failure: Failure }> {
+): Promise<Result<RunRecord>> {
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
-	const checkAnswer = runMatching({ run_id: runId });
-	const outcome = await withRetries(client)(withTimeout({ method: 'GET', path, checkAnswer }));
-	if (!outcome.ok) return { failure: outcome.failure };
-	const record = runRecord.parse(outcome.answer);
-	if (record.thread_id === threadId) return { record };
+	const schema = runRecord.refine((record) => record.run_id === runId);
+	const read = await callApi(client, { method: 'GET', path, schema, flaw: NOT_THIS_RUN });
+	if (!read.ok || read.answer.thread_id === threadId) return read;
 	const reason =
 		'The run is of another thread: take threadId and runId from the same Thread: Start Run';
-	return { failure: { kind: 'unsuccessful', method: 'GET', path: API_ROOT + path, reason } };
+	const failure: Failure = { kind: 'unsuccessful', method: 'GET', path: API_ROOT + path, reason };
+	return { ok: false, failure, mayBeDone: false };
 }
 
-const runList = z.array(runRecord);
-
 /** Lists the runs of a thread, in no order. An unknown thread has none. Never throws. */
-export async function listRuns(
-	client: ApiClient,
-	threadId: string,
-): Promise<{ runs: RunRecord[] } | { failure: Failure }> {
-	const isList = (answer: unknown) => runList.safeParse(answer).success;
-	const outcome = await withRetries(client)(
-		withTimeout({
-			method: 'GET',
-			path: buildPath(RUNS_PATH, { threadId }),
-			checkAnswer: answerMustBe(isList, 'it is not a list of runs'),
-		}),
-	);
-	return outcome.ok ? { runs: runList.parse(outcome.answer) } : { failure: outcome.failure };
+export async function listRuns(client: ApiClient, threadId: string): Promise<Result<RunRecord[]>> {
+	return await callApi(client, {
+		...{ method: 'GET', path: buildPath(RUNS_PATH, { threadId }) },
+		...{ schema: z.array(runRecord), flaw: 'it is not a list of runs' },
+	});
 }
 
 /** The runs that really started. */
@@ -128,26 +104,19 @@ export function areRunRoutesMissing({
 }
 
 /** Tries while the server certainly did not start the run. A server that is down is reported soon. */
-const START_TRIES = 5;
+export const START_TRIES = 5;
 
 /** Starts a run or decides one. Does not send again if the answer is lost. Never throws. */
 export async function startRun(
-	client: ApiClient & { deadline: number },
+	client: ApiClient,
 	threadId: string,
 	body: Record<string, unknown>,
-): Promise<{ record: RunRecord } | { failure: Failure; mayBeDone: boolean }> {
-	const request: Omit<ApiRequest, 'timeoutMs'> = {
-		method: 'POST',
-		path: buildPath(RUNS_PATH, { threadId }),
-		body: JSON.stringify(body),
-		checkAnswer: runMatching({ thread_id: threadId }),
-	};
-	const maxElapsedMs = Math.max(0, client.deadline - client.clock.now());
-	const limits = { maxTries: START_TRIES, maxElapsedMs };
-	const { outcome, mayBeDone } = await sendOnce(client, request, limits);
-	return outcome.ok
-		? { record: runRecord.parse(outcome.answer) }
-		: { failure: outcome.failure, mayBeDone };
+): Promise<Result<RunRecord>> {
+	return await callApi(client, {
+		...{ method: 'POST', path: buildPath(RUNS_PATH, { threadId }), body: JSON.stringify(body) },
+		schema: runRecord.refine((record) => record.thread_id === threadId),
+		...{ flaw: NOT_THIS_RUN, repeatable: false, maxTries: START_TRIES },
+	});
 }
 
 /** Longest silence of a stream, which sends a heartbeat every 30 s (recorded). */
@@ -169,16 +138,12 @@ const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 export async function requestCancel(
 	client: ApiClient,
 	{ threadId, runId }: RunIds,
-): Promise<Failure | undefined> {
-	const { outcome } = await sendOnce(client, {
-		method: 'POST',
-		path: buildPath(CANCEL_PATH, { threadId, runId }),
-		checkAnswer: answerMustBe(
-			(answer) => cancelled.safeParse(answer).data?.canceledExecutionIds.includes(runId) === true,
-			'it does not say that this run was cancelled',
-		),
+): Promise<Result<unknown>> {
+	return await callApi(client, {
+		...{ method: 'POST', path: buildPath(CANCEL_PATH, { threadId, runId }) },
+		schema: cancelled.refine(({ canceledExecutionIds: ids }) => ids.includes(runId)),
+		...{ flaw: 'it does not say that this run was cancelled', repeatable: false },
 	});
-	return outcome.ok ? undefined : outcome.failure;
 }
 
 const messageRecord = z.object({
@@ -194,26 +159,25 @@ const messageRecord = z.object({
 /** A message as a conversation stores it, even if another run has overwritten it on the thread. */
 export type MessageRecord = z.infer<typeof messageRecord>;
 
+const foundMessages = z
+	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
+	.transform(({ items }) => compact(items));
+
 /** Searches the messages of a conversation. Never throws. */
 export async function findMessages(
 	client: ApiClient,
 	conversationId: string,
 	where: Record<string, unknown>,
-): Promise<{ messages?: MessageRecord[]; failure?: Failure }> {
-	const outcome = await withRetries(client)(
-		withTimeout({
-			method: 'POST',
-			path: buildPath('/conversations/{conversationId}/messages/search', { conversationId }),
-			body: JSON.stringify({ where }),
-			checkAnswer: answerWithList('items'),
-		}),
-	);
-	if (!outcome.ok) return { failure: outcome.failure };
-	const { items } = z.object({ items: z.array(z.unknown()) }).parse(outcome.answer);
-	return { messages: items.flatMap((one) => messageRecord.safeParse(one).data ?? []) };
+): Promise<Result<MessageRecord[]>> {
+	return await callApi(client, {
+		method: 'POST',
+		path: buildPath('/conversations/{conversationId}/messages/search', { conversationId }),
+		body: JSON.stringify({ where }),
+		...{ schema: foundMessages, flaw: 'it holds no list of results' },
+	});
 }
 
-const usage = z.object({
+const contextUsage = z.object({
 	run_id: z.string(),
 	usage: z.object({
 		input_tokens: z.number(),
@@ -228,26 +192,11 @@ export async function readUsage(
 	{ threadId, runId }: RunIds,
 ): Promise<Usage | undefined> {
 	const path = buildPath('/threads/{threadId}/context-usage', { threadId });
-	const outcome = await client.send(withTimeout({ method: 'GET', path, checkAnswer: isObject }));
-	const { data } = usage.safeParse(outcome.ok && outcome.answer);
-	if (data?.run_id !== runId) return undefined;
-	const { total_tokens: total, input_tokens: input, output_tokens: output } = data.usage;
+	const flaw = 'it is not the usage of a thread';
+	const read = await callApi(client, {
+		...{ method: 'GET', path, schema: contextUsage, flaw, maxTries: 1 },
+	});
+	if (!read.ok || read.answer.run_id !== runId) return undefined;
+	const { total_tokens: total, input_tokens: input, output_tokens: output } = read.answer.usage;
 	return usageOf(total, input, output);
-}
-
-const isObject = answerMustBe(isJsonObject, 'it is not the usage of a thread');
-
-const withTimeout = (request: Omit<ApiRequest, 'timeoutMs'>): ApiRequest => ({
-	...request,
-	timeoutMs: SHORT_TIMEOUT_MS,
-});
-
-/** Sends a request that must not take effect twice: retries only if it certainly had no effect. */
-async function sendOnce(
-	{ send, clock, signal }: ApiClient,
-	request: Omit<ApiRequest, 'timeoutMs'>,
-	limits = SINGLE_REQUEST_LIMITS,
-): Promise<RetriedOutcome> {
-	const retried = { request: withTimeout(request), limits, repeatable: false, clock, signal };
-	return await sendWithRetries(send, retried);
 }

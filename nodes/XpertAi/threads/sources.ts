@@ -114,10 +114,11 @@ const LINK_START =
 /** Longest possible start of a link. */
 const MAX_LINK_START = 1_100;
 
-/** Rewrites the links to sources in a text. */
+/** Rewrites the links to sources in a text, also one that arrives in pieces, where a link may be split between two. */
 export class Citations {
 	/** The cited numbers. */
 	readonly cited = new Set<number>();
+	private buffer = '';
 
 	constructor(
 		private readonly sources: Sources,
@@ -137,13 +138,6 @@ export class Citations {
 			},
 		);
 	}
-}
-
-/** Rewrites links in a text that arrives in pieces, where a link may be split between two. */
-export class CitationStream {
-	private buffer = '';
-
-	constructor(private readonly citations: Citations) {}
 
 	/** Adds the next piece. @returns the text that is complete by now, which may be empty */
 	push(piece: string): string {
@@ -161,6 +155,6 @@ export class CitationStream {
 	private take(length: number): string {
 		const complete = this.buffer.slice(0, length);
 		this.buffer = this.buffer.slice(length);
-		return this.citations.rewrite(complete);
+		return this.rewrite(complete);
 	}
 }

@@ -76,18 +76,37 @@ export const runsOf = (runs: RunRecord[], thread: string): RunRecord[] =>
 export const overlap = (one: RunRecord, other: RunRecord): boolean =>
 	one.startedAt < (other.endedAt ?? Infinity) && other.startedAt < (one.endedAt ?? Infinity);
 
+/** Sends something to the server as somebody else does. */
+export async function post(
+	{ url, accessToken }: Sandbox,
+	path: string,
+	body: object = {},
+): Promise<{ run_id?: string }> {
+	const response = await fetch(`${url}/api/ai/${path}`, {
+		method: 'POST',
+		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
+		body: JSON.stringify(body),
+	});
+	return (await response.json()) as { run_id?: string };
+}
+
+/** Confirms what a thread waits for, as somebody else does, or rejects it. */
+export const decideAsOthers = async (sandbox: Sandbox, thread: string, type = 'confirm') =>
+	await post(sandbox, `threads/${thread}/runs/wait`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'resume', target: {}, decision: { type } },
+	});
+
 /** Begins a run of somebody else on a thread and resolves when it is under way. */
 export async function occupy(
-	{ url, accessToken, store }: Sandbox,
+	sandbox: Sandbox,
 	thread: string,
 	input: unknown,
 	assistantId = ECHO_ASSISTANT_ID,
 ): Promise<void> {
-	fetch(`${url}/api/ai/threads/${thread}/runs/wait`, {
-		method: 'POST',
-		headers: { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' },
-		body: JSON.stringify({ assistant_id: assistantId, input }),
-	}).catch(() => undefined);
+	const { store } = sandbox;
+	const body = { assistant_id: assistantId, input };
+	post(sandbox, `threads/${thread}/runs/wait`, body).catch(() => undefined);
 	// Before its first step, a thread that has never run cannot be read.
 	const isShown = () => {
 		const { status, isNew } = store.threads.get(thread) ?? {};

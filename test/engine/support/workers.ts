@@ -70,7 +70,7 @@ export async function worker({ url, accessToken }: Sandbox, token = accessToken)
 		settings: Partial<Run> = {},
 	): Promise<RunResult & { threadId?: string }> => {
 		const inTime = withDeadline({ send, clock, deadline: clock.now() + 20_000 });
-		const opened = await openConversation(inTime, derivedId(assistant, key), {}, 30_000);
+		const opened = await openConversation(inTime, derivedId(assistant, key));
 		if (!opened || 'failure' in opened)
 			return { status: 'failed', recovered: false, failure: opened?.failure };
 		const input = { action: 'send', message: { input: { input: message } } };

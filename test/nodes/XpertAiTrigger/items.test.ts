@@ -31,7 +31,11 @@ function serverWithout(...missing: string[]) {
 		const text = { type: 'text', text: `Said on ${threadId}` };
 		const content = threadId.startsWith('picture') ? [text, PICTURE] : text.text;
 		const messages = [{ content, tool_calls: [] }];
-		return { ok: true, status: 200, answer: { thread_id: threadId, values: { messages } } };
+		return {
+			ok: true,
+			status: 200,
+			answer: { thread_id: threadId, status: 'idle', values: { messages } },
+		};
 	};
 	return { send, asked };
 }

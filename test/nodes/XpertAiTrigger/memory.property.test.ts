@@ -139,7 +139,7 @@ const onThread = (one: Change): ConversationChange => ({
 
 async function answerOf(path: string, unread: string[]) {
 	const threadId = path.replace('/threads/', '');
-	const answer = { thread_id: threadId, values: { messages: [] } };
+	const answer = { thread_id: threadId, status: 'idle', values: { messages: [] } };
 	if (!unread.includes(threadId))
 		return await Promise.resolve({ ok: true, status: 200, answer } as const);
 	const failure = { kind: 'status', status: 500, path, method: 'GET' } as const;

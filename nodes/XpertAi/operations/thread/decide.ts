@@ -13,6 +13,5 @@ export const decide: CodedOperation = {
 	endpoint: 'E4',
 	fields: decideFields,
 	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
-	execute: async (execution) =>
-		await (await import('./run/execute')).execute(execution, 'decision'),
+	execute: async (execution) => await (await import('./run/ask')).execute(execution, 'decision'),
 };

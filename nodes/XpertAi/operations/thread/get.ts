@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { messagesOf, senderOf, textOf } from '../../threads/messages';
-import { threadState, threadAnswer, conversationIdOf } from '../../threads/thread';
+import { threadState, threadAnswer } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -29,7 +29,7 @@ function threadSummary(answer: IDataObject): IDataObject {
 	const last = messages.at(-1);
 	return {
 		threadId: state.thread_id ?? null,
-		conversationId: conversationIdOf(state) ?? null,
+		conversationId: state.metadata?.id ?? null,
 		status: state.status ?? null,
 		lastMessage: last ? textOf(last.content) : null,
 		lastMessageFrom: (last && senderOf(last)) ?? null,

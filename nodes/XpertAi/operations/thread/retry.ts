@@ -11,5 +11,5 @@ export const retry: CodedOperation = {
 	endpoint: 'E4',
 	fields: retryRunFields,
 	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
-	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'retry'),
+	execute: async (execution) => await (await import('./run/ask')).execute(execution, 'retry'),
 };

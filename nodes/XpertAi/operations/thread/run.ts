@@ -14,5 +14,5 @@ export const run: CodedOperation = {
 	fields: runFields,
 	request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
 	// Loaded with the first run, as most processes of n8n only show the node.
-	execute: async (execution) => await (await import('./run/execute')).execute(execution, 'message'),
+	execute: async (execution) => await (await import('./run/ask')).execute(execution, 'message'),
 };

@@ -19,7 +19,7 @@ const thread = (path: string) =>
 describe('opening the conversation of a key', () => {
 	const open = async (...answers: Answer[]) => {
 		const { asking, asked } = answering(...answers);
-		return { opened: await openConversation(asking, 't', { title: 'Hi' }, 1000), asked };
+		return { opened: await openConversation(asking, 't', 'Hi'), asked };
 	};
 	const threadsOf = (asked: ApiRequest[]) =>
 		asked.flatMap(({ path, body }) =>
@@ -27,26 +27,6 @@ describe('opening the conversation of a key', () => {
 				? path.slice('/threads/'.length)
 				: ((JSON.parse(String(body)) as { where?: { threadId: string } }).where?.threadId ?? []),
 		);
-
-	it('takes the one that is there', async () => {
-		const { opened, asked } = await open(listed(mine('c')));
-		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(pathsOf(asked)).toEqual(['/conversations/search']);
-	});
-
-	it('makes it where neither a conversation nor a thread is there, and sends no id', async () => {
-		const { opened, asked } = await open(
-			...[listed(), noThread, noThread, success(mine('c')), listed(mine('c'))],
-		);
-		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(pathsOf(asked)).toEqual([
-			'/conversations/search',
-			...['/threads/t', '/threads/t'],
-			'/conversations',
-			'/conversations/search',
-		]);
-		expect(JSON.parse(String(asked[3]?.body))).toEqual({ title: 'Hi', threadId: 't' });
-	});
 
 	it('looks again after making it, and takes the older one of the same owner', async () => {
 		const [older, younger] = [
@@ -110,7 +90,7 @@ describe('opening the conversation of a key', () => {
 describe('making a conversation', () => {
 	const create = async (...answers: Answer[]) => {
 		const { asking, asked } = answering(...answers);
-		return { made: await createConversation(asking, 't', { title: 'Hi' }, 1000), asked };
+		return { made: await createConversation(asking, 't', 'Hi'), asked };
 	};
 
 	it('gives it the thread of our choice, and no id', async () => {
@@ -136,19 +116,6 @@ describe('making a conversation', () => {
 		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
 	});
 
-	it('looks for it before it asks again when the answer was lost', async () => {
-		const { made, asked } = await create(no(lost), listed(mine('c')));
-		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
-	});
-
-	it('asks again when it was not made', async () => {
-		const found = success({ id: 'c', threadId: 't' });
-		const { made, asked } = await create(no(lost), success({ items: [] }), found);
-		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search', '/conversations']);
-	});
-
 	it('asks three times at most', async () => {
 		const { made, asked } = await create((path) =>
 			path.endsWith('/search') ? listed() : no(lost),
@@ -163,7 +130,7 @@ describe('making a conversation', () => {
 		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
 	});
 
-	it('takes the word of a server that says no', async () => {
+	it('is refused at once by a server that says no', async () => {
 		const { made, asked } = await create(no({ ...failure, status: 403 }));
 		expect(made).toMatchObject({ failure: { status: 403 } });
 		expect(asked).toHaveLength(1);

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import {
-	isEmptyReply,
 	lastReply,
 	messagesOf,
 	parseReply,
@@ -40,15 +39,6 @@ describe('the text of a message', () => {
 		expect(parseReply('a')).toEqual({ output: 'a', parts: [] });
 		expect(parseReply({ text: 'no list' })).toEqual({ output: '', parts: [] });
 	});
-
-	it.each([
-		['', [], true],
-		['a', [], false],
-		['', [{}], false],
-		['a', [{}], false],
-	])('"%s" with the parts %j is silence: %s', (output, parts, silent) =>
-		expect(isEmptyReply({ output, parts })).toBe(silent),
-	);
 
 	it('can be had of any content', () => {
 		fc.assert(

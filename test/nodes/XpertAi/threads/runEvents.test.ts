@@ -2,11 +2,10 @@ import fc from 'fast-check';
 
 import { messagesOf } from '../../../../nodes/XpertAi/threads/messages';
 import {
-	partsOf,
+	eventsOn,
 	RunEvents,
 	sourcesOf,
 	stepsOf,
-	usageIn,
 } from '../../../../nodes/XpertAi/threads/runEvents';
 import type { ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
 import { EventReader } from '../../../../nodes/XpertAi/transport/eventStream';
@@ -203,7 +202,7 @@ describe('what is decided', () => {
 describe('what a thread says', () => {
 	it('is the calls of its tools, with what came of them', () => {
 		const thread = recordedThread('sources', 'thread, while it waits');
-		const [looked, waits] = stepsOf(partsOf(thread, messagesOf(thread)));
+		const [looked, waits] = stepsOf(eventsOn(thread, messagesOf(thread)).parts);
 		expect(looked).toMatchObject({
 			action: {
 				tool: 'retriever-a10d0f9f-78fb-4441-99aa-1c0020315267',
@@ -218,15 +217,15 @@ describe('what a thread says', () => {
 
 	it('is all calls of a message that makes several', () => {
 		const thread = recordedThread('streams', 'thread after two helpers');
-		const steps = stepsOf(partsOf(thread, messagesOf(thread)));
+		const steps = stepsOf(eventsOn(thread, messagesOf(thread)).parts);
 		expect(steps.map(({ action }) => action.tool)).toEqual(['helper', 'other']);
 	});
 
 	it('is what can be read of odd ones', () => {
 		const calls = [null, { id: 7 }, { id: 'c', name: 'tool' }];
-		expect(stepsOf(partsOf(undefined, [{ id: 'm', tool_calls: calls }]))).toStrictEqual([
+		expect(stepsOf(eventsOn(undefined, [{ id: 'm', tool_calls: calls }]).parts)).toStrictEqual([
 			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
 		]);
-		expect(usageIn([{ id: 'm', tool_calls: [] }])).toBeUndefined();
+		expect(eventsOn(undefined, [{ id: 'm', tool_calls: [] }]).usage).toBeUndefined();
 	});
 });

@@ -1,5 +1,5 @@
 import { afterLastUserMessage, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
-import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
+import { eventsOn, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
 import { passagesIn, Sources } from '../../../../nodes/XpertAi/threads/sources';
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import { recordedThread } from './support/recorded';
@@ -7,8 +7,8 @@ import { recordedThread } from './support/recorded';
 const link = (chunkId: string, documentId = 'd') =>
 	`xpert://knowledgebase/chunk?knowledgebaseId=k&documentId=${documentId}&chunkId=${chunkId}`;
 
-const listed = (...given: Parameters<typeof partsOf>) =>
-	sourcesOf(partsOf(...given)).list(new Set());
+const listed = (...given: Parameters<typeof eventsOn>) =>
+	sourcesOf(eventsOn(...given).parts).list(new Set());
 
 const passage = (chunkId: string) => ({ chunkId, documentId: 'd' });
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
 
-import { Citations, CitationStream, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import { Citations, Sources } from '../../../../nodes/XpertAi/threads/sources';
 import type { CitationStyle } from '../../../../nodes/XpertAi/threads/sources';
 import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
-import { partsOf, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
+import { eventsOn, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import type { ThreadState } from '../../../../nodes/XpertAi/threads/thread';
 import { recordedExchanges, recordedThread } from './support/recorded';
@@ -58,7 +58,7 @@ describe('the links of an answer to its sources', () => {
 		expect(threads).not.toHaveLength(0);
 		for (const { label, sequence } of threads) {
 			const messages = messagesOf(recordedThread('sources', label, sequence));
-			const sources = sourcesOf(partsOf(undefined, messages));
+			const sources = sourcesOf(eventsOn(undefined, messages).parts);
 			const answer = textOf(messages.at(-1)?.content);
 			const citations = new Citations(sources, 'numbers');
 			expect(citations.rewrite(answer)).not.toContain('xpert://');
@@ -72,7 +72,7 @@ describe('the links of an answer to its sources', () => {
 	it('name the right document of the right knowledgebase (recorded)', () => {
 		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
 		const messages = messagesOf(thread);
-		const sources = sourcesOf(partsOf(undefined, messages));
+		const sources = sourcesOf(eventsOn(undefined, messages).parts);
 		const citations = new Citations(sources, 'numbers');
 		const written = citations.rewrite(textOf(messages.at(-1)?.content));
 		const [whale, cactus] = sources.list(citations.cited).filter(({ cited }) => cited);
@@ -89,8 +89,10 @@ describe('the sources of a run on a thread', () => {
 		content: JSON.stringify([passage(chunkId)]),
 		tool_call_id: 'call',
 	});
-	const numbered = (...[state, messages, earlier]: [...Parameters<typeof partsOf>, ThreadState?]) =>
-		sourcesOf(partsOf(state, messages), partsOf(earlier, messagesOf(earlier)))
+	const numbered = (
+		...[state, messages, earlier]: [...Parameters<typeof eventsOn>, ThreadState?]
+	) =>
+		sourcesOf(eventsOn(state, messages).parts, eventsOn(earlier, messagesOf(earlier)).parts)
 			.list(new Set())
 			.map(({ chunkId, documentName }) => documentName ?? chunkId);
 
@@ -150,7 +152,7 @@ describe('links in a text that comes in pieces', () => {
 	it('are written as in the whole text, wherever it is cut', () => {
 		fc.assert(
 			fc.property(text, style, fc.array(fc.nat(), { maxLength: 20 }), (whole, how, places) => {
-				const pieces = new CitationStream(citing(how));
+				const pieces = citing(how);
 				const written = cut(whole, places).map((piece) => pieces.push(piece));
 				expect([...written, pieces.end()].join('')).toBe(citing(how).rewrite(whole));
 			}),
@@ -159,7 +161,7 @@ describe('links in a text that comes in pieces', () => {
 	});
 
 	it('never go out as they are, not even in part', () => {
-		const pieces = new CitationStream(citing());
+		const pieces = citing();
 		const whole = `Stripes ${link('a')}.`;
 		expect([...whole].map((piece) => pieces.push(piece)).filter(Boolean)).toEqual([
 			...'Stripes',
@@ -169,13 +171,13 @@ describe('links in a text that comes in pieces', () => {
 	});
 
 	it('hold back nothing of what cannot become one', () => {
-		const pieces = new CitationStream(citing());
+		const pieces = citing();
 		expect(pieces.push('Hello you')).toBe('Hello you');
 		expect(pieces.push('[' + 'a'.repeat(81))).toBe('[' + 'a'.repeat(81));
 	});
 
 	it('are read in time that grows with the text alone', () => {
-		const pieces = new CitationStream(citing('none'));
+		const pieces = citing('none');
 		const started = performance.now();
 		for (const piece of ['[', ' ', 'x', 'xpert://', '[a]('])
 			for (let n = 0; n < 20_000; n++) pieces.push(piece);

@@ -1,9 +1,13 @@
 import isEmpty from 'lodash/isEmpty';
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 
-import { EMPTY_ANSWER, isTool, waitingFor } from '../../../execution/audience';
+import { EMPTY_ANSWER, isTool, rawOutput, waitingFor } from '../../../execution/audience';
+import type { AnswerOutput } from '../../../execution/audience';
+import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { RunResult } from '../../../runs/result';
 import { Citations } from '../../../threads/sources';
@@ -13,11 +17,6 @@ import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Source } from '../../../threads/sources';
 import { sanitize } from '../../../transport/sanitize';
 import type { AnswerOptions } from './options';
-
-interface AnswerFields extends IDataObject {
-	/** Chats show this field in every response mode. */
-	output: string;
-}
 
 /**
  * The output fields of an answer: its text with links in the chosen style, or a note that it waits for a decision;
@@ -29,7 +28,7 @@ export function answerFields(
 	{ output, interrupt, parts = [], earlier, usage }: RunResult,
 	{ citations: style, listSources, returnIntermediateSteps }: AnswerOptions,
 	hasFilterValues = false,
-): AnswerFields {
+) {
 	const runSources = sourcesOf(parts, earlier);
 	const citations = new Citations(runSources, style);
 	const answer =
@@ -38,12 +37,37 @@ export function answerFields(
 	// A waiting run may search later.
 	const filter = filterReport(parts, hasFilterValues && !interrupt);
 	return {
+		// Chats show this field in every response mode.
 		output: listSources ? answer + sourceList(sources, style) : answer,
-		...(filter && { filter }),
-		sources,
-		...(usage && { usage }),
-		...(returnIntermediateSteps && { intermediateSteps: stepsOf(parts) }),
+		...{ filter, sources, usage },
+		intermediateSteps: returnIntermediateSteps ? stepsOf(parts) : undefined,
 	};
+}
+
+/**
+ * The JSON of an answer, simplified or as the server answered.
+ *
+ * @param times only part of a simplified answer
+ */
+export function answerJson(
+	order: AnswerOutput & { item: Item; options: AnswerOptions },
+	result: RunResult,
+	fields: ReturnType<typeof answerFields>,
+	thread: object,
+	times = {},
+): IDataObject {
+	const { output, ...found } = fields;
+	const { otherParts, status, interrupt, assistantId = null } = result;
+	// Rare facts are output only when they apply.
+	const rare = pick(result, ['rejected', 'remembered', 'discarded', 'cancelledRun']);
+	if (!order.simplify) {
+		const raw = { role: 'ai', content: result.output ?? '', filter: found.filter };
+		return rawOutput(order, omitBy({ ...raw, ...thread, ...rare }, isUndefined) as IDataObject);
+	}
+	const parts = isEmpty(otherParts) ? undefined : otherParts;
+	const answer = { output, parts, status, assistantId, interrupt, ...found };
+	const json = { ...answer, ...thread, ...rare, ...times };
+	return forAudience(order.item, json, order.options.citations);
 }
 
 /** The hint about a search that was not filtered as intended. */
@@ -52,17 +76,15 @@ export function filterHint(filter: FilterReport | undefined): string | undefined
 		const reason = sanitize(filter.reason);
 		return `A search found nothing: ${reason} Give it in "Values for Filters", and ask anew.`;
 	}
-	switch (filter?.status) {
-		case 'not_applied':
-			return 'Values for filters were given, but a search had no filter: the assistant was not built for it.';
-		case 'dynamic_fallback':
-			return 'The server dropped a filter that the model of the assistant had made.';
-		case 'notSearched':
-			return 'Values for filters were given, but no knowledge was looked into.';
-		default:
-			return undefined;
-	}
+	return filter && FILTER_HINTS[filter.status];
 }
+
+const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
+	not_applied:
+		'Values for filters were given, but a search had no filter: the assistant was not built for it.',
+	dynamic_fallback: 'The server dropped a filter that the model of the assistant had made.',
+	notSearched: 'Values for filters were given, but no knowledge was looked into.',
+};
 
 /** What other tools of an agent need of a run that has not completed. */
 const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
@@ -73,18 +95,18 @@ const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
  */
 export function forAudience(
 	{ context }: Item,
-	json: IDataObject,
+	json: FieldValues,
 	style: AnswerOptions['citations'] = 'none',
 ): IDataObject {
-	if (!isTool(context)) return json;
 	const { status, output, sources = [] } = json;
 	const cited = citedNames(sources as Source[], style);
-	return {
+	const shown = {
 		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
 		...(!isEmpty(cited) && { sources: cited }),
 		...pick(json, ['rejected', 'intermediateSteps']),
 		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
 	};
+	return omitBy(isTool(context) ? shown : json, isUndefined) as IDataObject;
 }
 
 /** A Markdown list of the cited documents; empty if there are none. */

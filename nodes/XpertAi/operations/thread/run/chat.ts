@@ -1,6 +1,6 @@
 import { EMPTY_ANSWER, redactIds, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
-import { Citations, CitationStream, passagesIn, Sources } from '../../../threads/sources';
+import { Citations, passagesIn, Sources } from '../../../threads/sources';
 import type { CitationStyle } from '../../../threads/sources';
 import type { Listener } from '../../../threads/runEvents';
 
@@ -12,7 +12,7 @@ const BREAK = '\n\n';
  */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
-	private stream: CitationStream;
+	private text: Citations;
 	/** What is shown of the current text. */
 	private shown = '';
 	private isEmpty = true;
@@ -21,7 +21,7 @@ export class Chat implements Listener {
 		private readonly send: (type: 'begin' | 'item' | 'end', content?: string) => void,
 		private readonly style: CitationStyle,
 	) {
-		this.stream = this.newStream();
+		this.text = new Citations(this.sources, style);
 		send('begin');
 	}
 
@@ -37,7 +37,7 @@ export class Chat implements Listener {
 
 	onText(piece: string, isNew: boolean): void {
 		if (isNew) this.startText();
-		this.show(this.stream.push(piece));
+		this.show(this.text.push(piece));
 	}
 
 	/** Shows the rest of the output. */
@@ -58,8 +58,8 @@ export class Chat implements Listener {
 	}
 
 	private startText(): void {
-		this.show(this.stream.end());
-		this.stream = this.newStream();
+		this.show(this.text.end());
+		this.text = new Citations(this.sources, this.style);
 		if (!this.isEmpty) this.send('item', BREAK);
 		this.shown = '';
 	}
@@ -69,9 +69,5 @@ export class Chat implements Listener {
 		this.isEmpty = false;
 		this.shown += piece;
 		this.send('item', piece);
-	}
-
-	private newStream(): CitationStream {
-		return new CitationStream(new Citations(this.sources, this.style));
 	}
 }

@@ -1,24 +1,14 @@
 import lowerFirst from 'lodash/lowerFirst';
-import type {
-	IDataObject,
-	INodeExecutionData,
-	NodeApiError,
-	NodeOperationError,
-} from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { NO_ANSWER, runFacts } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import { MAX_OWNERS } from '../../../runs/openConversation';
 import type { ThreadIds } from '../../../runs/openConversation';
 import type { RunResult } from '../../../runs/result';
 import type { Failure } from '../../../transport/failure';
-import type { Attached } from './attachments';
-
-/** For failures without a request. */
-const NO_REQUEST = { method: '', path: '' };
 
 /** The error of a run without an answer: the reason, and where to look. */
 export function resultError(item: Item, result: RunResult, thread: ThreadIds): NodeApiError {
@@ -26,19 +16,11 @@ export function resultError(item: Item, result: RunResult, thread: ThreadIds): N
 	const shown: Failure =
 		failure && reason === undefined
 			? failure
-			: { ...NO_REQUEST, ...failure, kind: 'unsuccessful', reason };
+			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = runError(item, shown, { ...thread, verdict: status });
 	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
 	if (nextStep) error.description = `${nextStep} ${error.description ?? ''}`.trim();
 	return error;
-}
-
-/** The error for a key whose threads all belong to other owners. */
-export function keyError(item: Item): NodeOperationError {
-	return item.operationError(
-		`"Conversation Key" is in use by ${MAX_OWNERS} other people, each with a credential of their own`,
-		'Nothing was said to the assistant. Choose a key that is not shared, for example with the name of the workflow before it.',
-	);
 }
 
 /** Hints for E12. */
@@ -50,15 +32,21 @@ const UPLOAD_HINTS: HintContext = {
 	},
 };
 
+/** A file that was not uploaded: its binary field, and why. */
+export interface FailedUpload {
+	property: string;
+	failure: Failure;
+}
+
 /** The error for a failed upload. The message was not sent. */
 export function uploadError(
 	item: Item,
-	{ property, failure }: Extract<Attached, { failure: Failure }>,
+	{ property, failure }: FailedUpload,
 	thread: ThreadIds,
 ): NodeApiError {
-	if (failure.kind === 'cancelled')
-		return runError(item, failure, { ...thread, verdict: 'cancelled' });
-	const error = runError(item, failure, { ...thread, verdict: 'failed' }, UPLOAD_HINTS);
+	const verdict = failure.kind === 'cancelled' ? failure.kind : 'failed';
+	const error = runError(item, failure, { ...thread, verdict }, UPLOAD_HINTS);
+	if (verdict === 'cancelled') return error;
 	const cause = lowerFirst(error.message);
 	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
 	error.description =

@@ -2,7 +2,12 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { answerOutput, displayedIf, enumOptions, withoutOwnBody } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
-import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
+import {
+	assistantLocator,
+	ID_PLACEHOLDER,
+	threadLocator,
+	threadOfRun,
+} from '../../../pickers/locators';
 import { runOptions } from './options';
 
 const threadSource: INodeProperties = {
@@ -127,3 +132,19 @@ export const decideFields: Field[] = [
 
 /** All parameters of Thread: Answer Again. */
 export const retryRunFields: Field[] = [threadLocator(), ...answerOutput, runOptions];
+
+const runId: INodeProperties = {
+	displayName: 'Run ID',
+	name: 'runId',
+	type: 'string',
+	default: '={{ $json.runId }}',
+	required: true,
+	placeholder: ID_PLACEHOLDER,
+	description: 'The run, by the runId that Thread: Start Run gave',
+};
+
+/** The parameters of Thread: Cancel Run. */
+export const cancelFields: Field[] = [threadOfRun, runId, runOptions];
+
+/** The parameters of Thread: Get Run and of Thread: Wait for Run. */
+export const runByIdFields: Field[] = [threadOfRun, runId, ...answerOutput, runOptions];

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import {
 	bodyMode,
 	displayedIf,
+	enumOptions,
 	jsonBodyOption,
 	optionsField,
 	optionsWithoutOwnBody,
 	timeoutOption,
 } from '../../../execution/fields';
+import { ID_PLACEHOLDER } from '../../../pickers/locators';
 import { typedRows } from '../../shared/typedRows';
-import { idRows } from './idRows';
 
 /** How an answer is written. */
 const answerOptions: INodeProperties[] = [
@@ -172,6 +173,48 @@ const title: INodeProperties = {
 	type: 'string',
 	default: '',
 	description: 'Title of a new conversation; the start of the message without it',
+};
+
+export const ID_KINDS = ['environment', 'fileContext', 'project', 'storageFile'] as const;
+
+/** Rows of records that a message names by ID. */
+export const idRows: INodeProperties = {
+	displayName: 'IDs',
+	name: 'ids',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add ID',
+	default: {},
+	description: 'Uploaded files to send along, or the environment and project of the run',
+	options: [
+		{
+			displayName: 'ID',
+			name: 'values',
+			values: [
+				{
+					displayName: 'Of',
+					name: 'kind',
+					type: 'options',
+					options: enumOptions(ID_KINDS, {
+						environment: 'Environment',
+						fileContext: 'File Context',
+						project: 'Project',
+						storageFile: 'Storage File',
+					}),
+					default: 'fileContext',
+					description: 'What it is the ID of. File: Upload gives those of storage files.',
+				},
+				{
+					displayName: 'ID',
+					name: 'id',
+					type: 'string',
+					default: '',
+					placeholder: ID_PLACEHOLDER,
+					description: 'The ID, of files also several, separated by commas',
+				},
+			],
+		},
+	],
 };
 
 const messageOptions: INodeProperties[] = [

@@ -1,16 +1,29 @@
+import isEmpty from 'lodash/isEmpty';
+import isNil from 'lodash/isNil';
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
 import { readAnswerOutput } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
+import type { Naming } from '../../../execution/badInput';
 import { chatSessionOf } from '../../../execution/chatSession';
-import { checkedKey, keyOf } from '../../../execution/keys';
+import type { FieldValues } from '../../../execution/fields';
+import { splitIds } from '../../../execution/ids';
 import type { BinaryField, Item } from '../../../execution/item';
+import { checkedKey, keyOf } from '../../../execution/keys';
+import { typedValue, utcText } from '../../../execution/values';
+import { freeForm, idList } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
-import { intentOf } from '../../../runs/input';
-import type { RunBody, RunInput } from '../../../runs/input';
-import { runBodyOf } from './body';
-import { runSettings, startSettings } from './options';
+import { changedArguments, runBodies } from '../../../payloads/run';
+import { intentOf, MESSAGE_KEYS, rejectsWithPayload } from '../../../runs/input';
+import type { RunBody, RunKind } from '../../../runs/input';
+import { isJsonObject } from '../../../transport/answer';
+import { rowSubject, valuesOfRows } from '../../shared/rowValues';
+import type { Row } from '../../shared/rowValues';
+import { decisionFields, messageFields, retryFields } from './fields';
+import { ID_KINDS, idRows, runSettings, startSettings } from './options';
 import type { RunOptions, StartOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
@@ -21,7 +34,7 @@ type ThreadSource = Exclude<z.infer<typeof threadSource>, 'auto'>;
 const TITLE_LENGTH = 80;
 
 /** What to send for one item, read and checked. */
-export interface Message {
+export interface StartOrder {
 	item: Item;
 	/** A new conversation, the conversation of a key, or an existing thread. */
 	runOn: ThreadSource;
@@ -31,18 +44,13 @@ export interface Message {
 	body: RunBody;
 	/** The binary fields of the files to send. */
 	attachments: BinaryField[];
-	title: string;
-}
-
-/** A message with a wait for its answer. */
-export interface Order extends Message, AnswerOutput {
-	options: RunOptions;
-	failuresAsReplies: boolean;
-}
-
-/** A message without a wait. */
-export interface StartOrder extends Message {
+	title?: string;
 	options: StartOptions;
+}
+
+/** The same with a wait for the answer. */
+export interface Order extends StartOrder, AnswerOutput {
+	options: RunOptions;
 }
 
 /**
@@ -51,14 +59,9 @@ export interface StartOrder extends Message {
  * @param kind what the operation sends to the assistant
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies: boolean): Order {
+export function readOrder(item: Item, kind: RunKind): Order {
 	const { options } = item.settings(runSettings);
-	return {
-		...readMessage(item, kind, options),
-		options,
-		...readAnswerOutput(item),
-		failuresAsReplies,
-	};
+	return { ...readMessage(item, kind, options), options, ...readAnswerOutput(item) };
 }
 
 /**
@@ -68,13 +71,13 @@ export function readOrder(item: Item, kind: RunInput['kind'], failuresAsReplies:
  */
 export function readStart(item: Item): StartOrder {
 	const { options } = item.settings(startSettings);
-	const message = readMessage(item, 'message', options);
-	if (intentOf(message.body).kind !== 'decision') return { ...message, options };
+	const order = readMessage(item, 'message', options);
+	if (intentOf(order.body).kind !== 'decision') return order;
 	const demand = 'must not decide: use Thread: Decide';
 	return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
 }
 
-function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions): Message {
+function readMessage(item: Item, kind: RunKind, options: StartOptions): StartOrder {
 	const isMessage = kind === 'message';
 	const { runOn, session } = isMessage ? threadSourceOf(item) : { runOn: 'existing' as const };
 	const body = runBodyOf(item, kind);
@@ -84,13 +87,15 @@ function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions):
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
 	const withMessage = isMessage && !item.isJsonBody;
+	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
 	return {
 		item,
 		runOn,
 		threadId: threadIdOf(item, runOn, body, session),
 		body,
 		attachments: withMessage ? item.binaries('options.attachments') : [],
-		title: options.title || (withMessage ? titleOf(item.text('message')) : ''),
+		options,
+		title: options.title || start || undefined,
 	};
 }
 
@@ -120,6 +125,185 @@ function threadIdOf(
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
 }
 
-function titleOf(message: string): string {
-	return truncate(message.trim(), { length: TITLE_LENGTH });
+const CHANGES = 'options.changedArguments';
+
+/** The field of each path in a body. */
+const SOURCES = {
+	assistant_id: 'assistantId',
+	context: 'options.context',
+	'input.message.input.input': 'message',
+	'input.state': 'options.state',
+	'input.patch': CHANGES,
+	'input.decision.payload': 'options.payload',
+	'input.decision.type': 'decision',
+	'input.target': 'options.target',
+};
+
+const FIELDS = { message: messageFields, decision: decisionFields, retry: retryFields };
+
+/** The schema of each body; only messages name the assistant, as a thread that has run already has one. */
+const SCHEMAS = {
+	message: runBodies.message,
+	decision: runBodies.decision.omit({ assistant_id: true }),
+	retry: runBodies.retry.omit({ assistant_id: true }),
+};
+
+/**
+ * The body of E4 for an item, without the uploaded files and, for a thread that has run, without the assistant.
+ *
+ * @throws NodeOperationError naming the field, the item and the requirement
+ */
+export function runBodyOf(item: Item, kind: RunKind): RunBody {
+	if (item.isJsonBody) return ownBody(item, kind);
+	const fields = FIELDS[kind];
+	const { options, assistantId, ...values } = item.values(fields);
+	const optional: FieldValues = isJsonObject(options) ? options : {};
+	const body = {
+		...(assistantId === undefined ? {} : { assistant_id: assistantId }),
+		input: INPUTS[kind](item, { ...optional, ...values }),
+		...(optional.context === undefined ? {} : { context: optional.context }),
+	};
+	const naming = { fields, sources: SOURCES };
+	item.checkIds(body, ['assistant_id'], naming);
+	const checked: RunBody = item.check(SCHEMAS[kind], body, naming);
+	item.jsonText(checked, naming);
+	return checked;
 }
+
+/** A body that the user wrote. In Ask and Wait it may also decide, or have a message answered again. */
+function ownBody(item: Item, kind: RunKind): RunBody {
+	const value: RunBody = item.jsonBody(freeForm);
+	const naming: Naming = { parameter: item.labelOf('options.jsonBody') };
+	const subject = `"${naming.parameter}"`;
+	item.jsonText(value, naming);
+	if (kind !== 'message' && intentOf(value).kind !== kind)
+		return item.refuse({ subject, demand: `must have the "input" of this operation` });
+	if (!rejectsWithPayload(value)) return value;
+	const demand =
+		'must not give a rejection a "payload", as the server then carries out what was rejected';
+	return item.refuse({ subject, demand });
+}
+
+/** Makes the `input` of a body of E4 from the fields (service behaviour, E4). */
+const INPUTS = {
+	message: (item: Item, values: FieldValues) => {
+		const { message: text, state } = values;
+		const { files, ...ids } = messageIds(item, values);
+		const input = { ...filterValuesOf(item, values), input: text, files };
+		return { action: 'send', message: { input: omitBy(input, isUndefined) }, state, ...ids };
+	},
+	decision: (item: Item, { decision, payload, target = {}, changedArguments }: FieldValues) => {
+		const type = decisionOf(decision);
+		const toolCalls = argumentChanges(item, changedArguments);
+		// The server carries out a rejection that has a payload, even an empty one.
+		if (type === 'reject') return { action: 'resume', target, decision: { type } };
+		const patch = isEmpty(toolCalls) ? {} : { patch: { toolCalls } };
+		return { action: 'resume', target, decision: { type, payload }, ...patch };
+	},
+	retry: () => ({ action: 'retry', source: {} }),
+};
+
+/** Normalizes a decision: people and models capitalize it, and approvals are often true or false. */
+function decisionOf(raw: unknown): unknown {
+	const text = typedValue('string', raw);
+	return typeof text === 'string' ? (DECISIONS.get(text.trim().toLowerCase()) ?? text) : raw;
+}
+
+const DECISIONS = new Map([
+	...['confirm', 'true'].map((word) => [word, 'confirm'] as const),
+	...['reject', 'false'].map((word) => [word, 'reject'] as const),
+]);
+
+/** New arguments for waiting calls, which the user gives by call ID. */
+function argumentChanges(item: Item, changes: unknown = {}): unknown[] {
+	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
+	return Object.entries(byCallId).map(([id, args]) => ({ id, args }));
+}
+
+const rowsOfIds = z.object({
+	ids: z.array(z.object({ kind: z.enum(ID_KINDS).default('fileContext'), id: z.unknown() })),
+});
+
+const LABEL = 'ID" in "IDs';
+const SUBJECT = `"${LABEL}"`;
+
+/**
+ * The files that a message names, and the environment and project of its run.
+ *
+ * @throws NodeOperationError for invalid IDs, and for more than one environment or project
+ */
+function messageIds(item: Item, { ids = [] }: FieldValues) {
+	const { ids: rows } = item.check(rowsOfIds, { ids }, { fields: [idRows] });
+	const all = (kind: (typeof ID_KINDS)[number]) =>
+		rows.flatMap((row) => (row.kind === kind ? idsOf(item, row.id) : []));
+	const one = (kind: (typeof ID_KINDS)[number]) => {
+		const [id, ...more] = all(kind);
+		const demand = `must name one ${kind} at most`;
+		return more.length === 0 ? id : item.refuse({ subject: SUBJECT, demand });
+	};
+	// The names of the two kinds of file IDs must not be swapped (recorded).
+	const files = [
+		...all('fileContext').map((fileId) => ({ fileId })),
+		...all('storageFile').map((id) => ({ id })),
+	];
+	return {
+		files: files.length > 0 ? files : undefined,
+		...{ environmentId: one('environment'), projectId: one('project') },
+	};
+}
+
+/** IDs as text with commas or as a list. */
+function idsOf(item: Item, raw: unknown): string[] {
+	const ids = typeof raw === 'string' ? splitIds(raw) : (raw ?? []);
+	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
+	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
+	if (texts.length === 0) return [];
+	const checked = item.check(idList, texts, { parameter: LABEL });
+	for (const id of checked) item.checkId({ subject: SUBJECT, id });
+	return checked;
+}
+
+/**
+ * The values for the assistant's filters, by key, from JSON and from rows.
+ *
+ * @throws NodeOperationError if a key belongs to the message itself, or a value is empty: `contains` with an empty
+ * text, or `under` with an empty folder, finds everything (recorded, `knowledge-filter-5`)
+ */
+function filterValuesOf(
+	item: Item,
+	{ filterValues: rows, filterValuesJson = {} }: FieldValues,
+): FieldValues {
+	const label = item.labelOf('options.filterValues');
+	const jsonLabel = item.labelOf('options.filterValuesJson');
+	const mayBeEmptyKeys = new Set<string>();
+	const rowValues = valuesOfRows(item, label, rows, ({ type, mayBeEmpty }: Row, key) => {
+		if (mayBeEmpty && (type ?? 'string') === 'string') mayBeEmptyKeys.add(key);
+		return '';
+	});
+	const json = item.check(freeForm, filterValuesJson, { parameter: jsonLabel });
+	item.jsonText(json, { parameter: jsonLabel });
+	check(item, jsonLabel, json);
+	item.jsonText(rowValues, { parameter: label });
+	check(item, label, rowValues, mayBeEmptyKeys);
+	const jsonEntries = Object.entries(json).map(([key, value]) => [key, utcText(value)]);
+	return { ...Object.fromEntries(jsonEntries), ...rowValues };
+}
+
+function check(item: Item, label: string, values: FieldValues, allowed = new Set<string>()): void {
+	for (const [key, value] of Object.entries(values)) {
+		const subject = rowSubject(key, label);
+		if (MESSAGE_KEYS.includes(key))
+			item.refuse({ subject, demand: 'is a part of the message itself: choose another key' });
+		if (isEmptyValue(value) && !allowed.has(key))
+			item.refuse({ subject, demand: 'must not be empty', cure: EMPTY_CURE });
+	}
+}
+
+const EMPTY_CURE =
+	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
+
+/** Slashes in a folder do not count (recorded, `knowledge-filter-2`). */
+const isEmptyValue = (value: unknown): boolean =>
+	isNil(value) ||
+	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
+	(Array.isArray(value) && value.length === 0);

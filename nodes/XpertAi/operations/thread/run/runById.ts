@@ -1,94 +1,85 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { rawOutput, readAnswerOutput } from '../../../execution/audience';
+import { readAnswerOutput } from '../../../execution/audience';
 import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { cancelRunById, abandonRun } from '../../../runs/cancel';
-import { followRun } from '../../../runs/follow';
-import { readRunState } from '../../../runs/readRun';
-import type { RunState } from '../../../runs/readRun';
-import { withDeadline } from '../../../runs/run';
+import { followRun, readRunState } from '../../../runs/follow';
+import type { RunState } from '../../../runs/follow';
 import type { Client } from '../../../runs/run';
-import type { RunIds } from '../../../threads/runsApi';
 import { withThread } from '../../../runs/runThread';
-import { MINUTE_MS, systemClock } from '../../../transport/clock';
+import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
-import type { Send } from '../../../transport/request';
+import { MINUTE_MS } from '../../../transport/clock';
+import { answerFields, answerJson, forAudience } from './answerFields';
 import { resultError } from './errors';
-import { runInOrder } from './execute';
+import { executeInOrder } from './execute';
 import { runByIdSettings } from './options';
-import { resultJson } from './runItem';
-import { answerFields, forAudience } from './answerFields';
+import { clientOf } from './prepare';
 
-/** An operation on an existing run. */
-type RunOperation = (item: Item, send: Send, ids: RunIds) => Promise<IDataObject>;
+/** Reads the parameters of an item. @returns what is then done, and gives the JSON of the output item */
+type RunOperation = (item: Item, ids: RunIds) => () => Promise<IDataObject>;
 
 /** Thread: Get Run. */
-const getRun: RunOperation = async (item, send, ids) => {
-	const settings = settingsOf(item);
-	const client = clientFor(item, send);
-	const state = await readRunState(client, ids);
-	return await stateJson(item, client, ids, state, settings);
+const getRun: RunOperation = (item, ids) => {
+	const order = orderOf(item);
+	const client = clientWithTimeout(item);
+	return async () => await stateJson(order, client, ids, await readRunState(client, ids));
 };
 
-/** Read before anything is sent. */
-function settingsOf(item: Item) {
-	return { ...item.settings(runByIdSettings), ...readAnswerOutput(item) };
-}
+const orderOf = (item: Item) => ({
+	...{ item, ...item.settings(runByIdSettings), ...readAnswerOutput(item) },
+});
 
 /** Thread: Wait for Run. */
-const waitForRun: RunOperation = async (item, send, ids) => {
-	const settings = settingsOf(item);
-	const { deadlineMinutes, whenStopped, whenLate } = settings.options;
-	const client = clientFor(item, send, deadlineMinutes * MINUTE_MS);
-	// The stream of an ended run may no longer be stored.
-	const state = await readRunState(client, ids);
-	const { failure } = state.result ?? {};
-	const hasEnded = state.result && !(failure && isTransient(failure));
-	const { assistantId } = state;
-	const followed = hasEnded ? state.result : await followRun(client, ids);
-	const abandonable = { ...client, whenStopped, whenLate };
-	const result =
-		followed && (await abandonRun(abandonable, ids.threadId, followed, async () => ids.runId));
-	return await stateJson(item, client, ids, { assistantId, result }, settings);
+const waitForRun: RunOperation = (item, ids) => {
+	const order = orderOf(item);
+	const { deadlineMinutes, whenStopped, whenLate } = order.options;
+	return async () => {
+		const client = clientOf(item, deadlineMinutes * MINUTE_MS);
+		// The stream of an ended run may no longer be stored.
+		const state = await readRunState(client, ids);
+		const { failure } = state.result ?? {};
+		const isUnknown = !state.result || (failure && isTransient(failure));
+		const followed = (isUnknown ? undefined : state.result) ?? (await followRun(client, ids));
+		const known = { ...followed, runId: ids.runId };
+		const result = await abandonRun({ ...client, whenStopped, whenLate }, ids.threadId, known);
+		return await stateJson(order, client, ids, { record: state.record, result });
+	};
 };
 
 /** Thread: Cancel Run. */
-const cancel: RunOperation = async (item, send, ids) => {
-	const { cancelled, result, assistantId } = await cancelRunById(clientFor(item, send), ids);
-	if (result?.failure) throw resultError(item, result, ids);
-	const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
-	return { cancelled, status, ...ids, assistantId: assistantId ?? null };
+const cancelRun: RunOperation = (item, ids) => {
+	const client = clientWithTimeout(item);
+	return async () => {
+		const { cancelled, result, record } = await cancelRunById(client, ids);
+		if (result?.failure) throw resultError(item, result, ids);
+		const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
+		return { cancelled, status, ...ids, assistantId: record?.assistant_id ?? null };
+	};
 };
 
-const OPERATIONS = { getRun, waitForRun, cancelRun: cancel };
+const OPERATIONS = { getRun, waitForRun, cancelRun };
 
-/**
- * Runs the operation for all items, a few at once.
- *
- * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
- */
+/** Runs an operation on existing runs for all items, a few at once. */
 export async function execute(
-	{ context, items }: Execution,
+	execution: Execution,
 	operation: keyof typeof OPERATIONS,
 ): Promise<INodeExecutionData[]> {
-	const jobs = items.map((item) => {
-		const run = async () => item.output(await OPERATIONS[operation](item, item.send, idsIn(item)));
-		return { item, asReply: false, run };
+	return await executeInOrder(execution, {
+		// Runs on the same thread need no order.
+		read: (item) => ({ threadId: undefined, work: OPERATIONS[operation](item, idsIn(item)) }),
+		run: async ({ work }) => await work(),
+		concurrency: () => atOnceOf(execution.items),
 	});
-	return await runInOrder(context, jobs, atOnceOf(items));
 }
 
-/** A client with a deadline, or with a timeout for each request. */
-function clientFor(item: Item, send: Send, deadlineMs = Infinity): Client {
-	const signal = item.context.getExecutionCancelSignal();
-	const deadline = systemClock.now() + deadlineMs;
-	const limits = { clock: systemClock, deadline, signal };
-	if (Number.isFinite(deadlineMs)) return withDeadline({ ...limits, send });
+/** A client with a timeout for each request. */
+function clientWithTimeout(item: Item): Client {
+	const { send } = item;
 	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
-	const limited: Send = async (request) => await send({ ...request, timeoutMs });
-	return withDeadline({ ...limits, send: limited });
+	return clientOf(item, Infinity, async (request) => await send({ ...request, timeoutMs }));
 }
 
 function idsIn(item: Item): RunIds {
@@ -99,24 +90,17 @@ function idsIn(item: Item): RunIds {
 }
 
 async function stateJson(
-	item: Item,
+	order: ReturnType<typeof orderOf>,
 	client: Client,
 	ids: RunIds,
-	{ result: ended, ...known }: RunState,
-	settings: ReturnType<typeof settingsOf>,
+	{ record, result: ended }: RunState,
 ): Promise<IDataObject> {
-	const conversationId = ended?.conversationId ?? known.conversationId;
-	const assistantId = known.assistantId ?? (ended?.assistantId as string | undefined) ?? null;
-	const thread = { ...ids, ...(conversationId ? { conversationId } : {}) };
-	if (!ended) {
-		const running = { output: null, status: 'running', assistantId };
-		return forAudience(item, { ...running, ...thread });
-	}
+	const { item, options } = order;
+	const assistantId = record?.assistant_id ?? ended?.assistantId ?? null;
+	const thread = { ...ids, conversationId: ended?.conversationId };
+	if (!ended) return forAudience(item, { output: null, status: 'running', assistantId, ...thread });
 	const result = await withThread(client, ids, ended);
 	if (result.status !== 'completed' && result.status !== 'interrupted')
 		throw resultError(item, result, thread);
-	const { simplify, options } = settings;
-	const fields = answerFields(result, options);
-	const json = resultJson({ ...result, assistantId }, fields, thread, simplify);
-	return simplify ? forAudience(item, json, options.citations) : rawOutput(settings, json);
+	return answerJson(order, { ...result, assistantId }, answerFields(result, options), thread);
 }

@@ -1,63 +1,38 @@
+import { forEachConcurrently } from '../../../execution/eachItem';
 import { busy, executionStopped, stillBusy } from '../../../runs/result';
 import type { RunResult } from '../../../runs/result';
 import { remaining } from '../../../runs/run';
 import type { Run, WaitLimits } from '../../../runs/run';
-import { forEachConcurrently } from '../../../execution/eachItem';
 
 /** A place in the queue for a thread, among the executions of this process. */
-export class Turn {
+export interface Turn {
 	/** Whether it is first in the queue. */
 	hasCome: boolean;
-
-	private hasEnded = false;
-	private next?: Turn;
-	/** Callbacks for when it comes first; most turns do so at once. */
-	private waiters?: Array<() => void>;
-
-	constructor(
-		private readonly threadId: string,
-		before: Turn | undefined,
-	) {
-		this.hasCome = !before;
-		if (before) before.next = this;
-	}
-
 	/** Resolves when the turns before it have ended. */
-	async come(): Promise<void> {
-		if (!this.hasCome) await new Promise<void>((resolve) => (this.waiters ??= []).push(resolve));
-	}
-
+	come: Promise<void>;
 	/** Ends the turn and passes the thread on. */
-	end(): void {
-		this.hasEnded = true;
-		let turn = this.hasCome ? this.leave() : undefined;
-		while (turn) {
-			turn.hasCome = true;
-			for (const resolve of turn.waiters ?? []) resolve();
-			// A turn that ended early kept its place until now.
-			turn = turn.hasEnded ? turn.leave() : undefined;
-		}
-	}
-
-	/** Leaves the queue. @returns the next turn */
-	private leave(): Turn | undefined {
-		const { next } = this;
-		this.next = undefined;
-		if (lastTurns.get(this.threadId) === this) lastTurns.delete(this.threadId);
-		return next;
-	}
+	end: () => void;
 }
 
 /**
- * The last turn of each thread with a queue. Thread IDs are UUIDs: if two servers share one, their runs only wait for
- * each other.
+ * When the last turn of each thread with a queue has passed. Thread IDs are UUIDs: if two servers share one, their runs
+ * only wait for each other.
  */
-const lastTurns = new Map<string, Turn>();
+const lastTurns = new Map<string, Promise<void>>();
 
 /** Joins the queue of a thread, in the order of the calls. The caller must end the turn. */
 export function takeTurn(threadId: string): Turn {
-	const turn = new Turn(threadId, lastTurns.get(threadId));
-	lastTurns.set(threadId, turn);
+	const before = lastTurns.get(threadId);
+	let end!: () => void;
+	const ended = new Promise<void>((resolve) => (end = resolve));
+	const turn: Turn = { hasCome: before === undefined, come: Promise.resolve(before), end };
+	// A turn that ends early keeps its place.
+	const passed = turn.come.then(async () => {
+		turn.hasCome = true;
+		await ended;
+		if (lastTurns.get(threadId) === passed) lastTurns.delete(threadId);
+	});
+	lastTurns.set(threadId, passed);
 	return turn;
 }
 
@@ -76,7 +51,7 @@ export async function untilTurn(
 	const { clock, signal } = limits;
 	const done = new AbortController();
 	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-	await Promise.race([turn.come(), clock.sleep(remaining(limits), stop)]);
+	await Promise.race([turn.come, clock.sleep(remaining(limits), stop)]);
 	done.abort();
 	if (signal?.aborted) return executionStopped();
 	return turn.hasCome ? undefined : stillBusy();
@@ -104,8 +79,18 @@ export async function inThreadOrder<Result>(
 	goOn: () => boolean,
 ): Promise<Array<Result | undefined>> {
 	const results: Array<Result | undefined> = work.map(() => undefined);
-	const queues = queuesOf(work);
-	const runQueue = async ({ indexes, turn }: Queue) => {
+	const byThread = new Map<string | number, number[]>();
+	for (const [index, { threadId = index }] of work.entries()) {
+		const indexes = byThread.get(threadId);
+		if (indexes) indexes.push(index);
+		else byThread.set(threadId, [index]);
+	}
+	// All turns are taken at once, so that two calls cannot wait for each other.
+	const queues = [...byThread].map(([threadId, indexes]) => ({
+		indexes,
+		turn: typeof threadId === 'string' ? takeTurn(threadId) : undefined,
+	}));
+	const runQueue = async ({ indexes, turn }: (typeof queues)[number]) => {
 		for (const index of indexes) {
 			if (!goOn()) break;
 			results[index] = await work[index]?.run(turn);
@@ -118,30 +103,4 @@ export async function inThreadOrder<Result>(
 		for (const { turn } of queues) turn?.end();
 	}
 	return results;
-}
-
-/** Indexes of work that runs one after another. */
-interface Queue {
-	indexes: number[];
-	turn?: Turn;
-}
-
-/** Groups the work by thread. Takes all turns at once, so that two calls cannot wait for each other. */
-function queuesOf(work: Array<ThreadWork<unknown>>): Queue[] {
-	const queues: Queue[] = [];
-	const byThread = new Map<string, Queue>();
-	for (const [index, { threadId }] of work.entries()) {
-		const same = threadId === undefined ? undefined : byThread.get(threadId);
-		if (same) {
-			same.indexes.push(index);
-			continue;
-		}
-		const queue = {
-			indexes: [index],
-			turn: threadId === undefined ? undefined : takeTurn(threadId),
-		};
-		queues.push(queue);
-		if (threadId !== undefined) byThread.set(threadId, queue);
-	}
-	return queues;
 }

@@ -27,16 +27,6 @@ describe('a thread with Simplify', () => {
 		});
 	});
 
-	it.each([
-		[{}, 'user'],
-		[{ tool_calls: [] }, 'assistant'],
-		[{ tool_call_id: 'c' }, 'tool'],
-	])('says who said the last one: %j', (message, from) => {
-		expect(simplified(threadWith({ ...message, content: 'x' }))).toMatchObject({
-			lastMessageFrom: from,
-		});
-	});
-
 	it('says it of a recorded one, whose messages name no kind', () => {
 		const recorded = recordedBody('interrupts', 'thread after confirm') as IDataObject;
 		expect(simplified(recorded)).toMatchObject({

@@ -1,12 +1,12 @@
 import get from 'lodash/get';
 
-import { runBodyOf } from '../../../../../../nodes/XpertAi/operations/thread/run/body';
+import { runBodyOf } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
 import {
 	decideFields,
 	retryRunFields,
 	runFields,
 } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
-import type { RunInput } from '../../../../../../nodes/XpertAi/runs/input';
+import type { RunKind } from '../../../../../../nodes/XpertAi/runs/input';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 
@@ -16,9 +16,9 @@ const ASSISTANT = {
 	assistantId: { __rl: true, mode: 'list', value: 'd0000000-0000-4000-8000-000000000001' },
 };
 const FIELDS = { message: runFields, decision: decideFields, retry: retryRunFields };
-const body = (parameters: Record<string, unknown>, kind: RunInput['kind'] = 'message') =>
+const body = (parameters: Record<string, unknown>, kind: RunKind = 'message') =>
 	runBodyOf(itemOf({ ...ASSISTANT, ...parameters }, { fields: FIELDS[kind], index: 3 }), kind);
-const refusal = (parameters: Record<string, unknown>, kind?: RunInput['kind']) =>
+const refusal = (parameters: Record<string, unknown>, kind?: RunKind) =>
 	thrownBy(() => body(parameters, kind)).message;
 
 /** The option IDs with one row. */
@@ -200,10 +200,7 @@ describe('what cannot be sent is refused by the name of its field', () => {
 		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '{' } }, 'message'],
 		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '' } }, 'message'],
 		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '[]' } }, 'message'],
-	] as Array<[string, Record<string, unknown>, RunInput['kind']]>)(
-		'"%s": %j',
-		(name, parameters, kind) => {
-			expect(refusal(parameters, kind)).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
-		},
-	);
+	] as Array<[string, Record<string, unknown>, RunKind]>)('"%s": %j', (name, parameters, kind) => {
+		expect(refusal(parameters, kind)).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
+	});
 });

@@ -8,7 +8,7 @@ import {
 	lastReply,
 	messagesOf,
 } from '../../../../../../nodes/XpertAi/threads/messages';
-import { partsOf, RunEvents } from '../../../../../../nodes/XpertAi/threads/runEvents';
+import { eventsOn, RunEvents } from '../../../../../../nodes/XpertAi/threads/runEvents';
 import { EventReader } from '../../../../../../nodes/XpertAi/transport/eventStream';
 import { itemOf } from '../../../../support/context';
 import { recordedStream, recordedThread, streamAfter } from '../../../threads/support/recorded';
@@ -24,7 +24,7 @@ function outputIn(citations: CitationStyle, listSources: boolean): string {
 		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
 		...{ deadlineMinutes: 15, concurrency: 1, whenBusy: 'wait' as const },
 	};
-	const parts = partsOf(undefined, messages);
+	const parts = eventsOn(undefined, messages).parts;
 	return answerFields({ status: 'completed', recovered: false, output, parts }, options).output;
 }
 

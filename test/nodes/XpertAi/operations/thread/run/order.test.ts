@@ -42,8 +42,7 @@ function itemWith(
 	return new Item(context, 1, fields, unconnected);
 }
 
-const order = (...given: Parameters<typeof itemWith>) =>
-	readOrder(itemWith(...given), 'message', false);
+const order = (...given: Parameters<typeof itemWith>) => readOrder(itemWith(...given), 'message');
 
 const named = (parameters: Record<string, unknown>) =>
 	order(parameters).attachments.map(({ property }) => property);
@@ -140,25 +139,4 @@ describe('what names no file', () => {
 			expect(refusal(attachments)).toMatch(/^"Attach Files".* must .*\[item 1\]$/);
 		},
 	);
-});
-
-describe('a JSON body that rejects', () => {
-	const body = (decision: object) =>
-		JSON.stringify({
-			assistant_id: 'd0000000-0000-4000-8000-000000000001',
-			input: { action: 'resume', target: {}, decision },
-		});
-
-	it('is refused with a payload, with which the server carries out what was rejected', () => {
-		for (const payload of [{}, null, false, 'no']) {
-			const jsonBody = body({ type: 'reject', payload });
-			const { message } = thrownBy(() => order({ options: { bodyMode: 'json', jsonBody } }));
-			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
-		}
-	});
-
-	it('is taken without one', () => {
-		const jsonBody = body({ type: 'reject' });
-		expect(order({ options: { bodyMode: 'json', jsonBody } }).body).toEqual(JSON.parse(jsonBody));
-	});
 });

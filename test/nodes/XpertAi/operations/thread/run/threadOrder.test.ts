@@ -127,15 +127,6 @@ it('nothing more is started on a thread either', async () => {
 	expect((await observe(pieces, 1, (so) => so.length < 1)).started).toEqual([0]);
 });
 
-it('work without a thread has no turn to wait for', async () => {
-	const work = [{ run: async (turn?: Turn) => await Promise.resolve(turn) }];
-	expect(await inThreadOrder(work, 1, () => true)).toEqual([undefined]);
-});
-
-it('no work at all is done at once', async () => {
-	expect(await observe([], 5)).toMatchObject({ results: [], started: [] });
-});
-
 describe('work of several calls, as executions of one process make them', () => {
 	/** Calls that come one after another without waiting for each other, each with its pieces. */
 	async function observeCalls(calls: Piece[][], concurrency: number) {
@@ -146,7 +137,7 @@ describe('work of several calls, as executions of one process make them', () => 
 			const work = pieces.map(({ thread, turns }) => ({
 				threadId: thread,
 				run: async (turn?: Turn) => {
-					await turn?.come();
+					await turn?.come;
 					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
 					started.push({ call, thread });
 					underWay.push(thread);
@@ -191,7 +182,7 @@ describe('work of several calls, as executions of one process make them', () => 
 		await flush();
 		expect(last.hasCome).toBe(false);
 		first.end();
-		await last.come();
+		await last.come;
 		expect(last.hasCome).toBe(true);
 		last.end();
 		await flush();
@@ -202,7 +193,7 @@ describe('work of several calls, as executions of one process make them', () => 
 it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
 	const [first, second] = [takeTurn('t'), takeTurn('t')];
 	first.end();
-	await second.come();
+	await second.come;
 	await flush();
 	const third = takeTurn('t');
 	expect(third.hasCome).toBe(false);
