@@ -48,6 +48,21 @@ const mishap = fc.constantFrom<FaultRule>(
 
 let count = 0;
 
+it('a message begins once the answer before it is stored, which the list of runs says earlier', async () => {
+	const { faults, store } = fixture.sandbox;
+	const key = `key ${++count}`;
+	const say = await worker(fixture.sandbox);
+	await say(key, ASSISTANT, 'first');
+	faults.add({ endpoint: 'runs', do: 'run', ms: 400 });
+	const theirs = (await worker(fixture.sandbox))(key, ASSISTANT, 'theirs');
+	const runs = () => runsOf(store.runs, derivedId(ASSISTANT, key));
+	while (runs().at(-1)?.text !== 'theirs' || runs().at(-1)?.status === 'running') await pause(5);
+	expect(runs().at(-1)?.endedAt).toBeUndefined();
+	await Promise.all([theirs, say(key, ASSISTANT, 'next')]);
+	const [, before, after] = runs();
+	expect(after?.startedAt).toBeGreaterThanOrEqual(before?.endedAt ?? Infinity);
+});
+
 describe('two to four workers on a thread', () => {
 	it('keep every pair, or say which is lost or not known; nothing is asked twice', async () => {
 		const history = fc.record({

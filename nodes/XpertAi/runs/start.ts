@@ -149,7 +149,7 @@ async function waitUntilFree(
 			const runs = listed.answer;
 			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
 			if (!blocking || run.whenBusy === 'run') {
-				if (hasWaited) await waitInTime(run, SETTLING_MS);
+				await waitInTime(run, settlingTime(run, runs, hasWaited));
 				return { runs, cancelledRun: watch.cancelledRun };
 			}
 			if (run.whenBusy === 'fail') return { result: busy({ run: blocking }) };
@@ -162,6 +162,13 @@ async function waitUntilFree(
 	} finally {
 		watch.end();
 	}
+}
+
+/** How long the last answer may still take to be stored: the list says earlier that its run has ended (recorded). */
+function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boolean): number {
+	if (hasWaited) return SETTLING_MS;
+	const sinceEnd = clock.now() - Date.parse(newestRun(runs)?.updated_at ?? '');
+	return sinceEnd >= 0 && sinceEnd < SETTLING_MS ? SETTLING_MS - sinceEnd : 0;
 }
 
 /** Plans the request, or gives the result if the server could not carry it out. */
