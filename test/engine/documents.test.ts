@@ -103,18 +103,6 @@ describe('Document: Submit', () => {
 		]);
 	});
 
-	it.each([
-		['columns', BY_NAME],
-		['JSON', { source: 'json', jsonBody: '={{ $json }}' }],
-	])('says how a file is cut in both forms, from %s', async (_, parameters) => {
-		const parserConfig = { chunkSize: 200, delimiter: '\\n ;' };
-		await submit(parameters, { items: [{ json: { name: 'a', parserConfig } }] });
-		const textSplitter = { chunkSize: 200, separators: '\\n,;' };
-		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ id: NEW_ID, name: 'a', parserConfig: { ...parserConfig, textSplitter } },
-		]);
-	});
-
 	it('gives the records of the server with Simplify off', async () => {
 		const { items } = await submit({ ...BY_NAME, simplify: false }, { items: rows(1) });
 		expect(items[0]?.json).toMatchObject({

@@ -73,17 +73,6 @@ describe('documents that are gone from the source', () => {
 		expect(hintsOf(result)[0]).toContain('8 unchanged and not sent, 2 disabled');
 	});
 
-	it('come back when the source brings them again, also unchanged, and are processed', async () => {
-		await night(ALL);
-		await night('abcdefgh');
-		const { items } = await night(ALL);
-		expect(found()).toBe(ALL);
-		expect(items.slice(8).map(({ json }) => [json.outcome, json.processing])).toEqual([
-			['found', 'finish'],
-			['found', 'finish'],
-		]);
-	});
-
 	it('are disabled once, not in every run', async () => {
 		await night(ALL);
 		await night('abcdefgh');
@@ -107,26 +96,6 @@ describe('documents that are gone from the source', () => {
 		expect(found()).toBe('abcdefgh');
 		await night('abcdefg', { parameters: { resendAll: true } });
 		expect(found()).toBe('abcdefg');
-	});
-
-	it('are counted in the summary', async () => {
-		await night(ALL);
-		const { items } = await submit(
-			{ ...fromText(), output: 'summary' },
-			{ items: texts('abcdefgh') },
-		);
-		expect(items.map(({ json }) => json)).toEqual([
-			expect.objectContaining({ documents: 8, unchanged: 8, disabled: 2 }),
-		]);
-	});
-
-	it('that somebody has deleted on the server are not stored anew', async () => {
-		await night(ALL);
-		const { documents } = fixture.sandbox.store;
-		documents.delete(idOf('j'));
-		const { items } = await night('abcdefgh');
-		expect(column(items, 'id').slice(8)).toEqual([idOf('i')]);
-		expect(documents.has(idOf('j'))).toBe(false);
 	});
 
 	it('and that somebody has deleted are forgotten: the next run does not look for them', async () => {
@@ -164,19 +133,6 @@ describe('documents that are gone from the source', () => {
 			expect(found()).toBe('abcdefgh');
 		},
 	);
-
-	it('are noted before they are disabled: a crash there leaves nothing unknown', async () => {
-		await night(ALL);
-		disabled();
-		fixture.sandbox.faults.add({ ...disables(), do: 'drop', when: 'after' });
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [6, 7, 8], do: 'drop' });
-		await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
-		fixture.sandbox.faults.clear();
-		expect(found()).toBe('abcdefgh');
-		// Back again with the same content, they are found: what was disabled without an answer is known.
-		await night(ALL);
-		expect(found()).toBe(ALL);
-	});
 
 	it('keep their names on the server, which clears what does not come', async () => {
 		await night(ALL);
@@ -222,14 +178,6 @@ describe('nothing is disabled', () => {
 		return result;
 	};
 
-	it('when an item could not be read', async () => {
-		const items = [...texts('abcdefgh'), { json: { name: 'i', text: '' } }];
-		await kept(
-			async () => await night('', { items, onError: 'continueRegularOutput' }),
-			'1 document could not be read or stored',
-		);
-	});
-
 	it('when a file broke off', async () => {
 		const records = {
 			source: 'records',
@@ -260,16 +208,6 @@ describe('nothing is disabled', () => {
 		expect(hintsOf(result)).toContain('Nothing was disabled: 1 file of records held none.');
 		expect(hintsOf(result)).toContain('1 file of records held none.');
 		expect(disabled()).toEqual([]);
-	});
-
-	it('when a document was rejected', async () => {
-		await kept(async () => {
-			fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
-			return await night('abcdefgh', {
-				items: texts('abcdefgh', { a: 'It has changed.' }),
-				onError: 'continueErrorOutput',
-			});
-		}, '1 document could not be read or stored');
 	});
 
 	it('when a document may or may not be stored', async () => {
@@ -316,16 +254,6 @@ describe('nothing is disabled', () => {
 		await submit(asJson([{ id: idOf('a') }]));
 		const result = await submit(asJson([]));
 		expect(hintsOf(result)).toContain('Nothing was disabled: the source brought no documents.');
-		expect(disabled()).toEqual([]);
-	});
-
-	it('when the run ended with a failure', async () => {
-		await night(ALL);
-		disabled();
-		const items = texts('abcdefgh', { a: 'x'.repeat(10) });
-		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
-		const { error } = await night('', { items });
-		expect(error?.message).toContain('422');
 		expect(disabled()).toEqual([]);
 	});
 
@@ -467,12 +395,4 @@ describe('When Run Again: Mirror the Source', () => {
 			);
 		},
 	);
-});
-
-describe('a small source', () => {
-	it('is told so beforehand', async () => {
-		await night('abcd');
-		const result = await night('abc', { parameters: { options: { dryRun: true } } });
-		expect(hintsOf(result)[0]).toContain('disable 1');
-	});
 });

@@ -5,7 +5,6 @@ import { mayContinue, tellUser } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { counted } from './counts';
-import { showPlan } from './dryRun';
 import { processingError, sentences, withCounts } from './errors';
 import { disableMissing, refuseInLoop } from './disableMissing';
 import { asHint, troubleHints } from './memory';
@@ -24,13 +23,18 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const settings = readSubmitSettings(first);
 	if (settings.mirrors) refuseInLoop(first);
 	const started = systemClock.now();
-	const submission = new Submission(execution, first, settings, systemClock);
+	const submission = new Submission(execution, first, settings);
 	const { report } = submission;
-	await (settings.dryRun ? showPlan : submitTo)(submission, targetsOf(submission));
+	await submitTo(submission, targetsOf(submission));
 	if (report.processingFailed > 0 && !mayContinue(first.context))
 		throw processingError(first, report);
 	const seconds = (systemClock.now() - started) / 1000;
-	addHints(submission);
+	tellUser(first.context, [
+		report.line,
+		...report.notes,
+		...submission.warnings.hints(first),
+		...(report.countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
+	]);
 	return settings.output === 'summary' ? [report.summaryItem(seconds)] : report.items;
 }
 
@@ -50,7 +54,7 @@ function targetsOf(submission: Submission): Target[] {
 			target.stream.enqueue({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(id, target);
 		} catch (caught) {
-			report.addFlaw({ item, position: 0 }, caught);
+			report.addFlaw(item, caught);
 		}
 		report.notRead = execution.items.length - index - 1;
 		if (report.stopError) break;
@@ -58,11 +62,12 @@ function targetsOf(submission: Submission): Target[] {
 	return [...targets.values()];
 }
 
-/** Stores the documents and follows their processing. The memory is written however the run ends. */
+/** Stores the documents and follows their processing, or plans that. The memory is written however the run ends. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
-	const { report } = submission;
+	const { report, settings } = submission;
 	try {
-		for (const target of targets) if (!report.stopError) await target.store();
+		for (const target of targets)
+			if (!report.stopError) await (settings.dryRun ? target.plan() : target.store());
 		remarkCircuitBreaker(submission);
 		if (report.stopError) {
 			// Stored documents are processed nevertheless; the next run fetches their statuses.
@@ -72,7 +77,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		await waitForProcessing(submission, targets);
 		for (const target of targets) await disableMissing(submission, target);
 	} finally {
-		for (const { memory } of targets) await memory?.close();
+		if (!settings.dryRun) for (const { memory } of targets) await memory?.close();
 	}
 	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
 }
@@ -92,17 +97,6 @@ function remarkCircuitBreaker({
 
 const COUNT_MAY_BE_LOW =
 	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
-
-/** Adds the hints that belong to no item. */
-function addHints({ execution: { context }, first, report, warnings }: Submission): void {
-	const { line, notes, countMayBeLow } = report;
-	tellUser(context, [
-		line,
-		...notes,
-		...warnings.hints(first),
-		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
-	]);
-}
 
 /**
  * Follows the started processing to its end, concurrently for all knowledgebases: they share one wait. Documents stay

@@ -2,33 +2,11 @@ import compact from 'lodash/compact';
 import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
-import { SourceMemory } from '../../../ingest/memory';
-import type { MemoryPlace, MemoryRoutes, MemoryTroubles } from '../../../ingest/memory';
+import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
 import { counted } from './counts';
 import { keyOwner } from './sources/identity';
-import type { Submission } from './submission';
-
-/** The knowledgebase whose memory is used, and its routes. */
-interface MemorySource {
-	submission: Submission;
-	knowledgebaseId: string;
-	memoryRoutes: MemoryRoutes;
-}
-
-/** The memory of the source in a knowledgebase, not yet read. */
-export function memoryOf({
-	submission,
-	knowledgebaseId,
-	memoryRoutes,
-}: MemorySource): SourceMemory {
-	const { clock, execution, settings, signal } = submission;
-	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-	const place = memoryPlaceOf(knowledgebaseId, settings, execution.context);
-	const by = runTitle(execution.context);
-	return new SourceMemory(place, memoryRoutes, { clock, signal, by, fresh, forgetLost });
-}
 
 /**
  * The place of a source's memory. The source is identified by its name, or else by the IDs of workflow and node,
@@ -53,12 +31,6 @@ export function memoryPlaceOf(
 		source: [source, ...part].join(', '),
 		title: [...titles, ...part].join(', '),
 	};
-}
-
-/** The title of a run for people. */
-function runTitle(context: Execution['context']): string {
-	const { name } = context.getWorkflow();
-	return [`execution ${context.getExecutionId()}`, ...(name ? [`of "${name}"`] : [])].join(' ');
 }
 
 /** Characters of the longest hint. */
