@@ -136,8 +136,7 @@ async function disableDocuments(
 		const plan = missing.exceedsLimit ? `disable none: ${limit}` : 'disable them';
 		return report.remark(`${share} did not come this time. A scheduled run would ${plan}.`);
 	}
-	if (missing.exceedsLimit)
-		return refuseToDisable(submission, missing, await examplesOf(ids, memory));
+	if (missing.exceedsLimit) return await refuseToDisable(submission, memory, missing);
 	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
 	const names = await memory.names.of(ids);
 	const failure = await switchDocuments(ids, {
@@ -162,23 +161,19 @@ async function disableDocuments(
 const MODE_UNKNOWN =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
-/** The names of some documents. */
-async function examplesOf(ids: string[], memory: SourceMemory): Promise<string> {
+/** Too many documents are missing: the user has to confirm that this is intended. */
+async function refuseToDisable(
+	{ first, report, settings }: Submission,
+	memory: SourceMemory,
+	{ ids, share, percent }: MissingDocuments,
+): Promise<void> {
 	const examples = ids.slice(0, EXAMPLES);
 	const names = await memory.names.of(examples);
-	return examples.map((id) => names.get(id)?.name ?? id).join(', ');
-}
-
-/** Too many documents are missing: the user has to confirm that this is intended. */
-function refuseToDisable(
-	{ first, report, settings }: Submission,
-	{ share, percent }: MissingDocuments,
-	examples: string,
-): void {
+	const named = examples.map((id) => names.get(id)?.name ?? id).join(', ');
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const error = first.operationError(
 		`Nothing was disabled: ${share} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
-		`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		`All that came is stored. Missing are for example ${named}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	if (!mayContinue(first.context)) throw error;
 	report.addRefusal(error);

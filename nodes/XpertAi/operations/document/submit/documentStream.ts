@@ -74,7 +74,7 @@ export class DocumentStream {
 	): AsyncGenerator<ReadyDocument<Origin>> {
 		const { canSend, report, settings } = this.submission;
 		const document = this.asDocument(found, origin);
-		if (!canSend) return report.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
+		if (!canSend) return report.addNotSent(document);
 		this.recordSeen(document, found);
 		try {
 			if (settings.remembers || settings.dryRun) document.content = await contentOf(document);
@@ -94,15 +94,8 @@ export class DocumentStream {
 		origin.isUploaded = file !== undefined;
 		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept.
 		origin.isTracked = origin.isUploaded || this.submission.settings.output !== 'summary';
-		return {
-			record,
-			...serialize(record),
-			origin,
-			id,
-			isNew: id !== identified.id || !isUuid(id),
-			...(key !== undefined && { key }),
-			...(file && { file }),
-		};
+		const isNew = id !== identified.id || !isUuid(id);
+		return { record, ...serialize(record), origin, id, isNew, key, file };
 	}
 
 	/** Records the ID of a document. A document whose ID is new cannot be recognized again, so it is not recorded. */

@@ -1,3 +1,5 @@
+import compact from 'lodash/compact';
+import sumBy from 'lodash/sumBy';
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Execution } from '../../../execution/operation';
@@ -103,23 +105,21 @@ const COUNT_MAY_BE_LOW =
  * stored whatever happens.
  */
 async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
-	let unfinished = 0;
-	const waitForTarget = async ({ processing }: Target) => {
-		const end = await processing?.end();
-		if (end?.hasNoRoute) report.remark(NO_PROCESSING_ROUTE);
-		else if (end?.failure) {
+	const ends = await Promise.all(targets.map(async ({ processing }) => await processing?.end()));
+	for (const { failure, hasNoRoute, allStarted } of compact(ends)) {
+		if (hasNoRoute) report.remark(NO_PROCESSING_ROUTE);
+		else if (failure) {
 			report.processingBroken = true;
-			const step = end.allStarted ? 'followed' : 'started';
+			const step = allStarted ? 'followed' : 'started';
 			report.remark(
 				sentences(
 					`The documents are stored, but their processing could not be ${step}`,
-					failureMessage(end.failure),
+					failureMessage(failure),
 				),
 			);
 		}
-		unfinished += end?.unfinished ?? 0;
-	};
-	await Promise.all(targets.map(waitForTarget));
+	}
+	const unfinished = sumBy(compact(ends), 'unfinished');
 	if (unfinished > 0) {
 		const documents = counted(unfinished, 'document was', 'documents were');
 		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';

@@ -4,7 +4,6 @@ import truncate from 'lodash/truncate';
 import type { Execution } from '../../../execution/operation';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
-import type { Failure } from '../../../transport/failure';
 import { counted } from './counts';
 import { keyOwner } from './sources/identity';
 
@@ -38,22 +37,19 @@ const HINT_LENGTH = 120;
 
 /** The hints about what went wrong with the memory. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
-	const hints: string[] = [];
-	const addFailure = (failure: Failure | undefined, message: string) => {
-		if (failure) hints.push(asHint(`${message} ${failureMessage(failure)}`));
-	};
-	if (noRoute)
-		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');
-	if (lost) {
-		const documents =
-			lost.count === undefined ? 'documents' : `up to ${counted(lost.count, 'document')}`;
-		hints.push(
+	const documents =
+		lost?.count === undefined ? 'documents' : `up to ${counted(lost.count, 'document')}`;
+	return compact([
+		noRoute && 'Everything is sent: this server does not give back what earlier runs have stored.',
+		lost &&
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may be found though gone. See "Forget Earlier Damage".`,
-		);
-	}
-	addFailure(notWritten, 'Noted, but not remembered as a whole: the next run does that.');
-	addFailure(notAsked, 'Not known: whether unchanged documents are still there.');
-	return hints;
+		notWritten &&
+			asHint(
+				`Noted, but not remembered as a whole: the next run does that. ${failureMessage(notWritten)}`,
+			),
+		notAsked &&
+			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
+	]);
 }
 
 /** Truncates a text to the length of a hint. */

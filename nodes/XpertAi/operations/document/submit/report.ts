@@ -1,12 +1,12 @@
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 import sortBy from 'lodash/sortBy';
-import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
+import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentName } from '../../../ingest/memory';
 import type { Plan } from '../../../ingest/planDocuments';
 import type { ProcessingEnd } from '../../../ingest/processingStatus';
@@ -53,8 +53,8 @@ export class SubmitReport {
 	notRead = 0;
 	/** Whether processing could not be started or followed at all, so that nothing is known of the documents. */
 	processingBroken = false;
-	/** Remarks for the user, in sentences no longer than a hint. */
-	private readonly sentences: string[] = [];
+	/** Remarks for the user, each once, in sentences no longer than a hint. */
+	readonly remarks = new Set<string>();
 	/** The origins of all documents, for their output; empty if only a summary is wanted. */
 	private readonly origins: Origin[] = [];
 	/** Output items that belong to no document of the input. */
@@ -104,10 +104,6 @@ export class SubmitReport {
 		);
 	}
 
-	get remarks(): string[] {
-		return uniq(this.sentences);
-	}
-
 	/** The number of documents that are stored and not found, in words. */
 	get notFound(): string {
 		return `${counted(this.processingFailed, 'document is', 'documents are')} stored but not found`;
@@ -116,7 +112,7 @@ export class SubmitReport {
 	/** The remarks, and the number of documents that are not found. */
 	get notes(): string[] {
 		const { notFound, processingFailed, remarks } = this;
-		return processingFailed === 0 ? remarks : [...remarks, `${notFound}: not processed.`];
+		return [...remarks, ...(processingFailed > 0 ? [`${notFound}: not processed.`] : [])];
 	}
 
 	/** The run in one line. */
@@ -126,7 +122,7 @@ export class SubmitReport {
 	}
 
 	remark(...sentences: string[]): void {
-		this.sentences.push(...sentences);
+		for (const sentence of sentences) this.remarks.add(sentence);
 	}
 
 	/**
@@ -159,6 +155,11 @@ export class SubmitReport {
 		const reason = failureMessage(failure);
 		this.addFailed({ name: record.name ?? undefined, outcome, reason, id, status: failure.status });
 		this.stopWith(() => storingError(document, failure));
+	}
+
+	/** Records a document that is not sent. */
+	addNotSent(document: ReadyDocument<Origin>, reason?: string): void {
+		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent', reason });
 	}
 
 	/** Records a flaw in place of the next document of an item. */

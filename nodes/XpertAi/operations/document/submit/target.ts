@@ -38,10 +38,8 @@ const STORED_TWICE =
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 
 /** The name and key of a document, for runs that no longer contain it. */
-const documentName = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
-	...(record.name && { name: record.name }),
-	...(key !== undefined && { key }),
-});
+const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
+	name ? { name, key } : { key };
 
 /** Contents of documents by ID. Documents whose ID is new each time are left out: later runs cannot recognize them. */
 const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
@@ -181,14 +179,8 @@ export class Target {
 		);
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
-		const notSent = {
-			batch: 0,
-			attempts: 0,
-			outcome: 'notSent',
-			reason: OTHER_RUN_ACTIVE,
-		} as const;
 		for await (const document of this.stream.documents())
-			report.addOutcome({ document, ...notSent });
+			report.addNotSent(document, OTHER_RUN_ACTIVE);
 	}
 
 	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
