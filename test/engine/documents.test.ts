@@ -132,15 +132,6 @@ describe('Document: Submit', () => {
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
 	});
 
-	it('says that nothing is stored in a knowledgebase the server does not know', async () => {
-		const knowledgebaseId = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
-		const { error } = await submit({ ...BY_NAME, knowledgebaseId }, { items: rows(3) });
-		expect(error?.message).toBe(
-			'The server answered 404: The requested record was not found. Documents: 3 rejected',
-		);
-		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
-	});
-
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { outputs } = await submit(
@@ -149,6 +140,16 @@ describe('Document: Submit', () => {
 		);
 		expect(origins(outputs[0])).toEqual([...range(0, 10), ...range(20, 30)]);
 		expect(origins(outputs[1])).toEqual(range(10, 20));
+	});
+
+	it('a document whose chunks changed is told what to do instead', async () => {
+		const withIds = { ...BY_NAME, documentKey: '={{ $json.name }}' };
+		const items = (text: string) => rows(1, () => ({ chunks: [{ pageContent: text }] }));
+		await submit(withIds, { items: items('first') });
+		const { error } = await submit(withIds, { items: items('changed') });
+		expect(error?.message).toBe(
+			'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. Documents: 1 rejected',
+		);
 	});
 
 	it('does not change the items it is given', async () => {
@@ -224,7 +225,6 @@ describe('half a character in the name of a field', () => {
 
 	it.each<[string, INodeParameters, string]>([
 		['JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, '"JSON Body" at metadata'],
-		['Fields', BY_NAME, '"Metadata"'],
 		[
 			'Text',
 			{
@@ -232,13 +232,6 @@ describe('half a character in the name of a field', () => {
 				documentSettings: { metadata: '={{ $json.metadata }}' },
 			},
 			'"Metadata" in "Document Settings"',
-		],
-		[
-			'pages',
-			{
-				...{ source: 'json', jsonBody: '={{ [{ pages: [{ metadata: $json.metadata }] }] }}' },
-			},
-			'"JSON Body" at pages[0].metadata',
 		],
 	])('is refused as in a value, from %s', async (_, parameters, subject) => {
 		const { error } = await submit(parameters, { items: [{ json: given }] });

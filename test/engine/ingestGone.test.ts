@@ -169,6 +169,7 @@ describe('documents that are gone from the source', () => {
 });
 
 describe('nothing is disabled', () => {
+	const idOfA = derivedId('kb', 'a');
 	const kept = async (run: () => ReturnType<typeof submit>, reason: string) => {
 		await night(ALL);
 		disabled();
@@ -178,17 +179,15 @@ describe('nothing is disabled', () => {
 		return result;
 	};
 
+	const RECORDS = {
+		...{ source: 'records', documentKeyField: 'name', mode: 'mirror', sourceName: 'records' },
+		maxGonePercent: 100,
+	};
+
 	it('when a file broke off', async () => {
-		const records = {
-			source: 'records',
-			documentKeyField: 'name',
-			mode: 'mirror',
-			sourceName: 'records',
-		};
-		const whole = [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')];
-		await submit(records, { items: whole });
+		await submit(RECORDS, { items: [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')] });
 		const torn = [await file('[{"name":"a"},{"name":"b"},{"na')];
-		const result = await submit(records, { items: torn, onError: 'continueErrorOutput' });
+		const result = await submit(RECORDS, { items: torn, onError: 'continueErrorOutput' });
 		expect(hintsOf(result)).toContain(
 			'Nothing was disabled: 1 document could not be read or stored.',
 		);
@@ -196,15 +195,8 @@ describe('nothing is disabled', () => {
 	});
 
 	it('when one of several files of records is empty, which is said', async () => {
-		const records = {
-			source: 'records',
-			documentKeyField: 'name',
-			mode: 'mirror',
-			sourceName: 'records',
-			maxGonePercent: 100,
-		};
-		await submit(records, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
-		const result = await submit(records, { items: [await file('{"name":"a"}'), await file('\n')] });
+		await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
+		const result = await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('\n')] });
 		expect(hintsOf(result)).toContain('Nothing was disabled: 1 file of records held none.');
 		expect(hintsOf(result)).toContain('1 file of records held none.');
 		expect(disabled()).toEqual([]);
@@ -231,29 +223,17 @@ describe('nothing is disabled', () => {
 		}, 'the processing could not be started or followed');
 	});
 
-	it('when documents came without an ID', async () => {
-		const asJson = (documents: IDataObject[]) => ({
-			source: 'json',
-			jsonBody: JSON.stringify(documents),
-			mode: 'mirror',
-			sourceName: 'json',
-		});
-		await submit(asJson([{ id: idOf('a') }, { id: idOf('b') }]));
-		const result = await submit(asJson([{ id: idOf('a') }, { name: 'none' }]));
-		expect(hintsOf(result)).toContain('Nothing was disabled: 1 document came without an ID.');
-	});
-
-	it('when the source brought nothing, whatever share may be gone', async () => {
-		const asJson = (documents: IDataObject[]) => ({
-			source: 'json',
-			jsonBody: JSON.stringify(documents),
-			mode: 'mirror',
-			sourceName: 'json',
-			maxGonePercent: 100,
-		});
-		await submit(asJson([{ id: idOf('a') }]));
-		const result = await submit(asJson([]));
-		expect(hintsOf(result)).toContain('Nothing was disabled: the source brought no documents.');
+	it.each<[string, IDataObject[], string]>([
+		['came without an ID', [{ id: idOfA }, { name: 'none' }], '1 document came without an ID'],
+		['did not come at all', [], 'the source brought no documents'],
+	])('when documents %s, whatever share may be gone', async (_, documents, reason) => {
+		const bring = async (brought: IDataObject[]) =>
+			await submit({
+				...{ source: 'json', jsonBody: JSON.stringify(brought) },
+				...{ mode: 'mirror', sourceName: 'json', maxGonePercent: 100 },
+			});
+		await bring([{ id: idOfA }, { id: derivedId('kb', 'b') }]);
+		expect(hintsOf(await bring(documents))).toContain(`Nothing was disabled: ${reason}.`);
 		expect(disabled()).toEqual([]);
 	});
 
@@ -352,47 +332,27 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(disabled()).toEqual([]);
 	});
 
-	/** A sub-workflow, as n8n tells of the executions it belongs to. */
-	const sub = (calledFrom: NonNullable<Parameters<typeof submit>[1]>['calledFrom']) =>
-		({ mode: 'integrated', calledFrom }) as const;
+	const TESTED = '2 of 10 documents did not come this time. A scheduled run would disable them.';
+	const UNTOLD =
+		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 	it.each([
-		['tested, also where others lie between', { outermost: 'manual', caller: 'integrated' }],
-		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }],
-	] as const)(
-		'only says what it would do in a sub-workflow whose parent is %s',
-		async (_, from) => {
-			await night(ALL);
-			disabled();
-			const result = await night('abcdefgh', sub(from));
-			expect(hintsOf(result)).toContain(
-				'2 of 10 documents did not come this time. A scheduled run would disable them.',
-			);
-			expect(disabled()).toEqual([]);
-		},
-	);
-
-	it.each([
-		['a schedule', { outermost: 'trigger', caller: 'integrated' }],
-		['a webhook, where n8n tells of the calling workflow alone', { caller: 'webhook' }],
-	] as const)('disables in a sub-workflow whose parent was started by %s', async (_, from) => {
+		[
+			'tested, also where others lie between',
+			{ outermost: 'manual', caller: 'integrated' },
+			TESTED,
+		],
+		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }, TESTED],
+		['started by a schedule', { outermost: 'trigger', caller: 'integrated' }, undefined],
+		['started by a webhook, which alone n8n tells of', { caller: 'webhook' }, undefined],
+		['started, n8n does not tell how', {}, UNTOLD],
+		['a sub-workflow, n8n does not tell of which', { caller: 'integrated' }, UNTOLD],
+	] as const)('goes by how it was started: its parent was %s', async (_, calledFrom, words) => {
 		await night(ALL);
 		disabled();
-		const result = await night('abcdefgh', sub(from));
-		expect(disabled()).toHaveLength(2);
-		expect(hintsOf(result).join()).not.toContain('sub-workflow');
+		const result = await night('abcdefgh', { mode: 'integrated', calledFrom });
+		expect(disabled()).toHaveLength(words === TESTED ? 0 : 2);
+		const said = hintsOf(result).filter((hint) => hint === TESTED || hint === UNTOLD);
+		expect(said).toEqual(words ? [words] : []);
 	});
-
-	it.each([{}, { caller: 'integrated' }] as const)(
-		'disables in a sub-workflow and says so where n8n does not tell whether it is tested (%j)',
-		async (from) => {
-			await night(ALL);
-			disabled();
-			const result = await night('abcdefgh', sub(from));
-			expect(disabled()).toHaveLength(2);
-			expect(hintsOf(result)).toContain(
-				'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.',
-			);
-		},
-	);
 });

@@ -105,15 +105,6 @@ describe('ids derived from a key', () => {
 	});
 });
 
-it('the later of two documents with one id stays, however many requests go at once', async () => {
-	fixture.sandbox.faults.add({ endpoint: 'E3', nth: 1, do: 'delay', ms: 200 });
-	const items = ['old', 'other', 'new'].map((name) => ({
-		json: { name, filePath: name === 'other' ? '/b' : '/a' },
-	}));
-	await submit({ ...byPath, options: { concurrency: 3, batchSize: 1 } }, { items });
-	expect([...storedNames()].sort()).toEqual(['new', 'other']);
-});
-
 describe('ids of the documents', () => {
 	it('need a UUID: the number of a row that nothing makes an id of is refused', async () => {
 		const { error } = await submit(BY_NAME, { items: rows(1, (id) => ({ id })) });

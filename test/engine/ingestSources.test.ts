@@ -50,21 +50,6 @@ describe('documents from a file', () => {
 		expect(hintsOf(result)[0]).toBe('Documents: 3 stored, 3 rejected (1 batch).');
 	});
 
-	it('stand in the order of the file, good and bad, on one output', async () => {
-		const text = 'a\n{"name":"doc 0"}\nb\n{"name":"doc 1"}\nc\n';
-		const { items } = await submit(fromFile, {
-			items: [await file(text)],
-			onError: 'continueRegularOutput',
-		});
-		expect(items.map(({ json }) => json.name ?? 'bad')).toEqual([
-			'bad',
-			'doc 0',
-			'bad',
-			'doc 1',
-			'bad',
-		]);
-	});
-
 	it('end at a bad line with Stop, and it is said how many are stored', async () => {
 		const { error } = await submit(
 			{ ...fromFile, options: { batchSize: 2, concurrency: 1 } },

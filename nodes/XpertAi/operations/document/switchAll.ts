@@ -14,7 +14,6 @@ import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
 import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
 import { systemClock } from '../../transport/clock';
-import type { Failure } from '../../transport/failure';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/retryPolicy';
 import { knowledgebaseError } from './submit/advice';
@@ -35,12 +34,6 @@ interface RequestedDocument {
 	key?: string;
 	/** Fields to send beside its ID: the server clears fields that are not sent. */
 	record?: object;
-}
-
-/** The outcomes of documents, by ID in lower case. */
-interface Switched {
-	outcomes: Map<string, IDataObject>;
-	failure?: Failure;
 }
 
 /**
@@ -100,12 +93,12 @@ function requestedDocuments(item: Item): RequestedDocument[] {
 	return [{ ...common, key, id, record: { name: key } }];
 }
 
-/** Switches documents of one knowledgebase and, if it is named, of one source. */
-async function switchGroup(
-	first: Item,
-	documents: RequestedDocument[],
-	disabled: boolean,
-): Promise<Switched> {
+/**
+ * Switches documents of one knowledgebase and, if it is named, of one source.
+ *
+ * @returns their outcomes by ID in lower case, and why the rest was not switched
+ */
+async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
 	const { context, send } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.number('options.timeout', timeoutSeconds) * 1000;
@@ -115,7 +108,7 @@ async function switchGroup(
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName }, context);
 	const source =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
-	const outcomes: Switched['outcomes'] = new Map();
+	const outcomes = new Map<string, IDataObject>();
 	if (source?.refusal) return { outcomes, failure: source.refusal };
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));

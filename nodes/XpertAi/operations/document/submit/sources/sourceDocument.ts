@@ -63,12 +63,14 @@ export function readyRecord(
  * @throws NodeOperationError if these cannot be written as JSON
  */
 export function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	const textType = textMimeType(text);
+	const isHtml = /^\s*(<!doctype html|<html)/i.test(text);
+	// Markdown also suits plain text.
+	const textType = isHtml ? 'text/html' : 'text/markdown';
 	const fileOfName = fileType(given.name, given.mimeType ?? textType, given.type);
 	// A text named report.pdf, after the file it was extracted from, is no PDF.
 	const isOtherType = fileOfName.type !== undefined && !fileOfName.isText;
 	const file = isOtherType
-		? fileType(`${given.name}.${textType === 'text/html' ? 'html' : 'md'}`, textType)
+		? fileType(`${given.name}.${isHtml ? 'html' : 'md'}`, textType)
 		: fileOfName;
 	const { name, mimeType } = file;
 	return {
@@ -110,7 +112,11 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 const NO_WORKBOOK =
 	'is no .xlsx workbook inside, or has a password: nothing could be found in it. Save it as .xlsx without a password';
 
-function withFile(item: Item, given: DocumentRecord, file: FileType): FoundDocument {
+function withFile(
+	item: Item,
+	given: DocumentRecord,
+	file: ReturnType<typeof fileType>,
+): FoundDocument {
 	const { name, type, asText } = file;
 	// The charset is left out, because texts are uploaded in UTF-8.
 	const mimeType = (given.mimeType ?? file.mimeType).replace(/;\s*charset=.*/i, '');
@@ -172,9 +178,9 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 		...omit(settings, PARSER_SETTINGS),
 		...(folder !== '' && { folder }),
 		...(!isEmpty(parserConfig) && { parserConfig }),
-		...(!isEmpty(rows) && { metadata: addRows(settings.metadata, rows) }),
 	};
-	return item.check(document, record, RECORD_NAMING);
+	const checked = item.check(document, record, RECORD_NAMING);
+	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
 }
 
 /**
@@ -189,25 +195,8 @@ function chosenSettings(item: Item): unknown {
 	);
 }
 
-/** Adds the values of rows to metadata. Metadata that is no object is left for the schema to reject. */
-const addRows = (metadata: unknown = {}, rows: FieldValues): unknown =>
-	isJsonObject(metadata) ? { ...metadata, ...rows } : metadata;
-
 /** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
-
-/** The name and type of a document's file. */
-interface FileType {
-	/** The name with an extension that fits the content. */
-	name: string;
-	/** The extension; `undefined` if it is not known. */
-	type?: string;
-	mimeType: string;
-	/** Whether its content is text, in any encoding. */
-	isText: boolean;
-	/** Whether it is a table, which is sent as text: servers cannot read it otherwise. */
-	asText: boolean;
-}
 
 /**
  * The name and type of a file, from its name and its stated type.
@@ -215,7 +204,7 @@ interface FileType {
  * @param mimeType the known MIME type, such as that of a binary field; its parameters are ignored
  * @param given the stated extension, used if the name has none
  */
-function fileType(name: string, mimeType: string, given?: string | null): FileType {
+function fileType(name: string, mimeType: string, given?: string | null) {
 	const essence = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 	const extension = documentExtension(name);
 	// Of several extensions for a type, such as htm and html, the last is the usual one.
@@ -227,17 +216,16 @@ function fileType(name: string, mimeType: string, given?: string | null): FileTy
 	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(knownMimeType);
 	const asText = TABLE_TYPES.includes(type ?? '');
 	return {
+		/** The name with an extension that fits the content. */
 		name: extension === undefined && type !== undefined ? `${name}.${type}` : name,
+		/** The extension; `undefined` if it is not known. */
 		type: asText ? 'txt' : type,
 		mimeType: asText && isText ? 'text/plain' : knownMimeType,
+		/** Whether its content is text, in any encoding. */
 		isText,
+		/** Whether it is a table, which is sent as text: servers cannot read it otherwise. */
 		asText,
 	};
-}
-
-/** The MIME type of a text: HTML or Markdown, which also suits plain text. */
-function textMimeType(text: string): string {
-	return /^\s*(<!doctype html|<html)/i.test(text) ? 'text/html' : 'text/markdown';
 }
 
 /**
